@@ -38,8 +38,21 @@ package struct SettingsText {
         return String(all)
     }
 
-    /// What stands at a path such as `keep`, `audio`; nil when nothing does.
-    package func value(at path: [String]) -> SettingsValue? { node(at: path)?.value }
+    /// What stands at a path such as `keep`, `audio`, as a person writes it; nil when nothing does.
+    package func value(at path: [String]) -> String? {
+        node(at: path).map { Self.written($0.value) }
+    }
+
+    private static func written(_ value: SettingsValue) -> String {
+        switch value {
+        case .string(let text): text
+        case .integer(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .flag(let flag): "\(flag)"
+        case .array(let nodes): nodes.map { written($0.value) }.joined(separator: ",")
+        case .table, .date: value.kind
+        }
+    }
 
     /// The text with a value at a path.
     ///

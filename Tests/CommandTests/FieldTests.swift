@@ -54,6 +54,8 @@ import UtterSettings
         #expect(raw.format == .pcm)
         #expect(raw.idHeader == "X-Id")
         #expect(raw.service.url.description == "http://127.0.0.1:9/x")
+        let query = try plan("--to", "http://127.0.0.1:9/x?a=b", "-c", "query.c=d")
+        #expect(query.service.url.text == "http://127.0.0.1:9/x?a=b&c=d")
         let form = try plan("-c", "url=http://127.0.0.1:9/x?a=b", "-c", "body.fields.a=b")
         #expect(form.format == .wav)
         #expect(form.service.url.origin.description == "http://127.0.0.1:9")
@@ -105,6 +107,21 @@ import UtterSettings
         #expect(plan.service.credentials.map(\.source) == [.command("echo x")])
         #expect(plan.service.credentials.map(\.place) == [.header("xi-api-key")])
         #expect(plan.record.profile?.texts.contains { $0.text.contains("echo x") } == false)
+    }
+
+    /// None of these would stay out of the take's file.
+    @Test(arguments: [
+        "words.token=sesame", "words.api-key=sesame", "headers.X-Api-Key=sesame",
+        #"headers.X-J={json='{"api_key":"sesame"}'}"#,
+        #"body.fields.c={json='[{"a":{"token":"sesame"}}]'}"#,
+    ])
+    func aLiteralSecretIsRefusedAndNotRepeated(_ field: String) {
+        let error = #expect(throws: CommandFailure.self) {
+            try plan("--to", "http://127.0.0.1:9/x", "-c", field)
+        }
+        #expect(error?.status == .usage)
+        #expect(error?.message.contains("sesame") == false, "\(error?.message ?? "")")
+        #expect(error?.hint?.contains("auth.file=FILE") == true, "\(error?.hint ?? "")")
     }
 
     /// A URL that is said anew gets no secret of the profile's origin.

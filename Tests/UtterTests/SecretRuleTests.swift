@@ -146,6 +146,11 @@ import Testing
             remembered: [remembered(header: nil) { $0.headerFile = "" }],
             result: "is not sent without its file of header fields: not there"),
         Case(
+            testDescription: "a file of header fields stands in for a field that was typed",
+            given: Credential(headerFile: "/new"), absent: [.given],
+            remembered: [remembered(header: "X-Key") { _ in }],
+            result: "file of header fields {} of the file '/new'"),
+        Case(
             testDescription: "header fields given anew stand in for the file of those before",
             given: Credential(headerFile: "/new"), absent: [.headerFile("/h")],
             remembered: [remembered(header: nil) { $0.headerFile = "/h" }],

@@ -108,10 +108,16 @@ enum WordJSON {
     static func check(
         _ text: String, path: String, at place: SettingsPlace?
     ) throws(SettingsError) {
+        let document: JSONValue
         do throws(AnswerError) {
-            _ = try JSONParser.parse(Array(text.utf8))
+            document = try JSONParser.parse(Array(text.utf8))
         } catch {
             throw SettingsError("'\(path)' is not JSON", at: place)
+        }
+        if let name = document.secretName {
+            throw SettingsError(
+                "'\(path)': '\(TerminalText.shown(name))' would hold a secret, which stands in "
+                    + "'auth' alone", at: place)
         }
     }
 

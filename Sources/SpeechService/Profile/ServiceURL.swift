@@ -72,6 +72,14 @@ public struct ServiceURL: Sendable, Hashable {
         return ServiceURL(origin: other.origin, target: other.target + query)
     }
 
+    /// The same with the query of another behind its own.
+    package func adding(queryOf other: ServiceURL) -> ServiceURL {
+        let query = other.target.drop { $0 != "?" }
+        guard query.count > 1 else { return self }
+        let mark = target.contains("?") ? "&" : "?"
+        return ServiceURL(origin: origin, target: target + mark + query.dropFirst())
+    }
+
     /// The error for a text, of which neither user information nor query is repeated.
     static func invalid(_ text: String, _ reason: String) -> ServiceError {
         .invalidURL(text: shown(text), reason: reason)

@@ -141,9 +141,12 @@ extension DeliveryPlan {
                 && secret.query.map { service.url.parameter($0) == "" } ?? true
         }
         let old = known.first(where: offers.isToken)
-        let hasNewFields = service.credentials.contains { credential in
-            if case .header = credential.place { true } else { credential.place == .fields }
-        }
+        let hasNewFile = service.credentials.contains { $0.place == .fields }
+        let hasNewFields =
+            hasNewFile
+            || service.credentials.contains { credential in
+                if case .header = credential.place { true } else { false }
+            }
         let wanted = service.authentication.token
         var place = wanted?.place ?? .header("Authorization")
         var form = wanted?.form ?? .bearer
@@ -172,6 +175,9 @@ extension DeliveryPlan {
             if case .absent(let reason) = finding {
                 if isToken, let source = offers.substitute {
                     try add(source, offers.find(source, place), at: place, form)
+                } else if case .header = secret.place, hasNewFile {
+                    // The fields of the file are known once it is read.
+                    continue
                 } else {
                     missing.append(
                         .init(

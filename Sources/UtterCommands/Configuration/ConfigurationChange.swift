@@ -38,7 +38,7 @@ struct ConfigurationChange {
         guard let text = try Self.fileText() else { return nil }
         return try edit { () throws(SettingsText.Mistake) in
             try SettingsText(text).value(at: path)
-        }.map { $0.written }
+        }
     }
 
     /// Writes a value into the file, which is made when there is none.
@@ -47,6 +47,8 @@ struct ConfigurationChange {
             throw CommandFailure(
                 "'\(TerminalText.shown(value))' is not \(setting.form)", status: .usage)
         }
+        let lock = try Self.lock()
+        defer { lock.unlock() }
         let old = try Self.fileText() ?? KnownSettings.catalogue.template
         // A file begins at its own folder, and a shell at the person's.
         let value = isPath(value) ? ServiceOptions.absolute(value) : value
@@ -80,6 +82,8 @@ struct ConfigurationChange {
 
     /// Takes the value out of the file.
     func unset() throws(CommandFailure) {
+        let lock = try Self.lock()
+        defer { lock.unlock() }
         guard let old = try Self.fileText() else { throw notThere }
         let text = try edit { () throws(SettingsText.Mistake) in
             try SettingsText(old).removing(path)
@@ -99,6 +103,18 @@ struct ConfigurationChange {
     private func isPath(_ value: String) -> Bool {
         if value.hasPrefix("~/") || value.hasPrefix("/") { return false }
         return setting.map { $0.kind == .path } ?? (path.last == "token-file")
+    }
+
+    /// Keeps other processes from changing the file meanwhile.
+    private static func lock() throws(CommandFailure) -> Folder {
+        try ConfigurationFile.makeFolder()
+        do throws(SystemError) {
+            if let folder = try ConfigurationFile.lock() { return folder }
+        } catch {
+            throw CommandFailure(error)
+        }
+        throw CommandFailure(
+            "another process changes the settings", hint: "try again", status: .localIO)
     }
 
     private static func fileText() throws(CommandFailure) -> String? {
@@ -133,20 +149,6 @@ struct ConfigurationChange {
                     hint: "change it with: utter config edit", status: .configuration)
             case .notThere: throw notThere
             }
-        }
-    }
-}
-
-extension SettingsValue {
-    /// The value as a person writes it.
-    fileprivate var written: String {
-        switch self {
-        case .string(let text): text
-        case .integer(let number): "\(number)"
-        case .number(let number): "\(number)"
-        case .flag(let flag): "\(flag)"
-        case .array(let nodes): nodes.map(\.value.written).joined(separator: ",")
-        case .table, .date: kind
         }
     }
 }

@@ -13,7 +13,6 @@ struct ControlClientID: Hashable, Sendable {
 /// does not say costs a time.
 final class ControlConnection {
     enum State: Equatable {
-        /// Its request.
         case asking
         /// Its word that it is still there.
         case confirming
@@ -66,7 +65,6 @@ final class ControlConnection {
         deadline = .now + Self.patience
     }
 
-    /// What to poll, and for what.
     var poll: pollfd {
         let reads = hasFinished ? 0 : Int16(POLLIN)
         let writes = output.isEmpty ? 0 : Int16(POLLOUT)

@@ -244,7 +244,6 @@ protocol ControlHandler: AnyObject, Sendable {
 
 /// What becomes of a request.
 enum ControlReply: Sendable, Equatable {
-    /// It is answered.
     case answer(ControlAnswer)
     /// It is answered, and its result follows.
     case wait(ControlAnswer)

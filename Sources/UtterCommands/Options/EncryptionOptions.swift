@@ -25,6 +25,5 @@ struct EncryptionOptions: ParsableArguments {
         }
     }
 
-    /// Where the key comes from.
     var source: KeySource { KeySource(file: encryptKey, command: encryptKeyCommand) }
 }

@@ -35,7 +35,6 @@ package struct KeepOptions: ParsableArguments {
         }
     }
 
-    /// The limits that count.
     var limits: SpoolLimits {
         get throws(CommandFailure) {
             let standard = SpoolLimits.standard

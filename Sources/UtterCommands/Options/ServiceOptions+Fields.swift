@@ -72,7 +72,9 @@ extension ServiceOptions {
         var texts: [ProfileText] = []
         for word in fields {
             let path = String(word.prefix { $0 != "=" })
-            guard let key = ProfileKey.named(path) else { throw Self.unknown(path) }
+            let isSecret =
+                path.hasPrefix("words.") && SecretName.isSecret(String(path.dropFirst(6)))
+            guard let key = ProfileKey.named(path), !isSecret else { throw Self.unknown(path) }
             // These are said of one delivery, as by options, and belong to it alone.
             guard !(Self.tokenFields + ["url", Self.proxyLoginField]).contains(path) else {
                 continue

@@ -135,7 +135,9 @@ extension ServiceOptions {
             }
         }
         let isPlain = plan.profile?.profile.isPlain ?? true
-        plan.service.url = isPlain ? new.url : plan.service.url.moved(to: new.url)
+        let old = plan.service.url
+        plan.service.url = isPlain ? new.url : old.moved(to: new.url)
+        if isPlain, says("query") { plan.service.url = new.url.adding(queryOf: old) }
         plan.service.credentials = new.credentials
         return mark.parameter
     }

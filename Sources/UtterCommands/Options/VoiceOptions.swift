@@ -5,7 +5,6 @@ internal import AudioDevices
 internal import Utter
 internal import UtterSettings
 
-/// What is recorded of a voice, and how.
 struct VoiceOptions: ParsableArguments {
     @Option(
         name: [.long, .customShort("D")],

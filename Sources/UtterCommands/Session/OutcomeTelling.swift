@@ -73,7 +73,6 @@ struct OutcomeTelling {
 
     private func named(_ text: String) -> String { name.map { "\($0): \(text)" } ?? text }
 
-    /// Where the recording is.
     var keptLines: [ToldLine] {
         guard outcome.account.capturedFrames > 0 else { return [] }
         guard let path = outcome.audioPath else {

@@ -209,6 +209,16 @@ import Testing
                 == "# mine\n\n[limits]\ntakes = 7\n")
     }
 
+    @Test func changesAtTheSameTimeAreAllWritten() async throws {
+        let bench = try Bench()
+        let words = ["language", "model", "prompt", "device"]
+        let runs = try words.map { try bench.start(["config", "set", $0, "x"]) }
+        for run in runs { #expect(try await run.result().status == .exited(0)) }
+        for word in words {
+            #expect(try await bench.run("config", "get", word).outputText == "x\n")
+        }
+    }
+
     @Test func aServiceIsDescribedLineByLine() async throws {
         let bench = try Bench()
         let set = { (words: [String]) in try await bench.start(["config", "set"] + words).result() }
