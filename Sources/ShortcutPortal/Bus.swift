@@ -66,7 +66,7 @@ internal import LinuxPlatform
         return unsafe BusMessage(taking: answer).values()
     }
 
-    /// The next message that is no answer; nil when none has come in time.
+    /// The next message, answers left out; nil at the deadline.
     func next(by deadline: ContinuousClock.Instant?) throws(BusError) -> BusMessage? {
         while true {
             var message: OpaquePointer?

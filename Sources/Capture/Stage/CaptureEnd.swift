@@ -109,7 +109,7 @@ package enum CaptureEvent: Sendable {
     case signal(SignalState)
     /// So many frames of 16 kHz were lost in the source, and are silence now.
     case lost(frames: Int)
-    /// A voice was heard, and then none for as long as the plan says.
+    /// A voice was heard, and then a silence of the length that the plan sets.
     case quiet
     /// The last byte went into the ring.
     case ended(CaptureEnd)

@@ -42,7 +42,7 @@ package func makeMemoryFile(_ bytes: [UInt8] = []) throws(SystemError) -> OwnedD
     return file
 }
 
-/// Reads from where a descriptor stands to its end; blocks, on a pipe for as long as that is open.
+/// Reads from the descriptor's position to its end; blocks, on a pipe until the writer closes it.
 ///
 /// Each piece of a descriptor that does not block is awaited for `patience`; nil is for ever.
 ///

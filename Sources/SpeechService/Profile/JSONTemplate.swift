@@ -128,7 +128,7 @@ enum WordJSON {
     ) -> String? {
         var words = words
         for mark in marks { words[mark] = "{\(mark)}" }
-        // One that is no JSON has been refused when the profile was read.
+        // The reader of the profile has refused everything but JSON.
         guard let document = try? JSONParser.parse(Array(text.utf8)) else { return nil }
         return filled(document, by: words).map(JSONText.text(of:))
     }

@@ -27,7 +27,7 @@ package struct RetryRule: Sendable, Hashable {
     package var codes: Set<String> = []
     /// The codes of errors that refuse the token, whatever the status.
     package var tokenCodes: Set<String> = []
-    /// Whether utter waits as long as `Retry-After` says.
+    /// Whether the wait of `Retry-After` counts.
     package var honoursRetryAfter = true
     /// Whether a take is kept at its first failure.
     package var isNever = false
