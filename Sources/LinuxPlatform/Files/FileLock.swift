@@ -7,6 +7,8 @@ internal import Glibc
 package struct FileLock: ~Copyable {
     private let file: OwnedDescriptor
 
+    var number: Int32 { file.number }
+
     /// How often a lock is asked for again that another process holds, in milliseconds.
     private static let interval: Int32 = 5
 
@@ -29,4 +31,7 @@ package struct FileLock: ~Copyable {
         }
         self.file = file
     }
+
+    /// As `Folder` does, for the same reason.
+    deinit { _ = flock(number, LOCK_UN) }
 }

@@ -23,6 +23,7 @@ extension Folder {
         return true
     }
 
+    /// Gives the lock back, which closing the folder does too.
     package func unlock() {
         // It cannot fail on a descriptor that is open.
         _ = flock(descriptor.number, LOCK_UN)

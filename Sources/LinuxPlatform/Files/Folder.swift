@@ -17,6 +17,10 @@ package final class Folder: Sendable {
         self.descriptor = descriptor
     }
 
+    /// A process that is just being started has a copy of the descriptor until it runs its program, and
+    /// with it the lock.
+    deinit { unlock() }
+
     /// Opens the folder at `path`, making it and its parents when they are missing.
     ///
     /// - Throws: `SystemError`; `ENOTDIR` or `ELOOP` when `path` is something else or a

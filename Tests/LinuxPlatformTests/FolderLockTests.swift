@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LinuxPlatform
+
+@Suite struct FolderLockTests {
+    /// A process that is just being started has copies of all descriptors until it runs its program.
+    @Test func aLockEndsWithItsOwnerWhateverHasACopyOfIt() throws {
+        let folder = try TemporaryFolder()
+        let copy: Int32
+        do {
+            let held = try Folder.make(at: folder.path)
+            #expect(try held.lock())
+            #expect(try !Folder.make(at: folder.path).lock())
+            copy = dup(held.descriptor.number)
+        }
+        defer { close(copy) }
+        #expect(try Folder.make(at: folder.path).lock())
+
+        let path = folder.path + "/file"
+        let other: Int32
+        do {
+            let lock = try FileLock(path: path, until: .now)
+            other = dup(lock.number)
+        }
+        defer { close(other) }
+        _ = try FileLock(path: path, until: .now)
+    }
+}
