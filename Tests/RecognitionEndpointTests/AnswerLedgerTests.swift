@@ -5,104 +5,84 @@ import Testing
 @testable import RecognitionEndpoint
 
 @Suite struct AnswerLedgerTests {
-    private func body(_ text: String) -> BodyIdentity {
+    private func body(_ number: UInt8) -> BodyIdentity {
         var body = BodyIdentity()
-        body.add(Array(text.utf8).span)
+        body.add([number].span)
         return body
     }
 
     private func answer(_ ledger: AnswerLedger, _ key: String, words: Int = 1) {
         guard case .new(let ticket, _) = ledger.admit(key, giveUp: {}) else { return }
+        _ = ledger.complete(ticket, body(1))
         let word = RecognisedWord(text: "w", start: 0, end: 1, probability: 1)
-        let recognition = Recognition(
-            text: key, duration: 1, words: Array(repeating: word, count: words))
-        ledger.commit(ticket, AnswerLedger.Answer(body: body("a"), recognition: recognition))
+        ledger.commit(
+            ticket,
+            Recognition(text: key, duration: 1, words: Array(repeating: word, count: words)))
     }
 
-    /// The text that was answered under a key; nil when that is forgotten.
-    private func answered(_ ledger: AnswerLedger, _ key: String) -> String? {
-        switch ledger.admit(key, giveUp: {}) {
-        case .answered(let answer): return answer.recognition.text
-        case .new(let ticket, _):
-            ledger.abandon(ticket)
-            return nil
-        }
-    }
-
-    @Test func theOldestAnswersGiveWay() {
+    @Test func theLongestUnusedAnswersGiveWay() async {
         let ledger = AnswerLedger()
         for number in 0..<AnswerLedger.answerLimit { answer(ledger, "\(number)") }
-        #expect(answered(ledger, "0") == "0")
+        // Used again, so that it stays.
+        #expect(await ledger.verdict("0", body(1)) == .replay(answered("0")))
         answer(ledger, "new")
-        #expect(answered(ledger, "0") == nil)
-        #expect(answered(ledger, "1") == "1")
-        #expect(answered(ledger, "new") == "new")
+        #expect(await ledger.verdict("0", body(1)) == .replay(answered("0")))
+        #expect(await ledger.verdict("1", body(1)) == .gone)
+        #expect(await ledger.verdict("2", body(1)) == .replay(answered("2")))
     }
 
-    @Test func longAnswersGiveWaySooner() {
+    private func answered(_ key: String) -> Recognition {
+        Recognition(
+            text: key, duration: 1,
+            words: [RecognisedWord(text: "w", start: 0, end: 1, probability: 1)])
+    }
+
+    @Test func longAnswersGiveWaySooner() async {
         let ledger = AnswerLedger()
         answer(ledger, "a", words: AnswerLedger.wordLimit / 2)
         answer(ledger, "b", words: AnswerLedger.wordLimit / 2 + 1)
-        #expect(answered(ledger, "a") == nil)
-        #expect(answered(ledger, "b") == "b")
+        #expect(await ledger.verdict("a", body(1)) == .gone)
+        #expect(await ledger.verdict("b", body(2)) == .conflict)
         // The last one stays, however long it is.
         answer(ledger, "c", words: AnswerLedger.wordLimit * 2)
-        #expect(answered(ledger, "c") == "c")
+        #expect(await ledger.verdict("c", body(2)) == .conflict)
     }
 
-    @Test func aRequestThatFailsLeavesItsKey() {
+    @Test func whoWaitsForARequestThatFailsIsTold() async {
         let ledger = AnswerLedger()
-        guard case .new(let ticket, takesPlace: false) = ledger.admit("k", giveUp: {}) else {
+        guard case .new(let ticket, _) = ledger.admit("k", giveUp: {}) else {
             Issue.record("a new key is known")
             return
         }
+        #expect(ledger.complete(ticket, body(1)))
+        guard case .known = ledger.admit("k", giveUp: {}) else {
+            Issue.record("a key whose answer is being made is new")
+            return
+        }
+        async let verdict = ledger.verdict("k", body(1))
         ledger.abandon(ticket)
-        guard case .new(_, takesPlace: false) = ledger.admit("k", giveUp: {}) else {
+        #expect(await verdict == .gone)
+        guard case .new = ledger.admit("k", giveUp: {}) else {
             Issue.record("a key whose request has failed is known")
             return
         }
     }
 
-    @Test func aRequestWhoseSuccessorFailedCommits() {
-        let ledger = AnswerLedger()
-        guard case .new(let old, _) = ledger.admit("k", giveUp: {}),
-            case .new(let new, _) = ledger.admit("k", giveUp: {})
-        else {
-            Issue.record("a request that is not answered holds its key")
-            return
-        }
-        ledger.abandon(new)
-        ledger.commit(
-            old, AnswerLedger.Answer(body: body("a"), recognition: Recognition(text: "old")))
-        #expect(answered(ledger, "k") == "old")
-    }
-
     @Test func aRequestThatWasOvertakenCannotCommit() async {
         let ledger = AnswerLedger()
-        await confirmation { isGivenUp in
-            guard
-                case .new(let old, takesPlace: false) = ledger.admit(
-                    "k", giveUp: { isGivenUp() }),
-                case .new(let new, takesPlace: true) = ledger.admit("k", giveUp: {})
-            else {
-                Issue.record("a request that is not answered holds its key")
-                return
-            }
-            func commit(_ ticket: AnswerLedger.Ticket, _ text: String) {
-                let recognition = Recognition(text: text)
-                ledger.commit(
-                    ticket, AnswerLedger.Answer(body: body(text), recognition: recognition))
-            }
-            commit(old, "old")
-            ledger.abandon(old)
-            commit(new, "new")
-        }
-        guard case .answered(let answer) = ledger.admit("k", giveUp: {}) else {
-            Issue.record("an answer is forgotten")
+        guard case .new(let old, takesPlace: false) = ledger.admit("k", giveUp: {}),
+            case .new(let new, takesPlace: true) = ledger.admit("k", giveUp: {})
+        else {
+            Issue.record("a body that is not whole holds its key")
             return
         }
-        #expect(answer.recognition.text == "new")
-        #expect(answer.body.isSame(as: body("new")))
-        #expect(!answer.body.isSame(as: body("old")))
+        #expect(!ledger.complete(old, body(1)))
+        // Of the same length, so that only the digest tells them apart.
+        ledger.commit(old, Recognition(text: "old"))
+        ledger.abandon(old)
+        #expect(ledger.complete(new, body(2)))
+        ledger.commit(new, Recognition(text: "new"))
+        #expect(await ledger.verdict("k", body(2)) == .replay(Recognition(text: "new")))
+        #expect(await ledger.verdict("k", body(1)) == .conflict)
     }
 }

@@ -16,74 +16,122 @@ final class AnswerLedger: Sendable {
         fileprivate let number: Int
     }
 
-    struct Answer: Sendable {
-        let body: BodyIdentity
-        let recognition: Recognition
+    enum Admission {
+        /// No whole body has come with this key yet: recognise it.
+        ///
+        /// It may have taken the place of a request that is about to free its recogniser.
+        case new(Ticket, takesPlace: Bool)
+        /// There is an answer, or will be in a moment: only the body's identity matters.
+        case known
     }
 
-    enum Admission {
-        /// No answer has been given under this key: recognise the body.
-        ///
-        /// The request may have taken the place of one that is about to free its recogniser.
-        case new(Ticket, takesPlace: Bool)
-        case answered(Answer)
+    enum Verdict: Sendable, Equatable {
+        case replay(Recognition)
+        case conflict
+        case gone
+    }
+
+    private struct Entry {
+        let number: Int
+        let giveUp: @Sendable () -> Void
+        var body: BodyIdentity?
+        var answer: Recognition?
+        var waiting: [CheckedContinuation<Verdict, Never>] = []
     }
 
     private struct State {
-        var running: [String: (number: Int, giveUp: @Sendable () -> Void)] = [:]
-        var answers: [String: Answer] = [:]
-        /// The keys of the answers, the oldest first.
+        var entries: [String: Entry] = [:]
+        /// The keys that have been answered, the longest unused first.
         var order: [String] = []
         var nextNumber = 0
 
-        var wordCount: Int { answers.values.reduce(0) { $0 + $1.recognition.words.count } }
+        /// Changes the entry of a request whose place no other has taken.
+        mutating func change<Result>(
+            _ ticket: Ticket, _ change: (inout Entry?) -> Result
+        ) -> Result? {
+            guard let entry = entries[ticket.key], entry.number == ticket.number,
+                entry.answer == nil
+            else { return nil }
+            return change(&entries[ticket.key])
+        }
+
+        /// Notes the use of an answer, and forgets the longest unused ones beyond the limits.
+        mutating func use(_ key: String) {
+            order.removeAll { $0 == key }
+            order.append(key)
+            while order.count > 1, order.count > answerLimit || wordCount > wordLimit {
+                entries[order.removeFirst()] = nil
+            }
+        }
+
+        private var wordCount: Int {
+            order.reduce(0) { $0 + (entries[$1]?.answer?.words.count ?? 0) }
+        }
     }
 
     private let state = Mutex(State())
 
     /// Lets a request in.
     ///
-    /// One with the same key that is not answered yet is given up: a client that sends again has
-    /// lost that connection.
+    /// One with the same key whose body has not been whole yet is given up: a client that sends
+    /// again has lost that connection.
     ///
-    /// `giveUp` is called at most once, when another request takes this one's place.
+    /// - Parameters:
+    ///   - key: the value of the request's `Idempotency-Key`.
+    ///   - giveUp: called at most once, when another request takes this one's place.
+    /// - Returns: whether its body is to be recognised.
     func admit(_ key: String, giveUp: @escaping @Sendable () -> Void) -> Admission {
-        let (admission, before) = state.withLock { state -> (Admission, (@Sendable () -> Void)?) in
-            if let answer = state.answers[key] { return (.answered(answer), nil) }
-            let before = state.running[key]?.giveUp
+        let (admission, before) = state.withLock { state -> (Admission, Entry?) in
+            let before = state.entries[key]
+            if before?.body != nil { return (.known, nil) }
             state.nextNumber += 1
-            state.running[key] = (state.nextNumber, giveUp)
+            state.entries[key] = Entry(number: state.nextNumber, giveUp: giveUp)
             let ticket = Ticket(key: key, number: state.nextNumber)
             return (.new(ticket, takesPlace: before != nil), before)
         }
-        before?()
+        before?.giveUp()
         return admission
     }
 
-    /// Keeps an answer, unless another request has taken this one's place.
-    ///
-    /// Called before the answer is sent, since it may not arrive.
-    func commit(_ ticket: Ticket, _ answer: Answer) {
-        state.withLock { state in
-            // One that took its place and failed does not count.
-            let running = state.running[ticket.key]?.number ?? ticket.number
-            guard running == ticket.number, state.answers[ticket.key] == nil else { return }
-            state.running[ticket.key] = nil
-            state.answers[ticket.key] = answer
-            state.order.append(ticket.key)
-            while state.order.count > 1,
-                state.order.count > Self.answerLimit || state.wordCount > Self.wordLimit
-            {
-                state.answers[state.order.removeFirst()] = nil
+    /// Says that a body was whole; false when another request has taken its place.
+    func complete(_ ticket: Ticket, _ body: BodyIdentity) -> Bool {
+        state.withLock { $0.change(ticket) { $0?.body = body } } != nil
+    }
+
+    /// Keeps an answer; called before it is sent, since it may not arrive.
+    func commit(_ ticket: Ticket, _ recognition: Recognition) {
+        let waiting = state.withLock { state in
+            let waiting = state.change(ticket) { entry in
+                entry?.answer = recognition
+                defer { entry?.waiting = [] }
+                return entry?.waiting ?? []
             }
+            if waiting != nil { state.use(ticket.key) }
+            return waiting
         }
+        for continuation in waiting ?? [] { continuation.resume(returning: .replay(recognition)) }
     }
 
     /// Forgets a request that came to nothing; without effect after `commit`.
     func abandon(_ ticket: Ticket) {
-        state.withLock { state in
-            guard state.running[ticket.key]?.number == ticket.number else { return }
-            state.running[ticket.key] = nil
+        let entry = state.withLock { $0.change(ticket) { $0.take() } } ?? nil
+        for continuation in entry?.waiting ?? [] { continuation.resume(returning: .gone) }
+    }
+
+    /// What is known of `key` for a whole body; waits for an answer that is about to be given.
+    func verdict(_ key: String, _ body: BodyIdentity) async -> Verdict {
+        await withCheckedContinuation { continuation in
+            let known = state.withLock { state -> Verdict? in
+                guard let entry = state.entries[key], let known = entry.body else { return .gone }
+                guard known.isSame(as: body) else { return .conflict }
+                guard let answer = entry.answer else {
+                    state.entries[key]?.waiting.append(continuation)
+                    return nil
+                }
+                state.use(key)
+                return .replay(answer)
+            }
+            if let known { continuation.resume(returning: known) }
         }
     }
 }

@@ -9,25 +9,27 @@ struct BodyUpload: Sendable {
     private let limit: Int
     private let idleTimeout: Duration
     private let connection: Connection
-    private let claim: BodyClaim
+    private let acceptsEnd: @Sendable (BodyIdentity) -> BodyFailure?
 
+    /// A whole body is shown to `acceptsEnd`, which may say why it is not to be answered.
     init(
-        _ queue: BodyQueue, plan: FaultPlan, claim: BodyClaim,
-        configuration: RecognitionEndpointConfiguration, on connection: Connection
+        _ queue: BodyQueue, plan: FaultPlan, configuration: RecognitionEndpointConfiguration,
+        on connection: Connection,
+        acceptsEnd: @escaping @Sendable (BodyIdentity) -> BodyFailure?
     ) {
         self.queue = queue
         self.plan = plan
-        self.claim = claim
+        self.acceptsEnd = acceptsEnd
         limit = configuration.maximumBodyByteCount
         idleTimeout = configuration.idleTimeout
         self.connection = connection
     }
 
     /// Takes the body until its end, even when it is not needed any more.
-    @concurrent func take(_ body: RequestBody) async throws -> BodyIdentity {
+    @concurrent func take(_ body: RequestBody) async throws {
         try await withTaskCancellationHandler {
             do {
-                return try await forward(body)
+                try await forward(body)
             } catch {
                 queue.fail(Task.isCancelled ? .shuttingDown : .brokenOff)
                 throw error
@@ -37,7 +39,7 @@ struct BodyUpload: Sendable {
         }
     }
 
-    @concurrent private func forward(_ body: RequestBody) async throws -> BodyIdentity {
+    @concurrent private func forward(_ body: RequestBody) async throws {
         var identity = BodyIdentity()
         var hasMisbehaved = false
         var iterator = body.makeAsyncIterator()
@@ -57,9 +59,8 @@ struct BodyUpload: Sendable {
         // A cancelled body ends as if it were whole.
         try Task.checkCancellation()
         if !hasMisbehaved { try await misbehave() }
-        if !identity.agrees(with: claim.digest) { queue.fail(.digestMismatch) }
+        if let failure = acceptsEnd(identity) { queue.fail(failure) }
         queue.finish()
-        return identity
     }
 
     /// Waits for the next bytes; gives the body up, but goes on waiting, when they do not come.

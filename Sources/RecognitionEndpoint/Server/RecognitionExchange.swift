@@ -54,7 +54,7 @@ struct RecognitionExchange: Sendable {
                 return try await answerRecognition(job, format, plan, claim, nil, .zero, writer)
             }
             switch ledger.admit(key, giveUp: { job.body.fail(.superseded) }) {
-            case .answered(let answer): try await answerAgain(answer, format, claim, writer)
+            case .known: try await answerAgain(key, format, claim, writer)
             case .new(let ticket, let takesPlace):
                 defer { ledger.abandon(ticket) }
                 try await answerRecognition(
@@ -101,17 +101,19 @@ struct RecognitionExchange: Sendable {
         }
         try await writer.inviteBody(of: request)
         let upload = BodyUpload(
-            job.body, plan: plan, claim: claim, configuration: configuration, on: connection)
-        async let uploaded = upload.take(request.body)
+            job.body, plan: plan, configuration: configuration, on: connection
+        ) { [ledger] body in
+            guard body.agrees(with: claim.digest) else { return .digestMismatch }
+            guard let ticket else { return nil }
+            return ledger.complete(ticket, body) ? nil : .superseded
+        }
+        async let uploaded: Void = upload.take(request.body)
         var answer = StreamedAnswer(writer, format: format)
         while true {
             let event = await job.events.next()
             if case .final(let recognition) = event {
                 // Before it is sent: a client that does not get it asks again.
-                if let ticket {
-                    let body = try await uploaded
-                    ledger.commit(ticket, AnswerLedger.Answer(body: body, recognition: recognition))
-                }
+                if let ticket { ledger.commit(ticket, recognition) }
                 connection.noteHeard(recognition.duration)
             }
             switch event {
@@ -122,18 +124,17 @@ struct RecognitionExchange: Sendable {
                 throw Connection.End()
             case .final(let recognition):
                 try await answer.finish(recognition)
-                _ = try await uploaded
-                return
+                return try await uploaded
             case .failed(.brokenOff) where !answer.hasBegun:
                 // For what is not HTTP, the server has an answer of its own.
-                _ = try await uploaded
+                try await uploaded
                 throw Connection.End()
             case .failed(let failure):
                 try await answer.fail(failure)
                 let deadline = await connection.linger()
                 defer { deadline.cancel() }
                 // The answer has gone out, so an error cannot be answered any more.
-                _ = try? await uploaded
+                try? await uploaded
                 throw Connection.End()
             }
         }
@@ -158,7 +159,7 @@ struct RecognitionExchange: Sendable {
 
     /// Takes the body in, and answers with what the same one has been answered with before.
     @concurrent private func answerAgain(
-        _ known: AnswerLedger.Answer, _ format: AnswerFormat, _ claim: BodyClaim,
+        _ key: String, _ format: AnswerFormat, _ claim: BodyClaim,
         _ writer: consuming ResponseWriter
     ) async throws {
         try await writer.inviteBody(of: request)
@@ -175,12 +176,14 @@ struct RecognitionExchange: Sendable {
         guard body.agrees(with: claim.digest) else {
             return try await writer.refuse(Refusal(.digestMismatch), closes: false)
         }
-        guard body.isSame(as: known.body) else {
-            return try await writer.refuse(.otherBody, closes: false)
+        switch await ledger.verdict(key, body) {
+        case .replay(let recognition):
+            connection.noteHeard(recognition.duration)
+            var answer = StreamedAnswer(writer, format: format, isReplayed: true)
+            try await answer.finish(recognition)
+        case .conflict: try await writer.refuse(.otherBody, closes: false)
+        case .gone: try await writer.refuse(.firstFailed, closes: false)
         }
-        connection.noteHeard(known.recognition.duration)
-        var answer = StreamedAnswer(writer, format: format, isReplayed: true)
-        try await answer.finish(known.recognition)
     }
 
     /// Refuses a body of which more comes.

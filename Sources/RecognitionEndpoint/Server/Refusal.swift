@@ -22,6 +22,10 @@ struct Refusal: Error, Sendable, Equatable {
     static let otherBody = Refusal(
         422, "another recording has been answered under this Idempotency-Key")
 
+    static let firstFailed = Refusal(
+        503, "the request before this one with the same key has failed",
+        fields: [.retryAfter: "1"])
+
     static let busy = Refusal(
         503, "as many recognitions are running as this endpoint is allowed",
         fields: [.retryAfter: "1"])
