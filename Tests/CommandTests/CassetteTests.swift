@@ -7,7 +7,7 @@ import Testing
 
 @testable import Cassettes
 
-/// `--record` and `utter serve --cassette`.
+/// `--cassette` and `utter serve --cassette`.
 @Suite struct CassetteCommandTests {
     @Test func whatIsRecordedIsReplayed() async throws {
         let server = try RecordingServer(
@@ -17,7 +17,7 @@ import Testing
         let bench = try Bench(server: server, ["UTTER_TOKEN": "sesame-token"])
         let tape = bench.folder.path("tape")
         let sent = try await bench.run(
-            "send", "--to", server.url("/v1/asr?lang=en"), "--record", tape, Clip.goForward.path)
+            "send", "--to", server.url("/v1/asr?lang=en"), "--cassette", tape, Clip.goForward.path)
         #expect(sent.outputText == "go forward\n", "\(sent.errorText)")
         let cassette = try #require(try Cassette.load(tape).first)
         #expect(cassette.request.headers.value(of: "Authorization") == "Bearer …")
@@ -46,7 +46,7 @@ import Testing
         #expect(both.status == .exited(64))
         let speed = try await bench.run("serve", "--cassette", bad, "--speed", "0")
         #expect(speed.status == .exited(64))
-        let folder = try await bench.run("send", "--record", bad, Clip.goForward.path)
+        let folder = try await bench.run("send", "--cassette", bad, Clip.goForward.path)
         #expect(folder.status == .exited(78))
     }
 
@@ -57,7 +57,7 @@ import Testing
         ])
         let bench = try Bench(server: server)
         let place = bench.folder.path("cassettes")
-        let run = try bench.start(["send", "--record", place, Clip.goForward.path])
+        let run = try bench.start(["send", "--cassette", place, Clip.goForward.path])
         _ = try #require(await server.wait(untilBytes: Clip.goForward.samples.count))
         #expect(rmdir(place) == 0)
         gate.open()

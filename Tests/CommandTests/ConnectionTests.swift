@@ -55,7 +55,7 @@ import Testing
         (["-c", "connection.resolve=h:1"], "a host, a port", 64),
         (["-c", "connection.ip=5"], "-c connection.ip", 64),
         (["-c", "connection.minimum-tls=1.1"], "-c connection.minimum-tls", 64),
-        (["--record-bodies"], "needs --record", 64),
+        (["--cassette-bodies"], "needs --cassette", 64),
     ])
     func aWrongOptionIsRefusedBeforeAnythingIsSent(
         _ options: [String], _ reason: String, _ status: Int32

@@ -147,7 +147,8 @@ import Testing
 
         let take = try #require(try bench.onlyTake())
         #expect(errors.contains("utter: kept: \(take.path)/audio.wav (0:02.7)"))
-        #expect(errors.contains("utter: hint: send it again with: utter retry \(take.id)"))
+        #expect(
+            errors.contains("utter: hint: send it again with: utter retry \(take.id.asInHints)"))
         #expect(try take.samples == Clip.goForward.samples)
         #expect(try take.manifest["state"] == .string("kept"))
         #expect(try take.manifest["reason"]?.string?.contains(this.message) == true)

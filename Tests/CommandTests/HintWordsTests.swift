@@ -20,7 +20,7 @@ import Testing
     }
 
     /// What the sources of the commands say outside of comments, a string on one line.
-    private static func said() throws -> [(file: String, text: String)] {
+    static func said() throws -> [(file: String, text: String)] {
         try ["UtterCommands", "UtterSettings", "UtterTerminal"].flatMap { module in
             try SourceTree.files(below: "Sources/\(module)", endingWith: ".swift")
         }.map { path in

@@ -38,7 +38,7 @@ import Testing
             ),
             (
                 .formatRefused(device: "plug:default", detail: "it offers nothing"),
-                "pass another device: utter devices lists them"
+                "pass another device, one of: utter devices"
             ),
             (
                 .deviceLost(device: "hw:1,0", frames: 659_200, sampleRate: 16_000),
@@ -58,7 +58,7 @@ import Testing
             ),
             (
                 .deviceHangs(device: "hw:1,0", seconds: 5),
-                "connect it again, or pass another device: utter devices lists them"
+                "connect it again, or pass another device, one of: utter devices"
             ),
             (
                 .deviceFailed(device: "hw:1,0", operation: "snd_pcm_readi", reason: "Input error"),
@@ -81,7 +81,7 @@ import Testing
             ),
             (
                 .deviceUnusable(device: "hw:1,0", reason: "it is odd"),
-                "check ALSA's configuration, or pass another device: utter devices lists them"
+                "check ALSA's configuration, or pass another device, one of: utter devices"
             ),
             (.fileForbidden(path: "a.wav"), "check whose it is, and who may read it, with: ls -l"),
         ] as [(CaptureError, String?)])

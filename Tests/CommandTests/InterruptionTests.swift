@@ -50,7 +50,8 @@ import Testing
         #expect(result.errorText.contains("utter: \(this.message)\n"))
         #expect(result.errorText.contains("utter: kept: \(take.path)/audio.wav ("))
         #expect(
-            result.errorText.contains("utter: hint: send it again with: utter retry \(take.id)\n"))
+            result.errorText.contains(
+                "utter: hint: send it again with: utter retry \(take.id.asInHints)\n"))
     }
 
     @Test(arguments: cases)

@@ -138,7 +138,7 @@ import Testing
                 return (nil, ["does not say where the take is"])
             }
             var problems: [String] = []
-            if !errors.contains("utter: hint: send it again with: utter retry \(id)") {
+            if !errors.contains("utter: hint: send it again with: utter retry \(id.asInHints)") {
                 problems.append("does not say how to send it")
             }
             if !result.output.isEmpty { problems.append("prints \(result.outputText)") }

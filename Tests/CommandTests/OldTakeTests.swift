@@ -63,7 +63,7 @@ import Testing
         #expect(
             flushed.errorText.contains(
                 "utter: take \(old) is too old to be sent unasked\n"
-                    + "utter: hint: send what is old with: utter retry \(old)\n"))
+                    + "utter: hint: send what is old with: utter retry \(old.asInHints)\n"))
         #expect(server.requests.map { $0["Idempotency-Key"] } == ["\"\(young)\""])
         // A timer does not fail for ever, and says nothing.
         let quiet = try await bench.run("flush", "-q", "--to", server.url())

@@ -149,7 +149,8 @@ import Testing
                 "utter: error: the transcript cannot be printed: No space left on device"))
         let take = try #require(try bench.onlyTake())
         #expect(result.errorText.contains("utter: kept: \(take.path)/audio.wav"))
-        #expect(result.errorText.hasSuffix("print it again with: utter show \(take.id)\n"))
+        #expect(
+            result.errorText.hasSuffix("print it again with: utter show \(take.id.asInHints)\n"))
         #expect(try take.samples == Clip.digits.samples)
         #expect(try take.manifest["transcript"] == .string("lost?"))
     }

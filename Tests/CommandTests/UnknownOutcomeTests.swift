@@ -73,7 +73,7 @@ import Testing
             #expect(
                 flush.errorText
                     == "utter: take \(id) may have been delivered, and is not sent again unasked\n"
-                    + "utter: hint: send it again with: utter retry \(id)\n")
+                    + "utter: hint: send it again with: utter retry \(id.asInHints)\n")
         }
         #expect(server.requests.count == 1)
         let words = "may have been delivered, and is not sent again unasked; "

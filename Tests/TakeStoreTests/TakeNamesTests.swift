@@ -43,6 +43,13 @@ import Testing
         #expect(ids.map { names[$0] } == ["k3f9q2", "k3f9qa", "202612", "bbbb"])
     }
 
+    @Test func aHintNamesATakeByItsFirstLetters() throws {
+        let ids = try ids(
+            "20261121-052233-k3f9q2m7x4tz", "20261121-052235-2026123456ab",
+            "20261121-052235-123456789012")
+        #expect(ids.map(\.shortName) == ["k3f9q2", "2026123456a", "123456789012"])
+    }
+
     @Test func everyShortNameMeansItsTakeAlone() throws {
         var generator = SeededRandom(seed: 7)
         let ids = (0..<2_000).map { _ in
@@ -53,6 +60,7 @@ import Testing
         for (id, name) in all.shortNames {
             #expect(all.matches(name) == [id])
             #expect((4...6).contains(name.count))
+            #expect(all.matches(id.shortName) == [id])
         }
     }
 

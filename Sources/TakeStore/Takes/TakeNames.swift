@@ -55,4 +55,12 @@ package struct TakeNames: Sendable {
 extension TakeID {
     /// The last twelve letters, which are different for each take.
     fileprivate var letters: Substring { text.suffix(12) }
+
+    /// By which a hint names the take, without a look at the others: one in a thousand million begins
+    /// with the same six letters.
+    package var shortName: String {
+        // Digits may be those of a year.
+        let digits = letters.prefix(while: \.isNumber).count
+        return String(letters.prefix(max(6, digits + 1)))
+    }
 }

@@ -32,13 +32,18 @@ enum FormerOption {
         ("--partials", "output.partials=true"),
     ]
 
+    /// Options that other options have replaced.
+    private static let renamed = [
+        "--token-fd": "--token-file /dev/fd/N", "--record": "--cassette",
+        "--record-bodies": "--cassette-bodies",
+    ]
     /// Those whose value may be a secret, and is not repeated.
     private static let unspoken: Set = ["--form", "--json-body", "--proxy"]
     private static let times: Set = ["--connect-timeout", "--stall-timeout", "--answer-timeout"]
 
     /// What to write for an option that is typed on a command line; nil when it never was one.
     static func hint(for option: String, in typed: [String]) -> String? {
-        if option == "--token-fd" { return "--token-fd N is --token-file /dev/fd/N now" }
+        if let now = renamed[option] { return "\(option) is \(now) now" }
         guard let former = all.first(where: { $0.name == option }) else { return nil }
         let value = unspoken.contains(option) ? nil : value(of: option, in: typed)
         return "\(option) is -c \(filled(former.now, option, value)) now"

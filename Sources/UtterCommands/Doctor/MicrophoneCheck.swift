@@ -70,7 +70,7 @@ struct MicrophoneCheck: Check {
         case .good: nil
         case .absent: "connect it again, or restart the sound server"
         case .zero: "unmute it in the mixer or at its switch: alsamixer, or pavucontrol"
-        case .dead: "connect a microphone, or pass another device: utter devices lists them"
+        case .dead: "connect a microphone, or pass another device, one of: utter devices"
         case .faint, .clipped: "set its level in the mixer, and look at it with: utter level"
         }
     }

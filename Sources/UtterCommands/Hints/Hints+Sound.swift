@@ -13,16 +13,16 @@ extension Hints {
         case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
         case .formatRefused(let device, _):
             device.hasPrefix("plug")
-                ? "pass another device: utter devices lists them"
+                ? "pass another device, one of: utter devices"
                 : "use --device plug\(device.hasPrefix("hw:") ? "" : ":")\(device) "
                     + "to let ALSA convert"
         case .fileForbidden: "check whose it is, and who may read it, with: ls -l"
         case .deviceUnusable:
-            "check ALSA's configuration, or pass another device: utter devices lists them"
+            "check ALSA's configuration, or pass another device, one of: utter devices"
         case .deviceLost: "connect it again and record once more"
         case .deviceSilent: "check that the microphone is not muted or suspended"
         case .deviceHangs:
-            "connect it again, or pass another device: utter devices lists them"
+            "connect it again, or pass another device, one of: utter devices"
         case .deviceFailed, .readFailed: nil
         case .cannotOpen(let name, _) where name.contains("\u{FFFD}"):
             "its name is not UTF-8: rename it, or send it with: utter send - < FILE"

@@ -10,7 +10,7 @@ extension Hints {
         case .noSuchTake: "run 'utter list' to see what is kept"
         case .ambiguous: "give more letters of its id"
         case .audioGone(let take, wasAnswered: true):
-            "read what was understood: utter show \(take); --keep-audio TIME keeps audio for longer"
+            "read what was understood: utter show \(name(take)); --keep-audio TIME keeps audio for longer"
         case .keyMissing, .keyWrong, .keyUnavailable:
             "give its key with --encrypt-key FILE or UTTER_ENCRYPT_KEY_FILE"
         case .inUse: "wait until that has ended"
@@ -29,12 +29,14 @@ extension Hints {
         }
     }
 
+    private static func name(_ take: String) -> String { TakeID(take)?.shortName ?? take }
+
     private static func nameHint(for file: String, _ take: String) -> String {
         let ending = file.lowercased().split(separator: ".").last ?? ""
         let isRaw = ["raw", "pcm"].contains(ending)
         let known = AudioCodec.allCases.dropFirst().map { ".\($0.fileExtension)" }
         return "name it with \(known.joined(separator: ", ")), or convert it: "
-            + "utter export \(take) - | ffmpeg -i - \(isRaw ? "-f s16le " : "")OUT.\(ending)"
+            + "utter export \(name(take)) - | ffmpeg -i - \(isRaw ? "-f s16le " : "")OUT.\(ending)"
     }
 
     static func of(_ shortage: SpoolShortage) -> String {

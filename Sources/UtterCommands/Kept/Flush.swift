@@ -130,7 +130,8 @@ struct Flush {
         }
         let given = session.give(outcome, status)
         guard given.isSafe else {
-            StandardError.hint("the transcript of take \(id) is in the take: utter show \(id)")
+            StandardError.hint(
+                "the transcript of take \(id) is in the take: utter show \(outcome.id.shortName)")
             return status == .textPrinted ? .localIO : status
         }
         if session.isSettled(outcome) { take.release(keepingAudioFor: session.audioTime) }

@@ -172,12 +172,11 @@ enum KeptTakes {
         _ takes: [KeptTake], _ one: String, _ many: String, _ hint: String
     ) {
         guard !takes.isEmpty else { return }
-        let names = takes.map(\.id.text)
         StandardError.line(
-            takes.count == 1 ? "take \(names[0]) \(one)" : "\(takes.count) takes \(many)")
+            takes.count == 1 ? "take \(takes[0].id.text) \(one)" : "\(takes.count) takes \(many)")
         StandardError.hint(
             "\(hint): utter retry "
-                + (takes.count <= 5 ? names.joined(separator: " ") : "all"))
+                + (takes.count <= 5 ? takes.map(\.id.shortName).joined(separator: " ") : "all"))
     }
 
     private static func start(

@@ -114,8 +114,8 @@ final class TakePlayback: Sendable {
                 device == nil
                     ? "no program that plays sound is installed: pw-play, paplay or aplay"
                     : "the program aplay, which plays on a device of ALSA's, is not installed",
-                hint: "install one: sudo apt install alsa-utils; or copy the audio to a file: "
-                    + "utter export", status: .configuration)
+                hint: "install one: sudo apt install alsa-utils; or copy the audio with: "
+                    + "utter export last FILE", status: .configuration)
         }
         return player
     }

@@ -4,15 +4,15 @@ internal import LinuxPlatform
 internal import Utter
 
 extension OutputOptions {
-    /// The folder of `--record`; nil without the option.
+    /// The folder of `--cassette`; nil without the option.
     func cassetteFolder() throws(CommandFailure) -> CassetteFolder? {
-        guard let record else { return nil }
+        guard let cassette else { return nil }
         do throws(SystemError) {
             return try CassetteFolder(
-                path: ServiceOptions.absolute(record), keepsBodies: recordBodies)
+                path: ServiceOptions.absolute(cassette), keepsBodies: cassetteBodies)
         } catch {
             throw CommandFailure(
-                "--record: '\(record)' cannot be used: \(error.reason)", status: .configuration)
+                "--cassette: '\(cassette)' cannot be used: \(error.reason)", status: .configuration)
         }
     }
 }

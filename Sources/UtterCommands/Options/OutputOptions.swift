@@ -47,17 +47,17 @@ package struct OutputOptions: ParsableArguments {
         help: ArgumentHelp(
             "Write each request and its answer, without secrets and audio, into this folder.",
             valueName: "folder", visibility: .hidden), completion: .directory)
-    var record: String?
+    var cassette: String?
 
     @Flag(
         help: ArgumentHelp(
-            "With --record, write the bodies that were sent too: they hold the audio.",
+            "With --cassette, write the bodies that were sent too: they hold the audio.",
             visibility: .hidden))
-    var recordBodies = false
+    var cassetteBodies = false
 
     package mutating func validate() throws {
-        if recordBodies && record == nil {
-            throw ValidationError("--record-bodies needs --record.")
+        if cassetteBodies && cassette == nil {
+            throw ValidationError("--cassette-bodies needs --cassette.")
         }
         if json && events { throw ValidationError("--json and --events exclude each other.") }
         if quiet && verbose { throw ValidationError("-q and -v exclude each other.") }

@@ -59,7 +59,7 @@ extension ServiceOptions {
             }
             throw CommandFailure(
                 "take \(manifest.id.text) does not know where it was meant to go",
-                hint: "name the service or its URL: utter retry \(manifest.id.text) --to URL",
+                hint: "name the service or its URL: utter retry \(manifest.id.shortName) --to URL",
                 status: .configuration)
         }
         var plan = try plan(of: record, in: manifest, format: format)
@@ -76,7 +76,7 @@ extension ServiceOptions {
             }
         }
         try change(&plan)
-        try checkLogin(plan.service.connection, take: manifest.id.text)
+        try checkLogin(plan.service.connection, take: manifest.id)
         try addSecrets(to: &plan, parameter, of: manifest)
         try check(plan)
         return plan
@@ -134,16 +134,16 @@ extension ServiceOptions {
 
     /// Demands that the login that a kept take remembers can be asked for, or is given anew.
     private func checkLogin(
-        _ connection: ConnectionSettings, take: String
+        _ connection: ConnectionSettings, take: TakeID
     ) throws(CommandFailure) {
         guard let login = connection.proxyLogin, !login.isKnown else { return }
         var isForeign = false
         if case .command(let command) = login.source { isForeign = !Services.know(command) }
         guard login.source.isGone || isForeign else { return }
         throw CommandFailure(
-            "take \(take) is not sent without the login of its proxy, which was "
+            "take \(take.text) is not sent without the login of its proxy, which was "
                 + (isForeign ? "printed by a command that no settings name" : "typed or piped"),
-            hint: "give it again: utter retry \(take) -c \(Self.proxyLoginField)=FILE",
+            hint: "give it again: utter retry \(take.shortName) -c \(Self.proxyLoginField)=FILE",
             status: .configuration)
     }
 

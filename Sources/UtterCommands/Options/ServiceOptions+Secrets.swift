@@ -134,9 +134,10 @@ extension ServiceOptions {
             hint = "name it with LoadCredential=, or give a token with --token-file"
         case .noToken, .lacking: break
         case .forgotten(let missing):
-            let id = take?.id.text ?? ""
-            message = "take \(id) \(message)"
-            hint = "give what is missing: utter retry \(id) \(Self.options(for: missing))"
+            message = "take \(take?.id.text ?? "") \(message)"
+            hint =
+                "give what is missing: utter retry \(take?.id.shortName ?? "") "
+                + Self.options(for: missing)
         case .inClear: hint = "use https, or allow it with -c transfer.insecure-token=true"
         case .unusable(let error, let source):
             let isOurs = source == .variable(ServiceVariables.tokenName)

@@ -88,13 +88,13 @@ struct OutcomeTelling {
         if outcome.capture.isCut {
             return [kept, .hint("that is a part only: send the file once more")]
         }
-        return [kept, .hint("send it again with: utter retry \(outcome.id.text)")]
+        return [kept, .hint("send it again with: utter retry \(outcome.id.shortName)")]
     }
 
     private var partLines: [ToldLine] {
         let hint =
             "if the service decides when you have finished, say so: -c transfer.endpointing=true; if it "
-            + "takes no chunked body, send the take with: utter retry \(outcome.id.text) "
+            + "takes no chunked body, send the take with: utter retry \(outcome.id.shortName) "
             + "-c transfer.framing=length"
         return [
             .line("warning: " + named(outcome.shortfall ?? "the service answered early")),
@@ -109,7 +109,7 @@ struct OutcomeTelling {
             isVoiceless ? outcome.shortfall ?? "no speech heard" : "heard nothing" + (peak ?? "")
         let lines = [.line(named(text))] + keptLines
         guard outcome.audioPath != nil else { return lines }
-        let id = outcome.id.text
+        let id = outcome.id.shortName
         let isQuiet = outcome.peakDecibels.map { $0 < Self.quiet } ?? false
         let hint =
             isQuiet

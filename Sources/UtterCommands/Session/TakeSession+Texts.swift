@@ -78,7 +78,7 @@ extension TakeSession {
         guard case .success = outcome.result else { return telling.lines.tell() }
         telling.keptLines.tell()
         if outcome.audioPath != nil {
-            StandardError.hint("print it again with: utter show \(outcome.id.text)")
+            StandardError.hint("print it again with: utter show \(outcome.id.shortName)")
         }
     }
 }

@@ -27,9 +27,9 @@ struct SetupDialogue {
     // MARK: - Service
 
     private func service() throws -> (ServiceProfile, url: String?) {
-        dialogue.say("The services; a part of a name says more of those that have it:")
         let width = terminalColumns(STDERR_FILENO) ?? 80
-        for line in TextColumns.lines(profiles.map(\.name), width: width) { dialogue.say(line) }
+        for line in Self.list(profiles, width: width) { dialogue.say(line) }
+        dialogue.say("Part of a name lists those that have it.")
         while true {
             let line = try dialogue.ask("A service by its name, and its URL if that is your own")
             if let (profile, url) = choice(line) {
@@ -41,6 +41,25 @@ struct SetupDialogue {
             for text in problem(line) {
                 dialogue.say(TextWidth.prefix(of: text, columns: width))
             }
+        }
+    }
+
+    /// The names in groups, in lines that fit.
+    static func list(_ profiles: [ServiceProfile], width: Int) -> [String] {
+        let isHere = { (profile: ServiceProfile) in
+            // A template without its words has no origin yet, and is elsewhere.
+            (try? ServiceURL(profile.url.text).origin.isLoopback) ?? false
+        }
+        let here = profiles.filter(isHere)
+        let away = profiles.filter { !isHere($0) }
+        let groups = [
+            ("On this machine, free of charge:", here),
+            ("Elsewhere, sent while you speak:", away.filter(\.isLive)),
+            ("Elsewhere, sent after you have spoken:", away.filter { !$0.isLive }),
+        ]
+        return groups.filter { !$1.isEmpty }.flatMap { title, profiles in
+            let names = profiles.map(\.name).joined(separator: ", ")
+            return [title] + TextWidth.wrapped(names, columns: width - 2).map { "  " + $0 }
         }
     }
 

@@ -4,6 +4,10 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import SpeechService
+@testable import UtterCommands
+@testable import UtterSettings
+
 /// `utter setup` with a person at the terminal, from a home without any file.
 @Suite struct SetupTests {
     private let card: VirtualMicrophone
@@ -183,6 +187,23 @@ import Testing
         let result = try await run.result()
         #expect(result.status == .exited(130))
         #expect(mode(bench.folder.path(".config")) == nil)
+    }
+
+    @Test func theServicesAreInGroupsThatFitEveryWidth() throws {
+        let profiles = try Services.names.map { try Services.profile($0) }
+        for width in 24...200 {
+            let lines = SetupDialogue.list(profiles, width: width)
+            let groups = lines.split { !$0.hasPrefix("  ") }
+            #expect(lines.count { !$0.hasPrefix("  ") } == 3 && groups.count == 3)
+            // A name is whole on its line.
+            let names = groups.map { group in
+                group.joined().split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init)
+            }
+            #expect(names.flatMap { $0 }.sorted() == profiles.map(\.name).sorted())
+            #expect(names[0].contains("whisper-cpp") && names[1].contains("openai"))
+            #expect(names[2].contains("deepgram"))
+            if width >= 40 { #expect(lines.allSatisfy { $0.count <= width } && lines.count < 22) }
+        }
     }
 
     @Test func theServicesFitOnAScreenAndAPartOfANameSaysMore() async throws {

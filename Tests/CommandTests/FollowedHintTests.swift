@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Utter
+@testable import UtterCommands
+
+extension String {
+    /// How a hint names the take of this id.
+    var asInHints: String { TakeID(self)?.shortName ?? self }
+}
+
+/// Hints that say what to type: it can be typed as it stands.
+@Suite struct FollowedHintTests {
+    /// A command that the sources say behind a colon.
+    private struct Command {
+        var file: String
+        /// Without the program's name; what is filled in later is `x`.
+        var words: [String] = []
+        /// Whether another string goes on with it.
+        var goesOn = false
+
+        /// Reads it up to the end of its sentence or string.
+        init(_ text: Substring, in file: String) {
+            self.file = file
+            var said = ""
+            var rest = text
+            while let next = rest.first, !"\";,|<\n…".contains(next) {
+                rest.removeFirst()
+                guard next == "\\" else {
+                    said.append(next)
+                    continue
+                }
+                // What is filled in, up to its last parenthesis.
+                var depth = 0
+                repeat {
+                    if rest.first == "(" { depth += 1 }
+                    if rest.first == ")" { depth -= 1 }
+                    rest = rest.dropFirst()
+                } while depth > 0 && !rest.isEmpty
+                said.append("x")
+            }
+            words = said.split(separator: " ").map(String.init)
+            if rest.first == "\"", words.last?.hasSuffix(".") == true {
+                words[words.count - 1].removeLast()
+            }
+            goesOn = said.hasSuffix(" ") && rest.first == "\""
+        }
+
+        /// The words that a person may type in its place.
+        var typed: [String] {
+            let samples = ["URL": "http://127.0.0.1/", "TIME": "1d", "ID": "x"]
+            var typed = words.map { samples[$0] ?? ($0.allSatisfy(\.isUppercase) ? "x" : $0) }
+            if goesOn { typed.append("x") }
+            switch typed {
+            case ["config", "set", "x", "x"]: typed[2] = "language"
+            case ["config", "x", "x"]: (typed[1], typed[2]) = ("get", "language")
+            case ["flush", "--limit", "x"]: typed[2] = "3"
+            case ["last", "x"]: typed[1] = "--copy"
+            default: break
+            }
+            return typed
+        }
+    }
+
+    private static func commands() throws -> [Command] {
+        var commands: [Command] = []
+        for (file, text) in try HintWordsTests.said() {
+            for place in text.ranges(of: ": utter ") {
+                let command = Command(text[place.upperBound...], in: file)
+                // What is a message about the program, and a command that is filled in.
+                guard let first = command.words.first, !["was", "x"].contains(first) else {
+                    continue
+                }
+                commands.append(command)
+            }
+        }
+        return commands
+    }
+
+    @Test func everyCommandThatAHintSaysIsUnderstood() throws {
+        let commands = try Self.commands()
+        for command in commands {
+            do {
+                _ = try UtterCommand.parseAsRoot(command.typed)
+            } catch {
+                let message = UtterCommand.message(for: error)
+                Issue.record("\(command.file): utter \(command.words): \(message)")
+            }
+        }
+        #expect(commands.count > 25)
+    }
+
+    /// Types what the last hint says behind its last colon.
+    private func follow(
+        _ result: CommandResult, on bench: Bench, file: String = "token"
+    ) async throws -> CommandResult {
+        let hint = try #require(
+            result.errorText.split(separator: "\n").last { $0.hasPrefix("utter: hint: ") },
+            "\(result.errorText)")
+        let found = try #require(hint.matches(of: /: utter (.+?)(?:;|$)/).last, "\(hint)")
+        let words = found.1.replacing("FILE", with: file)
+        return try await bench.startShell("\"$0\" \(words)", []).result()
+    }
+
+    @Test func aKeptTakeIsSentAgain() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "heard"))
+        let bench = try Bench(server: server)
+        let failed = try await bench.run("send", "-c", "retry.never=true", Clip.digits.path)
+        #expect(failed.status == .exited(75), "\(failed.errorText)")
+        let again = try await follow(failed, on: bench)
+        #expect(again.outputText == "heard\n", "\(again.errorText)")
+    }
+
+    @Test func aTextThatWasNotPrintedIsPrinted() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench(server: server)
+        let full = try await bench.startShell(
+            "\"$0\" \"$@\" >/dev/full", ["send", Clip.digits.path]
+        )
+        .result()
+        #expect(full.status != .exited(0))
+        let shown = try await follow(full, on: bench)
+        #expect(shown.status == .exited(0))
+        #expect(shown.outputText.contains("heard"), "\(full.errorText)")
+    }
+
+    @Test func aRemovedTakeComesBack() async throws {
+        let bench = try Bench()
+        let take = try await bench.keep()
+        let removed = try await bench.run("rm", "last", "--yes")
+        #expect(try bench.takes().isEmpty)
+        let back = try await follow(removed, on: bench)
+        #expect(back.status == .exited(0), "\(removed.errorText)\(back.errorText)")
+        #expect(try bench.onlyTake()?.id == take.id)
+    }
+
+    @Test func whatAFlushHasLeftIsFlushed() async throws {
+        let server = try RecordingServer(
+            scripts: (0..<3).map { _ in .answer(status: 503, text: "") },
+            otherwise: .answer(text: "heard"))
+        let bench = try Bench(server: server)
+        for _ in 0..<3 {
+            let failed = try await bench.run(
+                "send", "-c", "retry.never=true", bench.fresh(.digits))
+            #expect(failed.status == .exited(75))
+        }
+        let first = try await bench.run("flush", "--limit", "1")
+        #expect(first.outputText == "heard\n", "\(first.errorText)")
+        let more = try await follow(first, on: bench)
+        #expect(more.outputText == "heard\nheard\n", "\(first.errorText)\(more.errorText)")
+    }
+
+    @Test func aForgottenSecretIsGivenAnew() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let failed = try await bench.start([
+            "send", "-c", "retry.never=true", "--to", server.url(), "--token-command",
+            "echo sesame",
+            Clip.digits.path,
+        ]).result()
+        #expect(failed.status == .exited(75))
+        let refused = try await follow(failed, on: bench)
+        #expect(refused.status == .exited(78), "\(refused.errorText)")
+        let token = try bench.folder.write(Array("sesame".utf8), to: "token")
+        #expect(chmod(token, 0o600) == 0)
+        let given = try await follow(refused, on: bench, file: token)
+        #expect(given.outputText == "heard\n", "\(refused.errorText)\(given.errorText)")
+    }
+}
