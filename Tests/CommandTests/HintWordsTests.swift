@@ -38,9 +38,8 @@ import Testing
         "--experimental-dump-help",
     ]
 
-    @Test func everyOptionThatIsNamedIsThere() throws {
-        // In mdoc(7) a long option is "Fl -name".
-        let known = Set(manual.matches(of: /(?:Fl|,) -([a-z][a-z-]+)/).map { "--\($0.1)" })
+    @Test func everyOptionThatIsNamedIsThere() async throws {
+        let known = try await CommandPages().allOptions()
         for (file, text) in try Self.said()
         where !["/Habit.swift", "/FormerOption.swift"].contains(where: file.hasSuffix) {
             for match in text.matches(of: /(?:^|[^A-Za-z0-9-])(--[a-z][a-z-]+)/) {
@@ -56,7 +55,8 @@ import Testing
         "sends", "that", "waits", "was", "with",
     ]
 
-    @Test func everyCommandThatIsNamedIsThereAndHasItsOptions() throws {
+    @Test func everyCommandThatIsNamedIsThereAndHasItsOptions() async throws {
+        let pages = try await CommandPages()
         var count = 0
         for (file, text) in try Self.said() {
             for match in text.matches(of: /[^A-Za-z_\/-]utter ([a-z]+)((?: [^;,'"\n]+)?)/) {
@@ -64,9 +64,9 @@ import Testing
                 guard !Self.verbs.contains(command) else { continue }
                 #expect(names.commands.contains(command), "\(file): utter \(command)")
                 count += 1
-                // Those of another program are the manual's alone.
-                guard !["serve", "demo", "keys"].contains(command) else { continue }
-                let options = names.options(command)
+                // Those of another program are not in the help of this one.
+                let isElsewhere = ["serve", "demo", "keys"].contains(command)
+                let options = isElsewhere ? try pages.options(of: command) : names.options(command)
                 for option in match.2.matches(of: /--[a-z][a-z-]+/) {
                     #expect(options.contains(String(option.0)), "\(file): \(match.0)")
                 }
@@ -129,34 +129,35 @@ import Testing
 
     // MARK: - The manual
 
-    /// The synopsis by its entries: the words of each command, and the options that it shows.
-    private var synopsis: [(words: [Substring], options: [String])] {
-        let section = manual.split(separator: "\n.Sh ")[2].split(separator: "\n").dropFirst()
-        return section.split { $0 == ".Nm" }.map { lines in
-            let commands = lines.filter { $0.hasPrefix(".Cm ") }
-            let options = lines.flatMap { $0.matches(of: /Fl -([a-z][a-z-]+)/) }
-            return (
-                commands.flatMap { $0.split(separator: " ").dropFirst() },
-                options.map { "--\($0.1)" }
-            )
-        }
+    /// The entries of a page's synopsis, each without the program's name.
+    private static func synopsis(of page: String) -> [[Substring]] {
+        page.split(separator: "\n.Sh ")[2].split(separator: "\n").dropFirst()
+            .split { $0 == ".Nm" || $0 == ".Nm utter" }.map(Array.init)
     }
 
-    @Test func theSynopsisHasEveryCommandOnceWithOptionsOfItsOwn() {
-        #expect(synopsis.count > names.commands.count)
-        for (words, options) in synopsis {
-            let command = words.first.map(String.init) ?? "record"
-            #expect(names.commands.contains(command))
-            // A second line with a command is an entry that has lost its beginning.
-            let others = words.dropFirst().filter { names.commands.contains(String($0)) }
-            let isInner = ["services", "setup", "key"].contains(command)
-            #expect(others.isEmpty || isInner, "\(words)")
-            guard !["serve", "demo", "keys"].contains(command), !isInner else { continue }
-            for option in options where option != "--version" {
-                #expect(names.options(command).contains(option), "\(command) \(option)")
+    @Test func theSynopsisHasTheWaysToCall() {
+        #expect(
+            Self.synopsis(of: manual) == [
+                [".Op Ar options"], [".Ar command", ".Op Ar options", ".Op Ar word ..."],
+                [".Cm help", ".Op Ar command"], [".Fl -version"],
+            ])
+    }
+
+    @Test func theSynopsisOfEachPageHasItsCommandOnceWithWordsOfItsOwn() async throws {
+        let pages = try await CommandPages()
+        #expect(try pages.folder.names().count == names.commands.count)
+        for command in names.commands {
+            let entries = Self.synopsis(of: try pages.page(command))
+            let calls = entries.compactMap { $0.first }
+            #expect(calls.first.map(String.init) == ".Cm \(command)")
+            #expect(Set(calls).count == entries.count, "\(command)")
+            // Those that follow are of the commands below this one.
+            for call in calls.dropFirst() {
+                #expect(call.hasPrefix(".Cm \(command) "), "\(call)")
+            }
+            for line in entries.flatMap({ $0.dropFirst() }) {
+                #expect(line.wholeMatch(of: /\.(?:Op )?Ar .+/) != nil, "\(command): \(line)")
             }
         }
-        let shown = Set(synopsis.compactMap { $0.words.first.map(String.init) })
-        #expect(Set(names.commands).subtracting(shown) == ["record"])
     }
 }

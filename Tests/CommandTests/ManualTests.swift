@@ -3,46 +3,111 @@
 import TestSupport
 import Testing
 
-/// The manual page names what the program has, and nothing else.
+@testable import UtterCommands
+@testable import UtterSettings
+
+/// The manual names what the program has, and nothing else, and explains each thing in one place:
+/// an option on the page of its command, a concept in `utter.1`.
 @Suite struct ManualTests {
-    @Test func theManualAndTheHelpNameTheSameOptions() async throws {
-        let bench = try Bench()
-        var helped: Set<String> = []
-        for command in try await commands(bench) {
-            let help = try await bench.run(command, "--help-all").outputText
-            helped.formUnion(help.matches(of: /--[a-z][a-z-]+/).map { String($0.0) })
-            for inner in try commands(in: help) {
-                let help = try await bench.run(command, inner, "--help-all").outputText
-                helped.formUnion(help.matches(of: /--[a-z][a-z-]+/).map { String($0.0) })
+    private let bench: Bench
+    private let pages: CommandPages
+    private let commands: [String]
+    /// The lines of `utter.1`.
+    private let lines: [Substring]
+
+    init() async throws {
+        (bench, pages) = (try Bench(), try await CommandPages())
+        commands = try Self.commands(in: await bench.run("--help").outputText)
+        let manual = try readFile(SourceTree.path("man/utter.1"))
+        lines = String(decoding: manual, as: UTF8.self).split(separator: "\n")
+    }
+
+    @Test func eachOptionIsExplainedOnceOnThePageOfItsCommand() async throws {
+        var count = 0
+        for command in commands {
+            var helped: [String] = []
+            for words in try await calls(of: command) {
+                let help = try await bench.start(words + ["--help-all"]).result().outputText
+                helped += Self.options(in: help)
+            }
+            #expect(try pages.options(of: command).sorted() == helped.sorted(), "\(command)")
+            count += helped.count
+        }
+        #expect(count > 200)
+        let others = lines.filter { $0.hasPrefix(".It Fl ") }
+        #expect(others.isEmpty, "explained beside its command's page: \(others)")
+    }
+
+    @Test func theManualNamesOnlyOptionsThatThePagesExplain() throws {
+        let known = try pages.allOptions().union(["--help-all"])
+        // Examples of systemd have its options.
+        for line in lines where !line.contains("systemctl") {
+            // In mdoc(7) a long option is "Fl -name"; plain text has it as it is typed.
+            let macros = line.matches(of: /(?:Fl|,) -([a-z][a-z-]+)/).map { "--\($0.1)" }
+            let typed = line.matches(of: /(?:^|[^A-Za-z0-9-])(--[a-z][a-z-]+)/).map { String($0.1) }
+            for option in macros + typed { #expect(known.contains(option), "\(line)") }
+        }
+    }
+
+    @Test func anOptionThatIsNamedWithACommandIsOneOfIts() throws {
+        for line in lines {
+            for match in line.matches(of: /\.Cm ([a-z]+)(?: [^-]*)? Fl -([a-z][a-z-]+)/)
+            where commands.contains(String(match.1)) {
+                let options = try pages.options(of: String(match.1))
+                #expect(options.contains("--\(match.2)"), "\(line)")
             }
         }
-        let page = String(
-            decoding: try readFile(SourceTree.path("man/utter.1")), as: UTF8.self)
-        // In mdoc(7) a long option is "Fl -name".
-        let described = Set(
-            page.matches(of: /(?:Fl|,) -([a-z][a-z-]+)/).map { "--\($0.1)" })
-        // The manual's examples use options of opusdec and others in plain text only.
-        #expect(helped.subtracting(described).isEmpty)
-        #expect(described.subtracting(helped).isEmpty)
     }
 
-    @Test func theManualListsEveryCommand() async throws {
-        let commands = try await commands(try Bench())
-        let page = String(
-            decoding: try readFile(SourceTree.path("man/utter.1")), as: UTF8.self)
+    @Test func theManualListsEveryCommandOnce() {
         #expect(commands.count >= 6)
-        for command in commands { #expect(page.contains(".Cm \(command)"), "\(command)") }
+        let listed = lines.compactMap { $0.wholeMatch(of: /\.It Xr utter-([a-z]+) 1/) }
+            .map { String($0.1) }
+        #expect(listed.sorted() == commands.sorted())
     }
 
-    /// The commands that the program's help lists.
-    private func commands(_ bench: Bench) async throws -> [String] {
-        try commands(in: await bench.run("--help").outputText)
+    @Test func everyFieldAndSettingThatIsNamedIsThere() async throws {
+        let fields = try await bench.run("services", "fields", "--keys").outputText
+        // Each is printed as it is typed, with the sign behind it.
+        let known = Set(
+            fields.split { "=\n".contains($0) }.map(String.init)
+                + KnownSettings.catalogue.all.map(\.name))
+        #expect(known.count > 100)
+        var count = 0
+        // Files have names of that kind, too.
+        for line in lines where !line.contains("Pa ") {
+            for match in line.matches(
+                of:
+                    /\b(?:auth|body|transfer|connection|answer|retry|recording|keep|limits|encryption|output|terminal)\.[a-z][a-z-]*/
+            ) {
+                #expect(known.contains(String(match.0)), "\(line)")
+                count += 1
+            }
+        }
+        #expect(count > 20)
     }
 
-    private func commands(in help: String) throws -> [String] {
+    // MARK: - What the help says
+
+    /// The command, or those below it.
+    private func calls(of command: String) async throws -> [[String]] {
+        let below = try Self.commands(in: await bench.run(command, "--help-all").outputText)
+        return below.isEmpty ? [[command]] : below.map { [command, $0] }
+    }
+
+    /// The commands that a help lists.
+    private static func commands(in help: String) throws -> [String] {
         guard help.contains("SUBCOMMANDS:") else { return [] }
         return try #require(help.split(separator: "SUBCOMMANDS:").last)
             .split(separator: "\n")
             .compactMap { $0.firstMatch(of: /^  ([a-z]+)  */).map { String($0.1) } }
+    }
+
+    /// The long options that a help lists.
+    private static func options(in help: String) -> [String] {
+        help.split(separator: "\n").filter { $0.hasPrefix("  -") }.flatMap { line in
+            line.split(separator: " ").prefix { $0.hasPrefix("-") }
+                .map { String($0.filter { $0 != "," }) }.filter { $0.hasPrefix("--") }
+        }
     }
 }

@@ -94,12 +94,12 @@ import Testing
         #expect(objects.map { $0["text"] == .null } == [false, true, true, true, false])
         #expect(objects.map { $0["error"] == .null } == [true, false, false, false, true])
         #expect(objects.map { $0["id"] == .null } == [false, false, true, false, false])
-        // The manual describes each of them.
-        let manual = String(
-            decoding: try readFile(SourceTree.path("man/utter.1")), as: UTF8.self)
+        // The schema describes each of them.
+        let schema = try JSONText(readFile(SourceTree.path("docs/outcome.schema.json")))
         for name in try #require(objects.first).names {
             #expect(objects.allSatisfy { $0.names.contains(name) }, "\(name)")
-            #expect(manual.contains(".It Cm \(name)\n"), "\(name)")
+            let description = schema["properties"]?[name]?["description"]?.string
+            #expect(description?.isEmpty == false, "\(name)")
         }
         for object in objects { #expect(object.names == objects[0].names) }
         let attempt = try #require(objects[0]["attempts"]?[0])

@@ -14,8 +14,20 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run a local speech-recognition endpoint until Ctrl-C.",
         discussion: """
             POST audio (WAV, Ogg Opus, FLAC or raw PCM), alone or in a form, to /recognize;
-            partial texts come back as JSON lines while the upload runs. Without --grammar it recognises
-            free speech in US English, with many mistakes.
+            partial texts come back as JSON lines while the upload runs, then the final text with
+            its words and their times. Without --grammar it recognises free speech in US English,
+            with many mistakes; a grammar is exact and fast, but anything else becomes wrong words.
+            The same recording always gets the same text. /healthz answers once it is ready.
+
+            Raw PCM is audio/pcm;rate=16000;channels=1, little-endian unless endian=big is given,
+            or audio/l16, which is big-endian unless endian=little is given. A form in the manner
+            of OpenAI goes to /v1/audio/transcriptions; its response_format is json, verbose_json,
+            text, srt or vtt, and stream=true is refused.
+
+            A recording that comes again, whole, with the same Idempotency-Key is not recognised
+            again: it gets the same text and Idempotent-Replayed: true. Another recording with
+            this key gets 422. Beyond --max-recognitions the answer is 503 with Retry-After, to a
+            body above --max-body 413, and to a request that is not that of its cassette 422.
             """)
 
     @Option(help: "The address to listen on.")
@@ -36,7 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The longest body in bytes.")
     var maxBody = 64 << 20
 
-    @Flag(help: "Misbehave when a request asks for it with X-Misbehave; for tests of clients.")
+    @Flag(help: "Misbehave when a request asks for it with X-Misbehave; only for tests of clients.")
     var allowFaults = false
 
     @Option(

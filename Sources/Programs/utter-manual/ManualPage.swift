@@ -28,6 +28,7 @@ struct ManualPage {
         if inner.isEmpty {
             addSynopsis(of: command, [command.commandName])
         } else {
+            lines += [".Nm \(program)", ".Cm \(command.commandName)"]
             for one in inner { addSynopsis(of: one, [command.commandName, one.commandName]) }
         }
         lines.append(".Sh DESCRIPTION")

@@ -14,13 +14,13 @@ struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Show, check or change the settings.",
         discussion: """
-            path   print where the file of settings is
-            show   print what counts now: a variable goes before the file
-            check  say whether the file can be used
-            edit   open it with $VISUAL or $EDITOR, and check it afterwards
-            get    print what counts for one setting, such as keep.audio
-            set    write one setting, such as: utter config set language de
-            unset  take one setting out of the file
+              path   print where the file of settings is
+              show   print what counts now: a variable goes before the file
+              check  say whether the file can be used
+              edit   open it with $VISUAL or $EDITOR, and check it afterwards
+              get    print what counts for one setting, such as keep.audio
+              set    write one setting, such as: utter config set language de
+              unset  take one setting out of the file
 
             Remarks and the order of the file stay as they are.
             'utter setup' asks for what there is to say, and writes the file.

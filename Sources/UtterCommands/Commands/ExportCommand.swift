@@ -9,7 +9,11 @@ internal import UtterTerminal
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Copy a take's audio to a file: as its name says, or as it is.")
+        abstract: "Copy a take's audio to a file: as its name says, or as it is.",
+        discussion: """
+            A name in .wav, .flac or .ogg (Opus) says the format. A name that stands for
+            another one, such as .mp3, is refused.
+            """)
 
     @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
     var take: String

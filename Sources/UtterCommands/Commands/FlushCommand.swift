@@ -17,7 +17,7 @@ struct FlushCommand: AsyncParsableCommand {
     @Option(help: "Send at most this many takes.")
     var limit = 1_000
 
-    @Option(help: "Send this many takes at a time.")
+    @Option(help: "Send this many takes at a time, from 1 to 64.")
     var jobs = 1
 
     @Option(

@@ -11,9 +11,10 @@ struct ListCommand: ParsableCommand {
             A line is a part of the id by which the take can be named, when it began and
             how long ago, its state, its length, and what was understood or went wrong;
             on a terminal it is cut to the width. Scripts read --json.
-            What cannot be used is listed too: a damaged take with the reason, a file among
-            the takes that is not one as 'foreign', and takes that were moved out of the
-            way as 'quarantined'.
+            What cannot be used is listed too: a take that is 'damaged' or 'unreadable', with
+            the reason; one that a 'later' version has written; a file among the takes that is
+            'foreign'; and a take without audio that was moved away, as 'quarantined'. Where
+            the programs of many takes died, these are 'being recovered' behind the list.
             """)
 
     @Option(

@@ -5,7 +5,8 @@ import Utter
 
 struct PlayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "play", abstract: "Play a take's audio; Ctrl-C stops it.")
+        commandName: "play", abstract: "Play a take's audio; Ctrl-C stops it.",
+        discussion: "It plays by pw-play, paplay or aplay, whichever is installed.")
 
     @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
     var take = "last"

@@ -13,8 +13,10 @@ struct RemoveCommand: ParsableCommand {
             waits for its answer. Both together remove answered takes of that age, and
             leave cancelled ones.
             For a day 'utter rm --undo' brings back what was removed: the takes that are
-            named, 'all', or else the one removed last. --now removes for good, takes that
-            were removed before as well.
+            named, 'all', or else the one removed last. Until then their audio stays on the
+            disk, and the key of an encrypted take is not destroyed. --now removes for good,
+            takes that were removed before as well; so does every removal from a disk that
+            has less room than limits.free.
             """)
 
     @Argument(

@@ -10,10 +10,13 @@ struct RetryCommand: AsyncParsableCommand {
             Without a name it is the newest take that waits. The take knows its service:
             URL, header fields, form, answer rule, and where its token comes from. Each
             option changes one of these. A take that was cancelled can be named too, and
-            one that was answered as long as its audio is there.
+            one that was answered, while its audio is there: its old text stays if the new
+            attempt fails.
 
-            With --service A,B,C the recording is sent to each of these services, and the
-            texts are printed under each other; the take stays as it is.
+            With --service A,B,C the recording is sent to each of these services. Each gets
+            a row with its time and its text or error, or is in the array of --json. The
+            exit status is that of the first that failed. The take stays as it is, unless
+            one of them is its own service, which answers it.
             """)
 
     @Argument(

@@ -8,19 +8,26 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send",
         abstract: "Send recordings or standard input, and print the transcripts.",
         discussion: """
-            A recording is WAV, FLAC or Ogg Opus, and where the program ffmpeg is installed
-            MP3, M4A, WebM and others too. '-' is standard input: one of these when it
-            begins like one, otherwise raw signed 16-bit little-endian samples of --rate
-            and --channels. With several files each text follows the file's name.
+            A recording is WAV (PCM of 8 to 32 bits or floating point, also of unknown length),
+            FLAC or Ogg Opus (mono or stereo), whatever its name. The program ffmpeg, if it is
+            installed, reads MP3, M4A, WebM and others, and sees that one file and nothing else.
+            '-' is standard input: one of these when it begins like one, otherwise raw signed
+            16-bit little-endian samples of --rate and --channels. Most M4A files can be read
+            behind '<', but not from a pipe.
 
-            A file that could not be delivered is kept once, however often it is sent: the
-            next try goes on with the take that it has.
+            With several files each text follows the file's name and a colon, in the order of
+            the files. The exit status is that of the first that failed; the others are still
+            sent, unless the service cannot be reached, refuses the token, or fails many times
+            in a row.
+
+            A file that could not be delivered is kept once, whatever its name: the next try
+            sends the take that it has. It is read anew after a signal has ended the reading.
             """)
 
     @Argument(help: "Files of audio, or - for standard input.", completion: .file())
     var files: [String]
 
-    @Option(help: "How fast it is replayed: realtime, a factor such as 2, or max.")
+    @Option(help: "How fast it is replayed: realtime, a factor from 0.1 to 1000, or max.")
     var pace = PaceArgument.unpaced
 
     @Option(help: ArgumentHelp("The rate of raw standard input in Hz.", valueName: "hertz"))
@@ -35,13 +42,14 @@ struct SendCommand: AsyncParsableCommand {
             valueName: "format"))
     var format: AudioCodec?
 
-    @Option(help: "Send this many files at a time.")
+    @Option(help: "Send this many files at a time, from 1 to 64.")
     var jobs = 1
 
     @Option(
         help: ArgumentHelp(
             "Write each text as NAME.txt into this folder, and with its times as .srt, .vtt and "
-                + ".json where the service tells them.", valueName: "folder"),
+                + ".json where the service tells them. A file that has one of them is not sent.",
+            valueName: "folder"),
         completion: .directory)
     var outputDir: String?
 

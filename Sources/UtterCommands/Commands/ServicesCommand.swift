@@ -110,8 +110,8 @@ struct ServiceFieldsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fields", abstract: "List what a profile can say of a service.",
         discussion: """
-            Each line is a field, what stands there, and what it says. A field stands in a
-            profile, or is said for one command: -c transfer.framing=length.
+            Each line is a field, the kind of its value, and what it says. A field stands in a
+            profile, or is set for one command: -c transfer.framing=length.
             """)
 
     @Flag(help: "Print the names alone, as -c wants them.")

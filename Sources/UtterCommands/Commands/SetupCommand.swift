@@ -14,6 +14,12 @@ struct SetupCommand: AsyncParsableCommand {
         commandName: "setup",
         abstract: "Ask for service, token and microphone, try them, and write the settings.",
         discussion: """
+            Name a service, and its URL or server where that is another: openai
+            http://127.0.0.1:8000. A part of a name lists the services that have it. The token
+            that you type is not shown, and goes into a file of its own. utter asks before it
+            writes what does not work, and before it replaces a file, to which it gives the
+            ending .old.
+
             Without a terminal it prints what to write. Ctrl-C at any question leaves
             everything as it was. 'utter setup binds sway' prints what binds a key.
             """,

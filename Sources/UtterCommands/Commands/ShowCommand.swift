@@ -11,7 +11,7 @@ struct ShowCommand: ParsableCommand {
     @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
     var take = "last"
 
-    @Flag(help: "Print one JSON object.")
+    @Flag(help: "Print one JSON object; its path names the audio while it is there.")
     var json = false
 
     @Flag(name: .shortAndLong, help: "Print the format and the audio's SHA-256 too.")

@@ -50,7 +50,7 @@ struct ServiceOptions: ParsableArguments {
     @Option(
         name: [.customLong("config"), .customShort("c")],
         help: ArgumentHelp(
-            "Say a field of the service's profile, such as transfer.framing=length; "
+            "Set a field of the service's profile, such as transfer.framing=length; "
                 + "'utter services fields' lists all.", valueName: "key=value"),
         completion: .fields)
     var config: [String] = []

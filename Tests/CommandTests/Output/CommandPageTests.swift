@@ -5,24 +5,9 @@ import Testing
 
 /// The manual page of each command, made of what the parser knows.
 @Suite struct CommandPageTests {
-    private let folder: TemporaryFolder
+    private let pages: CommandPages
 
-    /// Makes the pages as the installation does.
-    init() async throws {
-        folder = try TemporaryFolder()
-        let tool = try #require(BuiltProducts.path(of: "utter-manual"))
-        for name in ["utter", "utter-endpoint", "utter-keys"] {
-            let program = try #require(BuiltProducts.path(of: name))
-            let dump = try await CommandRun.run(program, ["--experimental-dump-help"])
-            let made = try await CommandRun.run(
-                tool, [folder.path, "November 22, 2026"], input: .bytes(dump.output))
-            #expect(made.status == .exited(0), "\(made.errorText)")
-        }
-    }
-
-    private func page(_ command: String) throws -> String {
-        String(decoding: try folder.read("utter-\(command).1"), as: UTF8.self)
-    }
+    init() async throws { pages = try await CommandPages() }
 
     @Test func everyCommandHasAPageWithAllOfItsOptions() async throws {
         let bench = try Bench()
@@ -33,7 +18,7 @@ import Testing
             }
         #expect(commands.count > 10)
         for command in commands {
-            let page = try page(command)
+            let page = try pages.page(command)
             let help = try await bench.run(command, "--help").outputText
             for option in help.matches(of: /--[a-z][a-z-]+/).map({ String($0.0) })
             where !["--help", "--help-all", "--version"].contains(option) {
@@ -41,13 +26,13 @@ import Testing
             }
         }
         // The pages of the endpoint's commands are made of its own definitions.
-        #expect(try page("serve").contains("Fl -max-recognitions Ar"))
-        #expect(try page("keys").contains("Fl -evdev"))
+        #expect(try pages.page("serve").contains("Fl -max-recognitions Ar"))
+        #expect(try pages.page("keys").contains("Fl -evdev"))
     }
 
     @Test func theyAreRenderedWithoutAWarning() throws {
         let own = ["utter.1", "utter.7"].map { SourceTree.path("man/\($0)") }
-        for path in try folder.names().map({ folder.path($0) }) + own {
+        for path in try pages.folder.names().map({ pages.folder.path($0) }) + own {
             let result = try ForeignTool("man").run(["--warnings", "-l", path])
             #expect(result.complaint.isEmpty, "\(path): \(result.complaint)")
             #expect(result.text.contains("NAME"), "\(path)")
@@ -55,8 +40,8 @@ import Testing
     }
 
     @Test func textIsNotTakenForRequests() throws {
-        for name in try folder.names() {
-            let page = String(decoding: try folder.read(name), as: UTF8.self)
+        for name in try pages.folder.names() {
+            let page = String(decoding: try pages.folder.read(name), as: UTF8.self)
             for line in page.split(separator: "\n") where line.hasPrefix(".") {
                 #expect(
                     line.firstMatch(of: /^\.(\\"|[A-Z][a-z]( |$))/) != nil, "\(name): \(line)")

@@ -50,6 +50,20 @@ import Testing
         #expect(alone.filter { $0.key != "$schema" } == inEvents)
     }
 
+    @Test(arguments: ["outcome", "events", "list"])
+    func eachMemberIsDescribed(_ name: String) throws {
+        func judge(_ schema: JSONText, _ place: String) {
+            guard case .object(let parts) = schema else { return }
+            if case .object(let members)? = parts["properties"] {
+                for (name, member) in members {
+                    #expect(member["description"]?.string?.isEmpty == false, "\(place).\(name)")
+                }
+            }
+            for (name, part) in parts { judge(part, "\(place).\(name)") }
+        }
+        judge(try JSONText(readFile(SourceTree.path("docs/\(name).schema.json"))), name)
+    }
+
     @Test func theEventsAreAsTheSchemaSays() async throws {
         let (bench, files) = try bench()
         let result = try await bench.start(["send", "--events"] + files).result()
