@@ -20,5 +20,24 @@ import Testing
         #expect(outcome.imbalance == nil)
         // What it captured is there for the next recovery.
         #expect(try readFile(try #require(outcome.audioPath)).count == 44 + 640)
+        #expect(!outcome.isWhole)
+    }
+
+    @Test func nothingBeginsAfterTheEnd() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 400, text: ""))
+        let bench = try Bench()
+        let samples = [Int16](repeating: 1_000, count: 1_600)
+        let kept = try await bench.replay(samples, to: server.url()).end()
+        let id = try #require(try bench.spool.takes().first).id
+        await onOwnThread { bench.pipeline.shutDown() }
+        let late = try await bench.replay(samples, to: server.url()).end()
+        #expect(late.result == .failure(.left))
+        #expect(late.account.capturedFrames == 0 && server.requests.count == 1)
+        #expect(kept.id == id)
+        await #expect(throws: TakeStoreError.self) {
+            _ = try await bench.pipeline.resend(try bench.spool.take(id.text))
+        }
+        // The take waits as before.
+        #expect(try bench.spool.take(id.text).state == .kept)
     }
 }

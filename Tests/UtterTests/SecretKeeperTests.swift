@@ -83,6 +83,47 @@ import Testing
         #expect(owner.asked.withLock { $0.map(\.isRefused) } == [false, true])
     }
 
+    @Test func aRefusedAnswerServesNoOtherTake() async throws {
+        let owner = Owner { "key \(min($0, 2))" }
+        let keeper = SecretKeeper(owner.answer)
+        let service = try service()
+        let first = try await keeper.credentials(of: service).get()
+        keeper.note(refused: first, of: service)
+        #expect(await secret(keeper, service) == "Bearer key 2")
+        // What was refused before is no matter of the newer one.
+        keeper.note(refused: first, of: service)
+        #expect(await secret(keeper, service) == "Bearer key 2")
+        #expect(owner.asked.withLock { $0.map(\.isRefused) } == [false, true])
+        // The owner has no other.
+        let second = try await keeper.credentials(of: service).get()
+        #expect(await secret(keeper, service, refused: second) == "failed: there is no other")
+        #expect(await secret(keeper, service) == "Bearer key 2")
+        #expect(owner.asked.withLock { $0.map(\.isRefused) } == [false, true, true, true])
+    }
+
+    /// A question that nobody answers holds up the next one only while a take waits for it.
+    @Test func aQuestionThatNoTakeWantsIsCancelled() async throws {
+        let isAsked = Gate()
+        let keeper = SecretKeeper { question in
+            guard question.origin.description.contains("stuck") else { return "key" }
+            isAsked.open()
+            // Ended by its cancellation.
+            try await Task.sleep(for: .seconds(3_600))
+            return "late"
+        }
+        let stuck = try service("https://stuck.example")
+        let takes = (0..<2).map { _ in Task { await secret(keeper, stuck) } }
+        #expect(await isAsked.wait())
+        while keeper.wantedCount(of: stuck) < 2 { await Task.yield() }
+        let other = try service()
+        async let answer = secret(keeper, other)
+        takes[0].cancel()
+        #expect(keeper.wantedCount(of: stuck) == 1)
+        takes[1].cancel()
+        #expect(await answer == "Bearer key")
+        for take in takes { #expect(await take.value.hasPrefix("failed: ")) }
+    }
+
     @Test func theSameAnswerToARefusalIsNone() async throws {
         let keeper = SecretKeeper(Owner { _ in "old" }.answer)
         let service = try service()

@@ -18,6 +18,15 @@ import Testing
         #expect(service.profile?.name == "deepgram")
     }
 
+    @Test func aURLElsewhereLeavesTheSecretBehind() throws {
+        var plan = try Service("deepgram").delivery
+        let old = plan.service.credentials
+        plan.service.url = try ServiceURL("https://api.deepgram.com/v2/listen")
+        #expect(plan.service.credentials == old && !old.isEmpty)
+        plan.service.url = try ServiceURL("https://other.example/v1/listen")
+        #expect(plan.service.credentials.isEmpty && !plan.service.lacksSecrets)
+    }
+
     @Test func whatAServiceDoesWithoutIsNotAskedFor() throws {
         let folder = try TemporaryFolder()
         let text = "url = \"https://a.example/\"\n[auth]\nvariable = \"A_KEY\"\noptional = true"

@@ -7,7 +7,11 @@
 /// come from.
 public struct RecognitionService: Sendable, Hashable {
     /// Where the recording is sent to; of query parameters that hold a secret, the names alone.
-    public var url: ServiceURL
+    ///
+    /// With another origin the credentials go: they belong to the one before.
+    public var url: ServiceURL {
+        didSet { if url.origin != oldValue.origin { credentials = [] } }
+    }
     /// How the recording is sent there.
     public var method = RequestMethod.post
     /// Fields of the request beside our own, without secrets; one of the same name replaces ours.

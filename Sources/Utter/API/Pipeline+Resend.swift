@@ -106,6 +106,9 @@ extension Pipeline {
         _ folder: TakeFolder, by plan: DeliveryPlan, ifStillAfter attempts: Int? = nil
     ) throws(TakeStoreError) -> Take {
         guard let spool else { throw .notWanted }
+        guard !isOver else {
+            throw .folderUnusable(path: "takes", reason: "the pipeline has been shut down")
+        }
         let store = try spool.store()
         guard try folder.isOurs() else { throw store.inUse(folder) }
         guard store.holds(folder) else { throw .noSuchTake(folder.id.text) }

@@ -82,14 +82,22 @@ public final class Pipeline: Sendable {
     /// So many takes of one run are answered and have their audio still.
     private static let releasedLimit = 100
     private let releasedTakes = Mutex<[TakeID]>([])
-    private let running = Mutex<[TakeRun]>([])
+    private struct Running {
+        var takes: [TakeRun] = []
+        var isOver = false
+    }
+    private let running = Mutex(Running())
+
+    /// Whether it has been shut down: nothing begins any more.
+    var isOver: Bool { running.withLock { $0.isOver } }
 
     var sync: SyncLoop { wiring.sync }
 
     /// Starts a take: the source is opened at once, before the disk is looked at and in parallel with
     /// the connection.
     ///
-    /// From any thread; does not block. What goes wrong is the take's outcome.
+    /// From any thread; does not block. What goes wrong is the take's outcome; of a pipeline that has
+    /// been shut down that is `left`.
     public func start(_ plan: TakePlan) -> Take {
         let delivery = plan.delivery
         let exchange = delivery.makeExchange(wantsLength: plan.isCompleteSoon)
@@ -100,9 +108,11 @@ public final class Pipeline: Sendable {
                 parts: [part], awaitsSound: !plan.source.isLive,
                 wantsSecrets: delivery.service.lacksSecrets),
             pipeline: self, limit: plan.serviceLimit)
-        began(run)
-        wiring.record(
-            plan.source, by: plan.limitedCapture, isCompleteSoon: plan.isCompleteSoon, for: run)
+        if began(run) {
+            wiring.record(
+                plan.source, by: plan.limitedCapture, isCompleteSoon: plan.isCompleteSoon,
+                for: run)
+        }
         return Take(run: run)
     }
 
@@ -167,20 +177,30 @@ public final class Pipeline: Sendable {
     /// Ends the loops and waits for them, the disk included.
     ///
     /// Takes that still run are abandoned where they are, and their outcome is `left`; what they
-    /// captured stays in their journals, and the next recovery brings them to an end.
+    /// captured stays in their journals, and the next recovery brings them to an end. A program that
+    /// ends without it may have answered takes that the disk does not know to be answered: they are
+    /// sent again.
     public func shutDown() {
+        running.withLock { $0.isOver = true }
         secrets.shutDown()
         wiring.shutDown()
         unwritten.clear()
-        for run in running.withLock({ $0 }) { run.handle(.abandoned) }
+        for run in running.withLock({ $0.takes }) { run.handle(.abandoned) }
     }
 
-    func began(_ run: TakeRun) {
-        running.withLock { $0.append(run) }
+    /// Takes a run in; false, and it is abandoned, when the pipeline has been shut down.
+    @discardableResult
+    func began(_ run: TakeRun) -> Bool {
+        let isOver = running.withLock { running in
+            running.takes.append(run)
+            return running.isOver
+        }
         if let failure = run.plan.secretFailure { run.handle(.unsendable(failure)) }
+        if isOver { run.handle(.abandoned) }
+        return !isOver
     }
 
     func ended(_ run: TakeRun) {
-        running.withLock { $0 = $0.filter { $0 !== run } }
+        running.withLock { $0.takes.removeAll { $0 === run } }
     }
 }

@@ -17,7 +17,8 @@ public struct SecretQuestion: Sendable, Hashable {
 /// Answers with the secret, or throws an error whose description is the reason why there is none.
 ///
 /// Called on Swift's cooperative pool while the take records; the next question waits for this answer.
-/// After a minute, or when the pipeline ends, the task is cancelled and its answer does not count.
+/// After a minute, or when the pipeline or each take that wants the answer has ended, the task is
+/// cancelled and its answer does not count.
 public typealias SecretProvider = @Sendable (SecretQuestion) async throws -> String
 
 /// Asks for secrets, one question at a time, and shares the answers.
@@ -39,10 +40,16 @@ final class SecretKeeper: Sendable {
         var origin: Origin
     }
 
+    private struct Known {
+        var secret: String
+        var instant: Duration
+        var isRefused = false
+    }
+
     private struct State {
-        var known: [Key: (secret: String, instant: Duration)] = [:]
-        /// The questions that are open or wait for their turn.
-        var open: [Key: Task<Result<String, Failure>, Never>] = [:]
+        var known: [Key: Known] = [:]
+        /// The questions that are open or wait for their turn, and how many takes want the answer.
+        var open: [Key: (task: Task<Result<String, Failure>, Never>, count: Int)] = [:]
         /// The one that was asked last: the next waits for its end.
         var last: Task<Result<String, Failure>, Never>?
     }
@@ -99,6 +106,7 @@ final class SecretKeeper: Sendable {
             }
         }
         if let refused, Set(found).isSubset(of: refused + accepted) {
+            note(refused: refused, of: service)
             return .failure(Failure(reason: "there is no other"))
         }
         if let part = service.partMissing(beside: found) {
@@ -114,16 +122,20 @@ final class SecretKeeper: Sendable {
     ) async -> Result<String, Failure> {
         let key = Key(source: source, origin: origin)
         let task = state.withLock { state -> Task<Result<String, Failure>, Never> in
-            if let task = state.open[key] { return task }
+            if let open = state.open[key] {
+                state.open[key]?.count += 1
+                return open.task
+            }
             // Another take may have had a newer one since.
-            if let known = state.known[key], !(isRefused && isOld(known.secret)),
+            let known = state.known.removeValue(forKey: key)
+            if let known, !known.isRefused, !(isRefused && isOld(known.secret)),
                 now() - known.instant < Self.lifetime
             {
+                state.known[key] = known
                 return Task { .success(known.secret) }
             }
-            state.known[key] = nil
             let question = SecretQuestion(
-                source: source, origin: origin, isRefused: isRefused)
+                source: source, origin: origin, isRefused: isRefused || known?.isRefused == true)
             let task = Task { [self, last = state.last] in
                 _ = await last?.value
                 // A question that waited for its turn is not asked when the pipeline has ended.
@@ -131,10 +143,39 @@ final class SecretKeeper: Sendable {
                 note(answer, as: key)
                 return answer
             }
-            (state.open[key], state.last) = (task, task)
+            (state.open[key], state.last) = ((task, 1), task)
             return task
         }
-        return await task.value
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            leave(task, key)
+        }
+    }
+
+    /// Cancels a question whose answer no take wants any more.
+    private func leave(_ task: Task<Result<String, Failure>, Never>, _ key: Key) {
+        let isUnwanted = state.withLock { state in
+            guard let open = state.open[key], open.task == task else { return false }
+            state.open[key]?.count -= 1
+            return open.count == 1
+        }
+        if isUnwanted { task.cancel() }
+    }
+
+    /// Notes that a service has refused answers, unless there are newer ones.
+    func note(refused: [Credential], of service: RecognitionService) {
+        for credential in service.unknownSecrets {
+            let key = Key(source: credential.source, origin: service.url.origin)
+            state.withLock { state in
+                guard let known = state.known[key],
+                    // One that cannot be used was not refused.
+                    let answers = try? credential.answered(known.secret),
+                    Set(answers).isSubset(of: refused)
+                else { return }
+                state.known[key]?.isRefused = true
+            }
+        }
     }
 
     private func note(_ answer: Result<String, Failure>, as key: Key) {
@@ -143,7 +184,9 @@ final class SecretKeeper: Sendable {
             if state.open.isEmpty { state.last = nil }
             // Old answers to other questions are secrets that serve nothing.
             state.known = state.known.filter { now() - $0.value.instant < Self.lifetime }
-            if case .success(let secret) = answer { state.known[key] = (secret, now()) }
+            if case .success(let secret) = answer {
+                state.known[key] = Known(secret: secret, instant: now())
+            }
         }
     }
 
@@ -184,9 +227,17 @@ final class SecretKeeper: Sendable {
     /// The questions that are open or wait for their turn.
     var openCount: Int { state.withLock { $0.open.count } }
 
+    /// How many takes want the answers that a service lacks.
+    func wantedCount(of service: RecognitionService) -> Int {
+        let keys = service.unknownSecrets.map {
+            Key(source: $0.source, origin: service.url.origin)
+        }
+        return state.withLock { state in keys.reduce(0) { $0 + (state.open[$1]?.count ?? 0) } }
+    }
+
     /// Cancels the questions that are open.
     func shutDown() {
-        for task in state.withLock({ $0.open.values.map(\.self) }) { task.cancel() }
+        for task in state.withLock({ $0.open.values.map(\.task) }) { task.cancel() }
     }
 }
 
@@ -196,7 +247,7 @@ extension TakeRun {
     ///
     /// From any thread; does not block.
     func ask(after refusal: TakeFailure?) {
-        Task { [self] in
+        let asking = Task { [self] in
             // A 401 over plain HTTP may be the proxy's as well.
             let refused = secrets.filter { $0.place == .proxy || refusal?.refusesLogin != true }
             switch await pipeline.secrets.credentials(
@@ -213,6 +264,7 @@ extension TakeRun {
                 }
             }
         }
+        hold(asking)
     }
 
     /// The exchange that goes on where the one before has been: that has sent nothing if it is the

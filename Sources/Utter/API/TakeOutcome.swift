@@ -95,8 +95,10 @@ extension TakeOutcome {
     /// Whether this run alone has sent it to the end more than once, which no person has asked for.
     package var isRepeated: Bool { takenCount - takenBefore > 1 }
 
-    /// Whether the service had the whole recording when it answered.
-    public var isWhole: Bool { answeredAfter == nil }
+    /// Whether the service had the whole recording when it answered; false after a failure.
+    public var isWhole: Bool {
+        if case .success = result { answeredAfter == nil } else { false }
+    }
 
     /// The length of the recording, silence in place of gaps included.
     public var length: Duration { StreamFormat.speech.duration(ofFrames: account.encodedFrames) }

@@ -25,6 +25,9 @@ final class TakeRun: Sendable {
         var statedFrames: Int?
         /// The secrets that were asked for.
         var secrets: [Credential] = []
+        /// Asks for them.
+        var asking: Task<Void, Never>?
+        var isSettled = false
         /// The token that was fetched for the service's secret.
         var token: Credential?
         var transfers: [Int: TransferID] = [:]
@@ -112,6 +115,14 @@ final class TakeRun: Sendable {
         let outcome = TakeOutcome(
             of: self, machine, ending, times, audioPath: audioPath ?? journal?.path,
             bodyByteCount: (journal?.byteCount ?? 0) - plan.format.bodyOffset)
+        if case .failure(let failure) = outcome.result, failure.refusesSecret {
+            pipeline.secrets.note(refused: secrets, of: plan.service)
+        }
+        let asking = state.withLock { state in
+            state.isSettled = true
+            return state.asking
+        }
+        asking?.cancel()
         // Before the caller knows the outcome, and asks for the audio to be released.
         record?.settle(outcome)
         events.finish()
@@ -140,6 +151,15 @@ final class TakeRun: Sendable {
             state.statedFrames = frames
             return frames
         }
+    }
+
+    /// Keeps the task that asks for secrets, which is cancelled when the take has ended.
+    func hold(_ asking: Task<Void, Never>) {
+        let isLate = state.withLock { state in
+            state.asking = asking
+            return state.isSettled
+        }
+        if isLate { asking.cancel() }
     }
 
     func hold(_ secrets: [Credential]) { state.withLock { $0.secrets = secrets } }
