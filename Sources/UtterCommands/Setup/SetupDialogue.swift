@@ -28,19 +28,16 @@ struct SetupDialogue {
 
     private func service() throws -> (ServiceProfile, url: String?) {
         dialogue.say("The services; a part of a name says more of those that have it:")
-        let width = terminalColumns(STDERR_FILENO) ?? 80
-        for line in TextColumns.lines(profiles.map(\.name), width: width) { dialogue.say(line) }
+        TextColumns.lines(profiles.map(\.name), width: StandardError.columns).forEach(dialogue.say)
         while true {
             let line = try dialogue.ask("A service by its name, and its URL if that is your own")
             if let (profile, url) = choice(line) {
                 for line in [profile.title] + (url.map { ["at \($0)"] } ?? []) {
-                    dialogue.say("  " + TextWidth.prefix(of: line, columns: width - 2))
+                    dialogue.say("  " + line)
                 }
                 return (profile, url)
             }
-            for text in problem(line) {
-                dialogue.say(TextWidth.prefix(of: text, columns: width))
-            }
+            for text in problem(line) { dialogue.say(text) }
         }
     }
 
