@@ -5,6 +5,7 @@ import Testing
 
 @testable import Utter
 @testable import UtterCommands
+@testable import UtterTerminal
 
 /// `utter flush`, and two that send at once.
 @Suite struct FlushTests {
@@ -211,7 +212,8 @@ import Testing
     func theBarFitsTheTerminal(_ columns: Int) {
         var count = BatchCount("flush", total: 500)
         (count.answered, count.failed, count.left) = (300, 100, 100)
-        let bar = count.lines(columns: columns, rows: 24, hasColour: false, at: .now)[0]
+        let bar = count.screen(at: .now).lines(
+            columns: columns, rows: 24, hasColour: false, at: .now)[0]
         #expect(bar.count < max(columns, 2))
         if columns >= 80 { #expect(bar.hasSuffix("▏ 500/500, 100 failed")) }
     }

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Utter
 @testable import UtterCommands
+@testable import UtterTerminal
 
 /// `utter level`.
 @Suite struct LevelTests {
@@ -62,7 +63,7 @@ import Testing
         let terminal = try PseudoTerminal()
         let run = try Bench(microphone: card).start(
             ["level"], input: .terminal, terminal: terminal)
-        #expect(await run.wait(for: "##---------- -18 dBFS", in: .screen))
+        #expect(await run.wait(for: "▏ -18 dBFS", in: .screen))
         run.signal(SIGINT)
         let result = try await run.result()
         #expect(result.status == .exited(0))
@@ -77,13 +78,41 @@ import Testing
         #expect(result.errorText.contains("cannot record from 'default'"))
     }
 
-    @Test func theLineFitsAndNamesWhatIsWrong() {
-        let reading = SignalProbe.Reading(
-            elapsed: .seconds(1), peakDecibels: -30, state: .clipped)
+    private func reading(
+        _ decibels: Float, _ state: SignalState = .good, loudest: Float? = -12.3
+    ) -> SignalProbe.Reading {
+        SignalProbe.Reading(
+            elapsed: .seconds(1), peakDecibels: decibels, state: state, loudest: loudest,
+            floor: loudest.map { _ in -60.5 })
+    }
+
+    @Test func theScreenHasTheMeterOfTakesAndWhatTheEndWouldSay() {
+        let start = ContinuousClock.now
+        var level = LevelState()
+        let good = level.note(reading(-30), at: start)
         #expect(
-            LevelLine(reading).text(columns: 80)
-                == String(repeating: "#", count: 15) + String(repeating: "-", count: 15)
-                + " -30 dBFS  clipping")
-        #expect(LevelLine(reading).text(columns: 20).count == 19)
+            good.lines(columns: 80, rows: 24, hasColour: false, at: start) == [
+                "level ▕████████████│           ▏ -30 dBFS",
+                "peak -12.3 dBFS, floor -60.5 dBFS, signal good",
+            ])
+        // What was wrong once is a fault at the end.
+        _ = level.note(reading(0, .clipped), at: start)
+        let clipped = level.note(reading(-30), at: start)
+        for columns in 24...200 {
+            let lines = clipped.lines(columns: columns, rows: 24, hasColour: false, at: start)
+            #expect(lines.allSatisfy { TextWidth.columns(of: $0) < columns })
+            #expect(lines[0].hasPrefix("level ▕") && lines[0].hasSuffix("▏ -30 dBFS"))
+            #expect(
+                lines.dropFirst().joined(separator: " ")
+                    == "peak -12.3 dBFS, floor -60.5 dBFS, signal \(SignalState.clipped.text)")
+        }
+    }
+
+    @Test func aMicrophoneThatNeedsTimeHasNoFault() {
+        let start = ContinuousClock.now
+        var level = LevelState()
+        let waiting = level.note(reading(-96, .absent, loudest: nil), at: start)
+        #expect(waiting.words == "signal \(SignalState.absent.text)")
+        #expect(level.note(reading(-30), at: start).words.hasSuffix("signal good"))
     }
 }

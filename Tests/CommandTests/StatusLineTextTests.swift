@@ -51,7 +51,7 @@ import Testing
     private func lines(
         _ line: StatusLine, _ columns: Int, rows: Int = 24, after: Duration = .zero
     ) -> [String] {
-        line.lines(columns: columns, rows: rows, hasColour: false, at: Self.start + after)
+        line.screen.lines(columns: columns, rows: rows, hasColour: false, at: Self.start + after)
     }
 
     private func text(_ line: StatusLine, _ columns: Int, after: Duration = .zero) -> String {
@@ -99,7 +99,7 @@ import Testing
             ])
         #expect(
             lines(line, 21, rows: 5).dropFirst() == ["… goes on and on", "for ever and ever"])
-        #expect(lines(line, 21, rows: 2).dropFirst() == ["…n for ever and ever"])
+        #expect(lines(line, 21, rows: 2).dropFirst() == ["… for ever and ever"])
         #expect(lines(line, 21, rows: 1).count == 1)
     }
 
@@ -191,10 +191,10 @@ import Testing
         #expect(text(line, 80, after: .milliseconds(8_500)) == state + " offline, next try in 1 s")
         #expect(text(line, 80, after: .seconds(9)) == state + " offline, trying again")
         #expect(text(line, 28) == "speak 0:05.0 █ offline 10 s")
-        #expect(line.nextChange != nil)
+        #expect(line.screen.nextChange != nil)
         let back = Self.voice(Self.offline, .connected(attempt: 2))
         #expect(text(back, 80) == state + " safe")
-        #expect(back.nextChange == nil)
+        #expect(back.screen.nextChange == nil)
     }
 
     @Test func aServiceThatAsksForAPauseIsBusyNotOffline() {
@@ -210,10 +210,10 @@ import Testing
         #expect(text(line, 80) == "sending 0:05.0")
         line.note(Self.progress(seconds: 8, sent: 2, isComplete: true), at: Self.start)
         #expect(text(line, 80) == "sending 25%")
-        #expect(line.nextChange == nil)
+        #expect(line.screen.nextChange == nil)
         line.note(Self.progress(seconds: 8, sent: 8, isComplete: true), at: Self.start)
         #expect(text(line, 80, after: .milliseconds(2_100)) == "waiting 0:02.1")
-        #expect(line.nextChange != nil)
+        #expect(line.screen.nextChange != nil)
         // Sent again from its start.
         line.note(Self.offline, at: Self.start)
         line.note(.resending(attempt: 2, url: "there"), at: Self.start)

@@ -34,7 +34,7 @@ import Testing
         mutating func draw(_ time: Duration) {
             screen.show(
                 LiveText.drawing(
-                    line.lines(
+                    line.screen.lines(
                         columns: size.columns, rows: size.rows, hasColour: true, at: start + time)))
         }
 
@@ -171,17 +171,18 @@ import Testing
             var transcript = Transcript()
             transcript.apply(Hypothesis(text: "number \(number)", isFinal: false))
             line.note(.heard(transcript), at: now)
-            _ = schedule.change()
+            schedule.change()
             guard schedule.wait(at: now) == .zero else { continue }
-            drawn.append(line.lines(columns: 80, rows: 24, hasColour: false, at: now))
-            schedule.draw(at: now, nextChange: line.nextChange)
+            drawn.append(line.screen.lines(columns: 80, rows: 24, hasColour: false, at: now))
+            schedule.draw(at: now, nextChange: line.screen.nextChange)
         }
         #expect(drawn.count == 2)
         // The last is drawn in its turn.
         let last = schedule.wait(at: Self.start + .milliseconds(100))
         #expect(last.map { $0 > .zero && $0 <= RedrawSchedule.interval } == true)
         #expect(
-            line.lines(columns: 80, rows: 24, hasColour: false, at: Self.start).last == "number 999"
+            line.screen.lines(columns: 80, rows: 24, hasColour: false, at: Self.start).last
+                == "number 999"
         )
     }
 }

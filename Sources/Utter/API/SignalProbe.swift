@@ -16,10 +16,10 @@ public enum SignalProbe {
         public var peakDecibels: Float
         /// What is wrong with the signal, if anything is.
         public var state: SignalState
-
-        init(elapsed: Duration, peakDecibels: Float, state: SignalState) {
-            (self.elapsed, self.peakDecibels, self.state) = (elapsed, peakDecibels, state)
-        }
+        /// The loudest sample so far; nil without one.
+        package var loudest: Float?
+        /// How loud it has been so far when it was quiet; nil before anything was heard.
+        package var floor: Float?
     }
 
     /// What was heard in all.
@@ -78,9 +78,20 @@ public enum SignalProbe {
     private final class Heard: Sendable {
         private struct State {
             var state = SignalState.good
-            var levels: [Float] = []
+            /// How many periods were how loud, from -96 dBFS on, to the tenth.
+            var levels = [Int](repeating: 0, count: 961)
             var loudest: Float = -96
             var nextTelling = Duration.zero
+
+            /// The level that a tenth of all periods are below; nil without any.
+            var floor: Float? {
+                var rest = levels.reduce(0, +) / 10
+                let place = levels.firstIndex { count in
+                    rest -= count
+                    return rest < 0
+                }
+                return place.map { Float($0) / 10 - 96 }
+            }
         }
 
         let account = CaptureAccount()
@@ -103,30 +114,38 @@ public enum SignalProbe {
             while consumer.consume({ $0.count }) > 0 {}
             loop.withLock { $0 }?.wake()
             let (length, level) = (length, account.level)
-            let reading: Reading? = state.withLock { state in
-                state.levels.append(level.decibels)
+            let news = state.withLock { state -> Reading? in
+                state.levels[min(max(Int((level.decibels + 96) * 10 + 0.5), 0), 960)] += 1
                 state.loudest = max(state.loudest, level.peakDecibels)
                 guard length >= state.nextTelling else { return nil }
                 state.nextTelling = length + .milliseconds(100)
                 defer { state.loudest = -96 }
-                return Reading(elapsed: length, peakDecibels: state.loudest, state: state.state)
+                return reading(state, peak: state.loudest)
             }
-            if let reading { tell(reading) }
+            if let news { tell(news) }
         }
 
         func note(_ event: CaptureEvent) {
             guard case .signal(let next) = event else { return }
-            state.withLock { $0.state = next }
-            if next == .absent { tell(Reading(elapsed: length, peakDecibels: -96, state: next)) }
+            let news = state.withLock { state in
+                state.state = next
+                return reading(state, peak: -96)
+            }
+            if next == .absent { tell(news) }
+        }
+
+        private func reading(_ state: State, peak: Float) -> Reading {
+            Reading(
+                elapsed: length, peakDecibels: peak, state: state.state,
+                loudest: account.peak?.peakDecibels, floor: state.floor)
         }
 
         func report(_ end: CaptureEnd) -> Report {
             state.withLock { state in
-                let levels = state.levels.sorted()
-                return Report(
+                Report(
                     end: end, length: length, firstFrame: account.firstFrame.map { $0 - began },
                     peakDecibels: account.peak?.peakDecibels,
-                    floorDecibels: levels.isEmpty ? nil : levels[levels.count / 10])
+                    floorDecibels: state.floor)
             }
         }
 

@@ -37,7 +37,7 @@ struct DevicesCommand: ParsableCommand {
             text = devices.map(\.name).joined(separator: "\n")
         } else {
             let listing = DeviceListing(devices, isOpened: !playback)
-            text = json ? try listing.json() : listing.table
+            text = json ? listing.json : listing.table
         }
         try StandardOutput.show(text)
     }

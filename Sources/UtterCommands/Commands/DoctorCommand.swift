@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import FoundationEssentials
 internal import Utter
 internal import UtterTerminal
 
@@ -68,7 +67,7 @@ struct DoctorCommand: AsyncParsableCommand {
             if !json { try say(Self.text(row)) }
         }
         let isBroken = rows.contains { $0.findings.contains { $0.verdict == .bad } }
-        if json { try say(try Self.json(rows, isGood: !isBroken)) }
+        if json { try say(Self.json(rows, isGood: !isBroken)) }
         if isBroken { throw ExitStatus.configuration.code }
     }
 
@@ -92,14 +91,11 @@ struct DoctorCommand: AsyncParsableCommand {
         }.joined(separator: "\n")
     }
 
-    private static func json(_ rows: [Row], isGood: Bool) throws -> String {
+    private static func json(_ rows: [Row], isGood: Bool) -> String {
         struct Object: Encodable {
             var isGood: Bool
             var checks: [Row]
         }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(
-            decoding: try encoder.encode(Object(isGood: isGood, checks: rows)), as: UTF8.self)
+        return JSONOutput.text(Object(isGood: isGood, checks: rows))
     }
 }

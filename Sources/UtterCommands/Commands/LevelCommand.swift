@@ -55,17 +55,17 @@ struct LevelCommand: AsyncParsableCommand {
 
     private func listen() async throws(CommandFailure) -> SignalProbe.Report {
         let source = try microphone.microphone(device)
-        let isLive = StandardError.isTerminal
         let signals = try orFailure { try Signals(readingPipe: self.length == nil) }
-        let length = length?.duration ?? .seconds(86_400)
+        let longest = length?.duration ?? .seconds(86_400)
+        let screen = StandardError.isTerminal ? StatusScreen(isLive: true) : .silent
+        defer { screen.end() }
         let listening = Task {
-            try await SignalProbe.listen(to: source, for: length) { reading in
-                if isLive { StandardError.write(LevelLine(reading).redrawing) }
+            let level = Mutex(LevelState())
+            return try await SignalProbe.listen(to: source, for: longest) { reading in
+                screen.show(level.withLock { $0.note(reading, at: .now) })
             }
         }
         signals.handle { _ in listening.cancel() }
-        let report = try await orFailure(awaiting: { try await listening.value })
-        if isLive { StandardError.write(LevelLine.removal) }
-        return report
+        return try await orFailure(awaiting: { try await listening.value })
     }
 }

@@ -183,9 +183,8 @@ final class Recorder: Sendable {
     /// Shows a take to its end, and gives its text away; on the main thread.
     private func follow(_ take: Take) async {
         var reporter = TakeReporter(
-            options: session.output, activity: .recording, stopHint: "stop with: utter stop",
-            live: nil, isServiceUnset: isServiceUnset,
-            shortage: { [session] in session.pipeline.spool?.shortage })
+            session, as: .recording, stopHint: "stop with: utter stop",
+            isServiceUnset: isServiceUnset)
         for await event in take.events {
             reporter.show(event)
             if session.requiresKeep, case .noticed(.unprotected) = event { take.stop() }

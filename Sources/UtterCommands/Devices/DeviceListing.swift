@@ -2,7 +2,6 @@
 
 internal import AudioDevices
 internal import Capture
-internal import FoundationEssentials
 internal import Utter
 internal import UtterTerminal
 
@@ -44,12 +43,7 @@ struct DeviceListing {
         (self.devices, self.abilities) = (devices, abilities)
     }
 
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(
-            decoding: try encoder.encode(zip(devices, abilities).map(Self.row)), as: UTF8.self)
-    }
+    var json: String { JSONOutput.text(zip(devices, abilities).map(Self.row), isPretty: true) }
 
     var table: String {
         let width = devices.map(\.name.count).max() ?? 0

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import Utter
 internal import UtterTerminal
 
@@ -35,14 +34,22 @@ struct SignalListing {
         if let first = report.firstFrame {
             lines.append(("first sound", "after \(Int(first / .milliseconds(1))) ms"))
         }
-        if let peak = report.peakDecibels { lines.append(("peak", Self.decibels(peak))) }
-        if let floor = report.floorDecibels { lines.append(("floor", Self.decibels(floor))) }
+        lines += Self.figures(report.peakDecibels, floor: report.floorDecibels)
         lines.append(("voice", report.end.hasVoice == true ? "heard" : "not heard"))
         let lost = lostFrames
         if lost > 0 { lines.append(("lost", "\(lost / 16) ms of sound")) }
-        let faults = report.end.faults.map(\.text)
-        lines += faults.isEmpty ? [("signal", "good")] : faults.map { ("signal", $0) }
+        lines += Self.verdict(report.end.faults)
         return lines.map { TextWidth.padded($0.0, to: 13) + $0.1 }.joined(separator: "\n")
+    }
+
+    fileprivate static func figures(_ peak: Float?, floor: Float?) -> [(String, String)] {
+        [("peak", peak), ("floor", floor)].compactMap { name, value in
+            value.map { (name, "\(tenths($0)) dBFS") }
+        }
+    }
+
+    fileprivate static func verdict(_ faults: [SignalState]) -> [(String, String)] {
+        faults.isEmpty ? [("signal", "good")] : faults.map { ("signal", $0.text) }
     }
 
     var json: String {
@@ -57,39 +64,38 @@ struct SignalListing {
             floorDecibels: report.floorDecibels.map(Self.tenths),
             voiceHeard: report.end.hasVoice == true, lostFrames: lostFrames,
             faults: report.end.faults.map(\.rawValue))
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and finite numbers can always be encoded.
-        guard let data = try? encoder.encode(object) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
+        return JSONOutput.text(object)
     }
 
     private var lostFrames: Int { report.end.gaps.reduce(0) { $0 + $1.frames } }
 
     private static func tenths(_ value: Float) -> Double { (Double(value) * 10).rounded() / 10 }
-
-    private static func decibels(_ value: Float) -> String { "\(tenths(value)) dBFS" }
 }
 
-/// The one line that shows how loud a microphone is now.
-struct LevelLine {
-    static let removal = "\r\u{1B}[K"
+/// What a person sees of a microphone while it is listened to; pure.
+struct LevelState {
+    private var meter = LevelMeter()
+    private var faults: [SignalState] = []
 
-    private let reading: SignalProbe.Reading
-
-    init(_ reading: SignalProbe.Reading) { self.reading = reading }
-
-    /// What draws it over the line before.
-    var redrawing: String { Self.removal + text(columns: StandardError.columns) }
-
-    /// A bar from -60 to 0 dBFS, the figure, and what is wrong; at most `columns` - 1 columns.
-    func text(columns: Int) -> String {
-        let steps = 30
-        let filled = min(max(Int((reading.peakDecibels + 60) / 60 * Float(steps)), 0), steps)
-        let bar =
-            String(repeating: "#", count: filled) + String(repeating: "-", count: steps - filled)
+    /// Learns what the microphone is like now.
+    ///
+    /// - Returns: how loud it is, and below that what `SignalListing` would say of it if it ended.
+    mutating func note(
+        _ reading: SignalProbe.Reading, at now: ContinuousClock.Instant
+    ) -> ScreenState {
+        meter.note(decibels: reading.peakDecibels, at: now)
+        let present =
+            reading.state == .good || faults.contains(reading.state) ? [] : [reading.state]
+        let all = faults + present
+        // That nothing has come yet is no fault: a headset needs seconds.
+        if reading.loudest != nil { faults = all }
         let figure = "\(Int(reading.peakDecibels.rounded())) dBFS"
-        let state = reading.state == .good ? "" : "  " + reading.state.rawValue
-        return String("\(bar) \(figure)\(state)".prefix(max(0, columns - 1)))
+        var screen = ScreenState(
+            "level", all.isEmpty ? nil : .caution, facts: [.level(meter), .text([figure])])
+        let rows =
+            SignalListing.figures(reading.loudest, floor: reading.floor)
+            + SignalListing.verdict(all)
+        screen.words = rows.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return screen
     }
 }

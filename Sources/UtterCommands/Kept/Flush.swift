@@ -31,7 +31,7 @@ struct Flush {
         total = items.count + left
         var count = BatchCount("flush", total: total)
         count.left = left
-        progress = BatchProgress(count, on: total > 0 ? session.makeLiveLine() : nil)
+        progress = BatchProgress(count, on: total > 0 ? session.makeScreen() : .silent)
     }
 
     mutating func run(jobs: Int) async -> ExitStatus {
@@ -66,17 +66,14 @@ struct Flush {
         case .elsewhere: progress.note { $0.elsewhere += 1 }
         case .failed(let error):
             progress.note { $0.failed += 1 }
-            progress.write { StandardError.error(error.description) }
-            fail(CommandFailure(error).status)
+            progress.screen.write { StandardError.error(error.description) }
+            status.fail(CommandFailure(error).status)
         case .outcome(let outcome, let take):
             session.running.end(take, isUnprotected: outcome.unprotected != nil)
             progress.note { Self.count(outcome, in: &$0) }
-            fail(progress.write { tell(outcome, of: take, isLast: resent.closesService) })
+            status.fail(
+                progress.screen.write { tell(outcome, of: take, isLast: resent.closesService) })
         }
-    }
-
-    private mutating func fail(_ status: ExitStatus) {
-        if self.status == .textPrinted { self.status = status }
     }
 
     /// Says of the first take that a service is not asked for why that is so.
@@ -84,7 +81,7 @@ struct Flush {
         let url = plans[take.id]?.service.url.description ?? take.service
         let text = "skipping the other takes for \(url): \(reason)"
         guard told.insert(text).inserted else { return }
-        progress.write { StandardError.line(text) }
+        progress.screen.write { StandardError.line(text) }
     }
 
     private static func count(_ outcome: TakeOutcome, in count: inout BatchCount) {
@@ -118,7 +115,7 @@ struct Flush {
         case .success:
             if let shortfall = outcome.shortfall {
                 StandardError.line("take \(id): \(shortfall)")
-            } else if progress.live == nil, !session.output.quiet {
+            } else if !progress.screen.isLive, !session.output.quiet {
                 // A bar shows the same.
                 StandardError.line("take \(id): answered")
             }

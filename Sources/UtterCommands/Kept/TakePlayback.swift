@@ -10,8 +10,6 @@ internal import UtterTerminal
 ///
 /// The program reads a WAV file from its standard input.
 final class TakePlayback: Sendable {
-    /// A terminal shows the position this often at most.
-    private static let redrawInterval = Duration.milliseconds(100)
     /// For how long a program may take no sound, or go on when it has all of it.
     private static let patience = Duration.seconds(10)
 
@@ -19,7 +17,7 @@ final class TakePlayback: Sendable {
     private static let setPipeSize: Int32 = 1_031
 
     private let device: String?
-    private let showsPosition: Bool
+    private let screen: StatusScreen
     private let stop: Wakeup
     private let farewell = Mutex<ExitStatus?>(nil)
 
@@ -28,7 +26,7 @@ final class TakePlayback: Sendable {
     /// A device has a name of ALSA's, which `aplay` alone understands; nil is the usual one.
     init(on device: String?, isQuiet: Bool) throws(CommandFailure) {
         self.device = device
-        showsPosition = StandardError.isTerminal && !isQuiet
+        screen = StandardError.isTerminal && !isQuiet ? StatusScreen(isLive: true) : .silent
         stop = try orFailure { try Wakeup() }
         let signals = try orFailure { try Signals(readingPipe: false) }
         signals.handle { [self] request in
@@ -46,6 +44,7 @@ final class TakePlayback: Sendable {
     func play(
         _ take: KeptTake, of spool: Spool
     ) throws(CommandFailure) -> ExitStatus {
+        defer { screen.end() }
         var source = try orFailure { try spool.samples(of: take) }
         if let report = source.damageReport { StandardError.line("warning: not whole: \(report)") }
         var samples: [Int16] = []
@@ -57,7 +56,6 @@ final class TakePlayback: Sendable {
         let heard = try orFailure {
             try run(player, &source, &samples, length: take.length ?? .zero)
         }
-        if showsPosition { StandardError.write(LiveText.erasure()) }
         if let status = farewell.withLock({ $0 }) { return status }
         if let failure = heard.failure ?? heard.damage { throw failure }
         return .textPrinted
@@ -140,7 +138,6 @@ final class TakePlayback: Sendable {
         let total = StatusLine.clock(length)
         let encoder = WAVEncoder()
         var (bytes, byteCount) = ([UInt8](), 0)
-        var nextRedraw = ContinuousClock.now
         // That of WAV throws nothing.
         try? encoder.begin(into: &bytes)
         repeat {
@@ -150,10 +147,9 @@ final class TakePlayback: Sendable {
                 guard let count = write(rest, to: number) else { return }
                 rest = rest.dropFirst(count)
                 byteCount += count
-                guard showsPosition, ContinuousClock.now >= nextRedraw else { continue }
-                nextRedraw = .now + Self.redrawInterval
                 let position = StatusLine.clock(.milliseconds(byteCount / 32))
-                StandardError.write(LiveText.drawing("play \(position) / \(total)"))
+                let fact = ScreenState.Fact.text(["\(position) / \(total)", position])
+                screen.show(ScreenState("play", facts: [fact]))
             }
             bytes = []
         } while try read(&source, &samples)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
@@ -66,7 +65,7 @@ extension ServiceListing {
     }
 
     /// All services as a JSON array; one that is wrong has an `error` and hides no other.
-    static func json() throws(CommandFailure) -> String {
+    static func json() -> String {
         var rows: [Row] = []
         for name in Services.names {
             do throws(CommandFailure) {
@@ -75,11 +74,11 @@ extension ServiceListing {
                 rows.append(Row(name: name, error: error.message))
             }
         }
-        return try text(of: rows)
+        return JSONOutput.text(rows, isPretty: true)
     }
 
-    static func json(of profile: ServiceProfile) throws(CommandFailure) -> String {
-        try text(of: row(profile.name, profile))
+    static func json(of profile: ServiceProfile) -> String {
+        JSONOutput.text(row(profile.name, profile), isPretty: true)
     }
 
     private static func row(_ name: String, _ profile: ServiceProfile) -> Row {
@@ -102,16 +101,6 @@ extension ServiceListing {
                 values: word.choices)
         }
         return row
-    }
-
-    private static func text(of value: some Encodable) throws(CommandFailure) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        do {
-            return String(decoding: try encoder.encode(value), as: UTF8.self)
-        } catch {
-            throw CommandFailure("\(error)", status: .internalError)
-        }
     }
 }
 

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import UtterTerminal
 
 /// How far the sending of many recordings has come; pure.
-struct BatchCount: Equatable, LiveContent {
+struct BatchCount: Equatable {
     private let verb: String
     private let total: Int
     private let start: ContinuousClock.Instant
@@ -38,27 +38,13 @@ struct BatchCount: Equatable, LiveContent {
 
     private var done: Int { answered + failed + elsewhere + left }
 
-    var nextChange: Duration? { nil }
-
-    /// A line: `send ▕███···▏ 3/10, 1 failed, 8.3× real time`.
-    func lines(
-        columns: Int, rows: Int, hasColour: Bool, at now: ContinuousClock.Instant
-    ) -> [String] {
-        let counts = " \(done)/\(total)" + (failed > 0 ? ", \(failed) failed" : "")
-        let speed = speed(at: now).map { ", \($0)× real time" } ?? ""
-        // Two ends, a blank before them, and a column that stays free.
-        let ends = verb.count + 4
-        let words = counts.count + speed.count + ends + 5 < columns ? counts + speed : counts
-        let room = min(40, columns - words.count - ends)
-        guard room >= 4, total > 0 else {
-            return [String("\(verb)\(counts)".prefix(max(0, columns - 1)))]
-        }
-        let share = (Double(done) + parts.values.reduce(0, +)) / Double(total)
-        let filled = min(room, Int(Double(room) * share))
-        return [
-            "\(verb) ▕" + String(repeating: "█", count: filled)
-                + String(repeating: "·", count: room - filled) + "▏" + words
-        ]
+    /// What is to be seen of it: `send ▕███···▏ 3/10, 1 failed, 8.3× real time`.
+    func screen(at now: ContinuousClock.Instant) -> ScreenState {
+        let counts = "\(done)/\(total)" + (failed > 0 ? ", \(failed) failed" : "")
+        let speed = speed(at: now).map { "\(counts), \($0)× real time" }
+        let share = (Double(done) + parts.values.reduce(0, +)) / Double(max(1, total))
+        return ScreenState(
+            verb, facts: [.share(share), .text([speed, counts].compactMap(\.self))])
     }
 
     /// What became of them: `9 of 10 answered, 1 failed; 2:31 of audio in 0:12, 12.6× real time`.
@@ -75,8 +61,7 @@ struct BatchCount: Equatable, LiveContent {
 
     /// Such as `1:02`.
     private static func clock(_ time: Duration) -> String {
-        let seconds = Int((time / .seconds(1)).rounded())
-        return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
+        String(StatusLine.clock(time + .milliseconds(500)).dropLast(2))
     }
 
     /// How many seconds of audio were answered in one, to the tenth; nil before there are any.
@@ -92,36 +77,28 @@ struct BatchCount: Equatable, LiveContent {
 /// From any thread.
 final class BatchProgress: Sendable {
     private let count: Mutex<BatchCount>
-    /// The line; nil where there is none.
-    let live: LiveLine?
+    let screen: StatusScreen
 
-    /// Begins to show a count, where there is a line for it.
-    init(_ count: BatchCount, on live: LiveLine?) {
-        self.live = live
+    /// Begins to show a count, where a screen does.
+    init(_ count: BatchCount, on screen: StatusScreen) {
+        self.screen = screen
         self.count = Mutex(count)
-        live?.show(count)
+        screen.show(count.screen(at: .now))
     }
 
     func note(_ change: (inout BatchCount) -> Void) {
         count.withLock { count in
             change(&count)
             // Under the lock: what is older is not shown behind what is newer.
-            live?.show(count)
+            screen.show(count.screen(at: .now))
         }
-    }
-
-    /// Has lines written that stay, above the one that changes.
-    @discardableResult
-    func write<Value: Sendable>(_ body: () -> Value) -> Value {
-        guard let live else { return body() }
-        return live.write(body)
     }
 
     /// Takes the line away, for good.
     ///
     /// - Returns: the count.
     func end() -> BatchCount {
-        live?.end()
+        screen.end()
         return count.withLock { $0 }
     }
 }

@@ -22,8 +22,8 @@ struct Rescue {
 
     /// The question to a person, whose answer is a line.
     var question: String {
-        "utter: save the recording (\(StatusLine.clock(outcome.length))) as \(places[0])? "
-            + (isWanted ? "[Y/n, or another name] " : "[y/N, or another name] ")
+        "save the recording (\(StatusLine.clock(outcome.length))) as \(places[0])? "
+            + (isWanted ? "[Y/n, or another name]" : "[y/N, or another name]")
     }
 
     /// Does what the person has answered; without an answer, what is usual.

@@ -33,7 +33,7 @@ struct SendBatch: OrderedBatch {
         session.namesTexts = true
         self.session = session
         progress = BatchProgress(
-            BatchCount("send", total: files.count), on: session.makeLiveLine())
+            BatchCount("send", total: files.count), on: session.makeScreen())
     }
 
     mutating func run(jobs: Int) async -> ExitStatus {
@@ -67,10 +67,6 @@ struct SendBatch: OrderedBatch {
         return prepared
     }
 
-    private mutating func fail(_ status: ExitStatus) {
-        if self.status == .textPrinted { self.status = status }
-    }
-
     private static func send(
         _ prepared: Result<TakePlan, CommandFailure>?, _ index: Int, in session: TakeSession,
         _ progress: BatchProgress
@@ -80,9 +76,7 @@ struct SendBatch: OrderedBatch {
         case .failure(let failure): return .refused(failure)
         case .success(let plan):
             var plan = plan
-            // For the bar, which counts parts of files.
-            plan.delivery.reportsProgress = progress.live != nil || session.output.events
-            plan.delivery.cassettes = session.cassettes
+            session.watch(&plan.delivery)
             let take = await session.begin(plan)
             session.running.begin(take)
             for await event in take.events {
@@ -118,15 +112,15 @@ struct SendBatch: OrderedBatch {
         switch ending {
         case .left:
             if let reason = skipReason {
-                progress.write { StandardError.line("skipping the other files: \(reason)") }
+                progress.screen.write { StandardError.line("skipping the other files: \(reason)") }
                 skipReason = nil
             }
-            fail(session.farewellStatus ?? .notDelivered)
-        case .refused(let failure): fail(progress.write { session.refuse(failure) })
+            status.fail(session.farewellStatus ?? .notDelivered)
+        case .refused(let failure): status.fail(progress.screen.write { session.refuse(failure) })
         case .outcome(let outcome, let take, let plan):
-            fail(
+            status.fail(
                 await session.conclude(
-                    take, outcome, by: plan, isServiceUnset: isServiceUnset, live: progress.live))
+                    take, outcome, by: plan, isServiceUnset: isServiceUnset, on: progress.screen))
         }
     }
 }

@@ -20,7 +20,7 @@ extension TakeSession {
     ) async throws(CommandFailure) -> ExitStatus {
         let taken = await signals.takeKeys(
             manner.key, answerTime: manner.wish == .toggle ? nil : manner.answerTime)
-        let live = makeLiveLine()
+        let screen = makeScreen()
         do throws(CommandFailure) {
             let manner = try manner.possible(with: taken.controls)
             if let killed = taken.killed {
@@ -28,17 +28,17 @@ extension TakeSession {
                     "warning: utter was killed here (process \(killed)) and left the terminal in "
                         + "modes of its own; it is put right")
             }
-            let scene = try makeScene(manner, taken.controls, longest, live, isServiceUnset, plan)
+            let scene = try makeScene(manner, taken.controls, longest, screen, isServiceUnset, plan)
             begin(scene)
             let status = manner.isForOne ? await one(scene) : await several(scene)
             running.detach()
             scene.dictation.shutDown()
             await signals.leaveKeys()
-            live?.end()
+            screen.end()
             return running.farewellStatus ?? status
         } catch {
             await signals.leaveKeys()
-            live?.end()
+            screen.end()
             throw error
         }
     }
@@ -50,21 +50,21 @@ extension TakeSession {
         let requests: DictationRequests
         let manner: TalkManner
         let controls: Signals.Controls
-        let live: LiveLine?
+        let screen: StatusScreen
         let isServiceUnset: Bool
     }
 
     private func makeScene(
-        _ manner: TalkManner, _ controls: Signals.Controls, _ longest: Duration, _ live: LiveLine?,
+        _ manner: TalkManner, _ controls: Signals.Controls, _ longest: Duration,
+        _ screen: StatusScreen,
         _ isServiceUnset: Bool, _ plan: @escaping @Sendable () -> TakePlan
     ) throws(CommandFailure) -> Scene {
         let dictation = try orFailure {
             try Dictation(
                 longest: longest, isForOne: manner.isForOne, listensAgain: !manner.isForOne
-            ) { [pipeline, running, cassettes, showsProgress] _ in
+            ) { [self] _ in
                 var plan = plan()
-                plan.delivery.reportsProgress = showsProgress
-                plan.delivery.cassettes = cassettes
+                watch(&plan.delivery)
                 let take = pipeline.start(plan)
                 running.begin(take)
                 return take
@@ -72,15 +72,14 @@ extension TakeSession {
         }
         dictation.observe(tell: { [output] news in
             guard let text = manner.text(of: news), !output.quiet else { return }
-            guard let live else { return StandardError.line(text) }
-            live.write { StandardError.line(text) }
+            screen.write { StandardError.line(text) }
         })
         let requests = DictationRequests(to: dictation, isForOne: manner.isForOne) {
             [running] in running.obeyForAll($0)
         }
         return Scene(
             dictation: dictation, takes: dictation.takes, requests: requests, manner: manner,
-            controls: controls, live: live, isServiceUnset: isServiceUnset)
+            controls: controls, screen: screen, isServiceUnset: isServiceUnset)
     }
 
     /// Begins with the first take, or says how one does.
@@ -100,8 +99,8 @@ extension TakeSession {
         let stopHint = number == 1 ? scene.manner.stopHint(with: scene.controls) : nil
         return await watch(
             take,
-            reporter(
-                as: .recording, stopHint: stopHint, number: number, live: scene.live,
+            TakeReporter(
+                self, as: .recording, stopHint: stopHint, number: number, on: scene.screen,
                 isServiceUnset: scene.isServiceUnset))
     }
 
@@ -110,7 +109,7 @@ extension TakeSession {
             let outcome = await outcome(of: take, scene)
             // The person may be asked now, and answers with a line.
             await signals.leaveKeys()
-            scene.live?.end()
+            scene.screen.end()
             return await settle(
                 take, outcome, by: take.delivery, isServiceUnset: scene.isServiceUnset)
         }
@@ -148,7 +147,7 @@ extension TakeSession {
         for await ended in ended {
             let status = await conclude(
                 ended.take, await ended.outcome.value, by: ended.take.delivery,
-                isServiceUnset: scene.isServiceUnset, live: scene.live, mayAsk: false)
+                isServiceUnset: scene.isServiceUnset, on: scene.screen, mayAsk: false)
             if status != .textPrinted, !status.isByRequest { last = status }
         }
         return last

@@ -84,6 +84,9 @@ extension TakeSession {
 }
 
 extension ExitStatus {
+    /// Learns of one of several, of which the first that failed counts.
+    mutating func fail(_ status: ExitStatus) { if self == .textPrinted { self = status } }
+
     /// This status, or the one that says that a place did not take the text.
     fileprivate var withoutPlace: ExitStatus { self == .textPrinted ? .localIO : self }
 }

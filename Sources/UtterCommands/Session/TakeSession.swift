@@ -88,8 +88,7 @@ package struct TakeSession {
         _ plan: TakePlan, as activity: Activity, isServiceUnset: Bool = false
     ) async -> ExitStatus {
         var plan = plan
-        plan.delivery.reportsProgress = showsProgress
-        plan.delivery.cassettes = cassettes
+        watch(&plan.delivery)
         return await follow(
             begin(plan), by: plan.delivery, as: activity, isServiceUnset: isServiceUnset)
     }
@@ -121,16 +120,18 @@ package struct TakeSession {
     /// Whether there is a line that shows takes.
     private var showsLine: Bool { StandardError.isTerminal && !output.quiet }
 
-    /// Whether something shows how far a take has come.
-    var showsProgress: Bool { output.events || showsLine }
+    /// Has a take tell how far it has come, where something shows that, and write cassettes.
+    func watch(_ plan: inout DeliveryPlan) {
+        plan.reportsProgress = output.events || showsLine
+        plan.cassettes = cassettes
+    }
 
     /// Sends a take of an earlier run to its end.
     ///
     /// - Returns: how the process should exit.
     func resend(_ id: TakeID, by plan: DeliveryPlan) async -> ExitStatus {
         var plan = plan
-        plan.reportsProgress = showsProgress
-        plan.cassettes = cassettes
+        watch(&plan)
         do throws(TakeStoreError) {
             return await follow(
                 try await pipeline.resend(id, by: plan), by: plan, as: .sending)
@@ -145,13 +146,13 @@ package struct TakeSession {
         isServiceUnset: Bool = false
     ) async -> ExitStatus {
         running.begin(take)
-        let live = makeLiveLine()
+        let screen = makeScreen()
         let outcome = await watch(
             take,
-            reporter(
-                as: activity, stopHint: activity == .recording ? Self.signalHint : nil,
-                live: live, isServiceUnset: isServiceUnset), before: before, endsWithSilence: true)
-        live?.end()
+            TakeReporter(
+                self, as: activity, stopHint: activity == .recording ? Self.signalHint : nil,
+                on: screen, isServiceUnset: isServiceUnset), before: before, endsWithSilence: true)
+        screen.end()
         return await settle(take, outcome, by: plan, isServiceUnset: isServiceUnset)
     }
 
@@ -165,22 +166,8 @@ package struct TakeSession {
         return await conclude(take, outcome, by: plan, isServiceUnset: isServiceUnset)
     }
 
-    /// The line that shows takes; nil where there is none.
-    func makeLiveLine() -> LiveLine? {
-        // Without a descriptor or a thread the same is said in plain lines.
-        showsLine ? try? LiveLine() : nil
-    }
-
-    /// What tells the person of a take.
-    func reporter(
-        as activity: Activity, stopHint: String?, number: Int = 1, live: LiveLine?,
-        isServiceUnset: Bool
-    ) -> TakeReporter {
-        TakeReporter(
-            options: output, activity: activity, stopHint: stopHint, number: number, live: live,
-            isInMemory: isInMemory, isServiceUnset: isServiceUnset,
-            shortage: { [pipeline] in pipeline.spool?.shortage })
-    }
+    /// The screen that shows all takes of this session, where one line does; silent elsewhere.
+    func makeScreen() -> StatusScreen { showsLine ? StatusScreen(isLive: true) : .silent }
 
     /// Shows a take to its end.
     ///
@@ -214,11 +201,11 @@ package struct TakeSession {
 
     /// Prints the text of a take, says how it ended, and lets go of it; how the process should exit.
     ///
-    /// `live` is the line of the takes that go on meanwhile, nil when this was the last. The person is
+    /// `screen` shows the takes that go on meanwhile, if any do. The person is
     /// asked what becomes of a recording that is on no disk if `mayAsk`.
     func conclude(
         _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool,
-        live: LiveLine? = nil, mayAsk: Bool = true
+        on screen: StatusScreen = .silent, mayAsk: Bool = true
     ) async -> ExitStatus {
         let isInHaste = running.farewell != nil
         // A text waits for no disk.
@@ -230,8 +217,8 @@ package struct TakeSession {
         }
         let keepsAudio = audioTime.map { $0 > .zero } ?? false
         // A pipe may take its time; a terminal is the one that shows the line, and may be lent.
-        let above = StandardOutput.columns == nil && !mayAsk ? nil : live
-        let given = Self.write(above: above) { give(outcome, status, lendsTerminal: mayAsk) }
+        let above = StandardOutput.columns == nil && !mayAsk ? .silent : screen
+        let given = above.write { give(outcome, status, lendsTerminal: mayAsk) }
         if isSettled(outcome), keepsAudio || !given.isSafe {
             outcome = await take.confirmed(outcome, isInHaste: isInHaste)
         }
@@ -239,21 +226,14 @@ package struct TakeSession {
             outcome, of: namesTexts ? file : nil, output: output, keepsAudio: keepsAudio,
             isServiceUnset: isServiceUnset, tokenSource: plan.service.credentials.first?.source)
         guard given.isSafe else {
-            Self.write(above: live) { tellUnprinted(outcome, telling) }
+            screen.write { tellUnprinted(outcome, telling) }
             return .localIO
         }
-        Self.write(above: live) { (telling.lines + brokenPromise(outcome)).tell() }
+        screen.write { (telling.lines + brokenPromise(outcome)).tell() }
         if outcome.isAtRisk { await rescue(take, outcome, by: plan, mayAsk: mayAsk) }
         await noteFile(of: outcome)
         if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
         return given.status
-    }
-
-    private static func write<Result: Sendable>(
-        above live: LiveLine?, _ body: () -> Result
-    ) -> Result {
-        guard let live else { return body() }
-        return live.write(body)
     }
 
     /// A take that the person wants to be sent once more, though the service may have it.
@@ -262,12 +242,10 @@ package struct TakeSession {
             case .failure(let failure) = outcome.result, running.farewell == nil
         else { return nil }
         StandardError.error(failure.description)
-        StandardError.write("utter: send it again? the service may have it already [y/N] ")
-        let answer = await signals.line(within: .seconds(30)) { [running] in
-            running.farewell != nil
-        }
-        if answer == nil { StandardError.write("\n") }
-        guard let answer, ["y", "yes"].contains(answer.lowercased()) else { return nil }
+        let question = "send it again? the service may have it already [y/N]"
+        guard let answer = await answer(to: question, within: .seconds(30)),
+            ["y", "yes"].contains(answer.lowercased())
+        else { return nil }
         await pipeline.settled()
         do throws(TakeStoreError) {
             return try await pipeline.resend(outcome.id, by: plan)
@@ -326,11 +304,6 @@ package struct TakeSession {
 
     // MARK: - What lives in memory only
 
-    /// Whether takes live in memory from their beginning.
-    private var isInMemory: Bool {
-        pipeline.spool == nil
-    }
-
     /// Finds another place for a recording without an answer that the disk has not taken.
     ///
     /// A person is asked. Without one it is written to a folder for temporary files, unless nothing
@@ -344,12 +317,15 @@ package struct TakeSession {
         guard mayAsk, signals.hasTerminal, running.farewell == nil else {
             return rescue.saveUnasked().tell()
         }
-        StandardError.write(rescue.question)
-        let answer = await signals.line(within: .seconds(60)) { [running] in
-            running.farewell != nil
-        }
+        rescue.save(answer: await answer(to: rescue.question, within: .seconds(60))).tell()
+    }
+
+    /// Asks the person at the terminal; nil when no line comes, or the person wants to leave.
+    private func answer(to question: String, within time: Duration) async -> String? {
+        StandardError.question(question)
+        let answer = await signals.line(within: time) { [running] in running.farewell != nil }
         if answer == nil { StandardError.write("\n") }
-        rescue.save(answer: answer).tell()
+        return answer
     }
 }
 

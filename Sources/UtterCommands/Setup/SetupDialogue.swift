@@ -27,20 +27,17 @@ struct SetupDialogue {
     // MARK: - Service
 
     private func service() throws -> (ServiceProfile, url: String?) {
-        let width = terminalColumns(STDERR_FILENO) ?? 80
-        for line in Self.list(profiles, width: width) { dialogue.say(line) }
+        Self.list(profiles, width: StandardError.columns).forEach(dialogue.say)
         dialogue.say("Part of a name lists those that have it.")
         while true {
             let line = try dialogue.ask("A service by its name, and its URL if that is your own")
             if let (profile, url) = choice(line) {
                 for line in [profile.title] + (url.map { ["at \($0)"] } ?? []) {
-                    dialogue.say("  " + TextWidth.prefix(of: line, columns: width - 2))
+                    dialogue.say("  " + line)
                 }
                 return (profile, url)
             }
-            for text in problem(line) {
-                dialogue.say(TextWidth.prefix(of: text, columns: width))
-            }
+            for text in problem(line) { dialogue.say(text) }
         }
     }
 

@@ -5,8 +5,8 @@ internal import UtterTerminal
 
 /// What a terminal shows of a running take: a line of its state, and below it the newest words.
 ///
-/// Pure: it learns from events, says what to print for a window and a time, and prints nothing.
-struct StatusLine: LiveContent, Equatable {
+/// Pure: it learns from events, and makes a state of a screen of them.
+struct StatusLine: Equatable {
     /// What the take is doing, in the words of the person who speaks.
     enum Phase: String {
         /// What is said now may be lost.
@@ -20,20 +20,6 @@ struct StatusLine: LiveContent, Equatable {
         case refused
     }
 
-    /// Why nothing is being sent.
-    private struct Outage: Equatable {
-        /// Whether the service can be reached, and asks for a pause.
-        var isBusy: Bool
-        var nextTry: ContinuousClock.Instant
-    }
-
-    /// How often a count of seconds is redrawn.
-    private static let tick = Duration.milliseconds(100)
-    /// The cells of a level meter: the most for which there is room.
-    private static let meterCells = [24, 12, 6]
-    /// More of the words is not looked at for one drawing, in bytes; it fills the largest window.
-    private static let mostWords = 1 << 15
-
     private let isVoice: Bool
     private var progress: TakeProgress?
     private var meter = LevelMeter()
@@ -44,9 +30,13 @@ struct StatusLine: LiveContent, Equatable {
     private var isCaptured = false
     private var isRefused = false
     private(set) var isUnprotected = false
-    private var outage: Outage?
+    /// Why nothing is being sent.
+    private var outage: ScreenState.Delay?
     private var waitingSince: ContinuousClock.Instant?
     private var words = ""
+    /// What those are told of who see no line.
+    var course = ScreenState.Course.unknown
+    var connection = ScreenState.Connection.untold
 
     /// Begins with nothing known.
     ///
@@ -73,15 +63,12 @@ struct StatusLine: LiveContent, Equatable {
         case .captured: isCaptured = true
         case .refused: isRefused = true
         case .interrupted(let failure, let pause):
-            outage = Outage(isBusy: failure.isByService, nextTry: now + pause)
+            outage = .outage(isBusy: failure.isByService, nextTry: now + pause)
         case .resending: progress?.sentByteCount = 0
         default: break
         }
         waitingSince = phase == .waiting ? waitingSince ?? now : nil
     }
-
-    /// After how long the line changes without an event; nil when it does not.
-    var nextChange: Duration? { waitingSince != nil || outage != nil ? Self.tick : nil }
 
     /// What the take is doing: it waits once all of it is sent, and not before.
     var phase: Phase {
@@ -103,130 +90,53 @@ struct StatusLine: LiveContent, Equatable {
         isRecording || isVoice && hasBegun && !isCaptured && progress?.isComplete != true
     }
 
-    // MARK: - The lines
+    // MARK: - What is to be seen
 
-    /// The lines, each at most `columns` - 1 columns wide, colour codes not counted.
-    ///
-    /// The words have at most half of the rows, so that what stands above stays in sight. The newest
-    /// are shown; what is cut begins with "…".
-    func lines(
-        columns: Int, rows: Int, hasColour: Bool, at now: ContinuousClock.Instant
-    ) -> [String] {
-        let state = state(columns: columns, hasColour: hasColour, at: now)
-        let room = min(rows - 1, max(1, rows / 2))
-        guard !words.isEmpty, room > 0, columns > 2 else { return [state] }
-        return [state] + Self.newest(of: words, columns: columns - 1, rows: room)
+    var screen: ScreenState {
+        var screen = ScreenState(phase.rawValue, tone, facts: facts)
+        screen.dangers =
+            (isHearing && isMute ? ["no signal"] : []) + (isUnprotected ? ["not protected"] : [])
+        screen.delay = outage ?? behind.map { .behind(seconds: $0) }
+        screen.isSafe = isSafe
+        screen.words = words
+        (screen.course, screen.connection) = (course, connection)
+        return screen
     }
 
-    /// The end of the text that has room in so many rows.
-    ///
-    /// Lines break where they broke before, as long as words are only added: they are counted from
-    /// the text's beginning, or from a place that moves seldom.
-    private static func newest(of text: String, columns: Int, rows: Int) -> [String] {
-        let bytes = text.utf8
-        let skipped = max(0, bytes.count / (mostWords / 2) - 1) * (mostWords / 2)
-        let start = bytes.index(bytes.startIndex, offsetBy: skipped)
-        // In a single line, as many words as it takes.
-        if rows == 1 { return [TextWidth.suffix(of: text[start...], columns: columns)] }
-        let rest = skipped > 0 ? text[start...].drop { $0 != " " } : text[...]
-        let all = TextWidth.wrapped(rest.isEmpty ? text[start...] : rest, columns: columns)
-        guard all.count > rows || skipped > 0 else { return all }
-        var lines = Array(all.suffix(rows))
-        // The mark takes the place of the first line's first word.
-        let first = lines[0]
-        lines[0] = "…" + (first.firstIndex(of: " ").map { first[$0...] } ?? first.dropFirst())
-        return lines
-    }
-
-    /// The line of the state: what matters less is left out when it has no room.
-    private func state(
-        columns: Int, hasColour: Bool, at now: ContinuousClock.Instant
-    ) -> String {
-        let name = String(phase.rawValue.prefix(max(0, columns - 1)))
-        let warnings = warnings(at: now)
-        let shortest = warnings.last.map { 1 + $0.count } ?? 0
-        var room = max(0, columns - 1) - name.count - shortest
-        var facts: [String] = []
-        for sizes in self.facts(at: now) {
-            // The largest comes first; the others of one fact are the same in short.
-            guard let fact = sizes.first(where: { 1 + $0.count <= room }) else { continue }
-            facts.append(fact)
-            room -= 1 + fact.count
-        }
-        let warning = warnings.first { 1 + $0.count - shortest <= room }
-        room -= warning.map { 1 + $0.count - shortest } ?? 0
-        if let cell = facts.lastIndex(of: meter.cell),
-            let wide = Self.meterCells.first(where: { $0 + 1 <= room })
-        {
-            // Two ends, and as many cells in place of one.
-            facts[cell] = meter.bar(cells: wide)
-            room -= wide + 1
-        }
-        if warning == nil, isSafe, room >= 5 { facts.append("safe") }
-        let rest = facts.map { " " + $0 }.joined()
-        guard hasColour else { return name + rest + (warning.map { " " + $0 } ?? "") }
-        return Self.coloured(name, colour) + rest
-            + (warning.map { " " + Self.coloured($0, 33) } ?? "")
-    }
-
-    private static func coloured(_ text: String, _ colour: Int) -> String {
-        "\u{1B}[\(colour)m\(text)\u{1B}[0m"
-    }
-
-    private var colour: Int {
+    private var tone: ScreenState.Tone {
         switch phase {
-        case .speaking, .tail: 31
-        case .refused: 33
-        case .opening, .sending, .waiting: 36
+        case .speaking, .tail: .microphone
+        case .refused: .caution
+        case .opening, .sending, .waiting: .calm
         }
     }
 
-    /// The facts beside warnings, from left to right; each with its shorter forms.
-    private func facts(at now: ContinuousClock.Instant) -> [[String]] {
+    private var facts: [ScreenState.Fact] {
         guard let progress else { return [] }
         let elapsed = Self.clock(progress.elapsed)
         switch phase {
         case .opening: return []
         case .speaking, .tail, .refused:
-            return [[elapsed, String(elapsed.dropLast(2))], [meter.cell]]
-        case .sending where !progress.isComplete: return [[elapsed]]
+            return [.text([elapsed, String(elapsed.dropLast(2))]), .level(meter)]
+        case .sending where !progress.isComplete: return [.text([elapsed])]
         case .sending:
-            return [["\(100 * progress.sentByteCount / max(1, progress.bodyByteCount))%"]]
-        case .waiting: return [[Self.clock(now - (waitingSince ?? now))]]
+            let percent = 100 * progress.sentByteCount / max(1, progress.bodyByteCount)
+            return [.text(["\(percent)%"])]
+        case .waiting: return waitingSince.map { [.since($0)] } ?? []
         }
     }
-
-    // MARK: - What is not as it should be
 
     /// Whether what was said is on the disk, and the service has it but for the last moment.
     private var isSafe: Bool {
         isRecording && (progress?.journaledByteCount ?? 0) > 0 && !isUnprotected
     }
 
-    /// What a person has to know of a take that is not both safe and on its way: the same
-    /// statement several times, the longest first.
-    private func warnings(at now: ContinuousClock.Instant) -> [String] {
-        let delays = delays(at: now)
-        let silent = isHearing && isMute ? ["no signal"] : []
-        let dangers = isUnprotected ? ["not protected"] : []
-        let first = silent + dangers
-        guard !first.isEmpty else { return delays.isEmpty ? [] : delays + ["!"] }
-        let joined = first.joined(separator: ", ")
-        return delays.map { "\(joined), \($0)" } + [joined, first[0], "!"]
-    }
-
-    private func delays(at now: ContinuousClock.Instant) -> [String] {
-        if let outage {
-            let name = outage.isBusy ? "busy" : "offline"
-            guard outage.nextTry > now else { return ["\(name), trying again", name] }
-            // The last second is shown as 1, not as 0.
-            let seconds = (outage.nextTry - now).wholeSeconds + 1
-            return ["\(name), next try in \(seconds) s", "\(name) \(seconds) s", name]
-        }
-        guard isRecording, let progress, progress.bodyByteCount > 0 else { return [] }
+    /// How many seconds of what was said the service lacks; nil below one.
+    private var behind: Int? {
+        guard isRecording, let progress, progress.bodyByteCount > 0 else { return nil }
         let unsent = 1 - Double(progress.sentByteCount) / Double(progress.bodyByteCount)
-        let behind = (progress.elapsed * unsent).wholeSeconds
-        return behind >= 1 ? ["behind by \(behind) s", "behind \(behind) s"] : []
+        let seconds = Int((progress.elapsed * unsent).components.seconds)
+        return seconds >= 1 ? seconds : nil
     }
 }
 
@@ -235,8 +145,4 @@ extension TakeFailure {
     fileprivate var isByService: Bool {
         if case .unavailable = self { true } else { false }
     }
-}
-
-extension Duration {
-    fileprivate var wholeSeconds: Int { Int(components.seconds) }
 }

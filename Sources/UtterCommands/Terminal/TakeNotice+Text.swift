@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterTerminal
 
 extension TakeNotice {
     var text: String {
@@ -57,14 +58,7 @@ extension SourceDetails {
 }
 
 extension StatusLine {
-    /// Minutes, seconds and tenths.
-    static func clock(_ duration: Duration) -> String {
-        let tenths =
-            Int(duration.components.seconds) * 10
-            + Int(duration.components.attoseconds / 100_000_000_000_000_000)
-        let seconds = tenths / 10 % 60
-        return "\(tenths / 600):\(seconds < 10 ? "0" : "")\(seconds).\(tenths % 10)"
-    }
+    static func clock(_ duration: Duration) -> String { ScreenState.clock(duration) }
 
     /// Seconds, to the hundredth below ten.
     static func seconds(_ duration: Duration) -> String {

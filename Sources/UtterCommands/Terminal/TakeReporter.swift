@@ -14,15 +14,11 @@ struct TakeReporter {
     /// Whether neither the command line nor the environment has named a service.
     private let isServiceUnset: Bool
     private let start = ContinuousClock.now
-    /// The lines on a terminal that change; nil elsewhere.
-    private let live: LiveLine?
-    /// The lines elsewhere that are told in their turn; nil when quiet was asked for.
-    private let plain: PlainLines?
+    /// The one of all takes where lines change, otherwise this take's own.
+    private let screen: StatusScreen
     /// What to say as soon as a word can be recorded.
     private var opening: String?
     private var began: ContinuousClock.Instant?
-    /// What was said of the recording's end, in plain lines.
-    private var stop: String?
     private var line: StatusLine
     private var outages = OutageTelling()
     private var heard = ""
@@ -30,33 +26,30 @@ struct TakeReporter {
     /// What was said of the microphone's signal, and whether that is still so.
     private var signals: Set<SignalState> = []
     private var isWarnedOfSignal = false
-    private var hasBegun = false
     /// Whether the recording ended because the service takes no longer one.
     private var isAtServiceLimit = false
-    /// Why the disk takes no new take; nil when it does.
-    private let shortage: () -> SpoolShortage?
+    private let pipeline: Pipeline
 
     init(
-        options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
-        number: Int = 1, live: LiveLine?, isInMemory: Bool = false,
-        isServiceUnset: Bool = false,
-        shortage: @escaping () -> SpoolShortage? = { nil }
+        _ session: TakeSession, as activity: TakeSession.Activity, stopHint: String?,
+        number: Int = 1, on screen: StatusScreen = .silent, isServiceUnset: Bool
     ) {
+        options = session.output
+        pipeline = session.pipeline
+        (self.activity, self.stopHint, self.number) = (activity, stopHint, number)
         self.isServiceUnset = isServiceUnset
-        self.shortage = shortage
-        self.options = options
-        self.activity = activity
-        self.stopHint = stopHint
-        line = StatusLine(isVoice: !activity.isSending, isUnprotected: isInMemory)
-        (self.number, self.live) = (number, live)
-        // Without them the same is said at once.
-        plain = live == nil && !options.quiet ? try? PlainLines() : nil
+        line = StatusLine(isVoice: !activity.isSending, isUnprotected: pipeline.spool == nil)
+        self.screen = screen.isLive || options.quiet ? screen : StatusScreen(isLive: false)
     }
 
     mutating func show(_ event: TakeEvent) {
         line.note(event, at: .now)
         switch event {
-        case .opening(let source): tellOpening(of: source)
+        case .opening(let source):
+            line.course = .opening(
+                activity.isSending
+                    ? "waiting for '\(source)', from which nothing has come yet"
+                    : "the microphone '\(source)' does not answer yet: nothing is recorded")
         case .listening(let source, let format):
             let layout = format.channelCount == 1 ? " mono" : ", \(format.channelCount) channels"
             let verb = activity.isSending ? "sending" : "recording from"
@@ -64,14 +57,12 @@ struct TakeReporter {
                 "\(verb) \(source), \(format.sampleRate) Hz\(layout)"
                 + (stopHint.map { "; \($0)" } ?? "")
             // To read that a microphone records is to begin to speak.
-            if activity.isSending { say(text, about: .course) } else { opening = text }
+            if activity.isSending { line.course = .begun(text) } else { opening = text }
         case .noticed(let notice):
             if case .limitReached = notice { isAtServiceLimit = true }
             report(notice)
         case .connected(let attempt):
-            if outages.connected(), plain?.withdraw(.connection) != true {
-                say("connected again", about: .connection)
-            }
+            if outages.connected() { line.connection = .back }
             detail("connected" + (attempt > 1 ? " (attempt \(attempt))" : ""))
         case .progress: break
         case .negotiated(let details): detail(details.text)
@@ -80,20 +71,21 @@ struct TakeReporter {
         case .quiet: say("stopped: no voice for as long as --silence says")
         case .heard(let transcript):
             let text = transcript.displayText
-            if text != heard {
-                detail("heard: \(text)")
-                tellPartial(transcript)
-            }
+            guard text != heard else { break }
             heard = text
+            detail("heard: \(text)")
+            // A text that may still change, where no line shows it.
+            if options.partials, !screen.isLive, !transcript.partial.isEmpty {
+                write("partial: \(text)")
+            }
         case .began(let delay):
-            hasBegun = true
             began = .now
-            if let opening { say(opening, about: .course) }
+            if let opening { line.course = .begun(opening) }
             detail("first frame after \(StatusLine.milliseconds(delay))")
         case .resumed: detail("recording goes on")
         case .sent:
             detail("all of it was sent")
-            tellSent()
+            if case .stopped(let text) = line.course { line.course = .sent(afterStop: text) }
         case .captured(let end):
             detail("recording ended")
             report(end)
@@ -113,33 +105,18 @@ struct TakeReporter {
                     + goingOn)
         case .interrupted(let failure, let pause):
             if let reason = outages.interrupted(failure) {
-                let words = serviceUnset(failure) ?? reason
+                let isUnset = isServiceUnset && failure.isOfConnecting
+                let words = isUnset ? TakeSession.serviceUnset : reason
                 let isGoingOn = line.isRecording || line.isUnprotected
-                say(
-                    "\(words); \(isGoingOn ? goingOn + ", " : "")trying again",
-                    about: .connection)
+                line.connection = .lost(
+                    "\(words); \(isGoingOn ? goingOn + ", " : "")trying again")
+                screen.show(line.screen, of: number)
             }
             detail("next try in \(StatusLine.seconds(pause))")
         case .resending(let attempt, let url):
             detail("attempt \(attempt), to \(url)")
         }
-        live?.show(line, of: number)
-    }
-
-    /// Where no live line shows that nothing is recorded yet, says so.
-    private func tellOpening(of source: String) {
-        guard live == nil else { return }
-        say(
-            activity.isSending
-                ? "waiting for '\(source)', from which nothing has come yet"
-                : "the microphone '\(source)' does not answer yet: nothing is recorded",
-            about: .course)
-    }
-
-    /// A text that may still change, for `--partials` where no live line shows it.
-    private func tellPartial(_ transcript: Transcript) {
-        guard options.partials, live == nil, !transcript.partial.isEmpty else { return }
-        write("partial: \(transcript.displayText)")
+        screen.show(line.screen, of: number)
     }
 
     /// What becomes of the recording meanwhile: what lives in memory alone is not called kept.
@@ -157,14 +134,8 @@ struct TakeReporter {
                 : (isRead ? " kept" : " and is kept"))
     }
 
-    /// What to say when nothing listens where a service is looked for that nothing names.
-    private func serviceUnset(_ failure: TakeFailure) -> String? {
-        isServiceUnset && failure.isOfConnecting ? TakeSession.serviceUnset : nil
-    }
-
     func end() {
-        live?.hide(number)
-        plain?.end()
+        if screen.isLive { screen.hide(number) } else { screen.end() }
     }
 
     /// Says of all that the disk did what no event has told: the last may come too late for one.
@@ -184,7 +155,9 @@ struct TakeReporter {
     private mutating func report(_ notice: TakeNotice) {
         reported.append(notice)
         if notice == .protectedAgain { say(notice.text) } else { warn(notice.text) }
-        if case .unprotected = notice, let shortage = shortage() { hint(Hints.of(shortage)) }
+        if case .unprotected = notice, let shortage = pipeline.spool?.shortage {
+            write("hint: \(Hints.of(shortage))")
+        }
     }
 
     private mutating func report(_ end: CaptureEnd) {
@@ -203,36 +176,18 @@ struct TakeReporter {
         tellStop(end)
     }
 
-    /// Where no live line shows it, says that the microphone is off.
+    /// Notes that the microphone is off, unless what the service said has told it.
     private mutating func tellStop(_ end: CaptureEnd) {
-        guard live == nil, !activity.isSending, line.phase != .refused else { return }
+        guard !activity.isSending, line.phase != .refused else { return }
         let hasReachedItsTime = activity == .recordingForTime && end.cause == .limitReached
         guard end.cause == .finished || hasReachedItsTime else { return }
         let length = began.map { " after \(Self.tenths(.now - $0)) s" } ?? ""
-        stop = "recording stopped" + length
-        say("recording stopped\(length); sending", about: .course)
-    }
-
-    /// Where no live line shows it, says that nothing but the answer is awaited.
-    private func tellSent() {
-        guard live == nil, let stop else { return }
-        // One line for both, when the first has not had its turn.
-        let isTold = plain?.withdraw(.course) != true
-        say(
-            isTold
-                ? "all sent; waiting for the text" : "\(stop); all sent, waiting for the text",
-            about: .course)
+        line.course = .stopped("recording stopped" + length)
     }
 
     private static func tenths(_ duration: Duration) -> String {
         let tenths = Int((duration / .milliseconds(100)).rounded())
         return "\(tenths / 10).\(tenths % 10)"
-    }
-
-    /// A line that is shown unless quiet was asked for; in its turn, where lines do not change.
-    private func say(_ text: String, about topic: PlainPace.Topic) {
-        guard let plain else { return say(text) }
-        plain.tell(text, about: topic)
     }
 
     /// Says what is wrong with the signal, each thing once, and that it is right again.
@@ -244,7 +199,7 @@ struct TakeReporter {
         guard signals.insert(state).inserted else { return }
         isWarnedOfSignal = true
         // Before its first frame a device is not called broken: a headset needs seconds.
-        if state == .absent, !hasBegun { return say("waiting for the microphone's first sound") }
+        if state == .absent, began == nil { return say("waiting for the microphone's first sound") }
         warn(state.text)
     }
 
@@ -261,19 +216,13 @@ struct TakeReporter {
 
     /// Warns from any thread, while the take is reported.
     var warning: @Sendable (String) -> Void {
-        { [live] text in
-            let write = { StandardError.line("warning: \(text)") }
-            if let live { live.write(write) } else { write() }
-        }
+        { [screen] text in screen.write { StandardError.line("warning: \(text)") } }
     }
 
     private func warn(_ text: String) { write("warning: \(text)") }
 
-    private func hint(_ text: String) { write("hint: \(text)") }
-
     private func write(_ text: String) {
-        guard let live else { return StandardError.line(text) }
-        live.write { StandardError.line(text) }
+        screen.write { StandardError.line(text) }
     }
 }
 

@@ -121,8 +121,7 @@ package struct HelpLayout {
         }
         let margin = String(repeating: " ", count: indent)
         return TextWidth.wrapped(String(glued), columns: columns - indent).enumerated().map {
-            let end = $0.element.lastIndex { $0 != " " } ?? $0.element.startIndex
-            let line = String($0.element[...end].map { $0 == glue ? " " : $0 })
+            let line = String($0.element.map { $0 == glue ? " " : $0 })
             return ($0.offset == 0 ? String(head) : margin) + line
         }
     }

@@ -59,9 +59,13 @@ package enum StandardError {
         write((hasColour ? red + line.dropFirst("utter: error:".count) : line) + "\n")
     }
 
-    private static func folded(_ text: String) -> String {
+    /// Asks for a line, which is typed behind the question.
+    package static func question(_ text: String) { write(folded("utter: \(text)") + " ") }
+
+    /// One line, broken between words for the terminal.
+    static func folded(_ text: String, indent: Int = 0) -> String {
         let line = TerminalText.singleLine(TerminalText.sanitized(text))
-        return isTerminal ? TextWidth.folded(line, columns: columns) : line
+        return isTerminal ? TextWidth.folded(line, columns: columns - indent) : line
     }
 
     package static func hint(_ text: String?) {

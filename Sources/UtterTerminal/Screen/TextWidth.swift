@@ -44,20 +44,32 @@ package enum TextWidth {
         text.reduce(0) { $0 + columns(of: $1) }
     }
 
-    /// The end of the text in at most `columns` columns; what is cut begins with "…".
-    package static func suffix(of text: some StringProtocol, columns: Int) -> String {
-        var room = columns
-        var start = text.endIndex
-        // What the mark takes the place of, when it is needed.
-        var marked = text.endIndex
-        while start > text.startIndex {
-            let before = text.index(before: start)
-            room -= Self.columns(of: text[before])
-            guard room >= 0 else { return "…" + text[marked...] }
-            start = before
-            if room >= 1 { marked = start }
-        }
-        return String(text)
+    /// Whether a line may end between two characters: beside a blank, and beside wide ones, which are
+    /// mostly of languages that break anywhere.
+    private static func mayBreak(_ before: Character, _ after: Character) -> Bool {
+        before == " " || after == " " || columns(of: before) > 1 || columns(of: after) > 1
+    }
+
+    /// The text from the first place on at which a line may end, behind "…".
+    static func marked(_ text: some StringProtocol) -> String {
+        let place = zip(text.indices.dropFirst(), zip(text, text.dropFirst()))
+            .first { mayBreak($1.0, $1.1) }?.0
+        return "…" + text[(place ?? text.endIndex)...]
+    }
+
+    /// The end of the text in at most `columns` columns; what is cut begins with "…", and at a word
+    /// unless that is longer than the line.
+    static func suffix(of text: some StringProtocol, columns: Int) -> String {
+        guard Self.columns(of: text) > columns else { return String(text) }
+        // One is for the mark.
+        var room = columns - 1
+        let start =
+            text.indices.reversed().prefix {
+                room -= Self.columns(of: text[$0])
+                return room >= 0
+            }.last ?? text.endIndex
+        let words = marked(text[text.index(before: start)...])
+        return words.count > 1 ? words : "…" + text[start...]
     }
 
     /// The beginning of the text in at most `columns` columns; what is cut ends with "…".
@@ -78,9 +90,9 @@ package enum TextWidth {
 
     /// The text with a line feed before each word that does not fit into the line.
     ///
-    /// A command to copy stays in one piece, and so does what takes more than half a line, such as a
-    /// path: a line feed in it would be copied too.
-    static func folded(_ text: String, columns: Int) -> String {
+    /// A command to copy stays in one piece. What is longer than a line, such as a path, is broken by
+    /// the terminal: a line feed in it would be copied too.
+    package static func folded(_ text: String, columns: Int) -> String {
         var pieces: [Substring] = []
         var isCommand = false
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
@@ -94,46 +106,43 @@ package enum TextWidth {
             if let end = word.last, ";,".contains(end) { isCommand = false }
         }
         var (result, used) = ("", 0)
-        for piece in pieces {
+        for (index, piece) in pieces.enumerated() {
             let width = Self.columns(of: piece)
-            let breaks = used + 1 + width > columns && width <= columns / 2
-            if !result.isEmpty { result += breaks ? "\n" : " " }
-            used = breaks || result.isEmpty ? width : used + 1 + width
-            // A piece that is longer is broken by the terminal.
-            if used > columns, columns > 0 { used = (used - 1) % columns + 1 }
+            let breaks = index > 0 && used + 1 + width > columns && width <= columns
+            if index > 0 { result += breaks ? "\n" : " " }
+            used = breaks || index == 0 ? 0 : used + 1
+            // As the terminal breaks it: a wide character goes to the next line as a whole.
+            for character in piece {
+                let width = Self.columns(of: character)
+                used = used + width > columns ? width : used + width
+            }
             result += piece
         }
         return result
     }
 
     /// The text in lines of at most `columns` columns, which break between words where they can.
-    ///
-    /// Wide characters are mostly those of languages that break anywhere.
     package static func wrapped(_ text: some StringProtocol, columns: Int) -> [String] {
         var lines: [String] = []
-        var line: [(character: Character, columns: Int)] = []
+        var line: [Character] = []
         var used = 0
         for character in text {
             let width = Self.columns(of: character)
             if used + width > columns, !line.isEmpty {
-                // A space at the end of a line is not shown.
-                if character == " " {
-                    lines.append(String(line.map(\.character)))
-                    (line, used) = ([], 0)
-                    continue
-                }
-                let breaksAnywhere = width > 1 || (line.last?.columns ?? 0) > 1
-                let space = breaksAnywhere ? nil : line.lastIndex { $0.character == " " }
-                let rest = space.map { line[($0 + 1)...] } ?? []
-                lines.append(String(line[..<(space ?? line.endIndex)].map(\.character)))
-                line = Array(rest)
-                used = line.reduce(0) { $0 + $1.columns }
+                let all = line + [character]
+                let place = (1...line.count).last { mayBreak(all[$0 - 1], all[$0]) } ?? line.count
+                lines.append(trimmed(line[..<place]))
+                line = Array(line[place...].drop { $0 == " " })
+                used = line.reduce(0) { $0 + Self.columns(of: $1) }
             }
             if line.isEmpty, character == " " { continue }
-            line.append((character, width))
+            line.append(character)
             used += width
         }
-        if !line.isEmpty { lines.append(String(line.map(\.character))) }
-        return lines
+        return line.isEmpty ? lines : lines + [trimmed(line[...])]
+    }
+
+    private static func trimmed(_ line: ArraySlice<Character>) -> String {
+        String(line[...(line.lastIndex { $0 != " " } ?? line.startIndex)])
     }
 }

@@ -19,14 +19,18 @@ package struct Dialogue {
     /// What ends or stops the program.
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
-    package func say(_ text: String) { StandardError.write("\(TerminalText.sanitized(text))\n") }
+    /// Says a line; blanks before it stay.
+    package func say(_ text: String) {
+        let indent = String(text.prefix { $0 == " " })
+        StandardError.write(indent + StandardError.folded(text, indent: indent.count) + "\n")
+    }
 
     /// Asks, and waits for a line.
     ///
     /// - Throws: `End` at the end of what is typed.
     /// - Returns: the line without white space around it; empty for Enter alone.
     package func ask(_ question: String) throws -> String {
-        StandardError.write("\(TerminalText.sanitized(question)): ")
+        StandardError.write(StandardError.folded("\(question):") + " ")
         return try line()
     }
 
@@ -65,7 +69,7 @@ package struct Dialogue {
         unseen.c_lflag |= UInt32(ECHONL)
         unsafe tcsetattr(STDIN_FILENO, TCSANOW, &unseen)
         defer { unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
-        StandardError.write("\(TerminalText.sanitized(question)): ")
+        StandardError.write(StandardError.folded("\(question):") + " ")
         var waits = [
             pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
             pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0),
@@ -108,7 +112,7 @@ package enum Confirmation {
     package static func ask(_ question: String) -> Bool {
         Signals.unblock()
         defer { Signals.block() }
-        StandardError.write("utter: \(TerminalText.singleLine(question)) [y/N] ")
+        StandardError.question("\(question) [y/N]")
         guard let line = readLine() else {
             StandardError.write("\n")
             return false

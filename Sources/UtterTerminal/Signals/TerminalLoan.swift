@@ -12,10 +12,8 @@ package final class TerminalLoan: Sendable {
     /// Whether any program has it.
     private static let isLent = Mutex(false)
 
-    /// Draws, unless a program has the terminal.
-    static func unlessLent(_ draw: () -> Void) {
-        isLent.withLock { if !$0 { draw() } }
-    }
+    /// Draws while no loan begins or ends; what draws learns whether a program has the terminal.
+    static func draw(_ body: (_ isLent: Bool) -> Void) { isLent.withLock { body($0) } }
 
     private let signals: Signals?
     /// Ends every wait: the answer is not wanted any more.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import UtterCommands
+@testable import UtterTerminal
 
 /// `utter send` with many files: some at a time, in order, with one display for all.
 @Suite struct ManyFilesTests {
@@ -128,7 +129,8 @@ import Testing
         var count = BatchCount("send", total: 10, at: start)
         for index in 0..<4 { count.finish(index, .seconds(30), hasFailed: index == 3) }
         count.parts = [5: 0.5, 6: 0.5]
-        let line = count.lines(columns: columns, rows: 24, hasColour: false, at: now)[0]
+        let line = count.screen(at: now).lines(
+            columns: columns, rows: 24, hasColour: false, at: now)[0]
         #expect(line.count < columns)
         #expect(line.contains("4/10, 1 failed"))
         if columns >= 60 {

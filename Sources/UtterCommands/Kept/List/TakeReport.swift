@@ -58,26 +58,12 @@ struct TakeReport {
     func lines(columns: Int?) -> [String] {
         rows.flatMap { name, value in
             let blank = String(repeating: " ", count: Self.indent)
-            let pieces = columns.map { Self.folded(value, columns: $0 - Self.indent) } ?? [value]
+            let folded = columns.map { TextWidth.folded(value, columns: $0 - Self.indent) } ?? value
+            let pieces = folded.split(separator: "\n", omittingEmptySubsequences: false)
             return pieces.enumerated().map { index, piece in
                 (index == 0 ? TextWidth.padded(name, to: Self.indent) : blank) + piece
             }
         }
-    }
-
-    private static func folded(_ text: String, columns: Int) -> [String] {
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
-            let longer = line.isEmpty ? String(word) : "\(line) \(word)"
-            if line.isEmpty || TextWidth.columns(of: longer) <= columns {
-                line = longer
-            } else {
-                lines.append(line)
-                line = String(word)
-            }
-        }
-        return lines + [line]
     }
 
     private static func date(_ text: String) -> Date? {

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a person is to see of what runs: a take, many of them, or a microphone; pure.
+package struct ScreenState: Sendable, Equatable {
+    /// The colour of the title.
+    package enum Tone: Int, Sendable {
+        case microphone = 31
+        case caution = 33
+        case calm = 36
+    }
+
+    /// What stands behind the title.
+    package enum Fact: Sendable, Equatable {
+        /// A text; the same, shorter, in the forms that follow.
+        case text([String])
+        /// A time that goes on.
+        case since(ContinuousClock.Instant)
+        case level(LevelMeter)
+        /// A bar of how much is done, from 0 to 1.
+        case share(Double)
+    }
+
+    /// Why what is recorded is not where it should be.
+    package enum Delay: Sendable, Equatable {
+        /// Nothing can be sent until then; a service that is busy can be reached.
+        case outage(isBusy: Bool, nextTry: ContinuousClock.Instant)
+        case behind(seconds: Int)
+    }
+
+    /// How far a recording has come, for lines that stay.
+    package enum Course: Sendable, Equatable {
+        case unknown
+        case opening(String)
+        /// Told on any screen, the others in a log alone.
+        case begun(String)
+        case stopped(String)
+        /// The end is told with this, unless it was told before.
+        case sent(afterStop: String)
+    }
+
+    /// Whether the service can be reached, as far as the person is told.
+    package enum Connection: Sendable, Equatable {
+        case untold
+        case lost(String)
+        case back
+    }
+
+    /// More of the words is not looked at for one drawing, in bytes; it fills the largest window.
+    private static let mostWords = 1 << 15
+    /// How many cells a bar of what is done may have.
+    private static let shareSizes = Array((4...40).reversed())
+
+    /// What is done, in a word.
+    private(set) var title = ""
+    private var tone: Tone?
+    private(set) var facts: [Fact]
+    /// What may cost the recording, the worst first.
+    package var dangers: [String] = []
+    package var delay: Delay?
+    package var isSafe = false
+    /// What stands below, such as the text that was heard.
+    package var words = ""
+    package var course = Course.unknown
+    package var connection = Connection.untold
+
+    package init(_ title: String = "", _ tone: Tone? = nil, facts: [Fact] = []) {
+        (self.title, self.tone, self.facts) = (title, tone, facts)
+    }
+
+    /// After how long a terminal shows something else by itself; nil is never.
+    var nextChange: Duration? {
+        var counts = facts.contains { if case .since = $0 { true } else { false } }
+        if case .outage = delay { counts = true }
+        return counts ? .milliseconds(100) : nil
+    }
+
+    /// The lines for a window and a time, each at most `columns` - 1 columns wide, colour codes not
+    /// counted.
+    ///
+    /// The words have at most half of the rows, so that what stands above stays in sight. The newest
+    /// are shown; what is cut begins with "…".
+    package func lines(
+        columns: Int, rows: Int, hasColour: Bool, at now: ContinuousClock.Instant
+    ) -> [String] {
+        let line = line(columns: columns - 1, hasColour: hasColour, at: now)
+        let room = min(rows - 1, max(1, rows / 2))
+        guard !words.isEmpty, room > 0, columns > 2 else { return [line] }
+        return [line] + Self.newest(of: words, columns: columns - 1, rows: room)
+    }
+
+    /// The end of the text that has room in so many rows.
+    ///
+    /// Lines break where they broke before, as long as words are only added: they are counted from
+    /// the text's beginning, or from a place that moves seldom.
+    private static func newest(of text: String, columns: Int, rows: Int) -> [String] {
+        let bytes = text.utf8
+        let skipped = max(0, bytes.count / (mostWords / 2) - 1) * (mostWords / 2)
+        let start = bytes.index(bytes.startIndex, offsetBy: skipped)
+        // In a single line, as many words as it takes.
+        if rows == 1 { return [TextWidth.suffix(of: text[start...], columns: columns)] }
+        let rest = skipped > 0 ? text[start...].drop { $0 != " " } : text[...]
+        let all = TextWidth.wrapped(rest.isEmpty ? text[start...] : rest, columns: columns)
+        guard all.count > rows || skipped > 0 else { return all }
+        var lines = Array(all.suffix(rows))
+        lines[0] = TextWidth.marked(lines[0])
+        return lines
+    }
+
+    /// The texts of a fact, the longest first; none of one that is a bar or nothing.
+    private func texts(of fact: Fact, at now: ContinuousClock.Instant) -> [String] {
+        switch fact {
+        case .text(let forms): forms
+        case .since(let start): [Self.clock(now - start)]
+        case .level(let meter): [meter.cell]
+        case .share: []
+        }
+    }
+
+    /// The longest bar for a fact that has so much room with a blank and two ends; nil for none.
+    private func bar(of fact: Fact, room: Int) -> String? {
+        switch fact {
+        case .text, .since: nil
+        case .level(let meter):
+            LevelMeter.sizes.first { $0 + 3 <= room }.map { meter.bar(cells: $0) }
+        case .share(let share):
+            Self.shareSizes.first { $0 + 3 <= room }.map { cells in
+                let filled = min(cells, Int(Double(cells) * share))
+                return "▕" + String(repeating: "█", count: filled)
+                    + String(repeating: "·", count: cells - filled) + "▏"
+            }
+        }
+    }
+
+    /// The line of the state: what matters less is left out when it has no room.
+    private func line(columns: Int, hasColour: Bool, at now: ContinuousClock.Instant) -> String {
+        let name = String(title.prefix(max(0, columns)))
+        let warnings = warnings(at: now)
+        let shortest = warnings.last.map(Self.width) ?? 0
+        var room = max(0, columns) - name.count - shortest
+        var shown = facts.map { _ in "" }
+        // A bar without another form is worth more than a text that could be shorter.
+        let forms = facts.map { texts(of: $0, at: now) }
+        let reserve = forms.contains { $0.isEmpty } ? 7 : 0
+        for (index, forms) in forms.enumerated() {
+            shown[index] =
+                forms.first {
+                    Self.width($0) + ($0 == forms.last ? 0 : reserve) <= room
+                } ?? ""
+            room -= Self.width(shown[index])
+        }
+        let warning = warnings.first { Self.width($0) - shortest <= room }
+        room -= warning.map { Self.width($0) - shortest } ?? 0
+        for (index, fact) in facts.enumerated() where forms[index].isEmpty || !shown[index].isEmpty
+        {
+            let present = Self.width(shown[index])
+            guard let bar = bar(of: fact, room: room + present) else { continue }
+            shown[index] = bar
+            room -= Self.width(bar) - present
+        }
+        if warning == nil, isSafe, room >= 5 { shown.append("safe") }
+        let rest = shown.filter { !$0.isEmpty }.map { " " + $0 }.joined()
+        let paint = { (text: String, tone: Tone?) in
+            guard hasColour, let tone else { return text }
+            return "\u{1B}[\(tone.rawValue)m\(text)\u{1B}[0m"
+        }
+        return paint(name, tone) + rest + (warning.map { " " + paint($0, .caution) } ?? "")
+    }
+
+    /// With the blank before it; nothing takes no room.
+    private static func width(_ text: String) -> Int {
+        text.isEmpty ? 0 : 1 + TextWidth.columns(of: text)
+    }
+
+    /// What a person has to know of what is not as it should be: the same statement several times,
+    /// the longest first.
+    private func warnings(at now: ContinuousClock.Instant) -> [String] {
+        let delays = delays(at: now)
+        guard let first = dangers.first else { return delays.isEmpty ? [] : delays + ["!"] }
+        let joined = dangers.joined(separator: ", ")
+        return delays.map { "\(joined), \($0)" } + [joined, first, "!"]
+    }
+
+    private func delays(at now: ContinuousClock.Instant) -> [String] {
+        switch delay {
+        case nil: return []
+        case .behind(let seconds): return ["behind by \(seconds) s", "behind \(seconds) s"]
+        case .outage(let isBusy, let nextTry):
+            let name = isBusy ? "busy" : "offline"
+            guard nextTry > now else { return ["\(name), trying again", name] }
+            // The last second is shown as 1, not as 0.
+            let seconds = (nextTry - now).components.seconds + 1
+            return ["\(name), next try in \(seconds) s", "\(name) \(seconds) s", name]
+        }
+    }
+
+    /// Minutes, seconds and tenths.
+    package static func clock(_ duration: Duration) -> String {
+        let tenths =
+            Int(duration.components.seconds) * 10
+            + Int(duration.components.attoseconds / 100_000_000_000_000_000)
+        let seconds = tenths / 10 % 60
+        return "\(tenths / 600):\(seconds < 10 ? "0" : "")\(seconds).\(tenths % 10)"
+    }
+}
+
+/// A bar that shows how loud the signal is, and how loud it was a moment ago.
+///
+/// Pure. From -60 dBFS, where quiet rooms are, to full scale.
+package struct LevelMeter: Equatable, Sendable {
+    /// How many cells a bar has: the most for which there is room.
+    static let sizes = [24, 12, 6]
+    /// How long the highest peak stays marked.
+    private static let hold = Duration.milliseconds(1_500)
+    private static let floor: Float = -60
+    /// A cell that is filled from its left, in eighths.
+    private static let eighths = Array(" ▏▎▍▌▋▊▉█")
+    /// One cell that is filled from below.
+    private static let steps = Array(" ▁▂▃▄▅▆▇█")
+
+    private var share: Float = 0
+    private var held: Float = 0
+    private var heldSince: ContinuousClock.Instant?
+
+    package init() {}
+
+    /// Learns how loud the signal is now, in dBFS.
+    package mutating func note(decibels: Float, at now: ContinuousClock.Instant) {
+        share = min(max((decibels - Self.floor) / -Self.floor, 0), 1)
+        let isOver = heldSince.map { now - $0 >= Self.hold } ?? true
+        guard share >= held || isOver else { return }
+        (held, heldSince) = (share, now)
+    }
+
+    /// So many cells with the level in them, the highest peak as a stroke, between two ends.
+    func bar(cells: Int) -> String {
+        let filled = Int((share * Float(cells * 8)).rounded())
+        var bar = (0..<cells).map { cell in
+            Self.eighths[min(max(filled - cell * 8, 0), 8)]
+        }
+        let peak = min(Int(held * Float(cells)), cells - 1)
+        // Where the level is, the peak is too.
+        if held > 0, peak * 8 >= filled { bar[peak] = "│" }
+        return "▕" + String(bar) + "▏"
+    }
+
+    var cell: String {
+        String(Self.steps[min(Int(share * Float(Self.steps.count)), Self.steps.count - 1)])
+    }
+}
