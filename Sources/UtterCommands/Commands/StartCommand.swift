@@ -16,7 +16,7 @@ struct StartCommand: AsyncParsableCommand {
     @OptionGroup
     var options: RecorderOptions
 
-    func run() async throws { try await Recording.run(.start, .start, options) }
+    func run() async throws { try await Recording.run(.start, options) }
 }
 
 struct ToggleCommand: AsyncParsableCommand {
@@ -29,5 +29,5 @@ struct ToggleCommand: AsyncParsableCommand {
     @OptionGroup
     var options: RecorderOptions
 
-    func run() async throws { try await Recording.run(.toggle, .toggle, options) }
+    func run() async throws { try await Recording.run(.toggle, options) }
 }

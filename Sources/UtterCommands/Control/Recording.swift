@@ -12,7 +12,7 @@ enum Recording {
 
     /// Has the program that owns the socket do it, or becomes that program.
     static func run(
-        _ command: ControlRequest.Command, _ event: Dictation.Input, _ options: RecorderOptions
+        _ command: ControlRequest.Command, _ options: RecorderOptions
     ) async throws {
         Configuration.warnOfProblems()
         let place = try ControlPlace.current()
@@ -24,7 +24,7 @@ enum Recording {
         case .owned(let owner):
             try await record(options, owner, plans: { RecorderPlans(options) }) {
                 recorder, longest throws(CommandFailure) in
-                try await recorder.run(event, longest: longest)
+                try await recorder.run(ControlRequest(command), longest: longest)
             }
         }
     }
