@@ -7,10 +7,11 @@ struct StartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "start", abstract: "Begin a recording that 'utter stop' ends, from anywhere.",
         discussion: """
-            Without 'utter daemon' this command is the recorder: it stays until 'utter stop'
-            and the text is where it belongs, and prints none itself; in a terminal, put '&'
-            behind it. When one records already, it says so. The options count for takes
-            that this command records; a daemon has its own, and refuses them.
+            It comes back once something is recorded. Without 'utter daemon' a recorder of its
+            own goes on in the background until 'utter stop' and the text is where it belongs;
+            with UTTER_FOREGROUND=true this command stays, and is that recorder. When one
+            records already, it says so. The options count for takes that its recorder
+            records; a daemon has its own, and refuses them.
             """)
 
     @OptionGroup

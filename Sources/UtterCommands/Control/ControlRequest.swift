@@ -51,6 +51,8 @@ struct ControlRequest: Codable, Sendable, Equatable {
     var report: Bool?
     /// Whether it is to be done only once the one who asks has said that it is still there.
     var confirm: Bool?
+    /// Whether a start is answered once something is recorded, or with how the take ended before.
+    var wait: Bool?
     /// When the process was begun that asks; nil when it is on another machine, or does not say so.
     var begun: ProcessBeginning?
 

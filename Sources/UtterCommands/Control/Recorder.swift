@@ -26,6 +26,9 @@ final class Recorder: Sendable {
     /// stopped it.
     private static let lingering = Duration.seconds(30)
 
+    /// So long the client is awaited that had this recorder begun.
+    private static let patience = Duration.seconds(10)
+
     /// The descriptors that a take needs at most: the device, the journal, its folder, the connection.
     private static let takeDescriptors = 12
 
@@ -39,11 +42,11 @@ final class Recorder: Sendable {
 
     init(
         _ session: TakeSession, _ owner: ControlOwner, plans: consuming sending RecorderPlans,
-        isDaemon: Bool, isServiceUnset: Bool
+        for purpose: RecorderMachine.Purpose, isServiceUnset: Bool
     ) {
         (self.session, self.owner, self.isServiceUnset) = (session, owner, isServiceUnset)
         self.plans = Mutex(plans)
-        core = Mutex(Core(machine: RecorderMachine(isDaemon: isDaemon, process: getpid())))
+        core = Mutex(Core(machine: RecorderMachine(purpose, process: getpid())))
     }
 
     private var dictation: Dictation? { parts.withLock { $0?.dictation } }
@@ -76,6 +79,11 @@ final class Recorder: Sendable {
         _ = session.running.attach { [self] in obey($0) }
         isReady()
         await withDiscardingTaskGroup { group in
+            group.addTask { [self] in
+                // Cancelled when the program ends.
+                try? await Task.sleep(for: Self.patience)
+                handle(.unasked)
+            }
             for await take in takes { group.addTask { [self] in await follow(take) } }
             group.cancelAll()
         }

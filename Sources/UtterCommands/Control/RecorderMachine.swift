@@ -15,70 +15,13 @@ internal import Utter
 ///    └──concluded without a stop──▶ lingering: for the next        otherwise told and kept
 /// ```
 struct RecorderMachine: Sendable {
-    enum Event: Sendable {
-        case asked(ControlRequest, ControlClientID)
-        /// A signal asks for the same as a request does; it hears no answer.
-        case signalled(ControlRequest.Command)
-        /// The dictation has carried out a request; nil after its end, and for no client that of
-        /// the program itself.
-        case carriedOut(ControlRequest, Dictation.Reply?, ControlClientID?)
-        /// The dictation began the take of a number.
-        case began(Int, TakeID)
-        /// The dictation could not begin a take.
-        case failed(CommandFailure)
-        case shown(Dictation.State)
-        case told(TakeEvent, TakeID)
-        case concluded(TakeConclusion)
-        /// What became of a take is on the disk.
-        case placed
-        /// No client has asked for a text for so long that none will.
-        case outwaited(Int)
-        /// A client that waited for a result has printed it, or has gone without.
-        case left(ControlClientID, hasPrinted: Bool)
-        /// The program is to end once the takes that run are over.
-        case leave
-    }
-
-    enum Action: Sendable {
-        case reply(ControlReply, ControlClientID)
-        case result(TakeConclusion, ControlClientID, wantsReport: Bool)
-        case show(ControlStatus)
-        /// Have the dictation carry it out, for the take of this number only unless that is nil.
-        case obey(ControlRequest, onlyFor: Int?, ControlClientID?)
-        /// The text of a take was printed: its audio may go.
-        case release(Int)
-        /// A take is known no more.
-        case forget(Int)
-        case sweep
-        case report(CommandFailure)
-        /// Tell the person at the recorder how a take ended whose text no client has got.
-        case tell(TakeConclusion)
-        /// Nothing is left to be done.
-        case finish
-    }
-
-    /// One take, until its text is where it belongs.
-    struct Entry: Sendable {
-        let number: Int
-        let id: TakeID
-        /// The client that gets the text.
-        var claimant: ControlClientID?
-        /// Whether that wants the object of `--json` too.
-        var wantsReport = false
-        /// Whether the recording was ended from outside, or is to be.
-        var wasStopped = false
-        var conclusion: TakeConclusion?
-        var isPrinted = false
-
-        /// Whether its text waits for one who asks for it.
-        var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.text != nil }
-    }
-
     private(set) var entries: [Entry] = []
     private(set) var status = ControlStatus()
     private(set) var exit = ExitStatus.textPrinted
-    /// Requests that the dictation has not carried out yet.
+    /// Requests that the dictation has not carried out yet, the one included that it was begun for.
     private(set) var requests = 0
+    /// Whether the client is awaited that had this recorder begun.
+    private(set) var isExpecting = false
     private(set) var isLeaving = false
     /// Whether it ends: nothing begins any more.
     private(set) var isClosing = false
@@ -88,10 +31,13 @@ struct RecorderMachine: Sendable {
     private var lastEnd: ProcessBeginning?
     private var actions: [Action] = []
 
-    /// A recorder that is no daemon has one request from the beginning, its own.
-    init(isDaemon: Bool, process: Int32) {
-        (status.isDaemon, status.process) = (isDaemon, process)
-        if !isDaemon { requests = 1 }
+    init(_ purpose: Purpose, process: Int32) {
+        status.process = process
+        switch purpose {
+        case .daemon: status.isDaemon = true
+        case .command: requests = 1
+        case .client(let lastEnd): (requests, isExpecting, self.lastEnd) = (1, true, lastEnd)
+        }
     }
 
     /// Takes note of what has happened.
@@ -113,9 +59,11 @@ struct RecorderMachine: Sendable {
         case .concluded(let conclusion): conclude(conclusion)
         case .placed: removeOver()
         case .outwaited(let number): expire { $0.number == number }
+        case .unasked: expectNoMore()
         case .left(let client, let hasPrinted): letGo(of: client, hasPrinted: hasPrinted)
         case .leave:
             isLeaving = true
+            expectNoMore()
             expire { _ in true }
         }
         closeIfDone()
@@ -131,7 +79,12 @@ struct RecorderMachine: Sendable {
 
     // MARK: - Requests
 
+    private mutating func expectNoMore() {
+        if isExpecting { (isExpecting, requests) = (false, requests - 1) }
+    }
+
     private mutating func receive(_ request: ControlRequest, from client: ControlClientID) {
+        if request.command.hasEffect { expectNoMore() }
         switch request.command {
         case .status: reply(.answer(.status(status)), to: client)
         case .follow: reply(.follow(status), to: client)
@@ -199,7 +152,12 @@ struct RecorderMachine: Sendable {
                 let failure = failure ?? ControlReading.nothingRecorded
                 return reply(.answer(.refused(failure)), to: client)
             }
-            reply(.answer(.done("recording take \(id)", take: id)), to: client)
+            guard request.wait == true else {
+                return reply(.answer(.begun(id)), to: client)
+            }
+            reply(.wait(ControlAnswer(.waiting, take: id)), to: client)
+            change(number) { $0.starter = client }
+            tellStarter(of: number)
         case .resumed(let number):
             let id = id(of: number)
             let place = id.map { " in take \($0)" } ?? ""
@@ -242,6 +200,8 @@ struct RecorderMachine: Sendable {
             let message = "take \(id) was stopped already; its text goes to the one who stopped it"
             return reply(.answer(.done(message, take: id)), to: client)
         }
+        entries[index].isHeard = true
+        tellStarter(of: entries[index].number)
         entries[index].claimant = client
         entries[index].wasStopped = true
         entries[index].wantsReport = request.report == true
@@ -284,6 +244,24 @@ struct RecorderMachine: Sendable {
         entries[index].conclusion = conclusion
         if isLeaving { entries[index].wasStopped = true }
         give(entries[index])
+        tellStarter(of: entries[index].number)
+    }
+
+    /// Tells the client that began a take that something is recorded, or how it ended without that.
+    private mutating func tellStarter(of number: Int) {
+        guard let index = entries.firstIndex(where: { $0.number == number }),
+            let starter = entries[index].starter
+        else { return }
+        let entry = entries[index]
+        if entry.isHeard || entry.conclusion?.text != nil {
+            reply(.answer(.begun(entry.id.text)), to: starter)
+        } else if entry.conclusion != nil {
+            entries[index].claimant = starter
+            give(entries[index])
+        } else {
+            return
+        }
+        entries[index].starter = nil
     }
 
     /// Gives a text to the client that it is promised to, once it is there.
@@ -294,6 +272,9 @@ struct RecorderMachine: Sendable {
 
     /// Notes that a client waits for no text any more.
     private mutating func letGo(of client: ControlClientID, hasPrinted: Bool) {
+        if let index = entries.firstIndex(where: { $0.starter == client }) {
+            return entries[index].starter = nil
+        }
         let isTheirs = { (entry: Entry) in entry.claimant == client && !entry.isPrinted }
         guard let index = entries.firstIndex(where: isTheirs) else { return }
         guard let conclusion = entries[index].conclusion else {
@@ -343,6 +324,9 @@ struct RecorderMachine: Sendable {
         if take != status.take { (status.elapsedMs, status.text, status.level) = (0, "", nil) }
         (status.take, status.phase) = (take, state.phase)
         actions.append(.show(status))
+        guard let number = state.take, state.phase != .arming else { return }
+        change(number) { $0.isHeard = true }
+        tellStarter(of: number)
     }
 
     private mutating func note(_ event: TakeEvent, of take: TakeID) {

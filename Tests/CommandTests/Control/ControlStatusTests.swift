@@ -24,7 +24,7 @@ import Testing
         (Dictation.Reply.cancelled(7), "the recording is cancelled"),
         (.resumed(7), "recording goes on"),
     ]) func aTakeThatIsOverByNowIsNotNamed(_ reply: Dictation.Reply, _ message: String) {
-        var machine = RecorderMachine(isDaemon: true, process: 1)
+        var machine = RecorderMachine(.daemon, process: 1)
         let client = ControlClientID(number: 1)
         let request = ControlRequest(.cancel)
         _ = machine.handle(.asked(request, client))

@@ -8,8 +8,9 @@ import Testing
 
 /// Every order in which the clients of a recorder, its dictation and its takes can act.
 @Suite struct RecorderMachineTests {
-    @Test(arguments: [true, false]) func everyOrderIsHandled(isDaemon: Bool) {
-        let first = RecorderWorld(isDaemon: isDaemon)
+    @Test(arguments: RecorderWorld.Purpose.allCases)
+    func everyOrderIsHandled(_ purpose: RecorderWorld.Purpose) {
+        let first = RecorderWorld(purpose)
         var known: Set<[Int]> = [first.key]
         var worlds = [first]
         var faults: [String] = []
@@ -30,7 +31,7 @@ import Testing
 @Suite struct RecorderClaimTests {
     private let clients = (0..<3).map { ControlClientID(number: $0) }
     private let id = RecorderWorld.id(1)
-    private var machine = RecorderMachine(isDaemon: true, process: 1)
+    private var machine = RecorderMachine(.daemon, process: 1)
 
     /// One take, whose text the first client waits for.
     init() {

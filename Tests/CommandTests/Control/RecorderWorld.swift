@@ -7,7 +7,9 @@
 struct RecorderWorld {
     enum Move: Equatable {
         /// The next client asks.
-        case ask(ControlRequest.Command, take: Int?)
+        case ask(ControlRequest.Command, take: Int? = nil, waits: Bool = false)
+        /// The client has not asked for which the recorder was begun.
+        case unasked
         case signal(ControlRequest.Command)
         /// The dictation carries out what is next.
         case carryOut(canRecord: Bool)
@@ -17,6 +19,10 @@ struct RecorderWorld {
         case waited(Int)
         case leave(Int, hasPrinted: Bool)
         case end
+    }
+
+    enum Purpose: CaseIterable {
+        case daemon, command, client
     }
 
     enum Client: Equatable {
@@ -46,16 +52,21 @@ struct RecorderWorld {
     private var orders: [(request: ControlRequest, take: Int?, client: ControlClientID?)] = []
     private var signals = 0
     private var isFinished = false
-    private let isDaemon: Bool
+    private let purpose: Purpose
     private let now = ContinuousClock.now
 
     /// As many clients ask.
     private static let crowd = 3
 
-    init(isDaemon: Bool) {
-        self.isDaemon = isDaemon
-        machine = RecorderMachine(isDaemon: isDaemon, process: 1)
-        if !isDaemon { orders = [(ControlRequest(.start), nil, nil)] }
+    init(_ purpose: Purpose) {
+        self.purpose = purpose
+        switch purpose {
+        case .daemon: machine = RecorderMachine(.daemon, process: 1)
+        case .client: machine = RecorderMachine(.client(nil), process: 1)
+        case .command:
+            machine = RecorderMachine(.command, process: 1)
+            orders = [(ControlRequest(.start), nil, nil)]
+        }
     }
 
     static func id(_ number: Int) -> TakeID {
@@ -70,9 +81,9 @@ struct RecorderWorld {
     /// All that may happen now.
     var legal: [Move] {
         var all: [Move] = []
-        if clients.count < Self.crowd - (isDaemon ? 0 : 1) {
-            all += [.start, .stop, .toggle, .cancel].map { .ask($0, take: nil) }
-            if !takes.isEmpty { all.append(.ask(.stop, take: 1)) }
+        if clients.count < Self.crowd - (purpose == .command ? 1 : 0) {
+            all += [.ask(.start), .ask(.start, waits: true), .ask(.stop), .ask(.toggle)]
+            all += [.ask(.cancel)] + (takes.isEmpty ? [] : [.ask(.stop, take: 1)])
         }
         if signals == 0, !isFinished { all += [.signal(.toggle), .end] }
         for (index, client) in clients.enumerated() {
@@ -92,6 +103,7 @@ struct RecorderWorld {
     /// What happens sooner or later by itself.
     var owed: [Move] {
         var all: [Move] = orders.isEmpty ? [] : [.carryOut(canRecord: true)]
+        if machine.isExpecting { all.append(.unasked) }
         for (index, take) in takes.enumerated() {
             if !take.isCaptured { all.append(.step(index + 1, .captured)) }
             if take.isCaptured, !take.isConcluded { all.append(.conclude(index + 1)) }
@@ -105,7 +117,7 @@ struct RecorderWorld {
         func bits(_ flags: Bool...) -> Int { flags.reduce(0) { $0 << 1 | ($1 ? 1 : 0) } }
         var key = [
             machine.requests, signals, talk.take ?? 0,
-            bits(machine.isLeaving, machine.isClosing, talk.isLatched),
+            bits(machine.isLeaving, machine.isClosing, machine.isExpecting, talk.isLatched),
         ]
         key += clients.map {
             switch $0 {
@@ -124,15 +136,16 @@ struct RecorderWorld {
         }
         for entry in machine.entries {
             key += [
-                entry.number, entry.claimant?.number ?? -1,
-                bits(entry.wasStopped, entry.isPrinted, entry.conclusion != nil),
+                entry.number, entry.claimant?.number ?? -1, entry.starter?.number ?? -1,
+                bits(
+                    entry.wasStopped, entry.isPrinted, entry.isHeard, entry.conclusion != nil),
             ]
         }
         for order in orders {
             let commands = ControlRequest.Command.allCases
             key += [
                 commands.firstIndex(of: order.request.command) ?? -1, order.take ?? -1,
-                order.client?.number ?? -1,
+                order.client?.number ?? -1, order.request.wait == true ? 1 : 0,
             ]
         }
         return key + [Dictation.Phase.allCases.firstIndex(of: talk.phase) ?? -1]
@@ -141,8 +154,10 @@ struct RecorderWorld {
     mutating func make(_ move: Move) {
         moves.append(move)
         switch move {
-        case .ask(let command, let take):
+        case .unasked: tell(.unasked)
+        case .ask(let command, let take, let waits):
             var request = ControlRequest(command)
+            request.wait = waits ? true : nil
             request.take = take.map { Self.id($0).text }
             clients.append(.asking)
             tell(.asked(request, ControlClientID(number: clients.count - 1)))
@@ -264,7 +279,11 @@ struct RecorderWorld {
     }
 
     private mutating func answer(_ client: Int, _ reply: ControlReply) {
-        if clients[client] != .asking { fault("a second answer") }
+        switch (clients[client], reply) {
+        // What it waited for is there.
+        case (.asking, _), (.waiting, .answer): break
+        default: fault("a second answer")
+        }
         if case .wait = reply { clients[client] = .waiting } else { clients[client] = .gone }
         if reply == .leave, !isFinished { fault("turned away too early") }
     }
@@ -288,7 +307,8 @@ struct RecorderWorld {
         if !world.owed.isEmpty { world.fault("no way out") }
         if world.clients.contains(where: { $0 != .gone }) { world.fault("a client waits") }
         if !world.machine.entries.isEmpty { world.fault("a take is left") }
-        if world.isFinished != (!isDaemon || world.machine.isLeaving) { world.fault("no end") }
+        let isToEnd = purpose != .daemon || world.machine.isLeaving
+        if world.isFinished != isToEnd { world.fault("no end") }
         return world.faults
     }
 }
