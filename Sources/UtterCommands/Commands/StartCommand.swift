@@ -11,7 +11,8 @@ struct StartCommand: AsyncParsableCommand {
             own goes on in the background until 'utter stop' and the text is where it belongs;
             with UTTER_FOREGROUND=true this command stays, and is that recorder. When one
             records already, it says so. The options count for takes that its recorder
-            records; a daemon has its own, and refuses them.
+            records; a daemon has its own, and refuses them, but for --service with the name of
+            a service of its settings or profiles.
             """)
 
     @OptionGroup

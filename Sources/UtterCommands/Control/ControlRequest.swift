@@ -53,6 +53,9 @@ struct ControlRequest: Codable, Sendable, Equatable {
     var confirm: Bool?
     /// Whether a start is answered once something is recorded, or with how the take ended before.
     var wait: Bool?
+    /// The service that a take is begun for, by the name that the recorder's own settings and
+    /// profiles give it; nil is the usual one.
+    var service: String?
     /// When the process was begun that asks; nil when it is on another machine, or does not say so.
     var begun: ProcessBeginning?
 

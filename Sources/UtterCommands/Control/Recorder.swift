@@ -18,6 +18,8 @@ final class Recorder: Sendable {
         var actions: ArraySlice<RecorderMachine.Action> = []
         /// Whether a thread does what the machine has said.
         var isPerforming = false
+        /// The service that the request named which the dictation carries out, or did last.
+        var service: String?
         /// The takes whose text is not where it belongs yet, by their numbers.
         var takes: [Int: Take] = [:]
     }
@@ -137,9 +139,10 @@ final class Recorder: Sendable {
         case .show(let status): server?.send(.change(status))
         case .obey(let request, let take, let client):
             guard let input = request.command.input else { return }
-            dictation?.handle(input, onlyFor: take) { [self] in
-                handle(.carriedOut(request, $0, client))
-            }
+            dictation?.handle(
+                input, onlyFor: take,
+                first: { [self] in core.withLock { $0.service = request.service } },
+                then: { [self] in handle(.carriedOut(request, $0, client)) })
         case .release(let number):
             core.withLock { $0.takes[number] }?.release(keepingAudioFor: session.audioTime)
         case .forget(let number): core.withLock { $0.takes[number] = nil }
@@ -234,7 +237,10 @@ extension Recorder {
                     "no take can begin: the utter that records has too many files open",
                     hint: Hints.of(SystemError(call: "dup", code: EMFILE)), status: .localIO)
             }
-            plan = try plans.withLock { plans throws(CommandFailure) in try plans.next() }
+            let service = core.withLock { $0.service }
+            plan = try plans.withLock { plans throws(CommandFailure) in
+                try plans.next(for: service)
+            }
         } catch {
             handle(.failed(error))
             return nil

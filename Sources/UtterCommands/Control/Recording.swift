@@ -24,6 +24,7 @@ enum Recording {
         let isForeground = try KnownSettings.foreground.value() == true
         let texts = try TextOutput(options.output.texts, form: .text, isVoice: true)
         var request = ControlRequest(command)
+        request.service = options.serviceName
         for _ in 0..<attempts {
             if let status = try ControlReading.ask(request, at: place, texts: texts) {
                 guard status == .textPrinted else { throw status.code }
@@ -82,8 +83,9 @@ enum Recording {
         throw CommandFailure(
             (status.isDaemon ? "'utter daemon' records" : "another utter records")
                 + ", and knows nothing of these options",
-            hint: "leave them out, but for -q and where the text goes; give them to that command "
-                + "when it begins, or write them into the settings: utter config edit",
+            hint: "leave them out, but for -q, --service NAME and where the text goes; give them "
+                + "to that command when it begins, or write them into its settings: utter config "
+                + "edit",
             status: .usage)
     }
 
