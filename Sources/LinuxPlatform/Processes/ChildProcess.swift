@@ -33,9 +33,14 @@ package struct ChildProcess: ~Copyable, Sendable {
         let error: Stream
     }
 
+    /// `POSIX_SPAWN_SETSID` of glibc's spawn.h, which shows it to GNU sources alone.
+    private static let sessionFlag: Int32 = 0x80
+
     private let number: pid_t
     /// Readable once the process has ended.
     private let end: OwnedDescriptor
+    /// Whether it goes on without us.
+    private let isDetached: Bool
     /// Whether its status has been asked for: its number may be another process's then.
     private var isOver = false
 
@@ -50,18 +55,22 @@ package struct ChildProcess: ~Copyable, Sendable {
 
     /// Runs a program with the name it goes by as its first word, variables as "NAME=value", and a
     /// terminal that it gets to itself.
+    ///
+    /// One that `isDetached` has a session of its own, and goes on when it is let go of.
     package init(
         _ path: String, _ words: [String], environment: [String],
         input: consuming Stream = .nothing, output: consuming Stream = .nothing,
-        error: consuming Stream = .shared(2), terminal: Int32? = nil
+        error: consuming Stream = .shared(2), terminal: Int32? = nil, isDetached: Bool = false
     ) throws(SystemError) {
         let streams = Streams(input: input, output: output, error: error)
-        let process = try Self.start(path, words, environment, streams, terminal)
+        let group = isDetached ? Self.sessionFlag : POSIX_SPAWN_SETPGROUP
+        let process = try Self.start(path, words, environment, streams, terminal, group)
         end = try Self.watch(process)
+        self.isDetached = isDetached
         number = process
     }
 
-    deinit { if !isOver { Self.kill(number) } }
+    deinit { if !isOver, !isDetached { Self.kill(number) } }
 
     /// Waits until a descriptor can be read, or the program has ended; false when neither is in time.
     package func waitUntilOver(
@@ -109,7 +118,7 @@ package struct ChildProcess: ~Copyable, Sendable {
 
     private static func start(
         _ path: String, _ words: [String], _ environment: [String],
-        _ streams: borrowing Streams, _ terminal: Int32?
+        _ streams: borrowing Streams, _ terminal: Int32?, _ group: Int32
     ) throws(SystemError) -> pid_t {
         // The optimiser ends a value after its last use, and does not see that of its number.
         defer { withExtendedLifetime(streams) {} }
@@ -147,7 +156,7 @@ package struct ChildProcess: ~Copyable, Sendable {
         unsafe posix_spawnattr_setpgroup(&attributes, 0)
         unsafe posix_spawnattr_setflags(
             &attributes,
-            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+            Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group))
         var process: pid_t = 0
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         var variables = unsafe environment.map { unsafe strdup($0) } + [nil]

@@ -169,21 +169,22 @@ public final class Dictation: Sendable {
         }
     }
 
-    /// Says what has happened; `reply` is called once, on the thread of the dictation when it is
-    /// carried out, or with nil after `shutDown`.
+    /// Says what has happened; `first` is called on the thread of the dictation before it is carried
+    /// out, and `reply` once, there and then, or with nil after `shutDown`.
     package func handle(
         _ input: Input, at instant: ContinuousClock.Instant = .now, onlyFor take: Int? = nil,
-        then reply: @escaping @Sendable (Reply?) -> Void
+        first: (@Sendable () -> Void)? = nil, then reply: @escaping @Sendable (Reply?) -> Void
     ) {
-        send(.input(input), at: instant, onlyFor: take, then: reply)
+        send(.input(input), at: instant, onlyFor: take, first: first, then: reply)
     }
 
     func send(
         _ event: TalkMachine.Event, at instant: ContinuousClock.Instant = .now,
-        onlyFor take: Int? = nil, then reply: (@Sendable (Reply?) -> Void)? = nil
+        onlyFor take: Int? = nil, first: (@Sendable () -> Void)? = nil,
+        then reply: (@Sendable (Reply?) -> Void)? = nil
     ) {
         let happening = DictationWorker.Happening(
-            event: event, instant: instant, onlyTake: take, reply: reply)
+            event: event, instant: instant, onlyTake: take, first: first, reply: reply)
         if !send(.event(happening)) { reply?(nil) }
     }
 

@@ -65,6 +65,8 @@ struct DictationWorker: Worker {
         let instant: ContinuousClock.Instant
         /// The only take that it is for; nil is any.
         var onlyTake: Int?
+        /// Called before it is carried out.
+        var first: (@Sendable () -> Void)?
         /// Told what has come of it; nil after the last turn.
         var reply: (@Sendable (Dictation.Reply?) -> Void)?
     }
@@ -120,6 +122,7 @@ struct DictationWorker: Worker {
             happening.reply?(.nothing)
             return
         }
+        happening.first?()
         let actions = handle(happening.event, at: happening.instant)
         happening.reply?(Dictation.Reply(actions))
     }

@@ -35,7 +35,7 @@ struct DaemonCommand: AsyncParsableCommand {
         Configuration.warnOfProblems()
         let owner = try Self.owner()
         try await Recording.record(
-            options, owner, isDaemon: true,
+            options, owner, for: .daemon,
             plans: { RecorderPlans(options, preRoll: preRoll?.duration) }
         ) {
             recorder, longest throws(CommandFailure) in

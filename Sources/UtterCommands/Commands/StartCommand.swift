@@ -7,16 +7,18 @@ struct StartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "start", abstract: "Begin a recording that 'utter stop' ends, from anywhere.",
         discussion: """
-            Without 'utter daemon' this command is the recorder: it stays until 'utter stop'
-            and the text is where it belongs, and prints none itself; in a terminal, put '&'
-            behind it. When one records already, it says so. The options count for takes
-            that this command records; a daemon has its own, and refuses them.
+            It comes back once something is recorded. Without 'utter daemon' a recorder of its
+            own goes on in the background until 'utter stop' and the text is where it belongs;
+            with UTTER_FOREGROUND=true this command stays, and is that recorder. When one
+            records already, it says so. The options count for takes that its recorder
+            records; a daemon has its own, and refuses them, but for --service with the name of
+            a service of its settings or profiles.
             """)
 
     @OptionGroup
     var options: RecorderOptions
 
-    func run() async throws { try await Recording.run(.start, .start, options) }
+    func run() async throws { try await Recording.run(.start, options) }
 }
 
 struct ToggleCommand: AsyncParsableCommand {
@@ -29,5 +31,5 @@ struct ToggleCommand: AsyncParsableCommand {
     @OptionGroup
     var options: RecorderOptions
 
-    func run() async throws { try await Recording.run(.toggle, .toggle, options) }
+    func run() async throws { try await Recording.run(.toggle, options) }
 }

@@ -13,6 +13,7 @@ internal import UtterTerminal
 extension Configuration {
     private static let known = Mutex<Result<Configuration, CommandFailure>?>(nil)
     private static let isForRecording = Atomic(false)
+    private static let hasWarned = Atomic(false)
     private static let onCommandLine = Mutex<[String: String]>([:])
 
     /// Has a setting count for this process, as the command line says it.
@@ -25,7 +26,12 @@ extension Configuration {
 
     /// Has lines that a recording can do without left out with a warning, from the first reading
     /// on: a voice cannot be repeated as a command can.
-    static func warnOfProblems() { isForRecording.store(true, ordering: .relaxed) }
+    ///
+    /// - Parameter isDone: whether the person has been warned already.
+    static func warnOfProblems(isDone: Bool = false) {
+        hasWarned.store(isDone, ordering: .relaxed)
+        isForRecording.store(true, ordering: .relaxed)
+    }
 
     /// That of this process's person, which is read once.
     static func current() throws(CommandFailure) -> Configuration {
@@ -59,7 +65,7 @@ extension Configuration {
         do throws(ReadingError) {
             let configuration = try reading(KnownSettings.catalogue)
             guard warns else { return try configuration.flawless() }
-            for problem in configuration.problems {
+            for problem in configuration.problems where !hasWarned.load(ordering: .relaxed) {
                 let text = problem.text(of: ConfigurationFile.path)
                 StandardError.line("warning: left out: \(text)")
             }

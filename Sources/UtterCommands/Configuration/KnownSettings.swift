@@ -46,6 +46,12 @@ enum KnownSettings {
         "recording.min", form: "a time such as 200ms, or 0", standard: "200ms"
     ) { DurationArgument(argument: $0) }
 
+    /// Whether a start that records is itself the recorder.
+    static let foreground = Setting(
+        "recording.foreground", "UTTER_FOREGROUND", .flag, form: "true or false",
+        standard: "false"
+    ) { Bool($0) }
+
     static let keptAudio = Setting(
         "keep.audio", "UTTER_KEEP_AUDIO", form: "\(age), forever, or 0", standard: "24h"
     ) { AudioTime($0) }
@@ -109,7 +115,7 @@ enum KnownSettings {
     static let catalogue = SettingsCatalogue(
         [
             service, language, model, prompt, device, format, key, longest, tail,
-            period, silence, least, answerTime,
+            period, silence, least, foreground, answerTime,
             keptAudio, keptAudioBytes, keptTranscripts, keptCancelled, keepRequired,
             takeLimit, byteLimit, freeLimit, ageLimit,
             keyFile, keyCommand, detail, textPlaces, textCommand, plain, cue, partials,

@@ -38,6 +38,10 @@ struct ControlAnswer: Codable, Sendable, Equatable {
         return answer
     }
 
+    static func begun(_ take: String) -> ControlAnswer {
+        .done("recording take \(take)", take: take)
+    }
+
     static func refused(_ failure: CommandFailure, take: String? = nil) -> ControlAnswer {
         var answer = ControlAnswer(.refused, take: take)
         (answer.message, answer.hint) = (failure.message, failure.hint)

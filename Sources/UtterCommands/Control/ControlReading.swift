@@ -92,6 +92,10 @@ enum ControlReading {
                         + (answer.take.map { "utter show \($0)" } ?? "utter list"),
                     status: .notDelivered)
             }
+            if next.kind == .done {
+                if let message = next.message { StandardError.line(message) }
+                return .textPrinted
+            }
             answer = next
         }
         var report: String?

@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import LinuxPlatform
+internal import Utter
 
 /// What a client asks for: one line of JSON; `docs/control.md` describes it.
 struct ControlRequest: Codable, Sendable, Equatable {
@@ -22,13 +23,19 @@ struct ControlRequest: Codable, Sendable, Equatable {
         /// The text of the answer has been printed.
         case taken
 
-        /// Whether it begins or ends something, so that it must not be done for one who is gone.
-        var hasEffect: Bool {
+        /// What it asks of a dictation; nil of one that begins and ends nothing.
+        var input: Dictation.Input? {
             switch self {
-            case .start, .stop, .toggle, .cancel: true
-            case .status, .follow, .confirmed, .taken: false
+            case .start: .start
+            case .stop: .stop
+            case .toggle: .toggle
+            case .cancel: .cancel
+            case .status, .follow, .confirmed, .taken: nil
             }
         }
+
+        /// Whether it begins or ends something, so that it must not be done for one who is gone.
+        var hasEffect: Bool { input != nil }
     }
 
     /// The version of the protocol that is spoken here.
@@ -44,6 +51,11 @@ struct ControlRequest: Codable, Sendable, Equatable {
     var report: Bool?
     /// Whether it is to be done only once the one who asks has said that it is still there.
     var confirm: Bool?
+    /// Whether a start is answered once something is recorded, or with how the take ended before.
+    var wait: Bool?
+    /// The service that a take is begun for, by the name that the recorder's own settings and
+    /// profiles give it; nil is the usual one.
+    var service: String?
     /// When the process was begun that asks; nil when it is on another machine, or does not say so.
     var begun: ProcessBeginning?
 

@@ -26,13 +26,16 @@ struct EndMark {
             .replaceFile(name, with: Array(bytes), isDurable: false)
     }
 
-    /// Whether a start that was begun then has been stopped already.
-    func forbids(_ start: ProcessBeginning) -> Bool {
+    /// When the last stop or cancel was begun; nil when nothing says so.
+    var end: ProcessBeginning? {
         // A file that is missing, or is none of ours, forbids nothing.
         guard let bytes = try? Folder.make(at: place.folder).contents(of: name, limit: 4_096),
             // As above.
             let end = try? JSONDecoder().decode(ProcessBeginning.self, from: Data(bytes))
-        else { return false }
-        return start < end && end.isPast
+        else { return nil }
+        return end.isPast ? end : nil
     }
+
+    /// Whether a start that was begun then has been stopped already.
+    func forbids(_ start: ProcessBeginning) -> Bool { end.map { start < $0 } ?? false }
 }

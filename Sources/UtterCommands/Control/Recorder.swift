@@ -12,70 +12,52 @@ internal import UtterTerminal
 /// are followed on the main one. A text is given once: to the first client that stopped its take,
 /// or, when the recording ended without one, to the first that asks in the next moments.
 final class Recorder: Sendable {
-    /// One take, until its text is where it belongs.
-    struct Entry {
-        let number: Int
-        let take: Take
-        /// The client that gets the text.
-        var claimant: ControlClientID?
-        /// Whether that wants the object of `--json` too.
-        var wantsReport = false
-        /// Whether the recording was ended from outside, or is to be.
-        var wasStopped = false
-        var conclusion: TakeConclusion?
-        var isPrinted = false
-    }
-
-    struct State {
-        var entries: [Entry] = []
-        var status = ControlStatus()
-        var failure: CommandFailure?
-        /// The stop or cancel that was begun last.
-        var lastEnd: ProcessBeginning?
-        /// Requests that the dictation has not carried out yet.
-        var requests = 0
-        var isLeaving = false
-        /// Whether it ends: nothing begins any more.
-        var isClosing = false
-        var exit = ExitStatus.textPrinted
+    /// The machine, and what it has said that is not done yet.
+    private struct Core {
+        var machine: RecorderMachine
+        var actions: ArraySlice<RecorderMachine.Action> = []
+        /// Whether a thread does what the machine has said.
+        var isPerforming = false
+        /// The service that the request named which the dictation carries out, or did last.
+        var service: String?
+        /// The takes whose text is not where it belongs yet, by their numbers.
+        var takes: [Int: Take] = [:]
     }
 
     /// So long the text of a recording that ended by itself waits for the one who would have
     /// stopped it.
-    static let lingering = Duration.seconds(30)
+    private static let lingering = Duration.seconds(30)
+
+    /// So long the client is awaited that had this recorder begun.
+    private static let patience = Duration.seconds(10)
 
     /// The descriptors that a take needs at most: the device, the journal, its folder, the connection.
     private static let takeDescriptors = 12
 
-    let session: TakeSession
+    private let session: TakeSession
     private let owner: ControlOwner
     private let isServiceUnset: Bool
-    let state: Mutex<State>
+    private let core: Mutex<Core>
     /// Apart from the state: secrets may take a while to be read.
     private let plans: Mutex<RecorderPlans>
     private let parts = Mutex<(dictation: Dictation, server: WorkerLoop<ControlWorker>)?>(nil)
 
     init(
         _ session: TakeSession, _ owner: ControlOwner, plans: consuming sending RecorderPlans,
-        isDaemon: Bool,
-        isServiceUnset: Bool
+        for purpose: RecorderMachine.Purpose, isServiceUnset: Bool
     ) {
         (self.session, self.owner, self.isServiceUnset) = (session, owner, isServiceUnset)
         self.plans = Mutex(plans)
-        var first = State()
-        (first.status.isDaemon, first.status.process) = (isDaemon, getpid())
-        // The first request is that of the command itself.
-        if !isDaemon { first.requests = 1 }
-        state = Mutex(first)
+        core = Mutex(Core(machine: RecorderMachine(purpose, process: getpid())))
     }
 
-    var dictation: Dictation? { parts.withLock { $0?.dictation } }
+    private var dictation: Dictation? { parts.withLock { $0?.dictation } }
     /// Serves the clients, on a thread of its own.
-    var server: WorkerLoop<ControlWorker>? { parts.withLock { $0?.server } }
+    private var server: WorkerLoop<ControlWorker>? { parts.withLock { $0?.server } }
 
-    /// Serves clients, and begins with `input` if there is one, until all is done.
+    /// Serves clients, and begins with `request` if there is one, until all is done.
     func run(
-        _ input: Dictation.Input?, longest: Duration, isReady: () -> Void = {}
+        _ request: ControlRequest?, longest: Duration, isReady: () -> Void = {}
     ) async throws(CommandFailure) -> ExitStatus {
         let takes: AsyncStream<Take>
         do throws(SystemError) {
@@ -84,8 +66,10 @@ final class Recorder: Sendable {
                 let dictation = try Dictation(longest: longest) { [self] in startTake($0) }
                 let takes = dictation.takes
                 dictation.observe(
-                    show: { [self] in show($0) }, tell: { [self] in tell($0) })
-                if let input { dictation.handle(input) { [self] in began($0) } }
+                    show: { [self] in handle(.shown($0)) }, tell: { [self] in tell($0) })
+                if let request, let input = request.command.input {
+                    dictation.handle(input) { [self] in handle(.carriedOut(request, $0, nil)) }
+                }
                 parts = (dictation, try ControlWorker.serve(owner, self))
                 return takes
             }
@@ -97,6 +81,11 @@ final class Recorder: Sendable {
         _ = session.running.attach { [self] in obey($0) }
         isReady()
         await withDiscardingTaskGroup { group in
+            group.addTask { [self] in
+                // Cancelled when the program ends.
+                try? await Task.sleep(for: Self.patience)
+                handle(.unasked)
+            }
             for await take in takes { group.addTask { [self] in await follow(take) } }
             group.cancelAll()
         }
@@ -104,7 +93,7 @@ final class Recorder: Sendable {
         dictation?.shutDown()
         server?.shutDown()
         plans.withLock { $0.shutDown() }
-        return state.withLock { $0.exit }
+        return core.withLock { $0.machine.exit }
     }
 
     /// Makes ready what the first take needs; what is wrong is said, and said again to the one who
@@ -117,68 +106,67 @@ final class Recorder: Sendable {
         }
     }
 
-    /// The request of the command itself was carried out.
-    private func began(_ reply: Dictation.Reply?) {
-        let failure = state.withLock { state in
-            state.requests -= 1
-            if let failure = state.failure { state.exit = failure.status }
-            return state.failure
+    // MARK: - The machine
+
+    /// Tells the machine what has happened, and does what it says.
+    ///
+    /// From any thread. What is said first is done first, if need be by another thread: a client is
+    /// not told how its take ended before it is told to wait for that.
+    private func handle(_ event: RecorderMachine.Event) {
+        let isFirst = core.withLock { core in
+            core.actions += core.machine.handle(event)
+            defer { core.isPerforming = true }
+            return !core.isPerforming
         }
-        failure?.report()
-        forgetOver()
+        guard isFirst else { return }
+        while let action = nextAction() { perform(action) }
     }
 
-    /// Ends the program when nothing is left to be done.
-    func closeIfDone() {
-        let isDone = state.withLock { state in
-            guard !state.isClosing, state.isLeaving || !state.status.isDaemon,
-                state.entries.isEmpty, state.requests == 0
-            else { return false }
-            state.isClosing = true
-            return true
+    private func nextAction() -> RecorderMachine.Action? {
+        core.withLock { core in
+            let next = core.actions.popFirst()
+            core.isPerforming = next != nil
+            return next
         }
-        if isDone { dictation?.finish() }
     }
 
-    // MARK: - Signals
+    private func perform(_ action: RecorderMachine.Action) {
+        switch action {
+        case .reply(let reply, let client): server?.send(.reply(reply, client))
+        case .result(let conclusion, let client, let wantsReport):
+            let report = wantsReport ? conclusion.report : nil
+            server?.send(.result(conclusion.answer, report: report, client))
+        case .show(let status): server?.send(.change(status))
+        case .obey(let request, let take, let client):
+            guard let input = request.command.input else { return }
+            dictation?.handle(
+                input, onlyFor: take,
+                first: { [self] in core.withLock { $0.service = request.service } },
+                then: { [self] in handle(.carriedOut(request, $0, client)) })
+        case .release(let number):
+            core.withLock { $0.takes[number] }?.release(keepingAudioFor: session.audioTime)
+        case .forget(let number): core.withLock { $0.takes[number] = nil }
+        case .sweep: session.pipeline.sweep()
+        case .report(let failure): failure.report()
+        case .tell(let conclusion): conclusion.tellUnclaimed()
+        case .finish: dictation?.finish()
+        }
+    }
 
     /// Obeys a signal; false when the takes are to obey it.
     private func obey(_ request: Request) -> Bool {
         switch request {
-        case .toggle:
-            dictation?.handle(.toggle) { [self] reply in
-                if case .stopped(let number)? = reply { change(number) { $0.wasStopped = true } }
-            }
-            return true
-        case .dismiss:
-            dictation?.handle(.cancel)
-            return true
-        case .line, .key: return true
+        case .toggle: handle(.signalled(.toggle))
+        case .dismiss: handle(.signalled(.cancel))
+        case .line, .key: break
         case .cancel, .leave, .leaveNow:
-            leave()
+            handle(.leave)
             return false
         }
-    }
-
-    /// Begins nothing any more.
-    private func leave() {
-        state.withLock { $0.isLeaving = true }
-        for number in state.withLock({ $0.entries.filter { $0.isLingering }.map(\.number) }) {
-            expire(number)
-        }
-        closeIfDone()
+        return true
     }
 
     // MARK: - Takes
-
-    func change(_ number: Int, _ body: (inout Entry) -> Void) {
-        state.withLock { state in
-            guard let index = state.entries.firstIndex(where: { $0.number == number }) else {
-                return
-            }
-            body(&state.entries[index])
-        }
-    }
 
     /// Shows a take to its end, and gives its text away; on the main thread.
     private func follow(_ take: Take) async {
@@ -188,7 +176,7 @@ final class Recorder: Sendable {
         for await event in take.events {
             reporter.show(event)
             if session.requiresKeep, case .noticed(.unprotected) = event { take.stop() }
-            show(event, of: take)
+            handle(.told(event, take.id))
         }
         var outcome = await take.outcome
         // A text waits for no disk.
@@ -208,73 +196,30 @@ final class Recorder: Sendable {
             conclusion.lines +=
                 Rescue(take, outcome, by: take.delivery, isWanted: isWanted).saveUnasked()
         }
-        await give(conclusion)
-        closeIfDone()
+        if conclusion.status == .tokenRefused { plans.withLock { $0.forgetSecrets() } }
+        handle(.concluded(conclusion))
+        await wait(forOneWhoAsksFor: take.id)
     }
 
-    /// Gives the end of a take to the client that waits for it, or waits for one.
-    private func give(_ conclusion: TakeConclusion) async {
-        if conclusion.status == .tokenRefused { plans.withLock { $0.forgetSecrets() } }
-        let entry = state.withLock { state -> Entry? in
-            state.exit = state.status.isDaemon ? .textPrinted : conclusion.status
-            guard
-                let index = state.entries.firstIndex(where: { $0.take.id == conclusion.take })
-            else { return nil }
-            state.entries[index].conclusion = conclusion
-            if state.isLeaving { state.entries[index].wasStopped = true }
-            return state.entries[index]
-        }
-        guard let entry else { return }
-        if let client = entry.claimant {
-            server?.send(conclusion.message(for: client, wantsReport: entry.wantsReport))
-        } else if entry.isLingering {
-            // Cancelled when the program ends, which has seen to it.
-            try? await Task.sleep(for: Self.lingering)
-            expire(entry.number)
-        } else {
+    private func wait(forOneWhoAsksFor take: TakeID) async {
+        guard let number = core.withLock({ $0.machine.lingering(take) }) else {
             // Where the text is found is told when it is there.
             await session.pipeline.settled()
-            forgetOver()
+            return handle(.placed)
         }
+        // Cancelled when the program ends, which has seen to it.
+        try? await Task.sleep(for: Self.lingering)
+        handle(.outwaited(number))
+    }
+}
+
+extension Recorder: ControlHandler {
+    func receive(_ request: ControlRequest, from client: ControlClientID) {
+        handle(.asked(request, client))
     }
 
-    /// Lets go of takes that have ended, and whose text is printed or asked for by no client.
-    ///
-    /// Not while a request is carried out: it may be for one of them.
-    func forgetOver() {
-        for entry in state.withLock({ $0.removeOver() }) { entry.tellUnclaimed() }
-        closeIfDone()
-    }
-
-    /// Stops to wait for one who asks for a text.
-    func expire(_ number: Int) {
-        let entry = state.withLock { state -> Entry? in
-            let entry = state.entries.first { $0.number == number && $0.isLingering }
-            if entry != nil { state.entries.removeAll { $0.number == number } }
-            return entry
-        }
-        entry?.tellUnclaimed()
-        closeIfDone()
-    }
-
-    // MARK: - What happens
-
-    private func show(_ event: TakeEvent, of take: Take) {
-        let status = state.withLock { state -> ControlStatus? in
-            guard state.status.take == take.id.text else { return nil }
-            switch event {
-            case .progress(let progress):
-                state.status.elapsedMs = Int(progress.elapsed / .milliseconds(1))
-                // Without a zero that is negative.
-                let level = (Double(progress.level.peakDecibels) * 10).rounded() / 10 + 0
-                state.status.level = progress.isComplete ? nil : level
-            case .heard(let transcript): state.status.hear(transcript.displayText)
-            case .captured: state.status.level = nil
-            default: return nil
-            }
-            return state.status
-        }
-        if let status { server?.send(.change(status)) }
+    func didEnd(_ client: ControlClientID, hasPrinted: Bool) {
+        handle(.left(client, hasPrinted: hasPrinted))
     }
 }
 
@@ -283,9 +228,7 @@ extension Recorder {
     private func startTake(_ number: Int) -> Take? {
         let plan: TakePlan
         do throws(CommandFailure) {
-            try state.withLock { state throws(CommandFailure) in
-                state.failure = nil
-                guard state.isLeaving else { return }
+            guard !core.withLock({ $0.machine.isLeaving }) else {
                 throw CommandFailure("the utter that records is about to end", status: .terminated)
             }
             guard ProcessLimits.areDescriptorsLeft(Self.takeDescriptors) else {
@@ -293,14 +236,18 @@ extension Recorder {
                     "no take can begin: the utter that records has too many files open",
                     hint: Hints.of(SystemError(call: "dup", code: EMFILE)), status: .localIO)
             }
-            plan = try plans.withLock { plans throws(CommandFailure) in try plans.next() }
+            let service = core.withLock { $0.service }
+            plan = try plans.withLock { plans throws(CommandFailure) in
+                try plans.next(for: service)
+            }
         } catch {
-            state.withLock { $0.failure = error }
+            handle(.failed(error))
             return nil
         }
         let take = session.pipeline.start(plan)
         session.running.begin(take)
-        state.withLock { $0.entries.append(Entry(number: number, take: take)) }
+        core.withLock { $0.takes[number] = take }
+        handle(.began(number, take.id))
         return take
     }
 
@@ -313,30 +260,14 @@ extension Recorder {
         case .alreadyRecording, .notRecording, .latched, .onlyOne: break
         }
     }
-
-    private func show(_ shown: Dictation.State) {
-        let status = state.withLock { state in
-            let id = state.entries.first { $0.number == shown.take }?.take.id.text
-            if id != state.status.take {
-                (state.status.elapsedMs, state.status.text, state.status.level) = (0, "", nil)
-            }
-            (state.status.take, state.status.phase) = (id, shown.phase)
-            return state.status
-        }
-        server?.send(.change(status))
-    }
 }
 
-extension Recorder.Entry {
-    /// Whether its text waits for one who asks for it.
-    var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.text != nil }
-
+extension TakeConclusion {
     /// Tells the person at the recorder how a take ended whose text no client has got.
-    func tellUnclaimed() {
-        guard let conclusion, !isPrinted else { return }
-        conclusion.lines.tell()
-        guard conclusion.text != nil else { return }
-        StandardError.line("the text of take \(conclusion.take.text) was not printed")
-        StandardError.hint("print it with: utter show \(conclusion.take.text)")
+    fileprivate func tellUnclaimed() {
+        lines.tell()
+        guard text != nil else { return }
+        StandardError.line("the text of take \(take.text) was not printed")
+        StandardError.hint("print it with: utter show \(take.text)")
     }
 }

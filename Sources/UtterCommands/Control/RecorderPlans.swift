@@ -16,7 +16,8 @@ struct RecorderPlans {
     /// How much a microphone that is always open remembers; nil is one that is opened for each take.
     private let preRoll: Duration?
 
-    private var delivery: DeliveryPlan?
+    /// By the name of the service that a request names; nil is the usual one.
+    private var deliveries: [String?: DeliveryPlan] = [:]
     private var settings: FileMark?
     private var keeper: (source: (device: String, period: Duration), preRoll: PreRoll)?
 
@@ -24,8 +25,9 @@ struct RecorderPlans {
         (self.options, self.preRoll) = (options, preRoll)
     }
 
-    mutating func next() throws(CommandFailure) -> TakePlan {
-        var delivery = try prepare()
+    /// The plan of a take for a service that a request names, or else for the usual one.
+    mutating func next(for service: String? = nil) throws(CommandFailure) -> TakePlan {
+        var delivery = try prepare(for: service)
         delivery.reportsProgress = true
         return TakePlan(
             source: try source(), capture: try options.voice.plan(), delivery: delivery)
@@ -41,22 +43,22 @@ struct RecorderPlans {
 
     /// Reads what is new, and keeps ready what the next take needs.
     @discardableResult
-    mutating func prepare() throws(CommandFailure) -> DeliveryPlan {
+    mutating func prepare(for service: String? = nil) throws(CommandFailure) -> DeliveryPlan {
         let now = FileMark(ConfigurationFile.path)
         if now != settings {
             Configuration.forget()
-            delivery = nil
+            deliveries = [:]
         }
         settings = now
         try keepMicrophone()
-        if let delivery { return delivery }
-        let made = try options.delivery()
-        delivery = made
+        if let delivery = deliveries[service] { return delivery }
+        let made = try options.serving(service).delivery()
+        deliveries[service] = made
         return made
     }
 
     /// Has secrets read again for the next take.
-    mutating func forgetSecrets() { delivery = nil }
+    mutating func forgetSecrets() { deliveries = [:] }
 
     mutating func shutDown() {
         keeper?.preRoll.shutDown()

@@ -3,59 +3,98 @@
 internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
+internal import UtterTerminal
 
-/// An `utter start` that this process runs, since no other records.
+/// A recorder in the background: an `utter start` in a session of its own, which serves the control
+/// socket until its takes are over.
 ///
-/// It goes on when this process ends: what is recorded is not lost with the key.
+/// It goes on when the process ends that has begun it: what is recorded is not lost with a key or a
+/// terminal.
 final class RecorderProcess: Sendable {
-    private let process: Mutex<ChildProcess>
-
-    /// So often it is asked whether it answers.
-    private static let interval = Duration.milliseconds(10)
-    /// It opens files, a microphone and a socket.
+    /// Tells a process that it is one.
+    private static let variable = "UTTER_RECORDER"
+    /// It opens files and a socket.
     private static let patience = Duration.seconds(30)
 
-    init() throws(CommandFailure) {
+    private let process: Mutex<ChildProcess>
+    /// What it writes to standard error.
+    private let said: OwnedDescriptor
+
+    private init(_ path: String, _ words: [String]) throws(SystemError) {
+        let ends = try makePipe()
+        said = OwnedDescriptor(taking: ends.reading)
+        process = Mutex(
+            try ChildProcess(
+                path, words, environment: Environment.all { _ in true } + ["\(Self.variable)=1"],
+                error: .given(OwnedDescriptor(taking: ends.writing)), isDetached: true))
+    }
+
+    /// Whether this process is one; what it starts in turn is none.
+    static var isThis: Bool {
+        defer { _ = unsafe unsetenv(variable) }
+        return Environment[variable] != nil
+    }
+
+    /// Tells the process that has begun this one that the socket is served: standard error ends
+    /// there, and leads nowhere from now on.
+    static func leaveParent() {
+        let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard nowhere >= 0 else { return }
+        _ = dup2(nowhere, STDERR_FILENO)
+        _ = close(nowhere)
+    }
+
+    /// Begins one with the words of a command line, and waits until the socket is served.
+    ///
+    /// Blocks. What it says meanwhile goes to standard error.
+    ///
+    /// - Returns: nil when the socket is to be tried again, otherwise the status with which the
+    ///   process has ended, which has said why.
+    /// - Throws: `CommandFailure` when it cannot be begun, or does nothing for too long.
+    static func begin(
+        _ words: [String], at place: ControlPlace
+    ) throws(CommandFailure) -> ExitStatus? {
         let program = OtherProgram.utter
         guard let path = program.paths.first(where: { unsafe access($0, X_OK) == 0 }) else {
             throw program.missing
         }
-        process = try orFailure {
-            Mutex(
-                try ChildProcess(
-                    path, [program.name, "start"], environment: Environment.all { _ in true }))
+        let deadline = ContinuousClock.now + patience
+        let begun = try orFailure { () throws(SystemError) in
+            try RecorderProcess(path, [program.name] + words)
+        }
+        begun.tellWhatItSays(until: deadline)
+        if try ControlClient.connect(to: place) == nil, let status = begun.status(by: deadline) {
+            guard status != 0 else { return nil }
+            return status & 0x7F == 0
+                ? ExitStatus(rawValue: status >> 8) ?? .internalError : .internalError
+        }
+        guard deadline > .now else {
+            throw CommandFailure("nothing can be recorded", status: .nothingRecorded)
+        }
+        begun.reapInBackground()
+        return nil
+    }
+
+    private func tellWhatItSays(until deadline: ContinuousClock.Instant) {
+        while waitUntilReadable(said.number, by: deadline) {
+            // One that cannot be read says nothing more.
+            guard let bytes = try? readAll(said.number, limit: 1 << 20, until: { !$0.isEmpty }),
+                !bytes.isEmpty
+            else { return }
+            StandardError.write(String(decoding: bytes, as: UTF8.self))
         }
     }
 
-    /// Asks until it records, or has ended.
-    func take(_ ask: () throws(CommandFailure) -> String?) throws(CommandFailure) -> String {
-        // Also when it is slow or refuses: it may record already, and ends by itself.
-        defer { reapInBackground() }
-        let deadline = ContinuousClock.now + Self.patience
-        while ContinuousClock.now < deadline {
-            let hasEnded = hasEnded(within: Self.interval)
-            if let take = try ask() { return take }
-            guard !hasEnded else { break }
-        }
-        throw CommandFailure("nothing can be recorded", status: .nothingRecorded)
-    }
-
-    private func hasEnded(within time: Duration) -> Bool {
-        process.withLock { process in
-            do throws(SystemError) {
-                return try process.status(by: .now + time) != nil
-            } catch {
-                // One that cannot be waited for is as good as gone.
-                return true
-            }
-        }
+    private func status(by deadline: ContinuousClock.Instant) -> Int32? {
+        // One that cannot be waited for is as good as gone.
+        process.withLock { process in (try? process.status(by: deadline)) ?? nil }
     }
 
     /// Waits for its end, so that no zombie of it is left.
     private func reapInBackground() {
         // Without a thread it is one until this process ends.
         _ = try? NamedThread(name: "recorder") { [self] in
-            while !hasEnded(within: .seconds(3_600)) {}
+            while status(by: .now + .seconds(3_600)) == nil {}
         }
     }
 }

@@ -4,34 +4,72 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 internal import UtterSettings
+internal import UtterTerminal
 
 /// How the commands begin that may have to record themselves.
 enum Recording {
     /// So often the socket may change hands before that is given up.
     private static let attempts = 100
 
-    /// Has the program that owns the socket do it, or becomes that program.
+    /// Has the program that owns the socket do it, or one that it begins in the background, or
+    /// becomes that program.
     static func run(
-        _ command: ControlRequest.Command, _ event: Dictation.Input, _ options: RecorderOptions
+        _ command: ControlRequest.Command, _ options: RecorderOptions
     ) async throws {
-        Configuration.warnOfProblems()
+        let isRecorder = RecorderProcess.isThis
+        Configuration.warnOfProblems(isDone: isRecorder)
         let place = try ControlPlace.current()
+        if isRecorder { return try await serve(place, options) }
         if options.sayHow { try refuseElsewhere(place) }
-        let found = try find(
-            command, at: place, TextOutput(options.output.texts, form: .text, isVoice: true))
-        switch found {
-        case .done(let status): if status != .textPrinted { throw status.code }
-        case .owned(let owner):
-            try await record(options, owner, plans: { RecorderPlans(options) }) {
-                recorder, longest throws(CommandFailure) in
-                try await recorder.run(event, longest: longest)
+        let isForeground = try KnownSettings.foreground.value() == true
+        let texts = try TextOutput(options.output.texts, form: .text, isVoice: true)
+        var request = ControlRequest(command)
+        request.service = options.serviceName
+        for _ in 0..<attempts {
+            if let status = try ControlReading.ask(request, at: place, texts: texts) {
+                guard status == .textPrinted else { throw status.code }
+                return
             }
+            if place.isGiven { throw ControlReading.unanswered(place) }
+            if !isForeground {
+                // Ctrl-C ends the process here.
+                Signals.unblock()
+                let words = Array(CommandLine.arguments.dropFirst())
+                if let status = try RecorderProcess.begin(words, at: place) { throw status.code }
+                request.wait = true
+            } else if case .owned(let owner) = try ControlOwner.claim(place) {
+                return try await record(command, at: place, owner, options)
+            }
+        }
+        throw CommandFailure(
+            "the control socket, \(place.path), changes hands all the time", status: .notDelivered)
+    }
+
+    /// Records in this process, until no take is left.
+    private static func record(
+        _ command: ControlRequest.Command, at place: ControlPlace, _ owner: ControlOwner,
+        _ options: RecorderOptions
+    ) async throws {
+        if command == .start, let own = ProcessBeginning.own, EndMark(place).forbids(own) {
+            owner.remove()
+            throw ControlReading.stoppedBefore
+        }
+        try await record(options, owner, for: .command, plans: { RecorderPlans(options) }) {
+            recorder, longest throws(CommandFailure) in
+            try await recorder.run(ControlRequest(command), longest: longest)
         }
     }
 
-    private enum Found {
-        case done(ExitStatus)
-        case owned(ControlOwner)
+    /// Serves the process that has begun this one, and all others, until no take is left.
+    private static func serve(_ place: ControlPlace, _ options: RecorderOptions) async throws {
+        // Another one that serves it does as well.
+        guard case .owned(let owner) = try ControlOwner.claim(place) else { return }
+        // An end that comes later finds the socket.
+        let end = EndMark(place).end
+        try await record(options, owner, for: .client(end), plans: { RecorderPlans(options) }) {
+            recorder, longest throws(CommandFailure) in
+            try await recorder.run(nil, longest: longest) { RecorderProcess.leaveParent() }
+        }
     }
 
     /// Refuses options that another process would not hear of: what is said must not go where the
@@ -45,36 +83,14 @@ enum Recording {
         throw CommandFailure(
             (status.isDaemon ? "'utter daemon' records" : "another utter records")
                 + ", and knows nothing of these options",
-            hint: "leave them out, but for -q and where the text goes; give them to that command "
-                + "when it begins, or write them into the settings: utter config edit",
+            hint: "leave them out, but for -q, --service NAME and where the text goes; give them "
+                + "to that command when it begins, or write them into its settings: utter config "
+                + "edit",
             status: .usage)
     }
 
-    private static func find(
-        _ command: ControlRequest.Command, at place: ControlPlace, _ texts: TextOutput
-    ) throws(CommandFailure) -> Found {
-        for _ in 0..<attempts {
-            if let status = try ControlReading.ask(
-                ControlRequest(command), at: place, texts: texts)
-            {
-                return .done(status)
-            }
-            if place.isGiven {
-                throw ControlReading.unanswered(place)
-            }
-            guard case .owned(let owner) = try ControlOwner.claim(place) else { continue }
-            if command == .start, let own = ProcessBeginning.own, EndMark(place).forbids(own) {
-                owner.remove()
-                throw ControlReading.stoppedBefore
-            }
-            return .owned(owner)
-        }
-        throw CommandFailure(
-            "the control socket, \(place.path), changes hands all the time", status: .notDelivered)
-    }
-
     static func record(
-        _ options: RecorderOptions, _ owner: ControlOwner, isDaemon: Bool = false,
+        _ options: RecorderOptions, _ owner: ControlOwner, for purpose: RecorderMachine.Purpose,
         plans: () -> RecorderPlans,
         _ body: (Recorder, Duration) async throws(CommandFailure) -> ExitStatus
     ) async throws {
@@ -85,7 +101,7 @@ enum Recording {
         ) {
             session throws(CommandFailure) in
             let recorder = Recorder(
-                session, owner, plans: plans(), isDaemon: isDaemon,
+                session, owner, plans: plans(), for: purpose,
                 isServiceUnset: options.service.isServiceUnset)
             session.warn(ofNoService: options.service)
             return try await body(recorder, try options.voice.longest)

@@ -88,9 +88,12 @@ package final class RemoteTalk: Sendable {
     private func start() throws(CommandFailure) -> String {
         if let take = try Self.started(at: place) { return take }
         if place.isGiven { throw ControlReading.unanswered(place) }
-        return try RecorderProcess().take { () throws(CommandFailure) in
-            try Self.started(at: place)
+        if try RecorderProcess.begin(["start"], at: place) == nil,
+            let take = try Self.started(at: place)
+        {
+            return take
         }
+        throw CommandFailure("nothing can be recorded", status: .nothingRecorded)
     }
 
     private static func started(at place: ControlPlace) throws(CommandFailure) -> String? {

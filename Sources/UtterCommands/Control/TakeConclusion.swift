@@ -18,11 +18,6 @@ struct TakeConclusion: Sendable {
         (answer.exit, answer.text, answer.lines) = (status.rawValue, text, lines)
         return answer
     }
-
-    /// The same, and the report behind it if one is wanted.
-    func message(for client: ControlClientID, wantsReport: Bool) -> ControlWorker.Message {
-        .result(answer, report: wantsReport ? report : nil, client)
-    }
 }
 
 extension TakeSession {

@@ -25,11 +25,32 @@ struct RecorderOptions: ParsableArguments {
         if output.json { throw ValidationError("--json is an option of 'utter stop'.") }
     }
 
-    /// Whether a person has said what to record, and where it goes: that counts only where the
-    /// recording is.
+    /// The service that they name, if it has a name wherever the recording is; a file has none.
+    var serviceName: String? {
+        service.profile.service.flatMap { Profiles.isPath($0) ? nil : $0 }
+    }
+
+    /// Whether a person has said what to record, and where it goes, other than by the name of a
+    /// service: that counts only where the recording is.
     var sayHow: Bool {
-        Self.areGiven(voice) || Self.areGiven(service) || Self.areGiven(keep)
+        var service = service
+        if serviceName != nil { service.profile.service = nil }
+        return Self.areGiven(voice) || Self.areGiven(service) || Self.areGiven(keep)
             || Self.areGiven(encryption)
+    }
+
+    /// The same for a service that a request names, of which nothing counts but what the settings
+    /// and profiles here say.
+    func serving(_ name: String?) throws(CommandFailure) -> RecorderOptions {
+        guard let name else { return self }
+        // An empty command line is always understood.
+        guard !Profiles.isPath(name), var service = try? ServiceOptions.parse([]) else {
+            throw CommandFailure("'\(name)' is no name of a service", status: .usage)
+        }
+        service.profile.service = name
+        var options = self
+        options.service = service
+        return options
     }
 
     /// Whether options are other than those of an empty command line.

@@ -21,7 +21,8 @@ struct ControlBench: Sendable {
         // Short: the path of a socket has a limit.
         let runtime = try TemporaryFolder()
         self.runtime = runtime
-        var all = ["XDG_RUNTIME_DIR": runtime.path]
+        // Most tests follow what the recorder does.
+        var all = ["XDG_RUNTIME_DIR": runtime.path, "UTTER_FOREGROUND": "true"]
         all.merge(variables) { $1 }
         bench = try Bench(server: server, microphone: card, all)
         place = try ControlPlace(user: geteuid()) { [all] in all[$0] }

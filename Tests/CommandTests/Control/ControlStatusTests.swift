@@ -24,15 +24,17 @@ import Testing
         (Dictation.Reply.cancelled(7), "the recording is cancelled"),
         (.resumed(7), "recording goes on"),
     ]) func aTakeThatIsOverByNowIsNotNamed(_ reply: Dictation.Reply, _ message: String) {
-        var state = Recorder.State()
-        let (answer, ended) = state.answer(
-            ControlRequest(.cancel), reply, for: ControlClientID(number: 1))
-        guard case .answer(let told) = answer else {
-            Issue.record("\(answer)")
+        var machine = RecorderMachine(.daemon, process: 1)
+        let client = ControlClientID(number: 1)
+        let request = ControlRequest(.cancel)
+        _ = machine.handle(.asked(request, client))
+        let actions = machine.handle(.carriedOut(request, reply, client))
+        guard case .reply(.answer(let told), client)? = actions.first else {
+            Issue.record("\(actions)")
             return
         }
         #expect(told.message == message)
-        #expect(ended == nil)
+        #expect(actions.count == 1)
     }
 
     @Test func jsonHasAllMembers() {

@@ -45,8 +45,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--to", "http://127.0.0.1:9/"], ["--service", "deepgram"], ["--device", "other"],
+        ["--to", "http://127.0.0.1:9/"], ["--service", "./mine.toml"], ["--device", "other"],
         ["-c", "recording.min=0"], ["--no-keep"], ["--encrypt-key", "key"],
+        ["--service", "deepgram", "--model", "nova-3"],
     ])
     func optionsThatWouldNotCountAreRefused(_ options: [String]) async throws {
         let bench = try ControlBench(.hearing("not for it"))
@@ -57,15 +58,55 @@ import Testing
             #expect(
                 result.errorText.hasPrefix(
                     "utter: error: 'utter daemon' records, and knows nothing of these options\n"
-                        + "utter: hint: leave them out, but for -q and where the text goes; give "
-                        + "them to that command when it begins, or write them into the settings: "
-                        + "utter config edit\n"))
+                        + "utter: hint: leave them out, but for -q, --service NAME and where the "
+                        + "text goes; give them to that command when it begins, or write them into "
+                        + "its settings: utter config edit\n"))
         }
         // What counts where the command is, and nothing, are no such options.
         #expect(try await bench.run("start", "-q", "--no-newline").status == .exited(0))
         #expect(try await bench.run("cancel").status == .exited(0))
         _ = try await end(daemon)
         #expect(bench.card.account.opens <= 1)
+    }
+
+    @Test func aRequestNamesAServiceOfTheDaemonsSettings() async throws {
+        let folder = try TemporaryFolder()
+        let other = try RecordingServer.hearing("another service")
+        let bench = try ControlBench(.hearing("usual"), ["XDG_CONFIG_HOME": folder.path])
+        #expect(mkdir(folder.path("utter"), 0o700) == 0)
+        let settings = """
+            [services.other]
+            profile = "whisper-cpp"
+            url = "\(other.url())"
+
+            """
+        try folder.write(Array(settings.utf8), to: "utter/config.toml")
+        let daemon = try await bench.daemon()
+        let words = [
+            ["start", "--service", "other"], ["toggle"], ["toggle", "--service", "other"],
+        ]
+        for (number, words) in words.enumerated() {
+            let start = try await bench.bench.start(words).result()
+            #expect(start.status == .exited(0), "\(start.errorText)")
+            let isUsual = words.count == 1
+            _ = try #require(
+                await (isUsual ? bench.server : other).wait(
+                    untilBytes: 6_400, ofRequest: isUsual ? 0 : number / 2))
+            let text = isUsual ? "usual\n" : "another service\n"
+            #expect(try await bench.run("stop").outputText == text)
+        }
+        for name in ["none-such", "--help"] {
+            let unknown = try await bench.run("start", "--service=\(name)")
+            #expect(unknown.status == .exited(64))
+            #expect(unknown.errorText.contains(name))
+        }
+        // By name alone, whoever asks.
+        let client = try bench.connect()
+        try client.say(#"{"version":1,"command":"start","service":"/tmp/a.toml"}"# + "\n")
+        #expect(try await client.rest().contains("is no name of a service"))
+        #expect(try await bench.run("status").outputText == "idle\n")
+        _ = try await end(daemon)
+        #expect(other.requests.count == 2 && bench.server.requests.count == 1)
     }
 
     @Test func sigtermSavesWhatIsRecorded() async throws {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+internal import Utter
+
+// What the machine hears, says and remembers.
+extension RecorderMachine {
+    enum Event: Sendable {
+        case asked(ControlRequest, ControlClientID)
+        /// A signal asks for the same as a request does; it hears no answer.
+        case signalled(ControlRequest.Command)
+        /// The dictation has carried out a request; nil after its end, and for no client that of
+        /// the program itself.
+        case carriedOut(ControlRequest, Dictation.Reply?, ControlClientID?)
+        /// The dictation began the take of a number.
+        case began(Int, TakeID)
+        /// The dictation could not begin a take.
+        case failed(CommandFailure)
+        case shown(Dictation.State)
+        case told(TakeEvent, TakeID)
+        case concluded(TakeConclusion)
+        /// What became of a take is on the disk.
+        case placed
+        /// The wait for a client that asks for a text is over.
+        case outwaited(Int)
+        /// The wait for the client that had this recorder begun is over.
+        case unasked
+        /// A client that waited for a result has printed it, or has gone without.
+        case left(ControlClientID, hasPrinted: Bool)
+        /// The program is to end once the takes that run are over.
+        case leave
+    }
+
+    enum Action: Sendable {
+        case reply(ControlReply, ControlClientID)
+        case result(TakeConclusion, ControlClientID, wantsReport: Bool)
+        case show(ControlStatus)
+        /// Have the dictation carry it out, for the take of this number only unless that is nil.
+        case obey(ControlRequest, onlyFor: Int?, ControlClientID?)
+        /// The text of a take was printed: its audio may go.
+        case release(Int)
+        /// A take is known no more.
+        case forget(Int)
+        case sweep
+        case report(CommandFailure)
+        /// Tell the person at the recorder how a take ended whose text no client has got.
+        case tell(TakeConclusion)
+        /// Nothing is left to be done.
+        case finish
+    }
+
+    /// What the recorder was begun for.
+    enum Purpose: Sendable {
+        /// Takes, for as long as it is there.
+        case daemon
+        /// The request of its own command.
+        case command
+        /// The request of a client that is about to ask; with the last end before that.
+        case client(ProcessBeginning?)
+    }
+
+    /// One take, until its text is where it belongs.
+    struct Entry: Sendable {
+        let number: Int
+        let id: TakeID
+        /// The client that began it, until it is told that something is recorded.
+        var starter: ControlClientID?
+        /// Whether something is recorded.
+        var isHeard = false
+        /// The client that gets the text.
+        var claimant: ControlClientID?
+        /// Whether that wants the object of `--json` too.
+        var wantsReport = false
+        /// Whether the recording was ended from outside, or is to be.
+        var wasStopped = false
+        var conclusion: TakeConclusion?
+        var isPrinted = false
+
+        /// Whether its text waits for one who asks for it.
+        var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.text != nil }
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Utter
+@testable import UtterCommands
+
+/// Every order in which the clients of a recorder, its dictation and its takes can act.
+@Suite struct RecorderMachineTests {
+    @Test(arguments: RecorderWorld.Purpose.allCases)
+    func everyOrderIsHandled(_ purpose: RecorderWorld.Purpose) {
+        let first = RecorderWorld(purpose)
+        var known: Set<[Int]> = [first.key]
+        var worlds = [first]
+        var faults: [String] = []
+        while let world = worlds.popLast(), faults.isEmpty {
+            faults = world.faultsAtTheEnd
+            for move in world.legal {
+                var next = world
+                next.make(move)
+                if known.insert(next.key).inserted { worlds.append(next) }
+            }
+        }
+        #expect(faults.isEmpty)
+        #expect(known.count > 1_000, "\(known.count) states")
+    }
+}
+
+/// For how long a recorder knows a take, and who gets its text.
+@Suite struct RecorderClaimTests {
+    private let clients = (0..<3).map { ControlClientID(number: $0) }
+    private let id = RecorderWorld.id(1)
+    private var machine = RecorderMachine(.daemon, process: 1)
+
+    /// One take, whose text the first client waits for.
+    init() {
+        _ = machine.handle(.began(1, id))
+        ask(0)
+        _ = carryOut(.stopped(1), 0)
+    }
+
+    private mutating func ask(_ client: Int) {
+        _ = machine.handle(.asked(ControlRequest(.toggle), clients[client]))
+    }
+
+    private mutating func carryOut(_ reply: Dictation.Reply, _ client: Int) -> [String] {
+        machine.handle(.carriedOut(ControlRequest(.toggle), reply, clients[client])).map(words)
+    }
+
+    private mutating func leave(_ client: Int, hasPrinted: Bool) -> [String] {
+        machine.handle(.left(clients[client], hasPrinted: hasPrinted)).map(words)
+    }
+
+    private mutating func conclude() -> [String] {
+        machine.handle(
+            .concluded(
+                TakeConclusion(
+                    take: id, status: .textPrinted, text: "go", lines: [], report: "",
+                    isSettled: true))
+        ).map(words)
+    }
+
+    private func words(_ action: RecorderMachine.Action) -> String {
+        switch action {
+        case .reply(.answer(let answer), let client): "\(client.number): \(answer.message ?? "")"
+        case .reply(.wait, let client): "\(client.number) waits"
+        case .result(_, let client, _): "\(client.number) gets it"
+        case .release: "release"
+        case .forget: "forget"
+        case .sweep: "sweep"
+        case .tell: "tell"
+        default: "\(action)"
+        }
+    }
+
+    @Test mutating func aTakeStaysForTheRequestsThatCameBeforeItsEnd() {
+        ask(1)
+        ask(2)
+        #expect(conclude() == ["0 gets it"])
+        // Their turn comes after the text was printed: the talk has not been told of the end yet.
+        #expect(leave(0, hasPrinted: true) == ["release", "sweep"])
+        #expect(carryOut(.resumed(1), 1) == ["1: recording goes on in take \(id.text)"])
+        let message =
+            "take \(id.text) was stopped already; its text goes to the one who stopped it"
+        #expect(carryOut(.stopped(1), 2) == ["2: \(message)", "forget"])
+    }
+
+    @Test mutating func aTextThatWasNotPrintedGoesToTheNextWhoAsks() {
+        ask(1)
+        #expect(conclude() == ["0 gets it"])
+        #expect(leave(0, hasPrinted: false) == ["sweep"])
+        #expect(leave(0, hasPrinted: true) == [])
+        #expect(carryOut(.nothing, 1) == ["1 waits", "1 gets it"])
+        #expect(leave(1, hasPrinted: true) == ["release", "sweep", "forget"])
+    }
+
+    @Test mutating func aClientThatLeavesEarlyHasPrintedNothing() {
+        #expect(leave(0, hasPrinted: true) == [])
+        #expect(conclude() == [])
+        #expect(machine.handle(.placed).map(words) == ["tell", "forget"])
+    }
+}

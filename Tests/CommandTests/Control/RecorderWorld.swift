@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import Utter
+@testable import UtterCommands
+
+/// What surrounds a recorder's machine: a dictation, takes and clients, each of which moves alone.
+struct RecorderWorld {
+    enum Move: Equatable {
+        /// The next client asks.
+        case ask(ControlRequest.Command, take: Int? = nil, waits: Bool = false)
+        /// The client has not asked for which the recorder was begun.
+        case unasked
+        case signal(ControlRequest.Command)
+        /// The dictation carries out what is next.
+        case carryOut(canRecord: Bool)
+        case step(Int, DictationStep)
+        case conclude(Int)
+        /// Nothing more is waited for after a take.
+        case waited(Int)
+        case leave(Int, hasPrinted: Bool)
+        case end
+    }
+
+    enum Purpose: CaseIterable {
+        case daemon, command, client
+    }
+
+    enum Client: Equatable {
+        case asking, waiting
+        case given(Int)
+        case gone
+    }
+
+    /// A take, as far as it has come.
+    struct Recorded {
+        var isHeard = false
+        var isCaptured = false
+        var isResuming = false
+        var isCancelled = false
+        var isConcluded = false
+        var isAwaited = false
+        var isPrinted = false
+        var isTold = false
+    }
+
+    private(set) var machine: RecorderMachine
+    private(set) var moves: [Move] = []
+    private(set) var faults: [String] = []
+    private(set) var clients: [Client] = []
+    private(set) var takes: [Recorded] = []
+    private var talk = TalkMachine()
+    private var orders: [(request: ControlRequest, take: Int?, client: ControlClientID?)] = []
+    private var signals = 0
+    private var isFinished = false
+    private let purpose: Purpose
+    private let now = ContinuousClock.now
+
+    /// As many clients ask.
+    private static let crowd = 3
+
+    init(_ purpose: Purpose) {
+        self.purpose = purpose
+        switch purpose {
+        case .daemon: machine = RecorderMachine(.daemon, process: 1)
+        case .client: machine = RecorderMachine(.client(nil), process: 1)
+        case .command:
+            machine = RecorderMachine(.command, process: 1)
+            orders = [(ControlRequest(.start), nil, nil)]
+        }
+    }
+
+    static func id(_ number: Int) -> TakeID {
+        guard let id = TakeID("20261122-101100-00000000000\(number)") else {
+            preconditionFailure("takes are numbered from 1 to 9")
+        }
+        return id
+    }
+
+    // MARK: - Moves
+
+    /// All that may happen now.
+    var legal: [Move] {
+        var all: [Move] = []
+        if clients.count < Self.crowd - (purpose == .command ? 1 : 0) {
+            all += [.ask(.start), .ask(.start, waits: true), .ask(.stop), .ask(.toggle)]
+            all += [.ask(.cancel)] + (takes.isEmpty ? [] : [.ask(.stop, take: 1)])
+        }
+        if signals == 0, !isFinished { all += [.signal(.toggle), .end] }
+        for (index, client) in clients.enumerated() {
+            switch client {
+            case .waiting: all.append(.leave(index, hasPrinted: false))
+            case .given: all += [true, false].map { .leave(index, hasPrinted: $0) }
+            case .asking, .gone: break
+            }
+        }
+        for (index, take) in takes.enumerated() where !take.isCaptured {
+            if !take.isHeard { all.append(.step(index + 1, .listening)) }
+            if take.isResuming { all.append(.step(index + 1, .resumed)) }
+        }
+        return all + owed + (orders.isEmpty ? [] : [.carryOut(canRecord: false)])
+    }
+
+    /// What happens sooner or later by itself.
+    var owed: [Move] {
+        var all: [Move] = orders.isEmpty ? [] : [.carryOut(canRecord: true)]
+        if machine.isExpecting { all.append(.unasked) }
+        for (index, take) in takes.enumerated() {
+            if !take.isCaptured { all.append(.step(index + 1, .captured)) }
+            if take.isCaptured, !take.isConcluded { all.append(.conclude(index + 1)) }
+            if take.isAwaited { all.append(.waited(index + 1)) }
+        }
+        return all
+    }
+
+    /// What a state is told apart by.
+    var key: [Int] {
+        func bits(_ flags: Bool...) -> Int { flags.reduce(0) { $0 << 1 | ($1 ? 1 : 0) } }
+        var key = [
+            machine.requests, signals, talk.take ?? 0,
+            bits(machine.isLeaving, machine.isClosing, machine.isExpecting, talk.isLatched),
+        ]
+        key += clients.map {
+            switch $0 {
+            case .asking: 1
+            case .waiting: 2
+            case .given(let take): 10 + take
+            case .gone: 3
+            }
+        }
+        key += [-1]
+        for take in takes {
+            key.append(
+                bits(
+                    take.isHeard, take.isCaptured, take.isResuming, take.isCancelled,
+                    take.isConcluded, take.isAwaited, take.isPrinted, take.isTold))
+        }
+        for entry in machine.entries {
+            key += [
+                entry.number, entry.claimant?.number ?? -1, entry.starter?.number ?? -1,
+                bits(
+                    entry.wasStopped, entry.isPrinted, entry.isHeard, entry.conclusion != nil),
+            ]
+        }
+        for order in orders {
+            let commands = ControlRequest.Command.allCases
+            key += [
+                commands.firstIndex(of: order.request.command) ?? -1, order.take ?? -1,
+                order.client?.number ?? -1, order.request.wait == true ? 1 : 0,
+            ]
+        }
+        return key + [Dictation.Phase.allCases.firstIndex(of: talk.phase) ?? -1]
+    }
+
+    mutating func make(_ move: Move) {
+        moves.append(move)
+        switch move {
+        case .unasked: tell(.unasked)
+        case .ask(let command, let take, let waits):
+            var request = ControlRequest(command)
+            request.wait = waits ? true : nil
+            request.take = take.map { Self.id($0).text }
+            clients.append(.asking)
+            tell(.asked(request, ControlClientID(number: clients.count - 1)))
+        case .signal(let command):
+            signals += 1
+            tell(.signalled(command))
+        case .carryOut(let canRecord): carryOut(canRecord)
+        case .step(let number, let step):
+            switch step {
+            case .listening: takes[number - 1].isHeard = true
+            case .captured: takes[number - 1].isCaptured = true
+            default: takes[number - 1].isResuming = false
+            }
+            _ = hear(.take(number, step))
+        case .conclude(let number): conclude(number)
+        case .waited(let number):
+            takes[number - 1].isAwaited = false
+            let isLingering = machine.lingering(Self.id(number)) != nil
+            tell(isLingering ? .outwaited(number) : .placed)
+        case .leave(let client, let hasPrinted):
+            if hasPrinted, case .given(let take) = clients[client] {
+                if takes[take - 1].isPrinted { fault("text \(take) is printed twice") }
+                takes[take - 1].isPrinted = true
+            }
+            clients[client] = .gone
+            tell(.left(ControlClientID(number: client), hasPrinted: hasPrinted))
+        case .end:
+            signals += 1
+            tell(.leave)
+        }
+    }
+
+    private mutating func fault(_ text: String) { faults.append("\(text), after \(moves)") }
+
+    private mutating func conclude(_ number: Int) {
+        takes[number - 1].isConcluded = true
+        takes[number - 1].isAwaited = true
+        let isCancelled = takes[number - 1].isCancelled
+        tell(
+            .concluded(
+                TakeConclusion(
+                    take: Self.id(number), status: isCancelled ? .cancelled : .textPrinted,
+                    text: isCancelled ? nil : "go", lines: [], report: "", isSettled: true)))
+        _ = hear(.take(number, .settled))
+    }
+
+    // MARK: - The dictation
+
+    private mutating func carryOut(_ canRecord: Bool) {
+        let order = orders.removeFirst()
+        var reply = Dictation.Reply.nothing
+        if order.take == nil || order.take == talk.take, let input = order.request.command.input {
+            reply = Dictation.Reply(hear(.input(input), canRecord))
+        }
+        tell(.carriedOut(order.request, reply, order.client))
+    }
+
+    private mutating func hear(
+        _ event: TalkMachine.Event, _ canRecord: Bool = true
+    ) -> [TalkMachine.Action] {
+        let actions = talk.handle(event, at: now)
+        for action in actions {
+            switch action {
+            case .start(let number):
+                takes.append(Recorded())
+                if canRecord, !machine.isLeaving {
+                    tell(.began(number, Self.id(number)))
+                } else {
+                    // It was never there.
+                    takes[number - 1].isCaptured = true
+                    takes[number - 1].isConcluded = true
+                    tell(.failed(CommandFailure("no", status: .localIO)))
+                    _ = hear(.take(number, .settled))
+                }
+            case .cancel(let number):
+                takes[number - 1].isCancelled = true
+                takes[number - 1].isCaptured = true
+            case .resume(let number): takes[number - 1].isResuming = true
+            case .stop, .tell: break
+            }
+        }
+        tell(.shown(Dictation.State(phase: talk.phase, take: talk.take)))
+        return actions
+    }
+
+    // MARK: - What the machine says
+
+    private mutating func tell(_ event: RecorderMachine.Event) {
+        for action in machine.handle(event) { perform(action) }
+    }
+
+    private mutating func perform(_ action: RecorderMachine.Action) {
+        switch action {
+        case .reply(let reply, let client): answer(client.number, reply)
+        case .result(let conclusion, let client, _):
+            if clients[client.number] != .waiting { fault("a result for one that does not wait") }
+            let number = takes.indices.first { Self.id($0 + 1) == conclusion.take } ?? 0
+            if clients.contains(.given(number + 1)) { fault("a text for two") }
+            clients[client.number] = .given(number + 1)
+        case .obey(let request, let take, let client):
+            if isFinished { fault("an order after the end") }
+            orders.append((request, take, client))
+        case .tell(let conclusion):
+            let index = takes.indices.first { Self.id($0 + 1) == conclusion.take } ?? 0
+            if takes[index].isTold || takes[index].isPrinted { fault("told once too often") }
+            takes[index].isTold = true
+        case .forget(let number):
+            let take = takes[number - 1]
+            if !take.isConcluded { fault("forgotten too early") }
+            if !take.isTold, !take.isPrinted { fault("neither given nor told") }
+            if clients.contains(.given(number)) { fault("forgotten before it was printed") }
+        case .finish:
+            if isFinished { fault("finished twice") }
+            if !orders.isEmpty { fault("finished before all was done") }
+            if takes.contains(where: { !$0.isConcluded }) { fault("a take was left") }
+            isFinished = true
+        case .show, .release, .sweep, .report: break
+        }
+    }
+
+    private mutating func answer(_ client: Int, _ reply: ControlReply) {
+        switch (clients[client], reply) {
+        // What it waited for is there.
+        case (.asking, _), (.waiting, .answer): break
+        default: fault("a second answer")
+        }
+        if case .wait = reply { clients[client] = .waiting } else { clients[client] = .gone }
+        if reply == .leave, !isFinished { fault("turned away too early") }
+    }
+
+    // MARK: - The end
+
+    /// What is wrong once everything that is owed has happened, and all have printed.
+    var faultsAtTheEnd: [String] {
+        var world = self
+        for _ in 0..<100 {
+            if let move = world.owed.first {
+                world.make(move)
+            } else if let client = world.clients.firstIndex(where: {
+                if case .given = $0 { true } else { false }
+            }) {
+                world.make(.leave(client, hasPrinted: true))
+            } else {
+                break
+            }
+        }
+        if !world.owed.isEmpty { world.fault("no way out") }
+        if world.clients.contains(where: { $0 != .gone }) { world.fault("a client waits") }
+        if !world.machine.entries.isEmpty { world.fault("a take is left") }
+        let isToEnd = purpose != .daemon || world.machine.isLeaving
+        if world.isFinished != isToEnd { world.fault("no end") }
+        return world.faults
+    }
+}
