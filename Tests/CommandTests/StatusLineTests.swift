@@ -177,7 +177,8 @@ import Testing
     @Test func beingOfflineIsSaidOnceAndThenShownWithTheNextTry() async throws {
         let card = try VirtualMicrophone()
         let bench = try Bench(microphone: card)
-        let terminal = try PseudoTerminal()
+        // Wide enough for the message, whichever it is.
+        let terminal = try PseudoTerminal(columns: 200)
         let run = try bench.start([], input: .terminal, terminal: terminal)
         // Two tries have failed by then.
         #expect(await run.wait(for: "offline, next try in 4 s", in: .screen))

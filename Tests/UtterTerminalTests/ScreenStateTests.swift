@@ -77,8 +77,9 @@ import Testing
             let whole = Set(words.split(separator: " "))
             guard whole.allSatisfy({ TextWidth.columns(of: $0) < columns - 1 && Self.isNarrow($0) })
             else { continue }
-            for word in lines.dropFirst().joined(separator: " ").split(separator: " ") {
-                #expect(word == "…" || whole.contains(word), "\(columns): \(lines)")
+            let shownWords = lines.dropFirst().joined(separator: " ").replacing("…", with: " ")
+            for word in shownWords.split(separator: " ") {
+                #expect(whole.contains(word), "\(columns): \(lines)")
             }
         }
     }
@@ -91,7 +92,9 @@ import Testing
         for case .text(let texts) in state.facts {
             forms.formUnion(texts.joined(separator: " ").split(separator: " ").map(String.init))
         }
-        forms.formUnion(["!", "offline", "behind", "31", "10", "s", "no", "signal", "signal,"])
+        forms.formUnion([
+            "!", "offline", "behind", "31", "10", "s", "no", "signal", "protected", "busy",
+        ])
         for columns in Self.widths {
             let line = state.lines(columns: columns, rows: 24, hasColour: false, at: Self.now)[0]
             // Bars have any size.

@@ -122,7 +122,10 @@ struct SetupDialogue {
         let named = profiles(like: name)
         if named.count > 1 {
             let width = named.map(\.name.count).max() ?? 0
-            return named.map { "  " + TextWidth.padded($0.name, to: width + 2) + $0.title }
+            return named.map {
+                let row = "  " + TextWidth.padded($0.name, to: width + 2) + $0.title
+                return TextWidth.prefix(of: row, columns: StandardError.columns)
+            }
         }
         if named.count == 1 { return ["That is no URL: write \(named[0].name) https://…"] }
         let near = EditDistance.nearest(to: name, among: profiles.map(\.name))

@@ -74,7 +74,6 @@ struct TakeReporter {
             guard text != heard else { break }
             heard = text
             detail("heard: \(text)")
-            // A text that may still change, where no line shows it.
             if options.partials, !screen.isLive, !transcript.partial.isEmpty {
                 write("partial: \(text)")
             }
@@ -181,13 +180,11 @@ struct TakeReporter {
         guard !activity.isSending, line.phase != .refused else { return }
         let hasReachedItsTime = activity == .recordingForTime && end.cause == .limitReached
         guard end.cause == .finished || hasReachedItsTime else { return }
-        let length = began.map { " after \(Self.tenths(.now - $0)) s" } ?? ""
-        line.course = .stopped("recording stopped" + length)
-    }
-
-    private static func tenths(_ duration: Duration) -> String {
-        let tenths = Int((duration / .milliseconds(100)).rounded())
-        return "\(tenths / 10).\(tenths % 10)"
+        let length = began.map { began in
+            let tenths = Int(((.now - began) / .milliseconds(100)).rounded())
+            return " after \(tenths / 10).\(tenths % 10) s"
+        }
+        line.course = .stopped("recording stopped" + (length ?? ""))
     }
 
     /// Says what is wrong with the signal, each thing once, and that it is right again.
