@@ -321,7 +321,7 @@ struct RecorderMachine: Sendable {
         if take != status.take { (status.elapsedMs, status.text, status.level) = (0, "", nil) }
         (status.take, status.phase) = (take, state.phase)
         actions.append(.show(status))
-        guard let number = state.take, state.phase != .arming else { return }
+        guard let number = state.take, state.phase == .recording else { return }
         change(number) { $0.isHeard = true }
         tellStarter(of: number)
     }
