@@ -35,7 +35,4 @@ struct EndMark {
         else { return nil }
         return end.isPast ? end : nil
     }
-
-    /// Whether a start that was begun then has been stopped already.
-    func forbids(_ start: ProcessBeginning) -> Bool { end.map { start < $0 } ?? false }
 }

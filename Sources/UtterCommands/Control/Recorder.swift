@@ -24,11 +24,16 @@ final class Recorder: Sendable {
         var takes: [Int: Take] = [:]
     }
 
+    private struct Parts {
+        var dictation: Dictation?
+        var server: WorkerLoop<ControlWorker>?
+    }
+
     /// So long the text of a recording that ended by itself waits for the one who would have
     /// stopped it.
     private static let lingering = Duration.seconds(30)
 
-    /// So long the client is awaited that had this recorder begun.
+    /// So long the request is awaited that it was begun for.
     private static let patience = Duration.seconds(10)
 
     /// The descriptors that a take needs at most: the device, the journal, its folder, the connection.
@@ -40,7 +45,7 @@ final class Recorder: Sendable {
     private let core: Mutex<Core>
     /// Apart from the state: secrets may take a while to be read.
     private let plans: Mutex<RecorderPlans>
-    private let parts = Mutex<(dictation: Dictation, server: WorkerLoop<ControlWorker>)?>(nil)
+    private let parts = Mutex(Parts())
 
     init(
         _ session: TakeSession, _ owner: ControlOwner, plans: consuming sending RecorderPlans,
@@ -51,9 +56,9 @@ final class Recorder: Sendable {
         core = Mutex(Core(machine: RecorderMachine(purpose, process: getpid())))
     }
 
-    private var dictation: Dictation? { parts.withLock { $0?.dictation } }
+    private var dictation: Dictation? { parts.withLock { $0.dictation } }
     /// Serves the clients, on a thread of its own.
-    private var server: WorkerLoop<ControlWorker>? { parts.withLock { $0?.server } }
+    private var server: WorkerLoop<ControlWorker>? { parts.withLock { $0.server } }
 
     /// Serves clients, and begins with `request` if there is one, until all is done.
     func run(
@@ -61,17 +66,15 @@ final class Recorder: Sendable {
     ) async throws(CommandFailure) -> ExitStatus {
         let takes: AsyncStream<Take>
         do throws(SystemError) {
-            // Under the lock: what comes at once finds both.
-            takes = try parts.withLock { parts throws(SystemError) in
-                let dictation = try Dictation(longest: longest) { [self] in startTake($0) }
-                let takes = dictation.takes
-                dictation.observe(
-                    show: { [self] in handle(.shown($0)) }, tell: { [self] in tell($0) })
-                if let request, let input = request.command.input {
-                    dictation.handle(input) { [self] in handle(.carriedOut(request, $0, nil)) }
-                }
-                parts = (dictation, try ControlWorker.serve(owner, self))
-                return takes
+            let dictation = try Dictation(longest: longest) { [self] in startTake($0) }
+            takes = dictation.takes
+            dictation.observe(
+                show: { [self] in handle(.shown($0)) }, tell: { [self] in tell($0) })
+            parts.withLock { $0.dictation = dictation }
+            if let request { handle(.asked(request, nil)) }
+            // Under the lock: a client that comes at once is answered.
+            try parts.withLock { parts throws(SystemError) in
+                parts.server = try ControlWorker.serve(owner, self)
             }
         } catch {
             owner.remove()
@@ -156,8 +159,8 @@ final class Recorder: Sendable {
     /// Obeys a signal; false when the takes are to obey it.
     private func obey(_ request: Request) -> Bool {
         switch request {
-        case .toggle: handle(.signalled(.toggle))
-        case .dismiss: handle(.signalled(.cancel))
+        case .toggle: handle(.asked(ControlRequest(.toggle), nil))
+        case .dismiss: handle(.asked(ControlRequest(.cancel), nil))
         case .line, .key: break
         case .cancel, .leave, .leaveNow:
             handle(.leave)

@@ -6,11 +6,9 @@ internal import Utter
 // What the machine hears, says and remembers.
 extension RecorderMachine {
     enum Event: Sendable {
-        case asked(ControlRequest, ControlClientID)
-        /// A signal asks for the same as a request does; it hears no answer.
-        case signalled(ControlRequest.Command)
-        /// The dictation has carried out a request; nil after its end, and for no client that of
-        /// the program itself.
+        /// A client asks, or without one the program itself or a signal, which hear no answer.
+        case asked(ControlRequest, ControlClientID?)
+        /// The dictation has carried out a request; nil after its end.
         case carriedOut(ControlRequest, Dictation.Reply?, ControlClientID?)
         /// The dictation began the take of a number.
         case began(Int, TakeID)
@@ -23,7 +21,7 @@ extension RecorderMachine {
         case placed
         /// The wait for a client that asks for a text is over.
         case outwaited(Int)
-        /// The wait for the client that had this recorder begun is over.
+        /// The wait for the request that the recorder was begun for is over.
         case unasked
         /// A client that waited for a result has printed it, or has gone without.
         case left(ControlClientID, hasPrinted: Bool)
@@ -53,10 +51,9 @@ extension RecorderMachine {
     enum Purpose: Sendable {
         /// Takes, for as long as it is there.
         case daemon
-        /// The request of its own command.
-        case command
-        /// The request of a client that is about to ask; with the last end before that.
-        case client(ProcessBeginning?)
+        /// A request that is about to come, and others until its take is over; with the last end
+        /// that was asked for before.
+        case request(ProcessBeginning?)
     }
 
     /// One take, until its text is where it belongs.

@@ -20,7 +20,7 @@ struct RecorderMachine: Sendable {
     private(set) var exit = ExitStatus.textPrinted
     /// Requests that the dictation has not carried out yet, the one included that it was begun for.
     private(set) var requests = 0
-    /// Whether the client is awaited that had this recorder begun.
+    /// Whether the request is awaited that it was begun for.
     private(set) var isExpecting = false
     private(set) var isLeaving = false
     /// Whether it ends: nothing begins any more.
@@ -35,8 +35,7 @@ struct RecorderMachine: Sendable {
         status.process = process
         switch purpose {
         case .daemon: status.isDaemon = true
-        case .command: requests = 1
-        case .client(let lastEnd): (requests, isExpecting, self.lastEnd) = (1, true, lastEnd)
+        case .request(let lastEnd): (requests, isExpecting, self.lastEnd) = (1, true, lastEnd)
         }
     }
 
@@ -47,7 +46,6 @@ struct RecorderMachine: Sendable {
         actions = []
         switch event {
         case .asked(let request, let client): receive(request, from: client)
-        case .signalled(let command): pass(ControlRequest(command), for: nil)
         case .carriedOut(let request, let reply, let client):
             carriedOut(request, reply, for: client)
         case .began(let number, let id):
@@ -83,7 +81,7 @@ struct RecorderMachine: Sendable {
         if isExpecting { (isExpecting, requests) = (false, requests - 1) }
     }
 
-    private mutating func receive(_ request: ControlRequest, from client: ControlClientID) {
+    private mutating func receive(_ request: ControlRequest, from client: ControlClientID?) {
         if request.command.hasEffect { expectNoMore() }
         switch request.command {
         case .status: reply(.answer(.status(status)), to: client)
@@ -91,13 +89,20 @@ struct RecorderMachine: Sendable {
         // Only a client that was given a text may confirm it.
         case .taken, .confirmed: reply(.answer(.done()), to: client)
         case .start where hasEnded(request):
-            reply(.answer(.refused(ControlReading.stoppedBefore)), to: client)
+            refuseStart(ControlReading.stoppedBefore, to: client)
         case .start, .stop, .toggle, .cancel: pass(request, for: client)
         }
     }
 
     private mutating func reply(_ reply: ControlReply, to client: ControlClientID?) {
         if let client { actions.append(.reply(reply, client)) }
+    }
+
+    /// Says why nothing is recorded: here, if no client hears it.
+    private mutating func refuseStart(_ failure: CommandFailure, to client: ControlClientID?) {
+        guard client == nil else { return reply(.answer(.refused(failure)), to: client) }
+        if !status.isDaemon { exit = failure.status }
+        actions.append(.report(failure))
     }
 
     /// Whether a start was stopped before it came.
@@ -128,29 +133,21 @@ struct RecorderMachine: Sendable {
         _ request: ControlRequest, _ outcome: Dictation.Reply?, for client: ControlClientID?
     ) {
         requests -= 1
-        if let client {
-            if let outcome {
-                answer(request, outcome, for: client)
-            } else {
-                reply(.leave, to: client)
-            }
-        } else if case .stopped(let number)? = outcome {
-            change(number) { $0.wasStopped = true }
-        } else if case .started(let number)? = outcome, id(of: number) == nil, let failure {
-            if !status.isDaemon { exit = failure.status }
-            actions.append(.report(failure))
+        if let outcome {
+            answer(request, outcome, for: client)
+        } else {
+            reply(.leave, to: client)
         }
         removeOver()
     }
 
     private mutating func answer(
-        _ request: ControlRequest, _ outcome: Dictation.Reply, for client: ControlClientID
+        _ request: ControlRequest, _ outcome: Dictation.Reply, for client: ControlClientID?
     ) {
         switch outcome {
         case .started(let number):
             guard let id = id(of: number) else {
-                let failure = failure ?? ControlReading.nothingRecorded
-                return reply(.answer(.refused(failure)), to: client)
+                return refuseStart(failure ?? ControlReading.nothingRecorded, to: client)
             }
             guard request.wait == true else {
                 return reply(.answer(.begun(id)), to: client)
@@ -190,7 +187,7 @@ struct RecorderMachine: Sendable {
 
     /// Promises the text of a take to a client, if it is not promised yet.
     private mutating func claim(
-        _ number: Int?, _ request: ControlRequest, for client: ControlClientID
+        _ number: Int?, _ request: ControlRequest, for client: ControlClientID?
     ) {
         guard let index = entries.firstIndex(where: { $0.number == number }) else {
             return reply(refusal(of: request), to: client)
@@ -202,8 +199,8 @@ struct RecorderMachine: Sendable {
         }
         entries[index].isHeard = true
         tellStarter(of: entries[index].number)
-        entries[index].claimant = client
         entries[index].wasStopped = true
+        entries[index].claimant = client
         entries[index].wantsReport = request.report == true
         reply(.wait(ControlAnswer(.waiting, take: id)), to: client)
         give(entries[index])
@@ -324,7 +321,7 @@ struct RecorderMachine: Sendable {
         if take != status.take { (status.elapsedMs, status.text, status.level) = (0, "", nil) }
         (status.take, status.phase) = (take, state.phase)
         actions.append(.show(status))
-        guard let number = state.take, state.phase != .arming else { return }
+        guard let number = state.take, state.phase == .recording else { return }
         change(number) { $0.isHeard = true }
         tellStarter(of: number)
     }

@@ -29,8 +29,8 @@ final class RecorderProcess: Sendable {
                 error: .given(OwnedDescriptor(taking: ends.writing)), isDetached: true))
     }
 
-    /// Whether this process is one; what it starts in turn is none.
-    static var isThis: Bool {
+    /// Says whether this process is one; what it starts in turn is none.
+    static func takeMark() -> Bool {
         defer { _ = unsafe unsetenv(variable) }
         return Environment[variable] != nil
     }

@@ -16,15 +16,20 @@ enum Recording {
     static func run(
         _ command: ControlRequest.Command, _ options: RecorderOptions
     ) async throws {
-        let isRecorder = RecorderProcess.isThis
+        let isRecorder = RecorderProcess.takeMark()
         Configuration.warnOfProblems(isDone: isRecorder)
         let place = try ControlPlace.current()
-        if isRecorder { return try await serve(place, options) }
+        if isRecorder {
+            // Another one that serves the socket does as well.
+            guard case .owned(let owner) = try ControlOwner.claim(place) else { return }
+            return try await serve(nil, at: place, owner, options)
+        }
         if options.sayHow { try refuseElsewhere(place) }
         let isForeground = try KnownSettings.foreground.value() == true
         let texts = try TextOutput(options.output.texts, form: .text, isVoice: true)
         var request = ControlRequest(command)
-        request.service = options.serviceName
+        // With other options it is that of the recorder which they make.
+        if !options.sayHow { request.service = options.serviceName }
         for _ in 0..<attempts {
             if let status = try ControlReading.ask(request, at: place, texts: texts) {
                 guard status == .textPrinted else { throw status.code }
@@ -38,37 +43,27 @@ enum Recording {
                 if let status = try RecorderProcess.begin(words, at: place) { throw status.code }
                 request.wait = true
             } else if case .owned(let owner) = try ControlOwner.claim(place) {
-                return try await record(command, at: place, owner, options)
+                request.begun = .own
+                return try await serve(request, at: place, owner, options)
             }
         }
         throw CommandFailure(
             "the control socket, \(place.path), changes hands all the time", status: .notDelivered)
     }
 
-    /// Records in this process, until no take is left.
-    private static func record(
-        _ command: ControlRequest.Command, at place: ControlPlace, _ owner: ControlOwner,
+    /// Serves its own request, or that of the process which has begun this one, and those of all
+    /// others, until no take is left.
+    private static func serve(
+        _ request: ControlRequest?, at place: ControlPlace, _ owner: ControlOwner,
         _ options: RecorderOptions
     ) async throws {
-        if command == .start, let own = ProcessBeginning.own, EndMark(place).forbids(own) {
-            owner.remove()
-            throw ControlReading.stoppedBefore
-        }
-        try await record(options, owner, for: .command, plans: { RecorderPlans(options) }) {
-            recorder, longest throws(CommandFailure) in
-            try await recorder.run(ControlRequest(command), longest: longest)
-        }
-    }
-
-    /// Serves the process that has begun this one, and all others, until no take is left.
-    private static func serve(_ place: ControlPlace, _ options: RecorderOptions) async throws {
-        // Another one that serves it does as well.
-        guard case .owned(let owner) = try ControlOwner.claim(place) else { return }
         // An end that comes later finds the socket.
         let end = EndMark(place).end
-        try await record(options, owner, for: .client(end), plans: { RecorderPlans(options) }) {
+        try await record(options, owner, for: .request(end), plans: { RecorderPlans(options) }) {
             recorder, longest throws(CommandFailure) in
-            try await recorder.run(nil, longest: longest) { RecorderProcess.leaveParent() }
+            try await recorder.run(request, longest: longest) {
+                if request == nil { RecorderProcess.leaveParent() }
+            }
         }
     }
 

@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Utter
 @testable import UtterCommands
 
 /// `utter start` and `toggle` by themselves: they come back, and a recorder goes on.

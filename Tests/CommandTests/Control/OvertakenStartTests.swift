@@ -74,17 +74,22 @@ import Testing
         #expect(!(first < first))
     }
 
+    /// Whether a start that was begun then has been stopped already.
+    private func forbids(_ place: ControlPlace, _ start: ProcessBeginning) -> Bool {
+        EndMark(place).end.map { start < $0 } ?? false
+    }
+
     @Test func aMarkOfAnotherTimeForbidsNothing() throws {
         let folder = try TemporaryFolder()
         let place = try ControlPlace(user: 1) { $0 == "XDG_RUNTIME_DIR" ? folder.path : nil }
         let own = try #require(ProcessBeginning.own)
         #expect(own.isPast)
-        #expect(!EndMark(place).forbids(own))
+        #expect(!forbids(place, own))
         EndMark(place).write(ProcessBeginning(ticks: own.ticks, process: own.process + 1))
-        #expect(EndMark(place).forbids(own))
+        #expect(forbids(place, own))
         EndMark(place).write(own)
-        #expect(!EndMark(place).forbids(own))
+        #expect(!forbids(place, own))
         EndMark(place).write(ProcessBeginning(ticks: .max / 2, process: 1))
-        #expect(!EndMark(place).forbids(own))
+        #expect(!forbids(place, own))
     }
 }

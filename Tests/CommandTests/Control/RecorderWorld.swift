@@ -62,11 +62,9 @@ struct RecorderWorld {
         self.purpose = purpose
         switch purpose {
         case .daemon: machine = RecorderMachine(.daemon, process: 1)
-        case .client: machine = RecorderMachine(.client(nil), process: 1)
-        case .command:
-            machine = RecorderMachine(.command, process: 1)
-            orders = [(ControlRequest(.start), nil, nil)]
+        case .client, .command: machine = RecorderMachine(.request(nil), process: 1)
         }
+        if purpose == .command { tell(.asked(ControlRequest(.start), nil)) }
     }
 
     static func id(_ number: Int) -> TakeID {
@@ -163,7 +161,7 @@ struct RecorderWorld {
             tell(.asked(request, ControlClientID(number: clients.count - 1)))
         case .signal(let command):
             signals += 1
-            tell(.signalled(command))
+            tell(.asked(ControlRequest(command), nil))
         case .carryOut(let canRecord): carryOut(canRecord)
         case .step(let number, let step):
             switch step {
