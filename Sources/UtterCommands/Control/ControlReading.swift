@@ -89,7 +89,7 @@ enum ControlReading {
                     "the utter that records has ended, or hangs, before the answer came",
                     hint: (isElsewhere ? "on the machine with the microphone, " : "")
                         + "see what became of it with: "
-                        + (answer.take.map { "utter show \($0)" } ?? "utter list"),
+                        + (answer.take.map { "utter show \(Hints.name($0))" } ?? "utter list"),
                     status: .notDelivered)
             }
             if next.kind == .done {

@@ -271,6 +271,6 @@ extension TakeConclusion {
         lines.tell()
         guard text != nil else { return }
         StandardError.line("the text of take \(take.text) was not printed")
-        StandardError.hint("print it with: utter show \(take.text)")
+        StandardError.hint("print it with: utter show \(take.shortName)")
     }
 }

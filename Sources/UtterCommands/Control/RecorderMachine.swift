@@ -215,7 +215,8 @@ struct RecorderMachine: Sendable {
             .refused(
                 CommandFailure(
                     "take \(take) is not being recorded\(other)",
-                    hint: "its text, if there is one, is printed by: utter show \(take)",
+                    hint:
+                        "its text, if there is one, is printed by: utter show \(Hints.name(take))",
                     status: .nothingRecorded), take: status.take))
     }
 

@@ -29,7 +29,8 @@ extension Hints {
         }
     }
 
-    private static func name(_ take: String) -> String { TakeID(take)?.shortName ?? take }
+    /// By which a hint names a take.
+    static func name(_ take: String) -> String { TakeID(take)?.shortName ?? take }
 
     private static func nameHint(for file: String, _ take: String) -> String {
         let ending = file.lowercased().split(separator: ".").last ?? ""

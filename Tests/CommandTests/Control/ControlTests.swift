@@ -255,7 +255,7 @@ import Testing
         let result = try await stop.result()
         gate.open()
         #expect(result.status == .exited(75))
-        let hint = "utter: hint: see what became of it with: utter show \(id)\n"
+        let hint = "utter: hint: see what became of it with: utter show \(id.asInHints)\n"
         #expect(result.errorText.hasSuffix(hint), "\(result.errorText)")
         _ = try await killed.result()
     }
