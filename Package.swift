@@ -26,7 +26,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     ],
     targets: [
         // C libraries: a module map and the wrappers for what Swift cannot import.
@@ -139,7 +139,7 @@ let package = Package(
             dependencies: [
                 "AudioCore", "AudioCodecs", "Cassettes", "Cryptography", "LinuxPlatform",
                 "CPocketSphinx",
-                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
             ],
             swiftSettings: shipped),
         .target(

@@ -2,7 +2,6 @@
 
 internal import Cassettes
 internal import HTTPTypes
-internal import Hummingbird
 internal import HummingbirdCore
 internal import NIOCore
 internal import Synchronization

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Hummingbird
 internal import HummingbirdCore
 internal import LinuxPlatform
 internal import Logging
 internal import NIOCore
+internal import NIOPosix
 internal import ServiceLifecycle
 internal import Synchronization
 
@@ -120,7 +120,7 @@ package final class HTTPService: LocalServer {
                 address: .hostname(host, port: port),
                 availableConnectionsDelegate: MaximumAvailableConnections(
                     Self.maximumConnectionCount)),
-            eventLoopGroup: EventLoopGroupProvider.singleton.eventLoopGroup, logger: logger,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger,
             responder: { [responder] request, writer, channel in
                 try await responder(request, writer, Connection(channel))
             },
