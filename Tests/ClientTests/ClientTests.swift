@@ -311,7 +311,7 @@ import Utter
         let take = pipeline.start(plan)
         let outcome = await take.outcome
         #expect(outcome.unprotected?.contains("/dev/null") == true && outcome.audioPath == nil)
-        #expect(outcome.cutShort == nil && outcome.isWhole && !outcome.mayBeDoubled)
+        #expect(outcome.cutShort == nil && !outcome.isWhole && !outcome.mayBeDoubled)
         let isToldOfMemory = outcome.notices.contains {
             if case .unprotected = $0 { true } else { false }
         }

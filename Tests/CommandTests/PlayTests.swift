@@ -195,14 +195,23 @@ import Testing
     }
 
     @Test func aTerminalShowsThePositionAndClearsIt() async throws {
-        let players = try Players(["aplay"])
-        defer { withExtendedLifetime(players) {} }
+        // It hears a quarter of a second, and the rest once that was seen.
+        let players = try Players(
+            ["aplay"],
+            script: "/usr/bin/head -c 8044 >\"$0.heard\"; read word <\"$0.go\"; "
+                + "exec /bin/cat >>\"$0.heard\"")
+        let door = players.folder.path("aplay.go")
+        #expect(mkfifo(door, 0o600) == 0)
+        let go = open(door, O_RDWR | O_CLOEXEC)
+        defer { close(go) }
         let bench = try Bench(players.variables)
         _ = try await keep(in: bench)
         let terminal = try PseudoTerminal()
-        let result = try await bench.run("play", "last", terminal: terminal)
+        let run = try bench.start(["play", "last"], terminal: terminal)
+        #expect(await run.wait(for: "play 0:00.", in: .screen))
+        #expect(write(go, "go\n", 3) == 3)
+        let result = try await run.result()
         #expect(result.status == .exited(0))
-        #expect(result.screenText.contains("play 0:00."))
         #expect(result.screenText.contains("/ 0:02.7"))
         #expect(Screen(result.screenText).lines.joined().isEmpty)
     }

@@ -70,7 +70,7 @@ import Testing
     @Test func aNameThatCannotBeWrittenLosesNothing() async throws {
         let place = try TemporaryFolder()
         let file = try place.write([], to: "file")
-        let terminal = try PseudoTerminal()
+        let terminal = try PseudoTerminal(columns: 200)
         let run = try Bench(["XDG_STATE_HOME": file, "TMPDIR": place.path]).start(
             ["send", "-c", "retry.never=true", Clip.digits.path], input: .terminal,
             terminal: terminal)

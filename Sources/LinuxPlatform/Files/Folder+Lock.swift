@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import Synchronization
 
 extension Folder {
     /// Locks this folder against every other process that asks, for as long as it is held open.
     ///
     /// - Returns: false when another process holds the lock.
     package func lock() throws(SystemError) -> Bool {
-        guard flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 else { return true }
+        guard flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 else {
+            isLocked.store(true, ordering: .relaxed)
+            return true
+        }
         guard errno == EWOULDBLOCK else { throw SystemError.last("lock \(path)") }
         return false
     }
@@ -27,6 +31,7 @@ extension Folder {
     package func unlock() {
         // It cannot fail on a descriptor that is open.
         _ = flock(descriptor.number, LOCK_UN)
+        isLocked.store(false, ordering: .relaxed)
     }
 
     /// Waits until the lock is free, which another process may take at once; no longer than

@@ -2,6 +2,7 @@
 
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// A folder held open, in which files are made, replaced and removed durably.
 ///
@@ -11,6 +12,7 @@ internal import Glibc
 package final class Folder: Sendable {
     package let path: String
     let descriptor: OwnedDescriptor
+    let isLocked = Atomic(false)
 
     private init(path: String, descriptor: consuming OwnedDescriptor) {
         self.path = path
@@ -19,7 +21,7 @@ package final class Folder: Sendable {
 
     /// A process that is just being started has a copy of the descriptor until it runs its program, and
     /// with it the lock.
-    deinit { unlock() }
+    deinit { if isLocked.load(ordering: .relaxed) { unlock() } }
 
     /// Opens the folder at `path`, making it and its parents when they are missing.
     ///
