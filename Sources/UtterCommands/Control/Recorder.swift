@@ -64,6 +64,9 @@ final class Recorder: Sendable {
     func run(
         _ request: ControlRequest?, longest: Duration, isReady: () -> Void = {}
     ) async throws(CommandFailure) -> ExitStatus {
+        // The first sleep opens the runtime's timer, which ends the program if it gets no descriptor:
+        // before clients can have taken all of them.
+        try? await Task.sleep(for: .nanoseconds(1))
         let takes: AsyncStream<Take>
         do throws(SystemError) {
             let dictation = try Dictation(longest: longest) { [self] in startTake($0) }
