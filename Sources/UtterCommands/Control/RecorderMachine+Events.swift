@@ -49,7 +49,7 @@ extension RecorderMachine {
 
     /// What the recorder was begun for.
     enum Purpose: Sendable {
-        /// Takes, for as long as it is there.
+        /// Takes, until it is told to end.
         case daemon
         /// A request that is about to come, and others until its take is over; with the last end
         /// that was asked for before.

@@ -90,7 +90,7 @@ package struct ScreenState: Sendable, Equatable {
 
     /// The end of the text that has room in so many rows.
     ///
-    /// Lines break where they broke before, as long as words are only added: they are counted from
+    /// Lines break where they broke before, while words are only added: they are counted from
     /// the text's beginning, or from a place that moves seldom.
     private static func newest(of text: String, columns: Int, rows: Int) -> [String] {
         let bytes = text.utf8
