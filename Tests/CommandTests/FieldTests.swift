@@ -196,7 +196,7 @@ import UtterSettings
         (["--no-retry"], "--no-retry is -c retry.never=true now"),
         (["--form", "key=secret"], "--form is -c body.fields.NAME=VALUE now"),
         (["--json-body", "secret"], "--json-body is -c body.template=VALUE now"),
-        (["--token-fd", "3"], "--token-fd is --token-file /dev/fd/N now"),
+        (["--token-fd", "3"], "--token-fd N is --token-file /dev/fd/N now"),
         (["--record", "tape"], "--record is --cassette now"),
         (["--record-bodies"], "--record-bodies is --cassette-bodies now"),
         (["--file-name", "a b"], "--file-name is -c body.file-name='a b' now"),

@@ -32,10 +32,11 @@ enum FormerOption {
         ("--partials", "output.partials=true"),
     ]
 
-    /// Options that other options have replaced.
+    /// What to say of options that other options have replaced.
     private static let renamed = [
-        "--token-fd": "--token-file /dev/fd/N", "--record": "--cassette",
-        "--record-bodies": "--cassette-bodies",
+        "--token-fd": "--token-fd N is --token-file /dev/fd/N now",
+        "--record": "--record is --cassette now",
+        "--record-bodies": "--record-bodies is --cassette-bodies now",
     ]
     /// Those whose value may be a secret, and is not repeated.
     private static let unspoken: Set = ["--form", "--json-body", "--proxy"]
@@ -43,7 +44,7 @@ enum FormerOption {
 
     /// What to write for an option that is typed on a command line; nil when it never was one.
     static func hint(for option: String, in typed: [String]) -> String? {
-        if let now = renamed[option] { return "\(option) is \(now) now" }
+        if let now = renamed[option] { return now }
         guard let former = all.first(where: { $0.name == option }) else { return nil }
         let value = unspoken.contains(option) ? nil : value(of: option, in: typed)
         return "\(option) is -c \(filled(former.now, option, value)) now"
