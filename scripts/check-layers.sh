@@ -115,6 +115,12 @@ findings=$(
         fi
     done
 
+    # A folder that is seen at one glance.
+    find Sources Tests -name '*.swift' -type f -printf '%h\n' | sort | uniq -c |
+        while read -r count folder; do
+            [ "$count" -le 20 ] || echo "$folder: $count files, more than 20: make a room in it"
+        done
+
     # A reason that is not needed any more is removed with its cause.
     { grep -vE '^(#|$)' "$allowlist" || true; } | while IFS=: read -r path reason; do
         if [ -z "${reason// /}" ]; then
