@@ -30,7 +30,7 @@ install: build ## Install below PREFIX (/usr/local), in DESTDIR if given
 uninstall: ## Remove what install has put there
 	@scripts/install.sh uninstall "$(DESTDIR)" "$(PREFIX)"
 
-deb: build ## Build a Debian package, in .build/deb
+deb: build ## Build the Debian packages, in .build/deb
 	@scripts/install-packages.sh --check deb && scripts/deb.sh
 
 sway-check: build ## Bind a key in a Sway without a screen, and dictate into an editor there

@@ -27,7 +27,8 @@ struct OtherProgram {
     var missing: CommandFailure {
         CommandFailure(
             "\(name) is missing beside \(Launch.programFolder)/utter",
-            hint: "build it with: swift build --product \(name)", status: .internalError)
+            hint: "install the package \(name), or build it: swift build --product \(name)",
+            status: .internalError)
     }
 
     /// Becomes that program; returns only when it cannot be found, with how to exit.
