@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the programs for release. The Swift runtime is linked in, so that they run on machines
-# without the toolchain.
+# Builds programs for release, all of them or those given: build.sh [PROGRAM…]
+# The Swift runtime is linked in, so that they run on machines without the toolchain.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,6 +17,7 @@ scripts/install-packages.sh --check build
 flags=(-c release --static-swift-stdlib --disable-local-rpath -Xswiftc -Osize -Xswiftc -use-ld=lld
     -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe
     -Xlinker -z -Xlinker pack-relative-relocs)
-for product in utter utter-endpoint utter-keys utter-manual; do
+[ $# -gt 0 ] || set -- utter utter-endpoint utter-keys utter-manual
+for product; do
     swift build "${flags[@]}" --product "$product"
 done
