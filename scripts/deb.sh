@@ -60,7 +60,7 @@ Maintainer: $maintainer
 Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f 1)
 Depends: $depends, pocketsphinx-en-us
 Recommends: ca-certificates
-Suggests: ffmpeg, wl-clipboard | xclip | xsel, wtype | xdotool | ydotool
+Suggests: ffmpeg, pipewire-bin | pulseaudio-utils | alsa-utils, wl-clipboard | xclip | xsel, wtype | xdotool | ydotool
 Section: sound
 Priority: optional
 Description: speak, and read the text

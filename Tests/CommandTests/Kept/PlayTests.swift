@@ -63,6 +63,16 @@ import Testing
         #expect(try players.heard() == samples)
     }
 
+    @Test(arguments: formats)
+    func aplayPlaysEverySampleOnALoudspeaker(_ format: String) async throws {
+        let speaker = try VirtualLoudspeaker()
+        let bench = try Bench(speaker.environment)
+        let samples = try await keep(as: format, in: bench)
+        let result = try await bench.run("play", "last", "--device", "speaker")
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(speaker.heard == samples)
+    }
+
     @Test func theFirstThatIsInstalledPlays() async throws {
         for names in [["pw-play", "paplay", "aplay"], ["paplay", "aplay"], ["aplay"]] {
             let players = try Players(names)

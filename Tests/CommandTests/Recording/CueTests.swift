@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `output.cue`: tones that say when a recording has begun and has ended.
+/// `output.cue`: tones that say when a recording has begun and has ended, played by `aplay`.
 @Suite struct CueTests {
     /// What both tones are: 80 ms each, 16-bit samples.
     private static let toneBytes = 2 * 80 * 16
@@ -14,11 +14,12 @@ import Testing
         let microphone: VirtualMicrophone
         let loudspeaker: VirtualLoudspeaker
         private let folder: TemporaryFolder
+        private let players: TemporaryFolder
         let environment: [String: String]
 
         init() throws {
             (microphone, loudspeaker) = (try VirtualMicrophone(), try VirtualLoudspeaker())
-            folder = try TemporaryFolder()
+            (folder, players) = (try TemporaryFolder(), try CueTests.players(["aplay"]))
             let both = """
                 pcm.!default {
                     type asym
@@ -30,8 +31,17 @@ import Testing
             let path = try folder.write(Array(both.utf8), to: "both.conf")
             let name = "ALSA_CONFIG_PATH"
             let paths = [microphone.environment, loudspeaker.environment].compactMap { $0[name] }
-            environment = [name: (paths + [path]).joined(separator: ":")]
+            environment = [
+                name: (paths + [path]).joined(separator: ":"), "PATH": players.path,
+            ]
         }
+    }
+
+    /// A folder for `PATH` that holds no program that plays but `aplay`, if that.
+    private static func players(_ names: [String]) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        for name in names { #expect(symlink("/usr/bin/\(name)", folder.path(name)) == 0) }
+        return folder
     }
 
     @Test func aToneSaysThatARecordingHasBegunAndAnotherThatItHasEnded() async throws {
@@ -49,12 +59,44 @@ import Testing
 
     @Test func withoutALoudspeakerItIsRecordedAllTheSame() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("heard"))
-        let result = try await Bench(server: server, microphone: card).run(
+        let players = try Self.players(["aplay"])
+        defer { withExtendedLifetime(players) {} }
+        let result = try await Bench(server: server, microphone: card, ["PATH": players.path]).run(
             "-c", "output.cue=true", "--for", "300ms")
         #expect(result.status == .exited(0))
         #expect(result.outputText == "heard\n")
-        #expect(result.errorText.contains("utter: warning: the cue cannot be played: "))
+        #expect(result.errorText.contains("utter: warning: the cue cannot be played: aplay: "))
         #expect(server.requests.first?.body == RecordTests.samples(4_800))
+    }
+
+    @Test func withoutAProgramItIsRecordedAllTheSame() async throws {
+        let (devices, server) = (try Devices(), try RecordingServer.hearing("heard"))
+        let players = try Self.players([])
+        defer { withExtendedLifetime(players) {} }
+        let environment = devices.environment.merging(["PATH": players.path]) { $1 }
+        let result = try await Bench(server: server, environment).run(
+            "-c", "output.cue=true", "--for", "300ms")
+        #expect(result.status == .exited(0))
+        #expect(
+            result.errorText.contains(
+                "utter: warning: the cue cannot be played: no program that plays sound is installed"
+            ))
+        #expect(server.requests.first?.body == RecordTests.samples(4_800))
+    }
+
+    @Test func aProgramThatHangsIsKilledAtTheEnd() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("heard"))
+        let folder = try TemporaryFolder()
+        let script = "#!/bin/sh\necho $$ >\"$0.started\"\nexec /bin/sleep 3600\n"
+        let path = try folder.write(Array(script.utf8), to: "pw-play")
+        #expect(chmod(path, 0o755) == 0)
+        let result = try await Bench(server: server, microphone: card, ["PATH": folder.path]).run(
+            "-c", "output.cue=true", "--for", "300ms")
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "heard\n")
+        let number = String(decoding: try folder.read("pw-play.started"), as: UTF8.self)
+        let process = try #require(pid_t(number.dropLast()))
+        #expect(kill(process, 0) == -1)
     }
 
     @Test func withoutTheOptionNothingIsPlayed() async throws {
