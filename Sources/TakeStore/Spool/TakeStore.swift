@@ -189,8 +189,6 @@ extension TakeStore {
     package enum Note: String, Sendable {
         /// The origins whose services want the length of a body.
         case lengthOrigins = "length-origins"
-        /// Tokens that were fetched for secrets, and are good for a time.
-        case tokens
         /// The salt with which a passphrase is stretched for new takes, so that all are opened after
         /// one derivation; each take knows its own.
         case passphraseSalt = "passphrase-salt"
