@@ -12,24 +12,19 @@ internal import NIOCore
 /// | item | effect |
 /// | --- | --- |
 /// | `after=N` | act when N bytes of the body were read, or at its end; 0 without this item |
-/// | `stall=2s` | read nothing for this long at that place, then go on |
 /// | `status=503` | answer this status (200 to 599) at that place instead of text |
-/// | `redirect=URL` | answer with this `Location`; 307 without `status` |
 /// | `close` | close the connection at that place (FIN) without a final text |
 /// | `truncate-answer` | send half of the final text, no last chunk, and close |
 ///
-/// Times are whole numbers of `ms` or `s`, at most ten minutes. `close` excludes `status` and
-/// `redirect`.
+/// `close` excludes `status`.
 struct FaultPlan: Sendable, Equatable {
     enum Action: Sendable, Equatable {
         case none
-        case answer(status: Int, location: String?)
+        case answer(status: Int)
         case close
     }
 
     var byteCount = 0
-
-    var stall: Duration?
 
     var action = Action.none
 
@@ -44,7 +39,6 @@ struct FaultPlan: Sendable, Equatable {
     init(parsing text: String) throws(FaultPlanError) {
         var items = try Self.items(in: text)
         byteCount = try Self.number(&items, "after", in: 0...Int.max) ?? 0
-        stall = try Self.duration(&items, "stall")
         truncatesAnswer = try Self.flag(&items, "truncate-answer")
         action = try Self.action(&items)
         guard let unknown = items.keys.sorted().first else { return }
@@ -55,11 +49,11 @@ struct FaultPlan: Sendable, Equatable {
         _ items: inout [String: String?]
     ) throws(FaultPlanError) -> Action {
         let closes = try flag(&items, "close")
-        let status = try number(&items, "status", in: 200...599)
-        let location = try value(&items, "redirect")
-        guard status != nil || location != nil else { return closes ? .close : .none }
+        guard let status = try number(&items, "status", in: 200...599) else {
+            return closes ? .close : .none
+        }
         guard !closes else { throw FaultPlanError(item: "close", reason: "there are two endings") }
-        return .answer(status: status ?? 307, location: location)
+        return .answer(status: status)
     }
 
     // MARK: - Items
@@ -77,16 +71,6 @@ struct FaultPlan: Sendable, Equatable {
         return items
     }
 
-    private static func value(
-        _ items: inout [String: String?], _ name: String
-    ) throws(FaultPlanError) -> String? {
-        guard let item = items.removeValue(forKey: name) else { return nil }
-        guard let value = item, !value.isEmpty else {
-            throw FaultPlanError(item: name, reason: "it has no value")
-        }
-        return value
-    }
-
     private static func flag(
         _ items: inout [String: String?], _ name: String
     ) throws(FaultPlanError) -> Bool {
@@ -98,27 +82,15 @@ struct FaultPlan: Sendable, Equatable {
     private static func number(
         _ items: inout [String: String?], _ name: String, in range: ClosedRange<Int>
     ) throws(FaultPlanError) -> Int? {
-        guard let value = try value(&items, name) else { return nil }
+        guard let item = items.removeValue(forKey: name) else { return nil }
+        guard let value = item, !value.isEmpty else {
+            throw FaultPlanError(item: name, reason: "it has no value")
+        }
         guard let number = Int(value), range.contains(number) else {
             let reason = "'\(value)' is not a number that is possible here"
             throw FaultPlanError(item: name, reason: reason)
         }
         return number
-    }
-
-    private static func duration(
-        _ items: inout [String: String?], _ name: String
-    ) throws(FaultPlanError) -> Duration? {
-        guard let value = try value(&items, name) else { return nil }
-        let isInMilliseconds = value.hasSuffix("ms")
-        let digits = isInMilliseconds ? value.dropLast(2) : value.dropLast()
-        guard isInMilliseconds || value.hasSuffix("s"), let number = Int(digits),
-            (0...600_000).contains(number)
-        else {
-            throw FaultPlanError(item: name, reason: "'\(value)' is not a time such as 2s or 50ms")
-        }
-        let duration = isInMilliseconds ? Duration.milliseconds(number) : .seconds(number)
-        return min(duration, .seconds(600))
     }
 }
 
@@ -136,7 +108,7 @@ struct MisbehavingExchange {
     let connection: Connection
 
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
-        guard case .answer(let status, let location) = plan.action else { return }
+        guard case .answer(let status) = plan.action else { return }
         if plan.byteCount > 0 { try await writer.inviteBody(of: request) }
         var iterator = request.body.makeAsyncIterator()
         var byteCount = 0
@@ -146,9 +118,7 @@ struct MisbehavingExchange {
             byteCount += buffer?.readableBytes ?? 0
             isWhole = buffer == nil
         }
-        if let stall = plan.stall { try await Task.sleep(for: stall) }
-        var refusal = Refusal(status, "X-Misbehave asked for status \(status)")
-        refusal.fields[.location] = location
+        let refusal = Refusal(status, "X-Misbehave asked for status \(status)")
         try await writer.refuse(refusal, closes: !isWhole)
         guard !isWhole else { return }
         let deadline = await connection.linger()
