@@ -17,12 +17,10 @@ public final class Pipeline: Sendable {
     /// Where takes are kept; nil keeps them in memory.
     package let spool: Spool?
 
-    /// The origins whose services want the length of a body.
     let lengthOrigins: LengthOrigins
 
     let tokens = TokenCache()
 
-    /// Asks the owner for secrets.
     let secrets: SecretKeeper
 
     /// The takes whose end could not be written down; complete after `shutDown`.

@@ -31,7 +31,6 @@ struct AmazonSignature {
     private static let algorithm = "AWS4-HMAC-SHA256"
     private static let bodyDigest = "UNSIGNED-PAYLOAD"
 
-    /// Adds the fields of a signature to those of the request.
     func signed(
         _ headers: [(name: String, value: String)], method: String, url: ServiceURL, at now: Date
     ) -> [(name: String, value: String)] {

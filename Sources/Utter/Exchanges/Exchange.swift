@@ -66,11 +66,9 @@ struct ExchangeRequest: Sendable, Equatable {
 }
 
 struct StepRequest: Sendable, Equatable {
-    /// What its answer is.
     enum Use: Sendable, Equatable {
         /// That to a step of a job, perhaps the last one.
         case job(JobStep, isLast: Bool)
-        /// A token.
         case token(TokenExchange)
     }
 
@@ -81,7 +79,6 @@ struct StepRequest: Sendable, Equatable {
     var content: Content?
     /// Whether the service's secrets go with it.
     var carriesSecrets: Bool
-    /// What its answer is.
     var use: Use
 
     struct Content: Sendable, Equatable {

@@ -109,7 +109,6 @@ final class Broadcast<Element: Sendable>: Sendable {
         state.withLock { $0.remembered.removeAll(where: isOver) }
     }
 
-    /// Says that nothing follows.
     func finish() {
         let calls = state.withLock { state in
             state.isFinished = true

@@ -240,7 +240,6 @@ extension Spool {
 }
 
 extension ServiceOptions {
-    /// How a kept take that can be read is delivered.
     func delivery(
         of take: KeptTake, format: AudioCodec?
     ) throws(CommandFailure) -> DeliveryPlan {

@@ -87,7 +87,6 @@ final class TakePlayback: Sendable {
         try orFailure { try source.next(into: &samples) }
     }
 
-    /// Gives the program what it reads.
     private func feed(
         _ source: inout TakeSamples, _ samples: inout [Int16], length: Duration,
         to pipe: Int32

@@ -9,7 +9,6 @@ internal import Utter
 struct EventReport {
     private var object: JSONObject
 
-    /// How a take ended, or why there is none.
     init(_ outcome: OutcomeReport, at time: Duration = .zero) {
         object = [
             "event": "outcome", "atMs": time.milliseconds, "take": outcome.id,
@@ -17,7 +16,6 @@ struct EventReport {
         ]
     }
 
-    /// Something that has happened to a take.
     init(_ event: TakeEvent, of take: TakeID, _ file: String?, at time: Duration) {
         let name: String
         (name, object) = Self.members(of: event)

@@ -18,7 +18,6 @@ package final class TextOutput: Sendable {
         var files: Set<String> = []
     }
 
-    /// What is printed besides a text.
     private let form: OutputForm
     /// Where the printed form goes: standard output and files.
     private let places: [TextSink]
@@ -80,16 +79,10 @@ package final class TextOutput: Sendable {
             + (command.map { [.command($0)] } ?? [])
     }
 
-    /// Gives a text to every place.
+    /// Gives a text, harmless to a terminal, to every place; nil is none.
     ///
-    /// - Parameters:
-    ///   - text: harmless to a terminal; nil when there is none.
-    ///   - label: what stands before it where it is printed: the name of a file, or nothing.
-    ///   - earlier: the places that have failed already, and are returned too.
-    ///   - lendsTerminal: whether a command has the terminal to itself.
-    ///   - object: the printed form of `--json`, told whether a place has failed.
-    /// - Returns: the places that could not take it, in order. When `standardOutput` is among them,
-    ///   the text is nowhere.
+    /// - Returns: the places that could not take it, in order, behind those that had failed before.
+    ///   When `standardOutput` is among them, the text is nowhere.
     func give(
         _ text: String?, label: String = "",
         after earlier: [(sink: TextSink, failure: CommandFailure)] = [],

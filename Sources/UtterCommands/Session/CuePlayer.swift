@@ -39,8 +39,6 @@ final class CuePlayer: Sendable {
     }
 
     /// Looks for the program that plays, once, on the thread that will run it.
-    ///
-    /// - Parameter warning: tells the person that no tone can be played.
     func prepare(warning: @escaping @Sendable (String) -> Void) {
         thread.withLock { thread in
             guard thread == nil else { return }

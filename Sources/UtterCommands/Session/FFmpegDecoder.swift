@@ -18,7 +18,6 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         case pipe(Int32, prefix: [UInt8])
     }
 
-    /// Where the program is; nil when it is not installed.
     static var program: String? { DesktopTool.path(of: "ffmpeg") }
 
     /// How long it may deliver nothing: of a pipe at first, of a file at any time.
@@ -55,7 +54,6 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
     private var isStopped = false
     private var lastNews = ContinuousClock.now
 
-    /// Names an input; nothing is started before `open`.
     init(
         _ program: String, _ input: Input, name: String, pace: Pace,
         patience: Duration = .seconds(60)
@@ -186,7 +184,6 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         return try end(of: running)
     }
 
-    /// Judges how the program has ended, once it has.
     private func end(of running: Running) throws(CaptureError) -> SourceRead {
         let status: Int32?
         do throws(SystemError) {
@@ -225,7 +222,6 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
 
     func requestStop() { isStopped = true }
 
-    /// Ends the program, if it runs still.
     func close() {
         running?.reader.close()
         running = nil
@@ -253,7 +249,6 @@ final class ConvertedFile: CaptureSource, @unchecked Sendable {
     private let pace: Pace
     private var source: any CaptureSource
 
-    /// Names a file; it is opened by `open`.
     init(path: String, pace: Pace) {
         (name, self.pace) = (path, pace)
         source = FileReplay(path: path, pace: pace)

@@ -13,7 +13,6 @@ struct OutcomeReport: Encodable, Sendable {
     let file: String?
     private var object: JSONObject
 
-    /// Reports why there is no take.
     init(_ failure: CommandFailure, of file: String?) {
         (id, self.file) = (nil, file)
         object = Self.empty
@@ -76,7 +75,6 @@ struct OutcomeReport: Encodable, Sendable {
         object["heardMs"] = transcript.duration.map { $0 * 1000 }
     }
 
-    /// A report of nothing.
     private static let empty: JSONObject = {
         var object: JSONObject = [
             "version": 1, "durationMs": 0.0, "frames": frames(nil), "gaps": [JSONObject](),

@@ -32,12 +32,10 @@ struct SoundPlayer: Sendable {
         (path, words) = first
     }
 
-    /// Runs the program until it has played its input; `stop` kills it.
+    /// Runs the program until it has played a WAV file; `stop` kills it.
     ///
-    /// - Parameters:
-    ///   - input: where it reads the WAV file.
-    ///   - stop: ends the wait when it is signalled.
-    ///   - feed: writes the input, if that is a pipe, once the program runs.
+    /// `feed` writes that file, if it comes through a pipe, once the program runs.
+    ///
     /// - Throws: `CommandFailure` when the program cannot be run, or has failed.
     func play(
         _ input: consuming OwnedDescriptor, unless stop: Wakeup, feed: () -> Void = {}

@@ -150,7 +150,6 @@ public struct TakeAttempt: Sendable {
     public var url: String
     /// How it ended.
     public var result: TransferResult
-    /// Whether it carried the recording.
     var carriesRecording = true
 }
 

@@ -227,7 +227,6 @@ extension TakeFolder {
         return "its last \((before - frames) / 16) ms are not on the disk"
     }
 
-    /// The journal in another form, if it is not in that form already.
     fileprivate func convert(
         _ journal: Journal, from old: AudioCodec, to new: AudioCodec
     ) throws(TakeStoreError) -> Journal {
