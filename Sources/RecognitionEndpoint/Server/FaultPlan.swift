@@ -37,53 +37,37 @@ struct FaultPlan: Sendable, Equatable {
     init() {}
 
     init(parsing text: String) throws(FaultPlanError) {
-        var items = try Self.items(in: text)
-        byteCount = try Self.number(&items, "after", in: 0...Int.max) ?? 0
-        truncatesAnswer = try Self.flag(&items, "truncate-answer")
-        action = try Self.action(&items)
-        guard let unknown = items.keys.sorted().first else { return }
-        throw FaultPlanError(item: unknown, reason: "it is not known")
-    }
-
-    private static func action(
-        _ items: inout [String: String?]
-    ) throws(FaultPlanError) -> Action {
-        let closes = try flag(&items, "close")
-        guard let status = try number(&items, "status", in: 200...599) else {
-            return closes ? .close : .none
-        }
-        guard !closes else { throw FaultPlanError(item: "close", reason: "there are two endings") }
-        return .answer(status: status)
-    }
-
-    // MARK: - Items
-
-    private static func items(in text: String) throws(FaultPlanError) -> [String: String?] {
-        var items: [String: String?] = [:]
+        var names: Set<String> = []
+        var status: Int?
         for item in text.split(separator: " ") {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = String(parts.first ?? "")
-            guard items[name] == nil else {
+            let (name, value) = (String(parts[0]), parts.dropFirst().first.map(String.init))
+            guard names.insert(name).inserted else {
                 throw FaultPlanError(item: name, reason: "it is there twice")
             }
-            items[name] = .some(parts.count > 1 ? String(parts[1]) : nil)
+            switch name {
+            case "after": byteCount = try Self.number(value, of: name, in: 0...Int.max)
+            case "status": status = try Self.number(value, of: name, in: 200...599)
+            case "close", "truncate-answer":
+                guard value == nil else {
+                    throw FaultPlanError(item: name, reason: "it takes no value")
+                }
+            default: throw FaultPlanError(item: name, reason: "it is not known")
+            }
         }
-        return items
-    }
-
-    private static func flag(
-        _ items: inout [String: String?], _ name: String
-    ) throws(FaultPlanError) -> Bool {
-        guard let item = items.removeValue(forKey: name) else { return false }
-        guard item == nil else { throw FaultPlanError(item: name, reason: "it takes no value") }
-        return true
+        truncatesAnswer = names.contains("truncate-answer")
+        if names.contains("close") { action = .close }
+        guard let status else { return }
+        guard action == .none else {
+            throw FaultPlanError(item: "close", reason: "there are two endings")
+        }
+        action = .answer(status: status)
     }
 
     private static func number(
-        _ items: inout [String: String?], _ name: String, in range: ClosedRange<Int>
-    ) throws(FaultPlanError) -> Int? {
-        guard let item = items.removeValue(forKey: name) else { return nil }
-        guard let value = item, !value.isEmpty else {
+        _ value: String?, of name: String, in range: ClosedRange<Int>
+    ) throws(FaultPlanError) -> Int {
+        guard let value, !value.isEmpty else {
             throw FaultPlanError(item: name, reason: "it has no value")
         }
         guard let number = Int(value), range.contains(number) else {

@@ -70,7 +70,9 @@ import Testing
         let samples = try await keep(as: format, in: bench)
         let result = try await bench.run("play", "last", "--device", "speaker")
         #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(speaker.heard == samples)
+        // It fills its last period with silence.
+        #expect(speaker.heard.starts(with: samples))
+        #expect(speaker.heard.dropFirst(samples.count).allSatisfy { $0 == 0 })
     }
 
     @Test func theFirstThatIsInstalledPlays() async throws {
