@@ -48,6 +48,7 @@ ffmpeg                       judges them, and makes odd recordings
 strace                       shows what reaches the disk, and when
 gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
+alsa-utils                   plays takes and tones
 dbus-daemon                  a bus for a desktop's portal
 systemd                      hands its socket to the daemon
 procps                       shows threads and memory

@@ -26,7 +26,7 @@ internal import Glibc
         utter_alsa_listen()
         let handle: ALSAHandle
         do throws(ALSAError) {
-            handle = try ALSAHandle(opening: device, for: SND_PCM_STREAM_CAPTURE)
+            handle = try ALSAHandle(opening: device)
         } catch {
             let failure = error.opening(device)
             guard case .deviceNotFound(_, let reason?) = failure, CaptureDevices.isListed(device)

@@ -6,10 +6,10 @@ internal import LinuxPlatform
 
 /// An open PCM and the container for its status.
 ///
-/// Safe because both are made in `init`, released in `deinit`, and used by `ALSADevice` and
-/// `Loudspeaker` alone, for the length of a call.
+/// Safe because both are made in `init`, released in `deinit`, and used by `ALSADevice`
+/// alone, for the length of a call.
 @safe struct ALSAHandle: ~Copyable {
-    /// The PCM; opened for one direction, never blocking.
+    /// The PCM; never blocking.
     let pcm: OpaquePointer
 
     let status: OpaquePointer
@@ -19,15 +19,16 @@ internal import LinuxPlatform
     /// alsa-lib says that there is no such device when it cannot open its configuration.
     private static let neededDescriptors = 12
 
-    /// Opens a PCM by its ALSA name, to capture or to play.
+    /// Opens a PCM by its ALSA name, to capture.
     ///
     /// - Throws: `ALSAError` of `snd_pcm_open`; `EMFILE` when a failure may be due to that.
-    init(opening device: String, for direction: snd_pcm_stream_t) throws(ALSAError) {
+    init(opening device: String) throws(ALSAError) {
         var opened: OpaquePointer?
         var allocated: OpaquePointer?
         var code = unsafe snd_pcm_status_malloc(&allocated)
         if code == 0 {
-            code = unsafe snd_pcm_open(&opened, device, direction, Int32(SND_PCM_NONBLOCK))
+            code = unsafe snd_pcm_open(
+                &opened, device, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
         }
         guard code == 0, let pcm = unsafe opened, let status = unsafe allocated else {
             unsafe snd_pcm_status_free(allocated)

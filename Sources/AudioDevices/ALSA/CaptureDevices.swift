@@ -6,7 +6,7 @@ internal import Glibc
 
 /// A device that can be recorded from, or played on.
 public struct CaptureDevice: Sendable, Hashable {
-    /// The ALSA name, to be passed to `Microphone` or `Loudspeaker`.
+    /// The ALSA name, to be passed to `Microphone`.
     public let name: String
 
     /// What the device calls itself, in one line; empty when it says nothing.

@@ -56,7 +56,7 @@ extension DeviceAbility {
     private init(of name: String) throws(CaptureError) {
         utter_alsa_listen()
         do throws(ALSAError) {
-            let handle = try ALSAHandle(opening: name, for: SND_PCM_STREAM_CAPTURE)
+            let handle = try ALSAHandle(opening: name)
             let parameters = try HardwareParameters(of: handle)
             parameters.refuseRateConversion()
             formats = parameters.offeredFormats

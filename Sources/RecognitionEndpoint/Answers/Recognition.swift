@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 struct Recognition: Sendable, Equatable {
     /// The words, separated by single spaces; empty when nothing was heard.
     var text = ""
@@ -54,5 +56,53 @@ struct RecognisedWord: Sendable, Equatable {
     /// A whole hypothesis without PocketSphinx's marks.
     static func plainText(of hypothesis: String) -> String {
         hypothesis.split(separator: " ").compactMap(plainWord).joined(separator: " ")
+    }
+}
+
+/// Hands what was heard from the recogniser's thread to the connection's task.
+///
+/// Holds one partial text and one end: a newer partial replaces one that was not read yet, so
+/// a client that does not read its answer costs no memory.
+final class RecognitionEvents: Sendable {
+    enum Event: Sendable, Equatable {
+        case partial(PartialRecognition)
+        /// The audio is over and this was said; the last event.
+        case final(Recognition)
+        case failed(BodyFailure)
+    }
+
+    private struct State {
+        var partial: PartialRecognition?
+        var ending: Event?
+        var waiter: CheckedContinuation<Event, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// Hands an event over; never blocks, called on the recogniser's thread.
+    func post(_ event: Event) {
+        let waiter = state.withLock { state in
+            if let waiter = state.waiter.take() { return Optional(waiter) }
+            switch event {
+            case .partial(let partial): state.partial = partial
+            case .final, .failed: state.ending = event
+            }
+            return nil
+        }
+        waiter?.resume(returning: event)
+    }
+
+    /// Waits for the next event; called by one task, and not again after the last event.
+    func next() async -> Event {
+        await withCheckedContinuation { continuation in
+            let event: Event? = state.withLock { state in
+                // A partial text is worth nothing beside the final one.
+                if let ending = state.ending { return ending }
+                if let partial = state.partial.take() { return .partial(partial) }
+                state.waiter = continuation
+                return nil
+            }
+            if let event { continuation.resume(returning: event) }
+        }
     }
 }

@@ -3,9 +3,10 @@
 /// A grammar in JSGF 1.0, checked before PocketSphinx sees it.
 ///
 /// PocketSphinx's own reader prints what it does not expect to standard output, where the transcript
-/// goes, takes a rule that is not defined for silence, and names no line. So the text is checked here,
-/// and `canonicalText` holds the same rules without comments and tags. `import` is not supported:
-/// it would let a grammar read further files.
+/// goes, takes a rule that is not defined for silence, passes over what follows the last rule, and
+/// counts lines from whatever was in memory. So the text is checked here, and `canonicalText` holds
+/// the same rules without comments and tags. `import` is not supported: it would let a grammar read
+/// further files.
 struct JSGFGrammar: Sendable, Equatable {
     let canonicalText: String
 

@@ -56,10 +56,7 @@ internal import Synchronization
         return unsafe ps_start_utt(decoder) >= 0
     }
 
-    /// Takes audio in.
-    ///
-    /// - Parameter samples: 16 kHz, mono.
-    /// - Returns: false when PocketSphinx refuses.
+    /// Takes in samples of 16 kHz mono; false when PocketSphinx refuses.
     func process(_ samples: Span<Int16>) -> Bool {
         unsafe samples.withUnsafeBufferPointer { buffer in
             unsafe ps_process_raw(decoder, buffer.baseAddress, buffer.count, 0, 0) >= 0

@@ -41,7 +41,6 @@ struct BodyUpload: Sendable {
 
     @concurrent private func forward(_ body: RequestBody) async throws {
         var identity = BodyIdentity()
-        var hasMisbehaved = false
         var iterator = body.makeAsyncIterator()
         while let buffer = try await next(of: &iterator) {
             let bytes = Array(buffer.readableBytesView)
@@ -51,14 +50,11 @@ struct BodyUpload: Sendable {
                 continue
             }
             await queue.append(bytes)
-            if !hasMisbehaved, identity.byteCount >= plan.byteCount {
-                hasMisbehaved = true
-                try await misbehave()
-            }
+            if identity.byteCount >= plan.byteCount { try await closeIfAsked() }
         }
         // A cancelled body ends as if it were whole.
         try Task.checkCancellation()
-        if !hasMisbehaved { try await misbehave() }
+        try await closeIfAsked()
         if let failure = acceptsEnd(identity) { queue.fail(failure) }
         queue.finish()
     }
@@ -74,8 +70,7 @@ struct BodyUpload: Sendable {
         return try await iterator.next()
     }
 
-    @concurrent private func misbehave() async throws {
-        if let stall = plan.stall { try await Task.sleep(for: stall) }
+    @concurrent private func closeIfAsked() async throws {
         guard plan.action == .close else { return }
         await connection.close()
         throw Connection.End()

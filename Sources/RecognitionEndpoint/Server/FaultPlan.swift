@@ -12,24 +12,19 @@ internal import NIOCore
 /// | item | effect |
 /// | --- | --- |
 /// | `after=N` | act when N bytes of the body were read, or at its end; 0 without this item |
-/// | `stall=2s` | read nothing for this long at that place, then go on |
 /// | `status=503` | answer this status (200 to 599) at that place instead of text |
-/// | `redirect=URL` | answer with this `Location`; 307 without `status` |
 /// | `close` | close the connection at that place (FIN) without a final text |
 /// | `truncate-answer` | send half of the final text, no last chunk, and close |
 ///
-/// Times are whole numbers of `ms` or `s`, at most ten minutes. `close` excludes `status` and
-/// `redirect`.
+/// `close` excludes `status`.
 struct FaultPlan: Sendable, Equatable {
     enum Action: Sendable, Equatable {
         case none
-        case answer(status: Int, location: String?)
+        case answer(status: Int)
         case close
     }
 
     var byteCount = 0
-
-    var stall: Duration?
 
     var action = Action.none
 
@@ -42,83 +37,44 @@ struct FaultPlan: Sendable, Equatable {
     init() {}
 
     init(parsing text: String) throws(FaultPlanError) {
-        var items = try Self.items(in: text)
-        byteCount = try Self.number(&items, "after", in: 0...Int.max) ?? 0
-        stall = try Self.duration(&items, "stall")
-        truncatesAnswer = try Self.flag(&items, "truncate-answer")
-        action = try Self.action(&items)
-        guard let unknown = items.keys.sorted().first else { return }
-        throw FaultPlanError(item: unknown, reason: "it is not known")
-    }
-
-    private static func action(
-        _ items: inout [String: String?]
-    ) throws(FaultPlanError) -> Action {
-        let closes = try flag(&items, "close")
-        let status = try number(&items, "status", in: 200...599)
-        let location = try value(&items, "redirect")
-        guard status != nil || location != nil else { return closes ? .close : .none }
-        guard !closes else { throw FaultPlanError(item: "close", reason: "there are two endings") }
-        return .answer(status: status ?? 307, location: location)
-    }
-
-    // MARK: - Items
-
-    private static func items(in text: String) throws(FaultPlanError) -> [String: String?] {
-        var items: [String: String?] = [:]
+        var names: Set<String> = []
+        var status: Int?
         for item in text.split(separator: " ") {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = String(parts.first ?? "")
-            guard items[name] == nil else {
+            let (name, value) = (String(parts[0]), parts.dropFirst().first.map(String.init))
+            guard names.insert(name).inserted else {
                 throw FaultPlanError(item: name, reason: "it is there twice")
             }
-            items[name] = .some(parts.count > 1 ? String(parts[1]) : nil)
+            switch name {
+            case "after": byteCount = try Self.number(value, of: name, in: 0...Int.max)
+            case "status": status = try Self.number(value, of: name, in: 200...599)
+            case "close", "truncate-answer":
+                guard value == nil else {
+                    throw FaultPlanError(item: name, reason: "it takes no value")
+                }
+            default: throw FaultPlanError(item: name, reason: "it is not known")
+            }
         }
-        return items
-    }
-
-    private static func value(
-        _ items: inout [String: String?], _ name: String
-    ) throws(FaultPlanError) -> String? {
-        guard let item = items.removeValue(forKey: name) else { return nil }
-        guard let value = item, !value.isEmpty else {
-            throw FaultPlanError(item: name, reason: "it has no value")
+        truncatesAnswer = names.contains("truncate-answer")
+        if names.contains("close") { action = .close }
+        guard let status else { return }
+        guard action == .none else {
+            throw FaultPlanError(item: "close", reason: "there are two endings")
         }
-        return value
-    }
-
-    private static func flag(
-        _ items: inout [String: String?], _ name: String
-    ) throws(FaultPlanError) -> Bool {
-        guard let item = items.removeValue(forKey: name) else { return false }
-        guard item == nil else { throw FaultPlanError(item: name, reason: "it takes no value") }
-        return true
+        action = .answer(status: status)
     }
 
     private static func number(
-        _ items: inout [String: String?], _ name: String, in range: ClosedRange<Int>
-    ) throws(FaultPlanError) -> Int? {
-        guard let value = try value(&items, name) else { return nil }
+        _ value: String?, of name: String, in range: ClosedRange<Int>
+    ) throws(FaultPlanError) -> Int {
+        guard let value, !value.isEmpty else {
+            throw FaultPlanError(item: name, reason: "it has no value")
+        }
         guard let number = Int(value), range.contains(number) else {
             let reason = "'\(value)' is not a number that is possible here"
             throw FaultPlanError(item: name, reason: reason)
         }
         return number
-    }
-
-    private static func duration(
-        _ items: inout [String: String?], _ name: String
-    ) throws(FaultPlanError) -> Duration? {
-        guard let value = try value(&items, name) else { return nil }
-        let isInMilliseconds = value.hasSuffix("ms")
-        let digits = isInMilliseconds ? value.dropLast(2) : value.dropLast()
-        guard isInMilliseconds || value.hasSuffix("s"), let number = Int(digits),
-            (0...600_000).contains(number)
-        else {
-            throw FaultPlanError(item: name, reason: "'\(value)' is not a time such as 2s or 50ms")
-        }
-        let duration = isInMilliseconds ? Duration.milliseconds(number) : .seconds(number)
-        return min(duration, .seconds(600))
     }
 }
 
@@ -136,7 +92,7 @@ struct MisbehavingExchange {
     let connection: Connection
 
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
-        guard case .answer(let status, let location) = plan.action else { return }
+        guard case .answer(let status) = plan.action else { return }
         if plan.byteCount > 0 { try await writer.inviteBody(of: request) }
         var iterator = request.body.makeAsyncIterator()
         var byteCount = 0
@@ -146,9 +102,7 @@ struct MisbehavingExchange {
             byteCount += buffer?.readableBytes ?? 0
             isWhole = buffer == nil
         }
-        if let stall = plan.stall { try await Task.sleep(for: stall) }
-        var refusal = Refusal(status, "X-Misbehave asked for status \(status)")
-        refusal.fields[.location] = location
+        let refusal = Refusal(status, "X-Misbehave asked for status \(status)")
         try await writer.refuse(refusal, closes: !isWhole)
         guard !isWhole else { return }
         let deadline = await connection.linger()

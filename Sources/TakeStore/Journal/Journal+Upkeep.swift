@@ -20,7 +20,6 @@ extension Journal {
         var reservesAt = ContinuousClock.now
         /// The file that receives what memory holds, and how much of the take it has.
         var target: (file: any JournalFile, byteCount: Int)?
-        /// When to try to write what memory holds.
         var triesAt = ContinuousClock.now
         var isTrimmed = false
         var isAbandoned = false
@@ -133,7 +132,6 @@ extension Journal {
         }
     }
 
-    /// Finds out early that the disk is nearly full.
     private func reserve(_ present: State, _ count: Int, at instant: ContinuousClock.Instant) {
         let upkeep = present.upkeep
         guard upkeep.canReserve, instant >= upkeep.reservesAt,

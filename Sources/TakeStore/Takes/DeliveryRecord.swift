@@ -43,7 +43,6 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         package var part: String?
         /// How it is written there, such as `Bearer {}`.
         package var form: String
-        /// The origin to which it belongs, such as `https://speech.example`.
         package var origin: String
         package var variable: String?
         /// The file whose first line it is.
@@ -104,7 +103,6 @@ extension DeliveryRecord {
     package struct Connection: Sendable, Codable, Equatable {
         package var proxy: String?
         package var proxyExceptions: [String]?
-        /// Where the proxy's name and password come from.
         package var proxyLogin: Secret?
         package var clientCertificate: String?
         package var clientKey: String?

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Glibc
 public import LinuxPlatform
 internal import Synchronization
-internal import TakeStore
+package import TakeStore
 internal import Upload
 
 /// The loops that carry any number of takes: capture, journal, transfer, and sync beside them.
@@ -17,12 +17,10 @@ public final class Pipeline: Sendable {
     /// Where takes are kept; nil keeps them in memory.
     package let spool: Spool?
 
-    /// The origins whose services want the length of a body.
-    let lengthOrigins: TimedNote
+    let lengthOrigins: LengthOrigins
 
-    let tokens: TokenCache
+    let tokens = TokenCache()
 
-    /// Asks the owner for secrets.
     let secrets: SecretKeeper
 
     /// The takes whose end could not be written down; complete after `shutDown`.
@@ -48,14 +46,7 @@ public final class Pipeline: Sendable {
     ) throws(SystemError) {
         (self.spool, self.secrets) = (spool, secrets)
         wiring = try Wiring(transport: transport)
-        // A service that was put right is tried again after a month.
-        lengthOrigins = TimedNote(
-            .lengthOrigins, in: spool, sync: wiring.sync, limit: 100, lifetime: 30 * 86_400)
-        // What opens a service does not stand in the clear beside takes that do not.
-        tokens = TokenCache(
-            note: TimedNote(
-                .tokens, in: spool?.encrypts == true ? nil : spool, sync: wiring.sync, limit: 16,
-                looksAgain: true))
+        lengthOrigins = LengthOrigins(in: spool, sync: wiring.sync)
     }
 
     /// How long the disk may take to open a take's folder before that is told.
@@ -76,7 +67,7 @@ public final class Pipeline: Sendable {
 
     /// Whether a service has refused a body without a length; blocks on the disk.
     func wantsLength(_ service: RecognitionService) -> Bool {
-        lengthOrigins[service.url.origin.description] != nil
+        lengthOrigins.contains(service.url.origin.description)
     }
 
     /// So many takes of one run are answered and have their audio still.
@@ -202,5 +193,44 @@ public final class Pipeline: Sendable {
 
     func ended(_ run: TakeRun) {
         running.withLock { $0.takes.removeAll { $0 === run } }
+    }
+}
+
+/// The takes whose `take.json` could not be replaced the last time that it was tried.
+///
+/// What became of such a take is not on the disk: an answered one will be sent again. It is known
+/// for sure once the sync thread has ended, after the take's last event. Usable from any thread.
+package final class UnwrittenTakes: Sendable {
+    private struct Unwritten {
+        var reason: String
+        var clear: @Sendable () -> Void
+    }
+
+    /// A disk that fails for weeks must not fill memory: the newest matter.
+    static let limit = 1_000
+    private let takes = Mutex<[TakeID: Unwritten]>([:])
+
+    init() {}
+
+    /// The takes, oldest first, and why.
+    package var all: [(id: TakeID, reason: String)] {
+        takes.withLock { takes in
+            takes.map { (id: $0.key, reason: $0.value.reason) }.sorted { $0.id.text < $1.id.text }
+        }
+    }
+
+    /// The manifest of a take could not be written, or nil when it could; `clear` takes away what
+    /// is of no use when the disk has nothing of the take in the end.
+    func note(_ id: TakeID, _ error: SystemError?, clear: @escaping @Sendable () -> Void = {}) {
+        takes.withLock { takes in
+            takes[id] = error.map { Unwritten(reason: $0.description, clear: clear) }
+            guard takes.count > Self.limit else { return }
+            if let oldest = takes.keys.min(by: { $0.text < $1.text }) { takes[oldest] = nil }
+        }
+    }
+
+    /// Clears away what is of no use; once the sync thread has ended.
+    func clear() {
+        for take in takes.withLock({ Array($0.values) }) { take.clear() }
     }
 }

@@ -9,7 +9,6 @@ package final class ProfileUse: Sendable {
     package let profile: ServiceProfile
     /// What is said, by the names of the words.
     package let words: [String: String]
-    /// The form of audio that is sent, and what belongs to it.
     package let format: ProfileFormat
 
     /// Chooses the form of audio.

@@ -19,7 +19,6 @@ package import TakeStore
 package enum SecretFinding: Sendable, Equatable {
     /// It is asked while the take records.
     case asked
-    /// The caller has the secret in memory.
     case known(String)
     case absent(reason: String)
 }
@@ -35,7 +34,6 @@ package struct SecretOffers: Sendable {
         case nowhere
     }
 
-    /// A token that is given for this delivery alone.
     package var token: SecretSource?
     /// Where the token stands, and how, instead of where the service or the take has it.
     package var position: (place: Credential.Place, form: SecretForm)?
@@ -90,7 +88,6 @@ package enum SecretRefusal: Error, Sendable, Equatable {
     case forgotten([Missing])
     case inClear(Credential.Place, to: Origin)
     case unusable(ServiceError, SecretSource)
-    /// The request for a token cannot be made.
     case noRequest(ServiceError)
 }
 

@@ -235,7 +235,6 @@ final class SecretKeeper: Sendable {
         return state.withLock { state in keys.reduce(0) { $0 + (state.open[$1]?.count ?? 0) } }
     }
 
-    /// Cancels the questions that are open.
     func shutDown() {
         for task in state.withLock({ $0.open.values.map(\.task) }) { task.cancel() }
     }

@@ -26,7 +26,6 @@ public final class Take: Sendable {
     /// all events the oldest are dropped. No listener holds the take up.
     public var events: AsyncStream<TakeEvent> { run.events.stream }
 
-    /// What was planned for it.
     package var delivery: DeliveryPlan { run.plan }
 
     /// How the take ended.

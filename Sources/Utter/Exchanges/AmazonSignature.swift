@@ -31,14 +31,6 @@ struct AmazonSignature {
     private static let algorithm = "AWS4-HMAC-SHA256"
     private static let bodyDigest = "UNSIGNED-PAYLOAD"
 
-    /// Signs a request.
-    ///
-    /// - Parameters:
-    ///   - headers: its fields.
-    ///   - method: its method.
-    ///   - url: where it goes.
-    ///   - now: the time, which the service compares with its own.
-    /// - Returns: the fields, and those of the signature.
     func signed(
         _ headers: [(name: String, value: String)], method: String, url: ServiceURL, at now: Date
     ) -> [(name: String, value: String)] {

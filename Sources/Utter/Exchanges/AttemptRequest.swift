@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
 internal import FoundationEssentials
+internal import LinuxPlatform
 internal import SpeechService
 internal import TakeStore
 internal import Upload
 
 extension DeliveryPlan {
-    /// One attempt to deliver a take.
-    ///
-    /// - Parameters:
-    ///   - request: what the exchange asks for.
-    ///   - journal: the take's audio.
-    ///   - frames: samples of it, if the body says so; 0 if not.
-    ///   - id: the same for all attempts, so that a service may know them as one.
-    ///   - token: what was fetched for the service's secret, if anything.
-    /// - Returns: what the transfer loop needs to know.
+    /// One attempt to deliver a take; `frames` is 0 unless the body says how many there are.
     func request(
         _ request: ExchangeRequest, for journal: Journal, frames: Int, of id: TakeID,
         token: Credential? = nil
@@ -126,10 +120,8 @@ extension DeliveryPlan {
         return frame
     }
 
-    /// The field that lets a service know a body again (RFC 9530 §2).
-    ///
-    /// - Parameter digest: `RequestBody.contentDigest`.
-    /// - Returns: the field, or nothing when the service's description names its own.
+    /// The field that lets a service know a body again (RFC 9530 §2); none when the service's
+    /// description names its own.
     func digestHeaders(_ digest: String) -> [(name: String, value: String)] {
         let name = "Content-Digest"
         return service.headers.contains { $0.isNamed(name) } ? [] : [(name: name, value: digest)]
@@ -150,5 +142,45 @@ extension BodyFrame {
 enum FNV {
     static func hash(_ bytes: some Sequence<UInt8>) -> UInt32 {
         bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+    }
+}
+
+/// A recording as it is sent: with its length where its form has a place for it and the recording was
+/// complete before its first request.
+struct SentAudio: BodySource {
+    let journal: Journal
+    private let format: AudioCodec
+    /// The samples of the recording that the body says it has; 0 says nothing.
+    private let frames: Int
+
+    init(_ journal: Journal, as format: AudioCodec, frames: Int) {
+        (self.journal, self.format, self.frames) = (journal, format, frames)
+    }
+
+    var isSealed: Bool { journal.isSealed }
+
+    var byteCount: Int { journal.byteCount }
+
+    func readBytes(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        let count = unsafe try journal.readBytes(at: offset, into: buffer)
+        let read = offset..<(offset + count)
+        if frames > 0, let (place, bytes) = format.length, place.overlaps(read) {
+            let said = bytes(frames)
+            for index in place.clamped(to: read) {
+                unsafe buffer[index - offset] = said[index - place.lowerBound]
+            }
+        }
+        return count
+    }
+}
+
+extension Journal: BodySource {
+    package func readBytes(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        if case .bytes(let count) = unsafe try read(at: offset, into: buffer) { return count }
+        return 0
     }
 }

@@ -2,8 +2,9 @@
 
 internal import Cassettes
 internal import FoundationEssentials
-internal import LinuxPlatform
+package import LinuxPlatform
 internal import SpeechService
+internal import Synchronization
 internal import TakeStore
 internal import Upload
 
@@ -28,16 +29,7 @@ final class CassetteRecorder: TransferObserver, @unchecked Sendable {
     private var answerBegan: (ms: Double, after: Int)?
     private var pieces: [CassettePiece] = []
 
-    /// Listens to a request of a take.
-    ///
-    /// - Parameters:
-    ///   - request: what is sent.
-    ///   - number: the attempt's.
-    ///   - take: whose it is.
-    ///   - service: whose secrets are left out.
-    ///   - folder: where it is written.
-    ///   - observer: whom it was made for; told everything at once.
-    ///   - writes: carries out what waits for the disk.
+    /// Listens to a request beside `observer`; `writes` carries out what waits for the disk.
     init(
         of request: TransferRequest, _ number: Int, of take: TakeID,
         to service: RecognitionService, into folder: CassetteFolder,
@@ -152,5 +144,38 @@ extension CassetteFolder {
             cassette.request.body?.file = "\(name).body"
         }
         try write(cassette, named: name)
+    }
+}
+
+/// A folder into which requests and their answers are written, as `docs/cassettes.md` describes.
+package final class CassetteFolder: Sendable {
+    private let folder: Folder
+    private let firstFailure = Mutex<SystemError?>(nil)
+    /// Whether the bytes of the bodies are written too; they hold the recording.
+    let keepsBodies: Bool
+
+    /// Opens the folder, and makes it for its owner alone when it is missing; blocks on the disk.
+    ///
+    /// - Throws: `SystemError` when it cannot be made.
+    package init(path: String, keepsBodies: Bool = false) throws(SystemError) {
+        folder = try Folder.make(at: path)
+        self.keepsBodies = keepsBodies
+    }
+
+    /// Why a cassette is missing, if one is: known once the takes are over and `Pipeline.shutDown`
+    /// has returned.
+    package var failure: SystemError? { firstFailure.withLock { $0 } }
+
+    /// Notes why a cassette could not be written; the first reason counts.
+    func note(_ error: SystemError) { firstFailure.withLock { $0 = $0 ?? error } }
+
+    /// Writes a cassette; blocks on the disk.
+    func write(_ cassette: Cassette, named name: String) throws(SystemError) {
+        try folder.replaceFile("\(name).json", with: cassette.json)
+    }
+
+    /// Makes a file for the bytes of a body; blocks on the disk.
+    func createBody(named name: String) throws(SystemError) -> OwnedDescriptor {
+        try folder.createFile("\(name).body")
     }
 }

@@ -29,13 +29,6 @@ struct CassetteScrubber {
     /// Of what the service's description knows alone.
     private let known: Redaction
 
-    /// Gathers the secrets of an exchange.
-    ///
-    /// - Parameters:
-    ///   - service: what is known of them.
-    ///   - head: the request's head as it was sent.
-    ///   - answer: the fields of the answer.
-    ///   - url: where the request went.
     init(
         _ service: RecognitionService, head: String,
         _ answer: [(name: String, value: String)], url: String

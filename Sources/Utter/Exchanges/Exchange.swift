@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import SpeechService
 internal import TakeStore
 internal import Upload
@@ -31,19 +32,12 @@ protocol Exchange: Sendable {
     /// What a take must remember for another process to go on; nil when that begins anew.
     var progress: ExchangeProgress? { get }
 
-    /// Begins the request, or says again which one begins; one that is complete can say its length.
+    /// Begins the request, or says again which one begins.
     ///
-    /// - Parameter isComplete: whether the recording is.
-    /// - Returns: the request; if it says a length that is not known yet, it waits for it.
+    /// One that says a length waits until the recording `isComplete`.
     mutating func begin(isComplete: Bool) -> ExchangeRequest
 
-    /// Decides after one request.
-    ///
-    /// - Parameters:
-    ///   - reply: how it ended, and what came back.
-    ///   - isSpeaking: whether the recording still goes on.
-    ///   - now: the time, and chance.
-    /// - Returns: what follows; after another request, `request` is that one.
+    /// Decides after one request; when another follows, `request` is that one.
     mutating func next(after reply: Reply, isSpeaking: Bool, at now: Moment) -> ExchangeStep
 
     /// Has the request that was refused made once more, under the next number.
@@ -72,11 +66,9 @@ struct ExchangeRequest: Sendable, Equatable {
 }
 
 struct StepRequest: Sendable, Equatable {
-    /// What its answer is.
     enum Use: Sendable, Equatable {
         /// That to a step of a job, perhaps the last one.
         case job(JobStep, isLast: Bool)
-        /// A token.
         case token(TokenExchange)
     }
 
@@ -87,7 +79,6 @@ struct StepRequest: Sendable, Equatable {
     var content: Content?
     /// Whether the service's secrets go with it.
     var carriesSecrets: Bool
-    /// What its answer is.
     var use: Use
 
     struct Content: Sendable, Equatable {
@@ -173,5 +164,40 @@ extension TransferResult {
     /// Without a complete answer it cannot be known.
     var mayBeTaken: Bool {
         isBodyComplete && status.map { StatusVerdict.of(status: $0) == .accepted } ?? true
+    }
+}
+
+extension DeliveryPlan {
+    /// Makes what decides which requests deliver a take, before the first of them.
+    func makeExchange(
+        from progress: ExchangeProgress? = nil, wantsLength: Bool = false, attemptsBefore: Int = 0,
+        takenBefore: Int = 0, hasToken: Bool = false
+    ) -> any Exchange {
+        let exchange: any Exchange =
+            switch service.exchange {
+            case .post:
+                PostOnce(
+                    self, wantsLength: wantsLength, attemptsBefore: attemptsBefore,
+                    takenBefore: takenBefore)
+            case .job(let plan):
+                JobExchange(
+                    plan, self, from: progress, wantsLength: wantsLength,
+                    attemptsBefore: attemptsBefore, takenBefore: takenBefore)
+            }
+        guard let (use, request) = service.tokenRequest(uuid: "") else { return exchange }
+        return TokenFirst(
+            exchange, fetching: use, at: request.url, hasToken: hasToken, policy: retry)
+    }
+}
+
+extension RecognitionService {
+    /// The request for the token that opens the service; nil when it needs none, or when its secret
+    /// is missing.
+    func tokenRequest(uuid: String) -> (use: TokenExchange, request: TokenRequest)? {
+        guard case .token(let use) = authentication.use, let secrets = ClientSecrets(of: self),
+            // One that cannot be made has been refused before the take (`checkSecrets`).
+            let request = try? use.request(with: secrets, uuid: uuid)
+        else { return nil }
+        return (use, request)
     }
 }

@@ -41,16 +41,7 @@ extension RefusalAdvice {
         "quota", "billing", "credit", "plan", "region", "country", "subscription", "limit",
     ]
 
-    /// Looks at a refusal for what must change.
-    ///
-    /// - Parameters:
-    ///   - result: how the transfer ended.
-    ///   - message: the service's own words.
-    ///   - url: where it was sent.
-    ///   - sendsAudioAlone: whether the body was the recording and nothing else.
-    ///   - sendsSecret: whether a token or another secret was sent.
-    ///   - saysLength: whether the body's length was said.
-    ///   - redact: takes the service's secrets out of a text.
+    /// Looks at a refusal for what must change; nil when it does not tell.
     init?(
         _ result: TransferResult, message: String?, url: ServiceURL,
         sendsAudioAlone: Bool = true, sendsSecret: Bool = true, saysLength: Bool = false,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import SpeechService
+internal import Synchronization
 internal import TakeStore
 internal import Upload
 
@@ -17,14 +18,7 @@ struct TokenFirst: Exchange {
     /// Whether the request that follows the token was made before.
     private var isRenewing = false
 
-    /// Prepares an exchange that needs a token.
-    ///
-    /// - Parameters:
-    ///   - exchange: what is done with it.
-    ///   - use: how it is fetched.
-    ///   - url: where it is fetched; secret.
-    ///   - hasToken: whether there is one already.
-    ///   - policy: when a request for it is made again.
+    /// Prepares an exchange that needs a token, which is fetched at a secret URL.
     init(
         _ exchange: any Exchange, fetching use: TokenExchange, at url: ServiceURL, hasToken: Bool,
         policy: RetryPolicy
@@ -105,5 +99,45 @@ struct TokenFirst: Exchange {
         engine = nil
         defer { isRenewing = false }
         return .request(after: Pause(isOfNextStep: !isRenewing))
+    }
+}
+
+/// Tokens that were fetched and are good still, by the request for them; in memory only.
+final class TokenCache: Sendable {
+    /// A token is not used so long before its end, or the tenth part of its life.
+    private static let margin = Duration.seconds(60)
+    /// Of more tokens, the first that ends is forgotten.
+    private static let limit = 16
+
+    private typealias Tokens = [TokenRequest: (text: String, end: ContinuousClock.Instant)]
+    private let tokens = Mutex(Tokens())
+
+    /// The token that opens a service, of an earlier request for it; nil when there is none.
+    func token(for service: RecognitionService) -> Credential? {
+        guard let (use, request) = service.tokenRequest(uuid: ""),
+            let token = tokens.withLock({ $0[request] }), token.end > .now
+        else { return nil }
+        // One that cannot be sent is fetched anew.
+        return try? use.credential(token.text)
+    }
+
+    /// Remembers a token that was fetched.
+    ///
+    /// - Returns: the token as it is sent; nil when it cannot be.
+    func insert(
+        _ token: String, lifetime: Duration, for service: RecognitionService
+    ) -> Credential? {
+        guard let (use, request) = service.tokenRequest(uuid: ""),
+            // What cannot be sent is no token.
+            let credential = try? use.credential(token)
+        else { return nil }
+        let end = ContinuousClock.now + lifetime - min(Self.margin, lifetime / 10)
+        tokens.withLock { tokens in
+            tokens[request] = (token, end)
+            guard tokens.count > Self.limit else { return }
+            let first = tokens.min { $0.value.end < $1.value.end }
+            if let first { tokens[first.key] = nil }
+        }
+        return credential
     }
 }

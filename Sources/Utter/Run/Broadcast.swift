@@ -58,11 +58,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     private let adding: Adding
     private let state = Mutex(State())
 
-    /// Creates one without listeners.
-    ///
-    /// - Parameters:
-    ///   - memory: how many of the newest elements a late listener begins with.
-    ///   - adding: drops what there is no room for; the oldest of more than 256 by itself.
+    /// Creates one whose late listeners begin with `memory` elements.
     init(
         remembering memory: Int = .max,
         adding: @escaping Adding = { elements, element in
@@ -113,7 +109,6 @@ final class Broadcast<Element: Sendable>: Sendable {
         state.withLock { $0.remembered.removeAll(where: isOver) }
     }
 
-    /// Says that nothing follows.
     func finish() {
         let calls = state.withLock { state in
             state.isFinished = true

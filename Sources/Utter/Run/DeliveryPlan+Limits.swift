@@ -32,12 +32,8 @@ extension DeliveryPlan {
         return frames == .max ? nil : StreamFormat.speech.duration(ofFrames: frames)
     }
 
-    /// Why the service does not take a complete recording; nil when it does.
-    ///
-    /// - Parameters:
-    ///   - frames: its length at 16 kHz.
-    ///   - byteCount: the length of its file.
-    /// - Returns: the failure of the take.
+    /// Why the service does not take a complete recording of so many frames at 16 kHz, and a
+    /// file of so many bytes; nil when it does.
     func limitFailure(frames: Int, byteCount: Int) -> TakeFailure? {
         let (limits, length) = (service.limits, StreamFormat.speech.duration(ofFrames: frames))
         let bytes = byteCount - format.bodyOffset

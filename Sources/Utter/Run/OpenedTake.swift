@@ -15,13 +15,8 @@ struct OpenedTake {
 
     /// Makes the take's folder and its journal.
     ///
-    /// On a thread of its own; blocks on the disk.
-    ///
-    /// - Parameters:
-    ///   - pipeline: whose spool and sync thread are used.
-    ///   - manifest: what is known of the take when it begins.
-    ///   - onSave: called on the sync thread when the manifest was written, or could not be.
-    /// - Throws: `SystemError` when not even memory is left.
+    /// On a thread of its own; blocks on the disk. `onSave` is called on the sync thread when the
+    /// manifest was written, or could not be.
     init(
         in pipeline: Pipeline, _ manifest: TakeManifest,
         onSave: @escaping @Sendable (SystemError?) -> Void

@@ -9,7 +9,6 @@ internal import TakeStore
 ///
 /// Usable from any thread, without a lock.
 final class ProgressMeter: Sendable {
-    /// The least time between two looks.
     static let interval = Duration.milliseconds(100)
 
     private let account: CaptureAccount

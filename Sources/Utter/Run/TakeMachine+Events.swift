@@ -34,7 +34,6 @@ extension TakeMachine {
         case resumed
         /// The service has found the end by itself.
         case heardEnd
-        /// The take is not wanted any more.
         case cancel
         /// The take shall be delivered another time.
         case leave
@@ -51,7 +50,6 @@ extension TakeMachine {
         case start(part: Int, ExchangeRequest, Pause)
         /// End the pause of a part's request, as far as it is the speaker's.
         case hurry(part: Int)
-        /// Break the request of a part off.
         case breakOff(part: Int)
         /// Ask for the secrets, then say `secrets`; once more if the service has refused them.
         case ask(after: TakeFailure?)

@@ -191,8 +191,7 @@ final class Wiring: Sendable {
             }
         case .ask(let refusal): run.ask(after: refusal)
         case .rememberLength:
-            let now = TimedNote.Entry(time: Date().timeIntervalSince1970)
-            run.pipeline.lengthOrigins.insert(now, by: run.plan.service.url.origin.description)
+            run.pipeline.lengthOrigins.insert(run.plan.service.url.origin.description)
         case .resumeCapture:
             run.control.requestResume()
             capture.wake()

@@ -91,12 +91,7 @@ struct TalkMachine: Sendable {
     private var next = 1
     private var actions: [Action] = []
 
-    /// Begins without a take.
-    ///
-    /// - Parameters:
-    ///   - limits: what is long.
-    ///   - isForOne: whether the first take is the only one.
-    ///   - listensAgain: whether a take that silence ends is followed by another.
+    /// Begins without a take; the first is the only one if `isForOne`.
     init(limits: Limits = Limits(), isForOne: Bool = false, listensAgain: Bool = false) {
         (self.limits, self.isForOne, self.listensAgain) = (limits, isForOne, listensAgain)
     }

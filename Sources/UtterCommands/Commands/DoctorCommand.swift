@@ -45,7 +45,7 @@ struct DoctorCommand: AsyncParsableCommand {
         ]
     }
 
-    private struct Row: Encodable {
+    private struct Row {
         var check: String
         var findings: [Finding]
     }
@@ -92,10 +92,9 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private static func json(_ rows: [Row], isGood: Bool) -> String {
-        struct Object: Encodable {
-            var isGood: Bool
-            var checks: [Row]
+        let checks = rows.map { row -> JSONObject in
+            ["check": row.check, "findings": row.findings.map(\.object)]
         }
-        return JSONOutput.text(Object(isGood: isGood, checks: rows))
+        return JSONOutput.text(["isGood": isGood, "checks": checks] as JSONObject)
     }
 }

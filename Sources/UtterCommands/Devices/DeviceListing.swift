@@ -7,26 +7,6 @@ internal import UtterTerminal
 
 /// The devices and what each offers, for people and for programs.
 struct DeviceListing {
-    private struct Row: Encodable {
-        var name, description: String
-        var card: String?
-        var isDefault, isMonitor: Bool
-        /// Empty for a device that was not opened.
-        var formats: [String] = []
-        var rates: [Int] = []
-        var fewestChannels: Int?
-        var mostChannels: Int?
-        /// Who records from it now, as far as that is known, when it cannot be opened for that.
-        var holders: [Holder]?
-        /// Why it cannot be used now.
-        var problem: String?
-    }
-
-    private struct Holder: Encodable {
-        var process: Int32
-        var program: String
-    }
-
     private let devices: [CaptureDevice]
     private let abilities: [Result<DeviceAbility, CaptureError>?]
 
@@ -60,24 +40,29 @@ struct DeviceListing {
 
     private static func row(
         _ device: CaptureDevice, _ ability: Result<DeviceAbility, CaptureError>?
-    ) -> Row {
-        var row = Row(
-            name: device.name, description: device.description, card: device.card,
-            isDefault: device.isDefault, isMonitor: device.isMonitor)
+    ) -> JSONObject {
+        var row: JSONObject = [
+            "name": device.name, "description": device.description, "card": device.card,
+            "isDefault": device.isDefault, "isMonitor": device.isMonitor,
+            // Empty for a device that was not opened.
+            "formats": [String](), "rates": [Int](),
+        ]
         switch ability {
         case .success(.unknown)?: break
         case .success(let ability)?:
-            (row.formats, row.rates) = (ability.formats, ability.rates)
-            row.fewestChannels = ability.channels.lowerBound
-            row.mostChannels = ability.channels.upperBound
+            (row["formats"], row["rates"]) = (ability.formats, ability.rates)
+            row["fewestChannels"] = ability.channels.lowerBound
+            row["mostChannels"] = ability.channels.upperBound
         case .failure(let error)?:
-            row.problem = error.description
+            row["problem"] = error.description
             if case .deviceBusy(_, let holders) = error {
-                row.holders = holders.map { Holder(process: $0.process, program: $0.program) }
+                row["holders"] = holders.map { holder -> JSONObject in
+                    ["process": holder.process, "program": holder.program]
+                }
             }
-        case nil: row.problem = "it does not answer"
+        case nil: row["problem"] = "it does not answer"
         }
-        return row
+        return row.withoutNulls
     }
 
     /// Rates, channels and formats in few words, or why they are not known.

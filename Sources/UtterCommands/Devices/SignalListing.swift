@@ -5,23 +5,6 @@ internal import UtterTerminal
 
 /// What was heard of a microphone, for people and for programs.
 struct SignalListing {
-    private struct Object: Encodable {
-        @Nullable var card: String?
-        @Nullable var sampleFormat: String?
-        @Nullable var sampleRate: Int?
-        @Nullable var channels: Int?
-        @Nullable var periodMs: Double?
-        @Nullable var bufferMs: Double?
-        var durationMs: Double
-        @Nullable var firstFrameMs: Double?
-        @Nullable var peakDecibels: Double?
-        @Nullable var floorDecibels: Double?
-        var voiceHeard: Bool
-        var lostFrames: Int
-        /// What was wrong, such as "digital-silence"; empty when nothing was.
-        var faults: [String]
-    }
-
     private let report: SignalProbe.Report
 
     init(_ report: SignalProbe.Report) { self.report = report }
@@ -54,16 +37,19 @@ struct SignalListing {
 
     var json: String {
         let details = report.end.details
-        let object = Object(
-            card: details?.card, sampleFormat: details?.sampleFormat,
-            sampleRate: details?.format.sampleRate, channels: details?.format.channelCount,
-            periodMs: details.map { $0.format.duration(ofFrames: $0.periodFrames).milliseconds },
-            bufferMs: details.map { $0.format.duration(ofFrames: $0.bufferFrames).milliseconds },
-            durationMs: report.length.milliseconds, firstFrameMs: report.firstFrame?.milliseconds,
-            peakDecibels: report.peakDecibels.map(Self.tenths),
-            floorDecibels: report.floorDecibels.map(Self.tenths),
-            voiceHeard: report.end.hasVoice == true, lostFrames: lostFrames,
-            faults: report.end.faults.map(\.rawValue))
+        let format = details?.format
+        let object: JSONObject = [
+            "card": details?.card, "sampleFormat": details?.sampleFormat,
+            "sampleRate": format?.sampleRate, "channels": format?.channelCount,
+            "periodMs": details.map { $0.format.duration(ofFrames: $0.periodFrames).milliseconds },
+            "bufferMs": details.map { $0.format.duration(ofFrames: $0.bufferFrames).milliseconds },
+            "durationMs": report.length.milliseconds,
+            "firstFrameMs": report.firstFrame?.milliseconds,
+            "peakDecibels": report.peakDecibels.map(Self.tenths),
+            "floorDecibels": report.floorDecibels.map(Self.tenths),
+            "voiceHeard": report.end.hasVoice == true, "lostFrames": lostFrames,
+            "faults": report.end.faults.map(\.rawValue),
+        ]
         return JSONOutput.text(object)
     }
 

@@ -16,15 +16,17 @@ protocol Check: Sendable {
     func run() async -> [Finding]
 }
 
-struct Finding: Encodable {
-    enum Verdict: String, Encodable {
+struct Finding {
+    enum Verdict: String {
         case good, warning, bad
     }
 
     var verdict: Verdict
     /// What is so, in one line without capital and full stop.
     var text: String
-    @Nullable var hint: String?
+    var hint: String?
+
+    var object: JSONObject { ["verdict": verdict.rawValue, "text": text, "hint": hint] }
 
     static func good(_ text: String) -> Finding { Finding(verdict: .good, text: text, hint: nil) }
 

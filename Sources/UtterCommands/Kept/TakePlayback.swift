@@ -7,12 +7,7 @@ internal import Utter
 internal import UtterTerminal
 
 /// Plays one take by a program that is installed, obeys signals, and shows how far it has come.
-///
-/// The program reads a WAV file from its standard input.
 final class TakePlayback: Sendable {
-    /// For how long a program may take no sound, or go on when it has all of it.
-    private static let patience = Duration.seconds(10)
-
     /// `F_SETPIPE_SZ` of <fcntl.h>, which Swift does not import.
     private static let setPipeSize: Int32 = 1_031
 
@@ -52,74 +47,38 @@ final class TakePlayback: Sendable {
             throw CommandFailure(
                 "take \(take.id.text) has no sound in it", status: .unusableAudio)
         }
-        let player = try player()
-        let heard = try orFailure {
-            try run(player, &source, &samples, length: take.length ?? .zero)
+        var failure: CommandFailure?
+        do throws(CommandFailure) {
+            failure = try play(&source, &samples, length: take.length ?? .zero)
+        } catch {
+            failure = error
         }
         if let status = farewell.withLock({ $0 }) { return status }
-        if let failure = heard.failure ?? heard.damage { throw failure }
+        if let failure { throw failure }
         return .textPrinted
     }
 
-    /// Runs the program.
-    ///
-    /// - Returns: what of the take could not be read, and why the program has failed.
-    private func run(
-        _ player: (path: String, words: [String]), _ source: inout TakeSamples,
-        _ samples: inout [Int16], length: Duration
-    ) throws(SystemError) -> (damage: CommandFailure?, failure: CommandFailure?) {
-        let (path, words) = player
-        let complaints = try makeMemoryFile()
-        let ends = try makePipe()
+    /// Feeds the program by a pipe; what of the take could not be read.
+    private func play(
+        _ source: inout TakeSamples, _ samples: inout [Int16], length: Duration
+    ) throws(CommandFailure) -> CommandFailure? {
+        let player = try SoundPlayer(on: device)
+        let ends = try orFailure { try makePipe() }
         let reading = OwnedDescriptor(taking: ends.reading)
-        let pipe = OwnedDescriptor(taking: ends.writing)
+        var pipe: OwnedDescriptor? = OwnedDescriptor(taking: ends.writing)
         // What waits in the pipe is shown as heard.
-        _ = fcntl(pipe.number, Self.setPipeSize, 4_096)
-        _ = fcntl(pipe.number, F_SETFL, O_NONBLOCK)
-        var process = try ChildProcess(
-            path, words, environment: ScrubbedEnvironment.entries(), input: .given(reading),
-            error: .given(complaints.duplicate()))
+        _ = fcntl(ends.writing, Self.setPipeSize, 4_096)
+        _ = fcntl(ends.writing, F_SETFL, O_NONBLOCK)
         var damage: CommandFailure?
-        do throws(CommandFailure) {
-            try feed(&source, &samples, length: length, to: pipe)
-        } catch {
-            damage = error
+        try player.play(reading, unless: stop) {
+            do throws(CommandFailure) {
+                try feed(&source, &samples, length: length, to: ends.writing)
+            } catch {
+                damage = error
+            }
+            _ = pipe.take()
         }
-        let deadline = ContinuousClock.now + Self.patience
-        guard process.waitUntilOver(orReadable: stop.descriptor, by: deadline),
-            farewell.withLock({ $0 }) == nil, let status = try process.status(by: deadline)
-        else { return (damage, failure(of: words[0], "it does not go on")) }
-        if status == 0 { return (damage, nil) }
-        let complaint = FFmpegDecoder.words(in: complaints.number)
-        return (
-            damage,
-            failure(
-                of: words[0],
-                complaint.isEmpty ? "it ended with status \(status >> 8)" : complaint)
-        )
-    }
-
-    /// The first program that is installed, and what it is called with.
-    private func player() throws(CommandFailure) -> (path: String, words: [String]) {
-        let programs =
-            device.map { [["aplay", "-q", "-D", $0, "-"]] }
-            ?? [["pw-play", "-"], ["paplay"], ["aplay", "-q", "-"]]
-        let found = programs.compactMap { words in
-            words.first.flatMap { DesktopTool.path(of: $0) }.map { (path: $0, words: words) }
-        }
-        guard let player = found.first else {
-            throw CommandFailure(
-                device == nil
-                    ? "no program that plays sound is installed: pw-play, paplay or aplay"
-                    : "the program aplay, which plays on a device of ALSA's, is not installed",
-                hint: "install one: sudo apt install alsa-utils; or copy the audio with: "
-                    + "utter export last FILE", status: .configuration)
-        }
-        return player
-    }
-
-    private func failure(of program: String, _ reason: String) -> CommandFailure {
-        CommandFailure("\(program): \(reason)", hint: Hints.notPlayed, status: .noInput)
+        return damage
     }
 
     private func read(
@@ -128,13 +87,10 @@ final class TakePlayback: Sendable {
         try orFailure { try source.next(into: &samples) }
     }
 
-    /// Gives the program what it reads, and closes the pipe.
     private func feed(
         _ source: inout TakeSamples, _ samples: inout [Int16], length: Duration,
-        to pipe: consuming OwnedDescriptor
+        to pipe: Int32
     ) throws(CommandFailure) {
-        let number = pipe.number
-        defer { withExtendedLifetime(pipe) {} }
         let total = StatusLine.clock(length)
         let encoder = WAVEncoder()
         var (bytes, byteCount) = ([UInt8](), 0)
@@ -144,7 +100,7 @@ final class TakePlayback: Sendable {
             try? encoder.encode(samples.span, into: &bytes)  // The same.
             var rest = bytes[...]
             while !rest.isEmpty {
-                guard let count = write(rest, to: number) else { return }
+                guard let count = write(rest, to: pipe) else { return }
                 rest = rest.dropFirst(count)
                 byteCount += count
                 let position = StatusLine.clock(.milliseconds(byteCount / 32))
@@ -161,7 +117,7 @@ final class TakePlayback: Sendable {
             pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: pipe, events: Int16(POLLOUT), revents: 0),
         ]
-        let limit = Int32(Self.patience / .milliseconds(1))
+        let limit = Int32(SoundPlayer.patience / .milliseconds(1))
         guard unsafe poll(&events, 2, limit) > 0, events[0].revents == 0 else { return nil }
         let count = unsafe bytes.withUnsafeBytes {
             unsafe Glibc.write(pipe, $0.baseAddress, $0.count)

@@ -10,7 +10,6 @@ internal import Utter
 /// Each reads the text on standard input, so that no text is ever taken for an option, or seen in
 /// the list of processes.
 struct DesktopTool {
-    /// What is to be done with the text.
     enum Purpose: String {
         case copying = "--copy"
         case typing = "--type"

@@ -6,93 +6,81 @@ internal import Utter
 ///
 /// A member that does not belong to an event is not there. Events and members may be added, none
 /// will change; `docs/events.schema.json` lists them.
-struct EventReport: Encodable {
-    /// How loud the last period was, in dBFS.
-    struct Loudness: Encodable {
-        var peak, rms: Double
+struct EventReport {
+    private var object: JSONObject
 
-        init(_ level: Level) {
-            (peak, rms) = (Self.rounded(level.peakDecibels), Self.rounded(level.decibels))
-        }
-
-        private static func rounded(_ decibels: Float) -> Double {
-            (Double(decibels) * 10).rounded() / 10
-        }
-    }
-
-    var event: String
-    /// Milliseconds since the take was begun.
-    var atMs: Double
-    var take: String?
-    var file: String?
-    var source: String?
-    var rate, channels: Int?
-    var message: String?
-    var attempt: Int?
-    var url: String?
-    var elapsedMs: Double?
-    var decibels: Loudness?
-    var journaledBytes, bodyBytes, sentBytes: Int?
-    var isComplete: Bool?
-    var text, partial: String?
-    var cause: String?
-    var status: Int?
-    var pauseMs, delayMs, lostMs: Double?
-    var isResent: Bool?
-    var outcome: OutcomeReport?
-
-    /// How a take ended, or why there is none.
     init(_ outcome: OutcomeReport, at time: Duration = .zero) {
-        (event, atMs) = ("outcome", time.milliseconds)
-        (take, file, self.outcome) = (outcome.id, outcome.file, outcome)
+        object = [
+            "event": "outcome", "atMs": time.milliseconds, "take": outcome.id,
+            "file": outcome.file, "outcome": outcome,
+        ]
     }
 
-    /// Something that has happened to a take.
     init(_ event: TakeEvent, of take: TakeID, _ file: String?, at time: Duration) {
-        self.event = ""
-        (self.take, self.file, atMs) = (take.text, file, time.milliseconds)
+        let name: String
+        (name, object) = Self.members(of: event)
+        object["event"] = name
+        (object["take"], object["file"]) = (take.text, file)
+        // Since the take was begun.
+        object["atMs"] = time.milliseconds
+    }
+
+    private static func members(of event: TakeEvent) -> (String, JSONObject) {
         switch event {
-        case .opening(let source): (self.event, self.source) = ("opening", source)
+        case .opening(let source): ("opening", ["source": source])
         case .listening(let source, let format):
-            self.event = "listening"
-            (self.source, rate, channels) = (source, format.sampleRate, format.channelCount)
-        case .began(let delay): (self.event, delayMs) = ("began", delay.milliseconds)
-        case .resumed: self.event = "resumed"
-        case .sent: self.event = "sent"
-        case .noticed(let notice): (self.event, message) = ("notice", notice.text)
-        case .connected(let attempt): (self.event, self.attempt) = ("connected", attempt)
-        case .progress(let progress):
-            self.event = "progress"
-            elapsedMs = progress.elapsed.milliseconds
-            decibels = Loudness(progress.level)
-            journaledBytes = progress.journaledByteCount
-            (bodyBytes, sentBytes) = (progress.bodyByteCount, progress.sentByteCount)
-            isComplete = progress.isComplete
-        case .negotiated(let details): (self.event, message) = ("negotiated", details.text)
-        case .signal(let state): (self.event, message) = ("signal", state.rawValue)
-        case .lost(let time): (self.event, lostMs) = ("lost", time.milliseconds)
-        case .quiet: self.event = "quiet"
+            (
+                "listening",
+                ["source": source, "rate": format.sampleRate, "channels": format.channelCount]
+            )
+        case .began(let delay): ("began", ["delayMs": delay.milliseconds])
+        case .resumed: ("resumed", [:])
+        case .sent: ("sent", [:])
+        case .noticed(let notice): ("notice", ["message": notice.text])
+        case .connected(let attempt): ("connected", ["attempt": attempt])
+        case .progress(let progress): ("progress", members(of: progress))
+        case .negotiated(let details): ("negotiated", ["message": details.text])
+        case .signal(let state): ("signal", ["message": state.rawValue])
+        case .lost(let time): ("lost", ["lostMs": time.milliseconds])
+        case .quiet: ("quiet", [:])
         case .heard(let transcript):
-            self.event = "heard"
-            text = TerminalText.sanitized(transcript.text)
-            partial = TerminalText.sanitized(transcript.partial)
+            (
+                "heard",
+                [
+                    "text": TerminalText.sanitized(transcript.text),
+                    "partial": TerminalText.sanitized(transcript.partial),
+                ]
+            )
         case .captured(let end):
-            self.event = "captured"
-            (cause, message) = (end.cause.word, end.warning)
-            if case .source(let error) = end.cause { message = error.description }
-        case .refused(let failure): (self.event, message) = ("refused", failure.description)
+            ("captured", ["cause": end.cause.word, "message": end.cause.reason ?? end.warning])
+        case .refused(let failure): ("refused", ["message": failure.description])
         case .interrupted(let failure, let pause):
-            self.event = "interrupted"
-            (message, pauseMs) = (failure.description, pause.milliseconds)
+            ("interrupted", ["message": failure.description, "pauseMs": pause.milliseconds])
         case .answeredEarly(let status, let sentByteCount, let isResent):
-            self.event = "answered-early"
-            (self.status, sentBytes, self.isResent) = (status, sentByteCount, isResent)
-        case .resending(let attempt, let url):
-            (self.event, self.attempt, self.url) = ("resending", attempt, url)
+            (
+                "answered-early",
+                ["status": status, "sentBytes": sentByteCount, "isResent": isResent]
+            )
+        case .resending(let attempt, let url): ("resending", ["attempt": attempt, "url": url])
         }
     }
 
-    var json: String { JSONOutput.text(self) }
+    private static func members(of progress: TakeProgress) -> JSONObject {
+        let decibels: JSONObject = [
+            "peak": tenths(progress.level.peakDecibels), "rms": tenths(progress.level.decibels),
+        ]
+        return [
+            "elapsedMs": progress.elapsed.milliseconds, "decibels": decibels,
+            "journaledBytes": progress.journaledByteCount, "bodyBytes": progress.bodyByteCount,
+            "sentBytes": progress.sentByteCount, "isComplete": progress.isComplete,
+        ]
+    }
+
+    private static func tenths(_ decibels: Float) -> Double {
+        (Double(decibels) * 10).rounded() / 10
+    }
+
+    var json: String { JSONOutput.text(object.withoutNulls) }
 }
 
 extension CaptureEnd.Cause {
@@ -105,5 +93,9 @@ extension CaptureEnd.Cause {
         case .source: "source"
         case .encoder: "encoder"
         }
+    }
+
+    fileprivate var reason: String? {
+        if case .source(let error) = self { error.description } else { nil }
     }
 }

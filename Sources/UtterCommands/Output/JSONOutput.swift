@@ -7,12 +7,7 @@ internal import FoundationEssentials
 /// An encoder escapes what JSON forbids in strings, which leaves the C1 controls and the signs that
 /// turn the reading direction; those are escaped here.
 enum JSONOutput {
-    /// The JSON of a value whose members are strings, numbers and the like.
-    ///
-    /// - Parameters:
-    ///   - value: what is encoded.
-    ///   - isPretty: whether it has a line for each member.
-    /// - Returns: the text; `null` when a number is none, which no value of ours has.
+    /// A value on one line, or with a line for each member if `isPretty`.
     static func text(_ value: some Encodable, isPretty: Bool = false) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -46,21 +41,43 @@ enum JSONOutput {
     }
 }
 
-/// An optional member of an object in JSON that is always there: as null when it is nil.
-@propertyWrapper
-struct Nullable<Value: Encodable>: Encodable {
-    var wrappedValue: Value?
+/// An object of JSON, made member by member.
+struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
+    typealias Content = any Encodable & Sendable
 
-    init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+    private struct Member: Encodable {
+        let value: Content?
 
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        guard let wrappedValue else { return try container.encodeNil() }
-        try container.encode(wrappedValue)
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            guard let value else { return try container.encodeNil() }
+            try container.encode(value)
+        }
     }
-}
 
-extension Nullable: Sendable where Value: Sendable {}
+    private var members: [String: Member]
+
+    /// Makes an object in which nil is null.
+    init(dictionaryLiteral members: (String, Content?)...) {
+        let members = members.map { ($0, Member(value: $1)) }
+        self.members = Dictionary(members) { $1 }
+    }
+
+    /// Sets a member, to null where that is nil.
+    subscript(name: String) -> Content? {
+        get { members[name]?.value }
+        set { members[name] = Member(value: newValue) }
+    }
+
+    /// The object without the members that are null.
+    var withoutNulls: JSONObject {
+        var object = self
+        object.members = members.filter { $0.value.value != nil }
+        return object
+    }
+
+    func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
+}
 
 /// What standard output has of a take.
 package enum OutputForm: Sendable {

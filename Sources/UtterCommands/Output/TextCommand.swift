@@ -8,7 +8,6 @@ internal import UtterTerminal
 
 /// The command of `--run`, which reads a text.
 struct TextCommand {
-    /// How often it is asked whether to kill it.
     private static let interval = Duration.milliseconds(100)
 
     private let command: String

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import ArgumentParser
 internal import Glibc
 internal import Synchronization
 internal import Utter
@@ -17,7 +18,6 @@ package final class TextOutput: Sendable {
         var files: Set<String> = []
     }
 
-    /// What is printed besides a text.
     private let form: OutputForm
     /// Where the printed form goes: standard output and files.
     private let places: [TextSink]
@@ -31,14 +31,7 @@ package final class TextOutput: Sendable {
         TextOutput([.standardOutput], form: .text, endsLines: true)
     }
 
-    /// Chooses places.
-    ///
-    /// - Parameters:
-    ///   - sinks: all of them; standard output when there are none.
-    ///   - isUsual: whether texts are printed when no place is named.
-    ///   - form: what standard output has.
-    ///   - endsLines: whether a line feed ends the last text too.
-    ///   - isOver: whether the program is to end; asked now and then while a command runs.
+    /// Chooses places; `isOver` is asked now and then while a command runs.
     init(
         _ sinks: [TextSink], isUsual: Bool = true, form: OutputForm, endsLines: Bool,
         isOver: @escaping @Sendable () -> Bool = { false }
@@ -58,14 +51,8 @@ package final class TextOutput: Sendable {
 
     /// Those that options name, or for the voice of a person the settings.
     ///
-    /// - Parameters:
-    ///   - options: what the command line says.
-    ///   - isUsual: whether texts are printed when it names no place.
-    ///   - form: what standard output has.
-    ///   - isVoice: whether a person speaks. Only then do the settings count: what a timer sends must
-    ///     not be typed into whatever window is open.
-    ///   - isOver: whether the program is to end.
-    /// - Throws: `CommandFailure` when a place cannot take texts.
+    /// For others the settings do not count: what a timer sends must not be typed into whatever
+    /// window is open.
     package convenience init(
         _ options: TextOptions, isUsual: Bool = true, form: OutputForm, isVoice: Bool = false,
         isOver: @escaping @Sendable () -> Bool = { false }
@@ -92,16 +79,10 @@ package final class TextOutput: Sendable {
             + (command.map { [.command($0)] } ?? [])
     }
 
-    /// Gives a text to every place.
+    /// Gives a text, harmless to a terminal, to every place; nil is none.
     ///
-    /// - Parameters:
-    ///   - text: harmless to a terminal; nil when there is none.
-    ///   - label: what stands before it where it is printed: the name of a file, or nothing.
-    ///   - earlier: the places that have failed already, and are returned too.
-    ///   - lendsTerminal: whether a command has the terminal to itself.
-    ///   - object: the printed form of `--json`, told whether a place has failed.
-    /// - Returns: the places that could not take it, in order. When `standardOutput` is among them,
-    ///   the text is nowhere.
+    /// - Returns: the places that could not take it, in order, behind those that had failed before.
+    ///   When `standardOutput` is among them, the text is nowhere.
     func give(
         _ text: String?, label: String = "",
         after earlier: [(sink: TextSink, failure: CommandFailure)] = [],
@@ -174,4 +155,51 @@ extension TextSink {
         case .clipboard, .keyboard, .command: false
         }
     }
+}
+
+/// Where a transcript goes; for every command that prints one.
+package struct TextOptions: ParsableArguments {
+    package init() {}
+
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp(
+            "Write the text, or the object of --json, into this file instead of standard output, "
+                + "which is -.", valueName: "file"), completion: .file())
+    var output: [String] = []
+
+    @Flag(help: "Copy the text to the clipboard (by wl-copy, xclip or xsel).")
+    var copy = false
+
+    @Flag(help: "Type the text where the cursor is (by wtype, xdotool or ydotool).")
+    var type = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Run this command with the shell; it reads the text on standard input.",
+            valueName: "command"))
+    package var run: [String] = []
+
+    @Flag(
+        help: ArgumentHelp(
+            "End the last line of the text without a line feed.", visibility: .hidden))
+    var noNewline = false
+
+    package mutating func validate() throws {
+        guard !output.contains("") else { throw ValidationError("-o needs the name of a file.") }
+        guard !run.contains(where: { $0.allSatisfy(\.isWhitespace) }) else {
+            throw ValidationError("--run needs a command.")
+        }
+    }
+
+    /// What counts when nothing is said: standard output.
+    package static var standard: TextOptions {
+        var options = TextOptions()
+        (options.output, options.run) = ([], [])
+        (options.copy, options.type, options.noNewline) = (false, false, false)
+        return options
+    }
+
+    /// Whether one of these options names a place.
+    var isGiven: Bool { !output.isEmpty || copy || type || !run.isEmpty }
 }

@@ -65,12 +65,7 @@ enum TextSink: Sendable, Equatable {
         }
     }
 
-    /// Takes a text; blocks until it is there.
-    ///
-    /// - Parameters:
-    ///   - text: without controls that a terminal would obey.
-    ///   - circumstances: what it needs beside the text.
-    /// - Throws: `CommandFailure` when it could not be taken.
+    /// Takes a text, harmless to a terminal; blocks until it is there.
     func take(
         _ text: String, in circumstances: Circumstances = Circumstances()
     ) throws(CommandFailure) {

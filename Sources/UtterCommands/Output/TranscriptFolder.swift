@@ -16,14 +16,10 @@ struct TranscriptFolder: Sendable {
     /// What the files of a recording are called, without an extension.
     private let names: [String: String]
 
-    /// Prepares a folder, which is made when it is missing.
+    /// Prepares a folder for the texts of files, which is made when it is missing.
     ///
-    /// - Parameters:
-    ///   - path: where it is.
-    ///   - replaces: whether files that are there are replaced.
-    ///   - files: the recordings.
-    /// - Throws: `CommandFailure` when the folder cannot be written to, or two recordings would have
-    ///   the same name.
+    /// - Throws: `CommandFailure` when it cannot be written to, or two recordings have the same
+    ///   name.
     init(_ path: String, replaces: Bool, of files: [String]) throws(CommandFailure) {
         (self.path, self.replaces) = (path, replaces)
         var names: [String: String] = [:]
@@ -61,13 +57,7 @@ struct TranscriptFolder: Sendable {
         }
     }
 
-    /// Writes the files of a recording.
-    ///
-    /// - Parameters:
-    ///   - transcript: what was understood.
-    ///   - file: the recording, as the person named it.
-    ///   - json: the object of `--json`.
-    /// - Throws: `CommandFailure` when one cannot be written; those before it are there.
+    /// Writes the files of a recording, which stay when a later one cannot be written.
     func write(
         _ transcript: Transcript, of file: String, json: String
     ) throws(CommandFailure) {

@@ -35,43 +35,13 @@ enum ServiceListing {
 }
 
 extension ServiceListing {
-    private struct Row: Encodable {
-        var name: String
-        @Nullable var title: String? = nil
-        @Nullable var url: String? = nil
-        @Nullable var docs: String? = nil
-        @Nullable var verified: String? = nil
-        /// Whether the profile is a file of the person's.
-        @Nullable var isOwn: Bool? = nil
-        /// Whether a recording is sent while it is made.
-        @Nullable var isLive: Bool? = nil
-        @Nullable var token: Token? = nil
-        var words: [Word] = []
-        @Nullable var error: String? = nil
-    }
-
-    private struct Token: Encodable {
-        var isNeeded, isThere: Bool
-        @Nullable var variable: String?
-    }
-
-    private struct Word: Encodable {
-        var name: String
-        var isRequired: Bool
-        @Nullable var standard: String?
-        @Nullable var about: String?
-        /// What may be said; empty when that is anything.
-        var values: [String]
-    }
-
     /// All services as a JSON array; one that is wrong has an `error` and hides no other.
     static func json() -> String {
-        var rows: [Row] = []
-        for name in Services.names {
+        let rows = Services.names.map { name -> JSONObject in
             do throws(CommandFailure) {
-                rows.append(row(name, try Services.profile(name)))
+                return row(name, try Services.profile(name))
             } catch {
-                rows.append(Row(name: name, error: error.message))
+                return row(name, nil, error: error.message)
             }
         }
         return JSONOutput.text(rows, isPretty: true)
@@ -81,26 +51,32 @@ extension ServiceListing {
         JSONOutput.text(row(profile.name, profile), isPretty: true)
     }
 
-    private static func row(_ name: String, _ profile: ServiceProfile) -> Row {
-        var row = Row(name: name, title: profile.title, url: profile.url.text)
-        row.docs = profile.docs
-        row.verified = profile.verified
-        row.isOwn = profile.texts[0].place.hasPrefix("/")
-        row.isLive = profile.isLive
-        if let part = profile.authentication.token {
+    private static func row(
+        _ name: String, _ profile: ServiceProfile?, error: String? = nil
+    ) -> JSONObject {
+        let words = (profile?.words ?? []).map { word -> JSONObject in
+            [
+                "name": word.name, "isRequired": word.isRequired && word.standard == nil,
+                "standard": word.standard, "about": word.about, "values": word.choices,
+            ]
+        }
+        return [
+            "name": name, "title": profile?.title, "url": profile?.url.text, "docs": profile?.docs,
+            "verified": profile?.verified, "isOwn": profile?.texts[0].place.hasPrefix("/"),
+            "isLive": profile?.isLive, "token": profile.flatMap(token), "words": words,
+            "error": error,
+        ]
+    }
+
+    private static func token(of profile: ServiceProfile) -> JSONObject? {
+        profile.authentication.token.map { part in
             var variable: String?
             if case .variable(let name)? = part.source { variable = name }
-            row.token = Token(
-                isNeeded: profile.authentication.parts.contains(where: \.isRequired),
-                isThere: profile.tokenState == ServiceProfile.tokenThere, variable: variable)
+            return [
+                "isNeeded": profile.authentication.parts.contains(where: \.isRequired),
+                "isThere": profile.tokenState == ServiceProfile.tokenThere, "variable": variable,
+            ]
         }
-        row.words = profile.words.map { word in
-            Word(
-                name: word.name, isRequired: word.isRequired && word.standard == nil,
-                standard: word.standard, about: word.about,
-                values: word.choices)
-        }
-        return row
     }
 }
 

@@ -59,7 +59,6 @@ struct BatchCount: Equatable {
             + (speed(at: now).map { ", \($0)× real time" } ?? "")
     }
 
-    /// Such as `1:02`.
     private static func clock(_ time: Duration) -> String {
         String(StatusLine.clock(time + .milliseconds(500)).dropLast(2))
     }

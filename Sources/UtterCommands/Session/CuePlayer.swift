@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioDevices
 internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
@@ -39,9 +38,7 @@ final class CuePlayer: Sendable {
         (wakeup, abort, done) = (try Wakeup(), try Wakeup(), try Wakeup())
     }
 
-    /// Opens the loudspeaker, so that it is ready when the microphone is; once.
-    ///
-    /// - Parameter warning: tells the person that no tone can be played.
+    /// Looks for the program that plays, once, on the thread that will run it.
     func prepare(warning: @escaping @Sendable (String) -> Void) {
         thread.withLock { thread in
             guard thread == nil else { return }
@@ -80,21 +77,13 @@ final class CuePlayer: Sendable {
     }
 
     private func run(_ warning: @Sendable (String) -> Void) {
-        do throws(Loudspeaker.Failure) {
-            // Ahead of time: to open one takes longer than to play.
-            while try playNext(on: try Loudspeaker()) {}
+        do throws(CommandFailure) {
+            let player = try SoundPlayer()
+            while let cue = next() { try play(cue, by: player) }
         } catch {
             state.withLock { $0 = State(isOver: true) }
-            warning("the cue cannot be played: \(error.description)")
+            warning("the cue cannot be played: \(error.message)")
         }
-    }
-
-    /// Plays the next tone; false when there will be none.
-    private func playNext(on opened: consuming Loudspeaker) throws(Loudspeaker.Failure) -> Bool {
-        let loudspeaker = opened
-        guard let cue = next() else { return false }
-        try play(cue, on: loudspeaker)
-        return !state.withLock { $0.isOver && $0.due.isEmpty }
     }
 
     /// Waits for the next tone; nil when there will be none.
@@ -110,10 +99,14 @@ final class CuePlayer: Sendable {
         }
     }
 
-    private func play(_ cue: Cue, on loudspeaker: borrowing Loudspeaker) throws(Loudspeaker.Failure)
-    {
-        let samples = Self.tone(cue)
-        try loudspeaker.play(samples.span, unless: abort)
+    private func play(_ cue: Cue, by player: SoundPlayer) throws(CommandFailure) {
+        var file: [UInt8] = []
+        let encoder = WAVEncoder()
+        // It throws nothing: there is no library of C below it.
+        try? encoder.encode(Self.tone(cue).span, into: &file)
+        let header = encoder.settledHeader ?? []
+        let input = try orFailure { try makeMemoryFile(header + file) }
+        try player.play(input, unless: abort)
     }
 
     /// 80 ms of a sine, faded in and out so that it does not click.

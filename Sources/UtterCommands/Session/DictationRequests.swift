@@ -27,7 +27,6 @@ final class DictationRequests: Sendable {
         (self.dictation, self.isForOne, self.endAll) = (dictation, isForOne, endAll)
     }
 
-    /// Lets no take begin any more.
     func finish() {
         state.withLock { $0.isOver = true }
         dictation.finish()

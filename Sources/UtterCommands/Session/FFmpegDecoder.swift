@@ -18,7 +18,6 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         case pipe(Int32, prefix: [UInt8])
     }
 
-    /// Where the program is; nil when it is not installed.
     static var program: String? { DesktopTool.path(of: "ffmpeg") }
 
     /// How long it may deliver nothing: of a pipe at first, of a file at any time.
@@ -55,7 +54,6 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
     private var isStopped = false
     private var lastNews = ContinuousClock.now
 
-    /// Names an input; nothing is started before `open`.
     init(
         _ program: String, _ input: Input, name: String, pace: Pace,
         patience: Duration = .seconds(60)
@@ -186,7 +184,6 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         return try end(of: running)
     }
 
-    /// Judges how the program has ended, once it has.
     private func end(of running: Running) throws(CaptureError) -> SourceRead {
         let status: Int32?
         do throws(SystemError) {
@@ -225,7 +222,6 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
 
     func requestStop() { isStopped = true }
 
-    /// Ends the program, if it runs still.
     func close() {
         running?.reader.close()
         running = nil
@@ -240,4 +236,51 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         let lines = buffer.prefix(max(0, count)).split(separator: 0x0A)
         return lines.last.map { TerminalText.excerpt(of: $0) } ?? ""
     }
+}
+
+/// A recording in a file of any form: read by us where we can, by the program `ffmpeg` otherwise.
+///
+/// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
+/// unchecked: it is handed over whole and never shared.
+final class ConvertedFile: CaptureSource, @unchecked Sendable {
+    let name: String
+    let isLive = false
+
+    private let pace: Pace
+    private var source: any CaptureSource
+
+    init(path: String, pace: Pace) {
+        (name, self.pace) = (path, pace)
+        source = FileReplay(path: path, pace: pace)
+    }
+
+    var isStored: Bool { source.isStored }
+
+    var warning: String? { source.warning }
+
+    func open() throws(CaptureError) -> StreamFormat {
+        do throws(CaptureError) {
+            return try source.open()
+        } catch {
+            // A pipe has been read from already.
+            guard case .foreignAudio = error, OwnFile.isRegular(name),
+                let program = FFmpegDecoder.program
+            else { throw error }
+            source.close()
+            source = FFmpegDecoder(program, .file(name), name: name, pace: pace)
+            return try source.open()
+        }
+    }
+
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        try source.read(into: &frames)
+    }
+
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        source.appendPollDescriptors(to: &descriptors)
+    }
+
+    func requestStop() { source.requestStop() }
+
+    func close() { source.close() }
 }

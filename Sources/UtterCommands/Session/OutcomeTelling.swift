@@ -29,7 +29,6 @@ struct OutcomeTelling {
         self.tokenSource = tokenSource
     }
 
-    /// Everything that is worth a line.
     var lines: [ToldLine] {
         var lines: [ToldLine] = []
         if let imbalance = outcome.imbalance {

@@ -46,7 +46,6 @@ struct Rescue {
     /// - Returns: what has become of it.
     func saveUnasked() -> [ToldLine] { isWanted ? save(at: places) : [gone] }
 
-    /// Writes the recording to the first of the places that takes it.
     private func save(at places: [String]) -> [ToldLine] {
         var lines: [ToldLine] = []
         for path in places {

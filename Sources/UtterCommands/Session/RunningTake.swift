@@ -34,10 +34,8 @@ final class RunningTake: Sendable {
 
     private let state = Mutex(State())
 
-    /// How the program ends when it has been asked to, or nil.
     var farewellStatus: ExitStatus? { farewell?.status }
 
-    /// What has asked the program to end, or nil.
     var farewell: Request? { state.withLock { $0.farewell } }
 
     /// Obeys.
@@ -100,7 +98,6 @@ final class RunningTake: Sendable {
         if isLeaving { body() }
     }
 
-    /// Obeys again itself.
     func detach() { state.withLock { $0.obeys = nil } }
 
     /// Makes a take the one that is meant; stops it, or ends it, when that was asked for before.

@@ -11,12 +11,7 @@ enum StandardInput {
 
     /// Waits for the first bytes and makes the source that fits them.
     ///
-    /// - Parameters:
-    ///   - pace: how fast it is replayed.
-    ///   - rawFormat: the layout of raw samples.
-    ///   - isOver: whether a signal has ended the program; asked while waiting.
-    /// - Returns: the source.
-    /// - Throws: `CommandFailure` when nothing comes from there, or audio of another kind.
+    /// `isOver` is asked meanwhile: whether a signal has ended the program.
     static func source(
         pace: Pace, rawFormat: StreamFormat, isOver: () -> Bool
     ) throws(CommandFailure) -> any CaptureSource {

@@ -7,11 +7,6 @@ internal import UtterTerminal
 extension TakeSession {
     /// Lets a person begin and end takes, with keys, lines on a pipe and signals.
     ///
-    /// - Parameters:
-    ///   - manner: with which key, and how many.
-    ///   - longest: how long one take is at most.
-    ///   - isServiceUnset: whether neither the command line nor the environment names a service.
-    ///   - plan: plans a take; called for each.
     /// - Returns: how the process should exit: of several takes, as the last that failed.
     /// - Throws: `CommandFailure` when the terminal cannot do what was asked for.
     func talk(

@@ -79,10 +79,6 @@ package struct TakeSession {
 
     /// Runs a take to its end.
     ///
-    /// - Parameters:
-    ///   - plan: what is recorded, and where it goes.
-    ///   - activity: what a person sees it doing.
-    ///   - isServiceUnset: whether neither the command line nor the environment names a service.
     /// - Returns: how the process should exit.
     package func run(
         _ plan: TakePlan, as activity: Activity, isServiceUnset: Bool = false
@@ -169,14 +165,7 @@ package struct TakeSession {
     /// The screen that shows all takes of this session, where one line does; silent elsewhere.
     func makeScreen() -> StatusScreen { showsLine ? StatusScreen(isLive: true) : .silent }
 
-    /// Shows a take to its end.
-    ///
-    /// - Parameters:
-    ///   - take: the take.
-    ///   - reporter: tells the person.
-    ///   - before: its attempts of a moment ago.
-    ///   - endsWithSilence: whether the silence that the plan tells of ends it.
-    /// - Returns: how it ended.
+    /// Shows a take to its end; its attempts `before` count too.
     func watch(
         _ take: Take, _ reporter: TakeReporter, before: [TakeAttempt] = [],
         endsWithSilence: Bool = false

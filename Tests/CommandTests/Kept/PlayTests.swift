@@ -63,6 +63,18 @@ import Testing
         #expect(try players.heard() == samples)
     }
 
+    @Test(arguments: formats)
+    func aplayPlaysEverySampleOnALoudspeaker(_ format: String) async throws {
+        let speaker = try VirtualLoudspeaker()
+        let bench = try Bench(speaker.environment)
+        let samples = try await keep(as: format, in: bench)
+        let result = try await bench.run("play", "last", "--device", "speaker")
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        // It fills its last period with silence.
+        #expect(speaker.heard.starts(with: samples))
+        #expect(speaker.heard.dropFirst(samples.count).allSatisfy { $0 == 0 })
+    }
+
     @Test func theFirstThatIsInstalledPlays() async throws {
         for names in [["pw-play", "paplay", "aplay"], ["paplay", "aplay"], ["aplay"]] {
             let players = try Players(names)

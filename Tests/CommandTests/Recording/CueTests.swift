@@ -4,21 +4,39 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `output.cue`: tones that say when a recording has begun and has ended.
+/// `output.cue`: tones that say when a recording has begun and has ended, played by `aplay`.
 @Suite struct CueTests {
-    /// What both tones are: 80 ms each, 16-bit samples.
-    private static let toneBytes = 2 * 80 * 16
+    /// The samples of a tone of 80 ms, as far as they are no silence.
+    private static let tone = (80 * 16 - 10)...(80 * 16)
+
+    /// How long each tone was that a loudspeaker was given, in samples; `aplay` fills its last period
+    /// with silence.
+    private static func tones(_ heard: [UInt8]) -> [Int] {
+        let samples = stride(from: 0, to: heard.count - 1, by: 2).map { heard[$0] | heard[$0 + 1] }
+        var (tones, silence) = ([Int](), Int.max)
+        for sample in samples {
+            if sample == 0 {
+                silence = min(silence, Int.max - 1) + 1
+            } else {
+                if silence > 20 { tones.append(0) } else { tones[tones.count - 1] += silence }
+                tones[tones.count - 1] += 1
+                silence = 0
+            }
+        }
+        return tones
+    }
 
     /// A microphone and a loudspeaker, both as "default".
     private final class Devices: Sendable {
         let microphone: VirtualMicrophone
         let loudspeaker: VirtualLoudspeaker
         private let folder: TemporaryFolder
+        private let players: TemporaryFolder
         let environment: [String: String]
 
         init() throws {
             (microphone, loudspeaker) = (try VirtualMicrophone(), try VirtualLoudspeaker())
-            folder = try TemporaryFolder()
+            (folder, players) = (try TemporaryFolder(), try CueTests.players(["aplay"]))
             let both = """
                 pcm.!default {
                     type asym
@@ -30,8 +48,17 @@ import Testing
             let path = try folder.write(Array(both.utf8), to: "both.conf")
             let name = "ALSA_CONFIG_PATH"
             let paths = [microphone.environment, loudspeaker.environment].compactMap { $0[name] }
-            environment = [name: (paths + [path]).joined(separator: ":")]
+            environment = [
+                name: (paths + [path]).joined(separator: ":"), "PATH": players.path,
+            ]
         }
+    }
+
+    /// A folder for `PATH` that holds no program that plays but `aplay`, if that.
+    private static func players(_ names: [String]) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        for name in names { #expect(symlink("/usr/bin/\(name)", folder.path(name)) == 0) }
+        return folder
     }
 
     @Test func aToneSaysThatARecordingHasBegunAndAnotherThatItHasEnded() async throws {
@@ -41,7 +68,8 @@ import Testing
         _ = try #require(await server.wait(untilBytes: 16_000))
         run.signal(SIGUSR1)
         #expect(try await run.result().status == .exited(0))
-        #expect(devices.loudspeaker.heard.count == 2 * Self.toneBytes)
+        let tones = Self.tones(devices.loudspeaker.heard)
+        #expect(tones.count == 2 && tones.allSatisfy(Self.tone.contains), "\(tones)")
         // What the microphone hears is sent as it is.
         let sent = try #require(server.requests.first?.body)
         #expect(sent == RecordTests.samples(sent.count / 2))
@@ -49,12 +77,44 @@ import Testing
 
     @Test func withoutALoudspeakerItIsRecordedAllTheSame() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("heard"))
-        let result = try await Bench(server: server, microphone: card).run(
+        let players = try Self.players(["aplay"])
+        defer { withExtendedLifetime(players) {} }
+        let result = try await Bench(server: server, microphone: card, ["PATH": players.path]).run(
             "-c", "output.cue=true", "--for", "300ms")
         #expect(result.status == .exited(0))
         #expect(result.outputText == "heard\n")
-        #expect(result.errorText.contains("utter: warning: the cue cannot be played: "))
+        #expect(result.errorText.contains("utter: warning: the cue cannot be played: aplay: "))
         #expect(server.requests.first?.body == RecordTests.samples(4_800))
+    }
+
+    @Test func withoutAProgramItIsRecordedAllTheSame() async throws {
+        let (devices, server) = (try Devices(), try RecordingServer.hearing("heard"))
+        let players = try Self.players([])
+        defer { withExtendedLifetime(players) {} }
+        let environment = devices.environment.merging(["PATH": players.path]) { $1 }
+        let result = try await Bench(server: server, environment).run(
+            "-c", "output.cue=true", "--for", "300ms")
+        #expect(result.status == .exited(0))
+        #expect(
+            result.errorText.contains(
+                "utter: warning: the cue cannot be played: no program that plays sound is installed"
+            ))
+        #expect(server.requests.first?.body == RecordTests.samples(4_800))
+    }
+
+    @Test func aProgramThatHangsIsKilledAtTheEnd() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("heard"))
+        let folder = try TemporaryFolder()
+        let script = "#!/bin/sh\necho $$ >\"$0.started\"\nexec /bin/sleep 3600\n"
+        let path = try folder.write(Array(script.utf8), to: "pw-play")
+        #expect(chmod(path, 0o755) == 0)
+        let result = try await Bench(server: server, microphone: card, ["PATH": folder.path]).run(
+            "-c", "output.cue=true", "--for", "300ms")
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "heard\n")
+        let number = String(decoding: try folder.read("pw-play.started"), as: UTF8.self)
+        let process = try #require(pid_t(number.dropLast()))
+        #expect(kill(process, 0) == -1)
     }
 
     @Test func withoutTheOptionNothingIsPlayed() async throws {
@@ -70,6 +130,7 @@ import Testing
         let bench = try Bench(
             server: server, devices.environment.merging(["UTTER_CUE": "true"]) { $1 })
         #expect(try await bench.run("--for", "700ms").status == .exited(0))
-        #expect(devices.loudspeaker.heard.count == 2 * Self.toneBytes)
+        let tones = Self.tones(devices.loudspeaker.heard)
+        #expect(tones.count == 2 && tones.allSatisfy(Self.tone.contains), "\(tones)")
     }
 }

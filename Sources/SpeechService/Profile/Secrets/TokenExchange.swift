@@ -139,7 +139,7 @@ package struct ClientSecrets: Sendable {
 }
 
 /// The request for a token, with its secrets in it.
-package struct TokenRequest: Sendable {
+package struct TokenRequest: Sendable, Hashable {
     package var url: ServiceURL
     package var headers: [HeaderField]
     package var body: [UInt8]

@@ -101,7 +101,6 @@ extension Spool {
         ".mp3", ".m4a", ".mp4", ".aac", ".webm", ".aiff", ".aif", ".wma", ".amr", ".raw", ".pcm",
     ]
 
-    /// The bytes that `export` writes.
     package func audioFile(
         of take: KeptTake, named name: String
     ) throws -> (bytes: [UInt8], damageReport: String?) {

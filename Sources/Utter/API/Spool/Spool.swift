@@ -10,7 +10,6 @@ public import TakeStore
 public final class Spool: Sendable {
     /// An absolute path, such as `$XDG_STATE_HOME/utter`.
     public let folder: String
-    /// When the disk takes no more takes.
     let limits: SpoolLimits
     /// How long takes stay on the disk that nothing waits for.
     package let retention: Retention

@@ -111,7 +111,6 @@ struct Comparison {
 
     private struct Plan {
         var delivery: DeliveryPlan
-        /// Whether the take was meant for it anyway.
         var isOwn: Bool
     }
 

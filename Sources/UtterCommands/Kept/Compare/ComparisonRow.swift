@@ -3,28 +3,17 @@
 internal import Utter
 internal import UtterTerminal
 
-struct ComparisonRow: Encodable {
-    struct Failure: Encodable {
-        var message: String
-        @Nullable var hint: String?
-    }
-
-    var service: String
-    var exit: Int32
-    @Nullable var text: String?
-    @Nullable var error: Failure?
+struct ComparisonRow {
+    private let service: String
+    private let exit: Int32
+    private var text: String?
+    private var error: (message: String, hint: String?)?
     /// From the beginning of the sending to the end of the answer.
-    @Nullable var milliseconds: Double?
-
-    private var display: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case service, exit, text, error, milliseconds
-    }
+    private var milliseconds: Double?
 
     init(_ service: String, _ failure: CommandFailure) {
         (self.service, exit) = (service, failure.status.rawValue)
-        error = Failure(message: failure.message, hint: failure.hint)
+        error = (failure.message, failure.hint)
     }
 
     init(_ service: String, _ outcome: TakeOutcome, in time: Duration) {
@@ -33,10 +22,10 @@ struct ComparisonRow: Encodable {
         milliseconds = (time / .milliseconds(1)).rounded()
         switch outcome.result {
         case .success(let transcript):
-            (text, display) = (transcript.displayText, transcript.displayText)
-            if let reason = outcome.shortfall { error = Failure(message: reason) }
+            text = transcript.displayText
+            if let reason = outcome.shortfall { error = (reason, nil) }
         case .failure(let failure):
-            error = Failure(message: failure.description, hint: Hints.of(failure))
+            error = (failure.description, Hints.of(failure))
         }
     }
 
@@ -50,7 +39,7 @@ struct ComparisonRow: Encodable {
         let width = times.map(\.count).max() ?? 0
         return zip(rows, times).map { row, time in
             let reason = row.error.map { "error: " + TerminalText.sanitized($0.message) }
-            let text = row.display.flatMap { $0.isEmpty ? nil : $0 } ?? reason ?? ""
+            let text = row.text.flatMap { $0.isEmpty ? nil : $0 } ?? reason ?? ""
             return TextWidth.padded(row.service, to: names + 2)
                 + String(repeating: " ", count: width - time.count) + time + "  "
                 + TerminalText.singleLine(text)
@@ -58,6 +47,13 @@ struct ComparisonRow: Encodable {
     }
 
     static func json(_ rows: [ComparisonRow]) -> String {
-        JSONOutput.text(rows, isPretty: true)
+        let objects = rows.map { row -> JSONObject in
+            let error = row.error.map { ["message": $0.message, "hint": $0.hint] as JSONObject }
+            return [
+                "service": row.service, "exit": row.exit, "text": row.text, "error": error,
+                "milliseconds": row.milliseconds,
+            ]
+        }
+        return JSONOutput.text(objects, isPretty: true)
     }
 }
