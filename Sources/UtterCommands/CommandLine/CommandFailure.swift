@@ -57,6 +57,11 @@ package struct CommandFailure: Error {
             status: error.isOfLimit ? .localIO : .internalError)
     }
 
+    static func cannotWrite(_ path: String, _ error: SystemError) -> CommandFailure {
+        CommandFailure(
+            "cannot write '\(path)': \(error.reason)", hint: Hints.ofFile(error), status: .localIO)
+    }
+
     /// What keeps a command from going on, whatever has thrown it.
     init(of error: any Error) {
         self = CommandFailure(known: error) ?? CommandFailure("\(error)", status: .internalError)

@@ -97,6 +97,11 @@ struct CommandLineMistake: Error, Equatable {
         forOption typed: String, in words: [String], of command: String?, _ names: CommandNames
     ) -> String? {
         let own = command.map(names.options) ?? []
+        if let command, ["show", "play", "export", "rm", "retry"].contains(command),
+            let steps = Int(typed.dropFirst()), typed.first == "-", steps > 0
+        {
+            return "did you mean 'last~\(steps)'?"
+        }
         if own.contains("--config"), let hint = FormerOption.hint(for: typed, in: words) {
             return hint
         }

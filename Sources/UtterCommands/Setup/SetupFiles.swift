@@ -42,7 +42,7 @@ struct SetupFiles {
             try retryingInterrupts("rename") { unsafe rename(path + ".new", path) }
         } catch {
             unlink(path + ".new")
-            throw CommandFailure("cannot write '\(path)': \(error.reason)", status: .localIO)
+            throw CommandFailure.cannotWrite(path, error)
         }
     }
 

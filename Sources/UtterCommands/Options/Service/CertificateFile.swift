@@ -25,7 +25,8 @@ enum CertificateFile {
         }
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else {
-            throw failure(path, "cannot be read: \(SystemError.last("open").reason)")
+            let error = SystemError.last("open")
+            throw failure(path, "cannot be read: \(error.reason)", hint: Hints.ofFile(error))
         }
         let file = OwnedDescriptor(taking: number)
         var status = stat()
@@ -33,7 +34,9 @@ enum CertificateFile {
             throw failure(path, "cannot be read: \(SystemError.last("fstat").reason)")
         }
         let kind = status.st_mode & S_IFMT
-        guard kind != S_IFDIR else { throw failure(path, "is a folder") }
+        guard kind != S_IFDIR else {
+            throw failure(path, "is a folder", hint: "name a file in it")
+        }
         // What is read of a pipe would be lost to libcurl.
         guard kind == S_IFREG else { return }
         var bytes = [UInt8](repeating: 0, count: min(limit, Int(status.st_size)))

@@ -53,7 +53,7 @@ package enum SecretFile {
                 throw CommandFailure(
                     "'\(path)' exists already", hint: "choose another name", status: .localIO)
             }
-            throw CommandFailure("cannot write '\(path)': \(error.reason)", status: .localIO)
+            throw CommandFailure.cannotWrite(path, error)
         }
     }
 }
