@@ -19,40 +19,11 @@ package enum ProfileListing {
             lines.append(line)
         }
         lines.append("")
-        lines += members(of: profile.table, in: "")
+        var table = profile.table
+        table.members.removeAll { $0.name == "extends" }
+        lines += TOMLText.lines(of: table).map {
+            "\($0.text)  # \($0.place.file ?? ""):\($0.place.line)"
+        }
         return lines.joined(separator: "\n")
-    }
-
-    private static func members(of table: SettingsTable, in path: String) -> [String] {
-        var lines: [String] = []
-        for member in table.members where path != "" || member.name != "extends" {
-            let name =
-                path.isEmpty ? TOMLText.key(member.name) : "\(path).\(TOMLText.key(member.name))"
-            if case .table(let inner) = member.node.value, !inner.members.isEmpty {
-                lines += members(of: inner, in: name)
-            } else {
-                let place = "\(member.place.file ?? ""):\(member.place.line)"
-                lines.append("\(name) = \(text(of: member.node.value))  # \(place)")
-            }
-        }
-        return lines
-    }
-
-    private static func text(of value: SettingsValue) -> String {
-        switch value {
-        case .string(let text): TOMLText.quoted(text)
-        case .integer(let number): String(number)
-        case .number(let number): "\(number)"
-        case .flag(let flag): flag ? "true" : "false"
-        case .array(let elements):
-            "[" + elements.map { text(of: $0.value) }.joined(separator: ", ") + "]"
-        case .table(let table):
-            table.members.isEmpty
-                ? "{}"
-                : "{ "
-                    + table.members.map { "\(TOMLText.key($0.name)) = \(text(of: $0.node.value))" }
-                    .joined(separator: ", ") + " }"
-        case .date: "\"\""
-        }
     }
 }

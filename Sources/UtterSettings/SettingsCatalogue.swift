@@ -60,6 +60,7 @@ package struct SettingsCatalogue: Sendable {
             "# profile = \"openai\"                # 'utter services' lists them",
             "# url = \"https://speech.example/v1/audio/transcriptions\"",
             "# token-file = \"mine-token\"         # beside this file, mode 0600",
+            "# transfer.stall-seconds = 30        # any field of 'utter services fields'",
         ]
         return lines.joined(separator: "\n") + "\n"
     }

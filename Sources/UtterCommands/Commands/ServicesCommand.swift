@@ -111,7 +111,8 @@ struct ServiceFieldsCommand: ParsableCommand {
         commandName: "fields", abstract: "List what a profile can say of a service.",
         discussion: """
             Each line is a field, the kind of its value, and what it says. A field stands in a
-            profile, or is set for one command: -c transfer.framing=length.
+            profile, below [services.NAME] in the settings, where it counts over the profile,
+            or is set for one command: -c transfer.framing=length.
             """)
 
     @Flag(help: "Print the names alone, as -c wants them.")

@@ -52,8 +52,8 @@ struct ConfigurationChange {
         let old = try Self.fileText() ?? KnownSettings.catalogue.template
         // A file begins at its own folder, and a shell at the person's.
         let value = isPath(value) ? ServiceOptions.absolute(value) : value
-        var literals = [TOMLText.quoted(value)]
-        if Int(value) != nil || Bool(value) != nil { literals.append(value) }
+        var literals = [field?.literal(of: value) ?? TOMLText.quoted(value)]
+        if field == nil, Int(value) != nil || Bool(value) != nil { literals.append(value) }
         var failure: CommandFailure?
         for literal in literals {
             let text = try edit { () throws(SettingsText.Mistake) in
@@ -61,6 +61,9 @@ struct ConfigurationChange {
             }
             do throws(CommandFailure) {
                 try Configuration.use(text)
+                if name == KnownSettings.service.name {
+                    _ = try Services.profile(named: value, isOption: true)
+                }
                 try ConfigurationFile.replace(text)
                 return warnOfService()
             } catch {
@@ -102,7 +105,14 @@ struct ConfigurationChange {
 
     private func isPath(_ value: String) -> Bool {
         if value.hasPrefix("~/") || value.hasPrefix("/") { return false }
-        return setting.map { $0.kind == .path } ?? (path.last == "token-file")
+        if let setting { return setting.kind.isPath(value) }
+        return path.last == "token-file" || field?.form == .path
+    }
+
+    /// The field of a profile that is set for a service; its table has names of its own besides.
+    private var field: ProfileKey? {
+        guard setting == nil, !["url", "words"].contains(path[2]) else { return nil }
+        return ProfileKey.named(path.dropFirst(2).joined(separator: "."))
     }
 
     /// Keeps other processes from changing the file meanwhile.
@@ -166,7 +176,7 @@ extension ConfigurationFile {
             try retryingInterrupts("rename") { unsafe rename(new, place) }
         } catch {
             _ = unsafe unlink(new)
-            throw CommandFailure("cannot write '\(place)': \(error.reason)", status: .localIO)
+            throw CommandFailure.cannotWrite(place, error)
         }
     }
 }

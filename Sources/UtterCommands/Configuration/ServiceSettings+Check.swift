@@ -5,11 +5,20 @@ internal import Utter
 internal import UtterSettings
 
 extension ServiceSettings {
+    /// The profile with what the file says over it.
+    func completing(_ profile: ServiceProfile) throws(CommandFailure) -> ServiceProfile {
+        do throws(SettingsError) {
+            return try laid(over: profile)
+        } catch {
+            throw CommandFailure(ReadingError(error, of: ConfigurationFile.path))
+        }
+    }
+
     /// Demands that there is the profile, and that it has what is said to it.
     func check() throws(CommandFailure) {
         let service: ServiceProfile
         do throws(CommandFailure) {
-            service = try Services.profile(profile)
+            service = try completing(Services.profile(profile))
         } catch {
             throw error.standing(at: place)
         }

@@ -19,8 +19,9 @@ struct ServiceTrial {
 
     /// Runs the trial; each line is printed as soon as it is known.
     func run() async throws {
-        let profile = try Services.profile(options.profile.service ?? "")
-        try say("service", "\(profile.title), by \(profile.texts[0].place)")
+        let profile = try Services.profile(
+            named: options.profile.service ?? "", isOption: true)
+        try say("service", "\(profile.title), by \(profile.ownText?.place ?? "")")
         if let verified = profile.verified { try say("verified", verified) }
         let plan = try options.trialPlan()
         try say("token", token(of: plan))
@@ -71,7 +72,9 @@ struct ServiceTrial {
                 recording == nil ? "none, as is right for a tone" : "none: nothing was heard")
             return recording == nil ? .textPrinted : .heardNothing
         case .failure(let failure):
-            let file = profile.texts[0].place
+            // What is wrong with a service of their own, a person mends there.
+            let isOfSettings = try options.settings()?.url != nil
+            let file = isOfSettings ? ConfigurationFile.path : profile.ownText?.place ?? ""
             let isOfFile = failure.isOfConnecting && options.to == nil && file.contains("/")
             throw CommandFailure(
                 failure.description,

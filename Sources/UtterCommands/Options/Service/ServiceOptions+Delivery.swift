@@ -110,9 +110,11 @@ extension ServiceOptions {
 
     // MARK: - Everything but secrets
 
-    /// Applies what options say beside the profile.
-    func change(_ plan: inout DeliveryPlan) throws(CommandFailure) {
-        try checkFiles(plan.service.connection)
+    /// Applies what options say beside the profile, which the settings have completed.
+    func change(
+        _ plan: inout DeliveryPlan, by settings: ServiceSettings? = nil
+    ) throws(CommandFailure) {
+        try checkFiles(plan.service.connection, by: settings)
         try changeLogin(of: &plan.service.connection)
         try changeHeaders(of: &plan.service)
     }

@@ -79,7 +79,7 @@ extension ServiceOptions {
         var settled: (source: SecretSource, origin: Origin)?
         if let settings = try settings() {
             if let url = settings.url?.text {
-                parameter = try move(&plan, to: url, named: settings.urlName)
+                parameter = try move(&plan, to: url, named: settings.urlName, by: settings)
             }
             try settings.apply(to: &plan)
             // It belongs to the origin that the plan has now, wherever an option leads then.
@@ -95,7 +95,7 @@ extension ServiceOptions {
             plan.allowsSecretsInClear = try settings()?.allowsTokenInClear ?? false
         }
         if use.profile.isPlain { plan.service.authentication.origin = nil }
-        try change(&plan)
+        try change(&plan, by: settings())
         try addSecrets(to: &plan, parameter, settled: settled)
         try check(plan)
         return plan
@@ -111,12 +111,14 @@ extension ServiceOptions {
         return plan
     }
 
-    /// Sends to another URL than the profile's.
+    /// Sends to another URL than the profile's, which the settings name if they are given.
     ///
     /// - Returns: the parameter of the query that stands for the token, if one does.
     func move(
-        _ plan: inout DeliveryPlan, to text: String, named option: String
+        _ plan: inout DeliveryPlan, to text: String, named option: String,
+        by settings: ServiceSettings? = nil
     ) throws(CommandFailure) -> String? {
+        let says = { path in self.says(path) || settings?.says(path) ?? false }
         let mark = TokenMark(in: text)
         let new = try explained(option) { () throws(ServiceError) in
             try RecognitionService(url: ServiceURL(mark.url))
@@ -130,14 +132,18 @@ extension ServiceOptions {
         if new.url.origin != plan.service.url.origin {
             if !says("transfer.redirect-to") { plan.redirectOrigins = [] }
             // Whether a service elsewhere wants a token is not known.
-            for index in plan.service.authentication.parts.indices {
+            for index in plan.service.authentication.parts.indices where !says("auth.optional") {
                 plan.service.authentication.parts[index].isRequired = false
             }
         }
         let isPlain = plan.profile?.profile.isPlain ?? true
         let old = plan.service.url
         plan.service.url = isPlain ? new.url : old.moved(to: new.url)
-        if isPlain, says("query") { plan.service.url = new.url.adding(queryOf: old) }
+        // A query takes the place of the profile's, and not of what is said over that.
+        if isPlain || new.url.target.contains("?") {
+            let said = Set(parameters + (settings?.parameters ?? []))
+            plan.service.url = new.url.adding(queryOf: old, where: said.contains)
+        }
         plan.service.credentials = new.credentials
         return mark.parameter
     }

@@ -60,7 +60,9 @@ extension ServiceSettings {
                 status: .configuration)
         }
         // Another server of that kind may be open to all.
-        if url != nil { plan.service.authentication.token?.isRequired = false }
+        if url != nil, !says("auth.optional") {
+            plan.service.authentication.token?.isRequired = false
+        }
         if allowsTokenInClear { plan.allowsSecretsInClear = true }
     }
 }
