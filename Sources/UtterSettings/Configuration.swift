@@ -91,7 +91,6 @@ package struct Configuration: Sendable {
         }
     }
 
-    /// What the file says of a setting; nil when that is nothing.
     package subscript(name: String) -> Entry? { entries[name] }
 
     /// Adds what the file says of a setting, or notes what is wrong with that.

@@ -141,10 +141,18 @@ package struct ServiceSettings: Sendable {
         do throws(SettingsError) {
             return try ServiceProfile(texts: [own] + profile.texts)
         } catch {
-            // Each field is a line of the text; what misses something else is named by the first.
-            let line = error.place.flatMap { $0.file == own.place ? $0.line - 1 : nil } ?? 0
-            throw SettingsError(error.reason, at: fields[min(line, fields.count - 1)].place)
+            // What misses something else is named by the first field.
+            throw SettingsError(
+                error.reason, at: error.place.flatMap { self.place(of: $0) } ?? fields[0].place)
         }
+    }
+
+    /// Where a field stands in the file, by its place in what is said over the profile, in which each
+    /// has a line; nil for a place elsewhere.
+    package func place(of place: SettingsPlace) -> SettingsPlace? {
+        guard place.file == "services.\(name)", fields.indices.contains(place.line - 1)
+        else { return nil }
+        return fields[place.line - 1].place
     }
 
     /// Demands that a table holds no secret itself.

@@ -45,9 +45,16 @@ struct ShowServiceCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let profile = try Services.profile(name)
+        // What is wrong there hides no profile.
+        let settings = (try? Configuration.current())?.services[name]
+        let profile =
+            try settings.map { settings throws(CommandFailure) in
+                try settings.completing(Services.profile(settings.profile))
+            } ?? Services.profile(name)
         try StandardOutput.give(
-            json ? ServiceListing.json(of: profile) : ProfileListing.text(of: profile))
+            json
+                ? ServiceListing.json(of: profile)
+                : ProfileListing.text(of: profile, by: settings))
     }
 }
 

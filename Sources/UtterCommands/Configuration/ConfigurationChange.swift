@@ -41,7 +41,6 @@ struct ConfigurationChange {
         }
     }
 
-    /// Writes a value into the file, which is made when there is none.
     func set(_ value: String) throws(CommandFailure) {
         if let setting, !setting.accepts(value) {
             throw CommandFailure(
@@ -83,7 +82,6 @@ struct ConfigurationChange {
         }
     }
 
-    /// Takes the value out of the file.
     func unset() throws(CommandFailure) {
         let lock = try Self.lock()
         defer { lock.unlock() }
@@ -115,24 +113,16 @@ struct ConfigurationChange {
         return ProfileKey.named(path.dropFirst(2).joined(separator: "."))
     }
 
-    /// Keeps other processes from changing the file meanwhile.
     private static func lock() throws(CommandFailure) -> Folder {
         try ConfigurationFile.makeFolder()
-        do throws(SystemError) {
-            if let folder = try ConfigurationFile.lock() { return folder }
-        } catch {
-            throw CommandFailure(error)
-        }
+        if let folder = try orFailure({ try ConfigurationFile.lock() }) { return folder }
         throw CommandFailure(
             "another process changes the settings", hint: "try again", status: .localIO)
     }
 
     private static func fileText() throws(CommandFailure) -> String? {
-        do throws(ReadingError) {
-            return try OwnFile(ConfigurationFile.path)
-                .settingsText(limit: SettingsDocument.byteLimit)
-        } catch {
-            throw CommandFailure(error)
+        try orFailure {
+            try OwnFile(ConfigurationFile.path).settingsText(limit: SettingsDocument.byteLimit)
         }
     }
 
@@ -150,7 +140,7 @@ struct ConfigurationChange {
         } catch {
             switch error {
             case .unreadable(let error):
-                throw CommandFailure(ReadingError(error, of: ConfigurationFile.path))
+                throw CommandFailure(of: error)
             case .tooElaborate(let place):
                 let line = place.map { ":\($0.line)" } ?? ""
                 throw CommandFailure(
@@ -159,24 +149,6 @@ struct ConfigurationChange {
                     hint: "change it with: utter config edit", status: .configuration)
             case .notThere: throw notThere
             }
-        }
-    }
-}
-
-extension ConfigurationFile {
-    /// Writes the file anew, whole or not at all; a link stays, and what it leads to is replaced.
-    static func replace(_ text: String) throws(CommandFailure) {
-        try makeFolder()
-        let target = unsafe realpath(path, nil)
-        defer { unsafe free(target) }
-        let place = unsafe target.map { unsafe String(cString: $0) } ?? path
-        let new = place + ".new-\(getpid())"
-        try SecretFile.make(Array(text.utf8), at: new)
-        do throws(SystemError) {
-            try retryingInterrupts("rename") { unsafe rename(new, place) }
-        } catch {
-            _ = unsafe unlink(new)
-            throw CommandFailure.cannotWrite(place, error)
         }
     }
 }

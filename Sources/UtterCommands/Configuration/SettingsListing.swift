@@ -5,7 +5,6 @@ internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
 
-/// All settings as `utter config` prints them.
 enum SettingsListing {
     /// What counts now, as a file would say it; what says nothing is a remark.
     static func text(isExplained: Bool) throws(CommandFailure) -> String {

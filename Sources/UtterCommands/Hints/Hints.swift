@@ -3,14 +3,26 @@
 internal import Glibc
 package import LinuxPlatform
 
-/// What a person can do about an error, in the words of the command line.
+/// An error that a command can report: how it exits, and what a person can do about it.
 ///
 /// The libraries say what happened and why. Options, commands and variables stand here alone, in
 /// one file for each family of errors. A hint is nil when nothing helps.
+protocol Blamed: Error, CustomStringConvertible {
+    var status: ExitStatus { get }
+    var hint: String? { get }
+}
+
+/// What a person can do, in the words of the command line.
 package enum Hints {
-    static func of(_ error: SystemError) -> String? {
-        guard error.isOfLimit else { return nil }
-        return switch error.code {
+    static func of(_ error: some Blamed) -> String? { error.hint }
+}
+
+extension SystemError: Blamed {
+    var status: ExitStatus { isOfLimit ? .localIO : .internalError }
+
+    var hint: String? {
+        guard isOfLimit else { return nil }
+        return switch code {
         case EMFILE: "raise the limit with: ulimit -n 256"
         case ENFILE: "too many files are open on this machine; end other programs"
         case ENOMEM: "end other programs, or raise the limit with: ulimit -v unlimited"

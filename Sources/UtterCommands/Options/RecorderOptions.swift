@@ -25,7 +25,6 @@ struct RecorderOptions: ParsableArguments {
         if output.json { throw ValidationError("--json is an option of 'utter stop'.") }
     }
 
-    /// The service that they name, if it has a name wherever the recording is; a file has none.
     var serviceName: String? {
         service.profile.service.flatMap { Profiles.isPath($0) ? nil : $0 }
     }

@@ -48,7 +48,6 @@ extension Services {
 }
 
 extension Services {
-    /// Writes a new profile that is to be filled in.
     static func make(_ name: String) throws(CommandFailure) -> String {
         guard Profiles.isName(name), !name.hasSuffix(".toml") else {
             throw CommandFailure(

@@ -46,8 +46,7 @@ struct LoopCommand: AsyncParsableCommand {
         try await Launch.takes(
             output: output, keep: keep, encryption: encryption.source, readsPipe: true,
             isVoice: true, opensMicrophone: true
-        ) {
-            session throws(CommandFailure) in
+        ) { session in
             let plan = try voice.planner(for: service)
             session.warn(ofNoService: service)
             return try await session.talk(

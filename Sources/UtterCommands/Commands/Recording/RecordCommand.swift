@@ -45,8 +45,7 @@ struct RecordCommand: AsyncParsableCommand {
             output: output, keep: keep, encryption: encryption.source,
             readsPipe: time.exactly == nil,
             isVoice: true, opensMicrophone: true
-        ) {
-            session throws(CommandFailure) in
+        ) { session in
             let manner = try keys.manner(isForOne: true)
             let plan = try voice.planner(for: service, exactly: time.exactly)
             session.warn(ofNoService: service)

@@ -14,7 +14,6 @@ extension ServiceOptions {
     /// Where the login of the proxy comes from.
     static let proxyLoginField = "connection.proxy-login-file"
 
-    /// What is said of the service, and not of this process.
     var fields: [String] { config.filter { Self.setting($0) == nil } }
 
     /// What is said last for a field; nil is nothing.
