@@ -4,7 +4,7 @@ import ArgumentParser
 internal import AudioDevices
 import Utter
 
-/// What is recorded, and where it goes, for takes that the control socket begins and ends.
+/// What is recorded, and where it goes.
 struct RecorderOptions: ParsableArguments {
     @OptionGroup(title: "Voice")
     var voice: VoiceOptions
@@ -21,7 +21,8 @@ struct RecorderOptions: ParsableArguments {
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
 
-    func validate() throws {
+    /// Refuses what says how a take is told: the control socket begins and ends these.
+    func refuseReports() throws {
         if output.json { throw ValidationError("--json is an option of 'utter stop'.") }
     }
 

@@ -41,14 +41,12 @@ struct ServiceTrial {
     }
 
     private func send(by plan: DeliveryPlan) async throws(CommandFailure) -> TakeOutcome {
-        let pipeline = try orFailure { try Pipeline(spool: nil, secrets: SecretAsker().answer) }
-        defer { pipeline.shutDown() }
         let source: any CaptureSource =
             recording.map { FileReplay(path: $0, pace: .unpaced) }
             ?? SampleSource.tone(.milliseconds(500))
         var take = TakePlan(source: source, delivery: plan)
         take.isCompleteSoon = true
-        let outcome = await pipeline.start(take).outcome
+        let outcome = try await take.outcomeOfTrial()
         if let attempt = outcome.attempts.last { try say("answer", answer(attempt)) }
         return outcome
     }
@@ -85,5 +83,22 @@ struct ServiceTrial {
 
     private func say(_ name: String, _ text: String) throws(CommandFailure) {
         try StandardOutput.give(TextWidth.padded(name, to: 10) + text)
+    }
+}
+
+extension TakePlan {
+    /// Sends the take once, and keeps nothing; a secret that was typed answers every question for one.
+    func outcomeOfTrial(typed: String? = nil) async throws(CommandFailure) -> TakeOutcome {
+        let asker = SecretAsker()
+        let pipeline = try orFailure {
+            try Pipeline(spool: nil) { question in
+                if let typed { return typed }
+                return try await asker.answer(question)
+            }
+        }
+        defer { pipeline.shutDown() }
+        var plan = self
+        plan.delivery.retry = .never
+        return await pipeline.start(plan).outcome
     }
 }

@@ -18,6 +18,8 @@ struct StartCommand: AsyncParsableCommand {
     @OptionGroup
     var options: RecorderOptions
 
+    func validate() throws { try options.refuseReports() }
+
     func run() async throws { try await Recording.run(.start, options) }
 }
 
@@ -30,6 +32,8 @@ struct ToggleCommand: AsyncParsableCommand {
 
     @OptionGroup
     var options: RecorderOptions
+
+    func validate() throws { try options.refuseReports() }
 
     func run() async throws { try await Recording.run(.toggle, options) }
 }

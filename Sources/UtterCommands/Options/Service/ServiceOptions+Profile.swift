@@ -104,9 +104,7 @@ extension ServiceOptions {
         guard let use = try profileUse(format: nil, usual: nil) else {
             throw CommandFailure("no service is named", status: .usage)
         }
-        var plan = try delivery(use)
-        plan.retry = .never
-        return plan
+        return try delivery(use)
     }
 
     /// Sends to another URL than the profile's, which the settings name if they are given.
