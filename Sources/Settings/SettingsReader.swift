@@ -64,11 +64,19 @@ package struct SettingsReader {
         try value(key, "a number", \.number)
     }
 
+    /// A time: a number of seconds, or a text such as "1m30s".
     package mutating func seconds(
         _ key: String, upTo limit: Int, allowsZero: Bool = false
     ) throws(SettingsError) -> Duration? {
         let place = place(key)
-        guard let number = try number(key) else { return nil }
+        var said: Double?
+        if let text = table[key]?.value.string, let seconds = TimeText.seconds(text) {
+            asked.append(key)
+            said = seconds
+        } else {
+            said = try number(key)
+        }
+        guard let number = said else { return nil }
         guard allowsZero ? number >= 0 : number > 0, number <= Double(limit) else {
             throw SettingsError(
                 "'\(path(key))' must be \(allowsZero ? "0 or more" : "above 0") and at most "

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// What is wrong with a take on the disk, or with the folder of all takes.
 public enum TakeStoreError: Error, Sendable, Equatable {
     /// No take has this name, or this as a part of it.
@@ -50,8 +52,10 @@ extension TakeStoreError: CustomStringConvertible {
             "take \(take) cannot be \(change): \(reason)"
         case .damaged(let take, let reason): "take \(take) is damaged: \(reason)"
         case .inUse(let take, let process, let isSending):
-            "take \(take) is being \(isSending ? "sent" : "recorded or sent") by another utter"
-                + (process.map { " (process \($0))" } ?? "")
+            "take \(take) is being \(isSending ? "sent" : "recorded or sent") "
+                + (process == getpid()
+                    ? "already"
+                    : "by another utter" + (process.map { " (process \($0))" } ?? ""))
         case .audioGone(let take, wasAnswered: true):
             "take \(take) has been answered, and its audio deleted"
         case .audioGone(let take, wasAnswered: false): "the audio of take \(take) is gone"

@@ -67,8 +67,10 @@ package struct Configuration: Sendable {
         if case .table(let services)? = root.node("services")?.value {
             var names = SettingsReader(services, name: "services")
             for member in services.members {
-                guard var reader = try names.table(member.name) else { continue }
-                var service = try ServiceSettings(member.name, &reader)
+                guard var reader = try names.table(member.name),
+                    case .table(let table) = member.node.value
+                else { continue }
+                var service = try ServiceSettings(member.name, table, &reader)
                 service.place = service.place ?? member.place
                 self.services[member.name] = service
             }
@@ -89,7 +91,6 @@ package struct Configuration: Sendable {
         }
     }
 
-    /// What the file says of a setting; nil when that is nothing.
     package subscript(name: String) -> Entry? { entries[name] }
 
     /// Adds what the file says of a setting, or notes what is wrong with that.

@@ -3,7 +3,6 @@
 internal import Glibc
 package import LinuxPlatform
 
-/// Where the person's settings are.
 package enum ConfigurationFile {
     /// `$XDG_CONFIG_HOME/utter`, or `~/.config/utter`.
     package static let folder = Environment.folder("XDG_CONFIG_HOME", orBelowHome: "/.config")

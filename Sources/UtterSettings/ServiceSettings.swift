@@ -5,8 +5,13 @@ package import Settings
 package import SpeechService
 
 /// What the person's file says of one service: a table `services.NAME`.
+///
+/// It may say all fields of a profile, which then count over the profile, and has names of its own
+/// for what is usual.
 package struct ServiceSettings: Sendable {
-    package var name: String
+    package let name: String
+    /// All that is said, as it is written.
+    package let table: SettingsTable
     /// The profile that describes the service; usually that of the same name.
     package var profile: String
     /// Where the file names the service, or the profile.
@@ -14,19 +19,23 @@ package struct ServiceSettings: Sendable {
     package var url: Configuration.Entry?
     /// Where the token comes from, instead of where the profile says.
     package var token: SecretSource?
-    /// The member that says so, and where it stands.
-    package var tokenEntry: (key: String, entry: Configuration.Entry)?
+    private var tokenKey: String?
     /// Whether the token may travel over plain http to another machine.
     package var allowsTokenInClear = false
     package var format: Configuration.Entry?
     /// What is said for its words, `language`, `model` and `prompt` among them.
     package var words: [String: Configuration.Entry] = [:]
+    /// The fields of the profile that are said, each a line of TOML.
+    private var fields: [(path: String, line: String, place: SettingsPlace)] = []
 
     /// The words that have members of their own.
     package static let usualWords = ["language", "model", "prompt"]
+    private static let tokenKinds = ["file", "command", "variable", "credential"]
 
-    init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
-        self.name = name
+    init(
+        _ name: String, _ table: SettingsTable, _ reader: inout SettingsReader
+    ) throws(SettingsError) {
+        (self.name, self.table) = (name, table)
         let entry = try Self.entry("profile", &reader)
         profile =
             entry.map {
@@ -40,32 +49,110 @@ package struct ServiceSettings: Sendable {
                 "'\(reader.path("format"))' is '\(format.text)', which is not \(AudioCodec.names)",
                 at: format.place)
         }
-        allowsTokenInClear = try reader.flag("insecure-token") ?? false
         for word in Self.usualWords { words[word] = try Self.entry(word, &reader) }
         for word in try reader.texts("words") ?? [] {
             words[word.name] = Configuration.Entry(text: word.value, place: word.place)
         }
         try readToken(&reader)
+        for key in Set(ProfileKey.all.map { $0.path.prefix { $0 != "." } }).sorted()
+        where !["url", "words"].contains(key) {
+            guard let node = reader.node(String(key)) else { continue }
+            try add(String(key), node, at: node.place)
+        }
+        // Its own name for the field goes before that.
+        allowsTokenInClear = try reader.flag("insecure-token") ?? allowsTokenInClear
         try reader.finish()
     }
 
     private mutating func readToken(_ reader: inout SettingsReader) throws(SettingsError) {
         try Self.refuseSecrets(in: reader, alsoNamed: ["key"])
-        let sources: [(key: String, source: (String) -> SecretSource)] = [
-            ("token-file", { .file(ConfigurationFile.expanded($0)) }),
-            ("token-command", { .command($0) }), ("token-variable", { .variable($0) }),
-            ("token-credential", { .credential($0) }),
-        ]
-        var first: String?
-        for (key, source) in sources {
+        for kind in Self.tokenKinds {
+            let key = "token-\(kind)"
             guard let entry = try Self.entry(key, &reader) else { continue }
-            if let first {
-                throw SettingsError(
-                    "'\(reader.path(key))' and '\(first)' exclude each other", at: entry.place)
-            }
-            first = key
-            (token, tokenEntry) = (source(entry.text), (key, entry))
+            try setToken(kind, entry.text, from: key, at: entry.place)
         }
+    }
+
+    private mutating func setToken(
+        _ kind: String, _ text: String, from key: String, at place: SettingsPlace
+    ) throws(SettingsError) {
+        if let tokenKey {
+            throw SettingsError(
+                "'services.\(name).\(key)' and '\(tokenKey)' exclude each other", at: place)
+        }
+        tokenKey = key
+        token =
+            switch kind {
+            case "file": .file(ConfigurationFile.expanded(text))
+            case "command": .command(text)
+            case "variable": .variable(text)
+            default: .credential(text)
+            }
+    }
+
+    /// Adds a field of the profile, or those of a table.
+    private mutating func add(
+        _ path: String, _ node: SettingsNode, at place: SettingsPlace
+    ) throws(SettingsError) {
+        if case .table(let inner) = node.value,
+            ProfileKey.all.contains(where: { $0.path.hasPrefix(path + ".") })
+        {
+            for member in inner.members {
+                try add("\(path).\(member.name)", member.node, at: member.place)
+            }
+            return
+        }
+        let shown = "services.\(name).\(path)"
+        guard let key = ProfileKey.named(path) else {
+            let last = path.split(separator: ".").last.map(String.init) ?? path
+            if SecretName.isSecret(last) { throw Self.secret(shown, in: "", at: place) }
+            let near = ProfileKey.nearest(to: path).map { "; did you mean '\($0)'?" } ?? ""
+            throw SettingsError("'\(shown)' is not known\(near)", at: place)
+        }
+        var value = node.value
+        if case .string(let text) = value {
+            // It belongs to where this service is, and not to where the profile's is.
+            let kind = String(path.dropFirst(5))
+            if path.hasPrefix("auth."), Self.tokenKinds.contains(kind) {
+                guard !text.isEmpty else { throw SettingsError("'\(shown)' is empty", at: place) }
+                return try setToken(kind, text, from: path, at: place)
+            }
+            if key.form == .path { value = .string(ConfigurationFile.expanded(text)) }
+        }
+        if path == "transfer.insecure-token" { allowsTokenInClear = value == .flag(true) }
+        fields.append((path, key.line(for: path, literal: TOMLText.literal(value)), place))
+    }
+
+    /// Whether something is said for a field of the profile, or for one of a table.
+    package func says(_ path: String) -> Bool {
+        fields.contains { $0.path == path || $0.path.hasPrefix(path + ".") }
+    }
+
+    /// The parameters of the query that are said, as a URL has them.
+    package var parameters: [String] { fields.compactMap { ProfileKey.parameter(of: $0.path) } }
+
+    /// The profile with what is said here over it.
+    ///
+    /// - Throws: `SettingsError`, with its place in the person's file.
+    package func laid(over profile: ServiceProfile) throws(SettingsError) -> ServiceProfile {
+        guard !fields.isEmpty else { return profile }
+        let own = ProfileText(
+            overriding: fields.map(\.line).joined(separator: "\n"), place: "services.\(name)")
+        do throws(SettingsError) {
+            return try ServiceProfile(texts: [own] + profile.texts)
+        } catch {
+            // What misses something else is named by the first field.
+            throw SettingsError(
+                error.reason, at: error.place.flatMap { self.place(of: $0) } ?? fields[0].place)
+        }
+    }
+
+    /// Where a field stands in the file, by its place in what is said over the profile, in which each
+    /// has a line; nil for a place elsewhere.
+    package func place(of place: SettingsPlace) -> SettingsPlace? {
+        guard place.file == "services.\(name)", fields.indices.contains(place.line - 1)
+        else { return nil }
+        return fields[place.line - 1].place
     }
 
     /// Demands that a table holds no secret itself.
@@ -75,23 +162,16 @@ package struct ServiceSettings: Sendable {
         for key in ["token", "api-key", "api_key", "apikey", "secret"] + names {
             guard let place = reader.place(key) else { continue }
             let table = reader.path("").isEmpty ? "services.NAME." : ""
-            throw SettingsError(
-                "'\(reader.path(key))' would hold the secret itself; say where it is with "
-                    + "\(table)token-file, token-command or token-variable",
-                at: place)
+            throw secret(reader.path(key), in: table, at: place)
         }
     }
 
-    package var members: [(name: String, entry: Configuration.Entry)] {
-        var members: [(name: String, entry: Configuration.Entry)] = []
-        if let url { members.append(("url", url)) }
-        if let tokenEntry { members.append((tokenEntry.key, tokenEntry.entry)) }
-        if let format { members.append(("format", format)) }
-        for (word, entry) in words.sorted(by: { $0.key < $1.key }) {
-            members.append(
-                (Self.usualWords.contains(word) ? word : "words.\(TOMLText.key(word))", entry))
-        }
-        return members.map { ("services.\(TOMLText.key(name)).\($0.name)", $0.entry) }
+    private static func secret(
+        _ path: String, in table: String, at place: SettingsPlace
+    ) -> SettingsError {
+        SettingsError(
+            "'\(path)' would hold the secret itself; say where it is with "
+                + "\(table)token-file, token-command or token-variable", at: place)
     }
 
     private static func entry(

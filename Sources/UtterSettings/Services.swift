@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LinuxPlatform
+internal import Settings
 package import SpeechService
 
 /// The services as a person's settings have them: profiles of their own, and those that ship.
@@ -32,5 +33,33 @@ extension ServiceProfile {
         guard parts.contains(where: \.isRequired) else { return "no token needed" }
         return parts.allSatisfy { $0.source != nil || !$0.isRequired }
             ? Self.tokenThere : "token needed"
+    }
+}
+
+/// A profile as it counts, in TOML, with the place of each part.
+package enum ProfileListing {
+    /// The text; behind each value stands the file and the line that it comes from, which may be that
+    /// of the settings.
+    package static func text(
+        of profile: ServiceProfile, by settings: ServiceSettings? = nil
+    ) -> String {
+        var lines = ["# \(profile.name): \(TerminalText.singleLine(profile.title))"]
+        lines += profile.texts.map { "# read from \($0.place)" }
+        lines.append("# token: \(profile.tokenState)")
+        for word in profile.words {
+            var line = "# word \(word.name)"
+            if let standard = word.standard { line += ", usually \(standard)" }
+            if word.isRequired { line += ", required" }
+            if let about = word.about { line += ": \(TerminalText.singleLine(about))" }
+            lines.append(line)
+        }
+        lines.append("")
+        var table = profile.table
+        table.members.removeAll { $0.name == "extends" }
+        lines += TOMLText.lines(of: table).map { text, place in
+            let place = settings?.place(of: place) ?? place
+            return "\(text)  # \(place.file ?? ConfigurationFile.path):\(place.line)"
+        }
+        return lines.joined(separator: "\n")
     }
 }

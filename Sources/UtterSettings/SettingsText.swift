@@ -80,10 +80,27 @@ package struct SettingsText {
             !lines[line][..<start].contains("{")
         else { throw .tooElaborate(place) }
         changed.lines.remove(at: line)
+        changed.removeTable(around: line)
         return try changed.checked(against: self, path)
     }
 
     // MARK: - Steps
+
+    /// Removes the head of the table in which a line stood, and the blank lines below it, if nothing
+    /// else is there.
+    private mutating func removeTable(around line: Int) {
+        guard let head = lines[..<line].lastIndex(where: { !Self.word($0).isEmpty }),
+            Self.word(lines[head]).first == "[", !lines[head].contains("#")
+        else { return }
+        let end = lines[line...].firstIndex { !Self.word($0).isEmpty } ?? lines.count
+        guard end == lines.count || Self.word(lines[end]).first == "[" else { return }
+        let isLast = end == lines.count
+        lines.removeSubrange(head..<end)
+        guard isLast else { return }
+        // The file ends in a line feed, and not in a blank line.
+        while let last = lines.last, Self.word(last).isEmpty { lines.removeLast() }
+        if !lines.isEmpty { lines.append([]) }
+    }
 
     private func node(at path: [String]) -> SettingsNode? {
         var node: SettingsNode?
@@ -137,8 +154,17 @@ package struct SettingsText {
     /// Writes a value that is not there: in its table behind the remark that names it, or at the end of
     /// the table, which is made where there is none.
     private mutating func insert(_ path: [String], _ literal: String) {
-        let tablePath = path.dropLast().map(TOMLText.key).joined(separator: ".")
-        let name = TOMLText.key(path.last ?? "")
+        // A table in the table of a service needs no head: its name goes before that of the value.
+        let least = path.first == "services" ? min(2, path.count - 1) : path.count - 1
+        func key(_ names: some Sequence<String>) -> String {
+            names.map(TOMLText.key).joined(separator: ".")
+        }
+        let depth =
+            (least..<path.count).reversed().first { depth in
+                lines.contains { Self.isHead($0, key(path.prefix(depth))) }
+            } ?? least
+        let tablePath = key(path.prefix(depth))
+        let name = key(path.dropFirst(depth))
         let isReturned = lines.first?.last == "\r"
         let new = Array("\(name) = \(literal)\(isReturned ? "\r" : "")".unicodeScalars)
         guard

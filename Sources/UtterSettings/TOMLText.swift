@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Settings
 internal import SpeechService
 
 /// Texts as TOML 1.0 writes them.
@@ -16,5 +17,36 @@ package enum TOMLText {
             }
         }
         return isBare && !name.isEmpty ? name : quoted(name)
+    }
+
+    /// Any value, in one line.
+    static func literal(_ value: SettingsValue) -> String {
+        switch value {
+        case .string(let text): return quoted(text)
+        case .integer(let number): return String(number)
+        case .number(let number): return "\(number)"
+        case .flag(let flag): return flag ? "true" : "false"
+        case .array(let elements):
+            return "[" + elements.map { literal($0.value) }.joined(separator: ", ") + "]"
+        case .table(let table) where table.members.isEmpty: return "{}"
+        case .table(let table):
+            let members = table.members.map { "\(key($0.name)) = \(literal($0.node.value))" }
+            return "{ \(members.joined(separator: ", ")) }"
+        // Nothing that is read has one; it stays of its kind.
+        case .date: return "1970-01-01"
+        }
+    }
+
+    /// A line for each value of a table and of those in it, and the place of its name.
+    package static func lines(
+        of table: SettingsTable, in path: String = ""
+    ) -> [(text: String, place: SettingsPlace)] {
+        table.members.flatMap { member in
+            let name = path.isEmpty ? key(member.name) : "\(path).\(key(member.name))"
+            if case .table(let inner) = member.node.value, !inner.members.isEmpty {
+                return lines(of: inner, in: name)
+            }
+            return [("\(name) = \(literal(member.node.value))", member.place)]
+        }
     }
 }

@@ -136,6 +136,9 @@ import Testing
         #expect(
             error?.description
                 == "take \(take.id.text) is being sent by another utter (process 4711)")
+        #expect(
+            TakeStoreError.inUse(take: "a", by: getpid()).description
+                == "take a is being recorded or sent already")
     }
 
     // MARK: - The manifest

@@ -67,7 +67,7 @@ import Testing
     @Test(
         arguments: [
             ("last", 0), ("last~0", 0), ("last~2", 2), ("last~", nil), ("last~-1", nil),
-            ("last2", nil),
+            ("last2", nil), ("~1", 1), ("~", nil), ("~-1", nil), ("~k3", nil),
         ] as [(String, Int?)])
     func theLastButSomeCanBeNamed(_ name: String, _ steps: Int?) {
         #expect(TakeNames.stepsBack(name) == steps)

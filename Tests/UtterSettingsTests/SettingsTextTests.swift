@@ -70,6 +70,12 @@ import Testing
         ("services.mine.token-file", "\"t\"", ["+10 token-file = \"t\""]),
         ("output.to", "\"copy\"", ["+10 [output]", "+11 to = \"copy\""]),
         ("services.other.url", "\"u\"", ["+10 [services.other]", "+11 url = \"u\""]),
+        // A table in that of a service has no head of its own.
+        ("services.mine.auth.kind", "\"none\"", ["+10 auth.kind = \"none\""]),
+        (
+            "services.other.auth.kind", "\"none\"",
+            ["+10 [services.other]", "+11 auth.kind = \"none\""]
+        ),
     ])
     func aValueThatIsNotThereGoesIntoItsTable(
         _ path: String, _ literal: String, _ difference: [String]
@@ -87,6 +93,29 @@ import Testing
             after
                 == Self.text.split(separator: "\n", omittingEmptySubsequences: false)
                 .filter { $0 != line.dropFirst(3) }.joined(separator: "\n"))
+    }
+
+    @Test func aValueGoesIntoItsTableWhereThatHasAHead() throws {
+        let text = "[services.a]\nurl = 'u'\n[services.a.auth]\nkind = 'none'\n"
+        #expect(
+            try SettingsText(text).setting(["services", "a", "auth", "optional"], to: "true")
+                == text + "optional = true\n")
+        #expect(
+            try SettingsText("[services.a]\nauth.kind = 'none'\n")
+                .setting(["services", "a", "auth", "optional"], to: "true")
+                == "[services.a]\nauth.kind = 'none'\nauth.optional = true\n")
+    }
+
+    /// The head goes with the last value, unless a remark stands below it.
+    @Test(arguments: [
+        ("a = 1\n\n[t]\nb = 2\n", "a = 1\n"), ("[t]\nb = 2\n", ""),
+        ("[t]\nb = 2\n\n[u]\nc = 3\n", "[u]\nc = 3\n"),
+        ("a = 1\n[t]\n# mine\nb = 2\n", "a = 1\n[t]\n# mine\n"),
+        ("[t] # mine\nb = 2\n", "[t] # mine\n"), ("[t]\nb = 2\nc = 3\n", "[t]\nc = 3\n"),
+        ("[t]\r\nb = 2\r\n", ""),
+    ])
+    func noEmptyTableStays(_ text: String, _ after: String) throws {
+        #expect(try SettingsText(text).removing(["t", "b"]) == after)
     }
 
     @Test func anEmptyFileGetsItsFirstLine() throws {

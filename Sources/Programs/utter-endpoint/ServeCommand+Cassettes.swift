@@ -13,7 +13,10 @@ extension ServeCommand {
         do throws(CassetteError) {
             for path in cassette { cassettes += try Cassette.load(path) }
         } catch {
-            throw CommandFailure("--cassette: \(error.description)", status: .configuration)
+            var hint: String? = "make one with: utter send --cassette FOLDER FILE"
+            if case .file(_, let error) = error { hint = Hints.ofFile(error) }
+            throw CommandFailure(
+                "--cassette: \(error.description)", hint: hint, status: .configuration)
         }
         let server = CassetteServer.make(
             cassettes, host: host, port: port, speed: speed.speed,

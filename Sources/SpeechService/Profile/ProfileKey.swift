@@ -39,6 +39,11 @@ package struct ProfileKey: Sendable {
         }
     }
 
+    /// The name of the parameter that a path is about, as a URL has it; nil for other fields.
+    package static func parameter(of path: String) -> String? {
+        path.hasPrefix("query.") ? ServiceURL.percentEncoded(String(path.dropFirst(6))) : nil
+    }
+
     /// The path that may have been meant by one that names no field.
     package static func nearest(to path: String) -> String? {
         let paths = all.map(\.path)
@@ -54,9 +59,19 @@ package struct ProfileKey: Sendable {
     /// A text is taken as it is. So is what cannot be the number, flag, list or table that belongs
     /// there, so that the reader of profiles says what is wrong with it.
     package func line(for path: String, value: String) -> String {
+        line(for: path, literal: literal(of: value))
+    }
+
+    /// The line that gives a field a value which is written in TOML.
+    package func line(for path: String, literal: String) -> String {
         let name =
             family.map { $0 + JSONText.quoted(String(path.dropFirst($0.count))) } ?? path
-        return "\(name) = \(isPlain(value) ? value : JSONText.quoted(value))"
+        return "\(name) = \(literal)"
+    }
+
+    /// A value of the command line in TOML.
+    package func literal(of value: String) -> String {
+        isPlain(value) ? value : JSONText.quoted(value)
     }
 
     private func isPlain(_ value: String) -> Bool {

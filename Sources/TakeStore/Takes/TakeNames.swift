@@ -42,7 +42,9 @@ package struct TakeNames: Sendable {
     /// How many takes before the last one a name such as `last` or `last~2` means; nil for others.
     package static func stepsBack(_ name: String) -> Int? {
         if name == "last" { return 0 }
-        guard name.hasPrefix("last~"), let steps = Int(name.dropFirst(5)), steps >= 0
+        // The short form is git's.
+        let prefix = ["last~", "~"].first { name.hasPrefix($0) } ?? "last~"
+        guard name.hasPrefix(prefix), let steps = Int(name.dropFirst(prefix.count)), steps >= 0
         else { return nil }
         return steps
     }

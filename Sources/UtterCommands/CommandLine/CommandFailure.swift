@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioDevices
-internal import Capture
+package import ArgumentParser
 internal import LinuxPlatform
+internal import Settings
 internal import Utter
+internal import UtterSettings
 internal import UtterTerminal
 
 /// What keeps a command from starting: what happened and why, what to do, and how to exit.
@@ -18,16 +19,6 @@ package struct CommandFailure: Error {
         self.message = message
         self.hint = hint
         self.status = status
-    }
-
-    /// A description of the service that cannot be used; a token is a matter of configuration.
-    ///
-    /// The option is what the person wrote it behind, such as "--to"; a hint of its own replaces
-    /// that of the error.
-    init(_ error: ServiceError, in option: String, hint: String? = nil) {
-        var status = ExitStatus.usage
-        if case .invalidCredential = error { status = .configuration }
-        self.init("\(option): \(error.description)", hint: hint ?? Hints.of(error), status: status)
     }
 
     /// Says what went wrong.
@@ -51,10 +42,13 @@ package struct CommandFailure: Error {
         StandardError.hint(hint)
     }
 
-    init(_ error: SystemError) {
-        self.init(
-            error.description, hint: Hints.of(error),
-            status: error.isOfLimit ? .localIO : .internalError)
+    init(_ error: some Blamed) {
+        self.init(error.description, hint: error.hint, status: error.status)
+    }
+
+    static func cannotWrite(_ path: String, _ error: SystemError) -> CommandFailure {
+        CommandFailure(
+            "cannot write '\(path)': \(error.reason)", hint: Hints.ofFile(error), status: .localIO)
     }
 
     /// What keeps a command from going on, whatever has thrown it.
@@ -66,37 +60,12 @@ package struct CommandFailure: Error {
     init?(known error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
-        case let error as TakeStoreError: self.init(error)
-        case let error as CaptureError: self.init(error)
-        case let error as ProfileError: self.init(error)
-        case let error as ReadingError: self.init(error)
-        case let error as TakeSamples.Failure: self.init(error)
-        case let error as SystemError: self.init(error)
+        case let error as any Blamed: self.init(error)
+        case let error as SettingsError:
+            self.init(ReadingError(error, of: ConfigurationFile.path))
         case is Dialogue.End: self.init("nothing was written", status: .cancelled)
         default: return nil
         }
-    }
-
-    init(_ error: CaptureError) {
-        self.init(error.description, hint: Hints.of(error), status: ExitStatus(error))
-    }
-
-    init(_ error: TakeSamples.Failure) {
-        let isDamaged = if case .damaged = error { true } else { false }
-        self.init(error.description, status: isDamaged ? .unusableAudio : .localIO)
-    }
-
-    init(_ error: TakeStoreError) {
-        let status: ExitStatus =
-            switch error {
-            case .noSuchTake, .audioGone, .notWaiting, .notRemoved: .noInput
-            case .ambiguous, .misnamed: .usage
-            case .unreadable, .unchangeable, .damaged, .laterVersion: .localIO
-            case .keyMissing, .keyWrong, .keyUnavailable: .configuration
-            case .inUse: .notDelivered
-            case .folderUnusable, .folderUnsafe, .notWanted: .configuration
-            }
-        self.init(error.description, hint: Hints.of(error), status: status)
     }
 }
 
@@ -109,6 +78,33 @@ func orFailure<Value: ~Copyable>(_ body: () throws -> Value) throws(CommandFailu
     }
 }
 
+/// The same, with the place in the file of settings that is to blame.
+func orFailure<Value>(
+    standingAt place: SettingsPlace?, _ body: () throws -> Value
+) throws(CommandFailure) -> Value {
+    do {
+        return try body()
+    } catch {
+        throw CommandFailure(of: error).standing(at: place)
+    }
+}
+
+/// The same, behind what the person wrote it in, such as "--to"; a hint and a status replace those
+/// of the error.
+func explained<Value>(
+    _ option: String, hint: String? = nil, status: ExitStatus? = nil,
+    _ body: () throws -> Value
+) throws(CommandFailure) -> Value {
+    do {
+        return try body()
+    } catch {
+        let failure = CommandFailure(of: error)
+        throw CommandFailure(
+            "\(option): \(failure.message)", hint: hint ?? failure.hint,
+            status: status ?? failure.status)
+    }
+}
+
 func orFailure<Value>(
     awaiting body: () async throws -> Value
 ) async throws(CommandFailure) -> Value {
@@ -116,5 +112,58 @@ func orFailure<Value>(
         return try await body()
     } catch {
         throw CommandFailure(of: error)
+    }
+}
+
+package enum ExitStatus: Int32 {
+    case textPrinted = 0
+    case heardNothing = 1
+    case usage = 64
+    case unusableAudio = 65
+    case noInput = 66
+    case nothingRecorded = 67
+    case refused = 69
+    case internalError = 70
+    case microphoneLost = 71
+    case localIO = 74
+    case notDelivered = 75
+    case unusableAnswer = 76
+    case tokenRefused = 77
+    case configuration = 78
+    case hungUp = 129
+    case cancelled = 130
+    case terminated = 143
+
+    var isByRequest: Bool {
+        switch self {
+        case .cancelled, .terminated, .hungUp: true
+        default: false
+        }
+    }
+
+    package var code: ExitCode { ExitCode(rawValue) }
+
+    init(_ outcome: TakeOutcome) {
+        guard outcome.imbalance == nil else {
+            self = .internalError
+            return
+        }
+        switch outcome.result {
+        case .failure(let failure):
+            self = failure.status
+            // What the disk has not taken is not kept for another try.
+            if self == .notDelivered, outcome.unprotected != nil { self = .localIO }
+        case .success(let transcript):
+            if case .source(let error) = outcome.capture.cause, error.isLossInMidTake {
+                self = error.status
+            } else if outcome.cutShort != nil {
+                self = .localIO
+            } else {
+                self =
+                    !outcome.isWhole
+                    ? .unusableAnswer
+                    : transcript.text.isEmpty ? .heardNothing : .textPrinted
+            }
+        }
     }
 }

@@ -18,7 +18,6 @@ struct CommandLineMistake: Error, Equatable {
         "server": "serve", "try": "demo",
     ]
 
-    /// Endings of files that people want to send.
     private static let endings = [
         ".wav", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".flac", ".webm", ".aac", ".aiff",
         ".wma", ".amr", ".raw", ".pcm",
@@ -26,11 +25,7 @@ struct CommandLineMistake: Error, Equatable {
 
     /// The mistake in a word that stands where a command belongs; nil when it is a command.
     ///
-    /// - Parameters:
-    ///   - words: the command line without the program's name.
-    ///   - names: the commands that there are.
-    ///   - isFile: whether a word is the path of a file.
-    /// - Returns: what to say of it.
+    /// The words are the command line without the program's name.
     static func unknownCommand(
         in words: [String], of names: CommandNames, isFile: (String) -> Bool = Self.isFile
     ) -> CommandLineMistake? {
@@ -54,12 +49,7 @@ struct CommandLineMistake: Error, Equatable {
 
     /// Translates the parser's message into one of ours.
     ///
-    /// - Parameters:
-    ///   - message: what the parser says.
-    ///   - help: its last line, which names the command whose help explains it.
-    ///   - typed: the command line without the program's name.
-    ///   - names: the commands that there are.
-    ///   - isFile: whether a word is the path of a file.
+    /// Its last line is `help`, which names the command whose help explains the mistake.
     init(
         _ message: String, help: String?, typed: [String] = [], of names: CommandNames,
         isFile: (String) -> Bool = Self.isFile
@@ -97,6 +87,11 @@ struct CommandLineMistake: Error, Equatable {
         forOption typed: String, in words: [String], of command: String?, _ names: CommandNames
     ) -> String? {
         let own = command.map(names.options) ?? []
+        if let command, ["show", "play", "export", "rm", "retry"].contains(command),
+            let steps = Int(typed.dropFirst()), typed.first == "-", steps > 0
+        {
+            return "did you mean 'last~\(steps)'?"
+        }
         if own.contains("--config"), let hint = FormerOption.hint(for: typed, in: words) {
             return hint
         }
@@ -122,7 +117,6 @@ struct CommandLineMistake: Error, Equatable {
         return "write it like: \(name) \(value)"
     }
 
-    /// The parser's sentence the way ours are written: no capital, no full stop.
     private static func sentence(_ text: String) -> String {
         let text = text.drop { $0.isWhitespace }
         let body = text.last == "." ? text.dropLast() : text
@@ -138,5 +132,60 @@ struct CommandLineMistake: Error, Equatable {
     func report() {
         StandardError.error(message)
         for hint in hints { StandardError.hint(hint) }
+    }
+}
+
+/// What may be written for a value, by the name that help gives it.
+enum ValueForm {
+    private static let forms = [
+        "time": "a time: write 5s, 1m30s, 500ms or 1:30",
+        "size": "a size: write 500M, 4G or a number of bytes",
+        "pace": "a pace: write realtime, max or a factor from 0.1 to 1000",
+        "rate": "a rate: write 4x, 64k or a number of bytes a second",
+        "hertz": "a rate: write a number of Hz, such as 48000",
+        "count": count, "jobs": count, "limit": count, "max-recognitions": count,
+        "port": "a port: write a number from 0 to 65535",
+        "max-body": "a size: write a number of bytes",
+        "older": age, "max-age": age, "age": age,
+    ]
+    private static let count = "a count: write a number, such as 2"
+    private static let age = "an age: write a number with its unit, such as 7d, 12h or 30m"
+
+    /// Whether a value begins as a number below zero does.
+    static func isNegative(_ value: Substring) -> Bool {
+        value.hasPrefix("-") && value.dropFirst().first { $0 != "." }?.isNumber == true
+    }
+
+    /// The parser's words about a value, in ours; nil when they are about something else.
+    static func explanation(of message: String) -> String? {
+        // The value 'abc' is invalid for '--for <time>'[: reason][. Please provide one of a or b.]
+        let head = "The value '"
+        let middle = "' is invalid for '"
+        guard message.hasPrefix(head), let joint = message.ranges(of: middle).last else {
+            return nil
+        }
+        let value = message[..<joint.lowerBound].dropFirst(head.count)
+        let parts = message[joint.upperBound...].split(
+            separator: "'", maxSplits: 1, omittingEmptySubsequences: false)
+        let words = parts[0].split(separator: " ")
+        guard let option = words.first, let name = words.last, parts.count == 2 else { return nil }
+        // An argument has no name that a person types.
+        let typed = (option.hasPrefix("<") ? "" : "\(option): ") + "'\(value)' is "
+        if let form = forms[String(name.filter { $0 != "<" && $0 != ">" })] {
+            let cure = form.drop { $0 != ":" }
+            return typed + (isNegative(value) ? "below zero\(cure)" : "not \(form)")
+        }
+        let choice = parts[1].split(separator: "Please provide one of ").last
+        guard parts[1].hasPrefix(". Please"), let choice else { return nil }
+        // Of many the parser makes a list, one a line.
+        let listed = choice.split(separator: "\n").dropFirst().map {
+            "'\($0.drop { " -".contains($0) })'"
+        }
+        if let last = listed.last {
+            let others = listed.dropLast().joined(separator: ", ")
+            return typed + "not known: write \(others) or \(last)"
+        }
+        let choices = choice.last == "." ? choice.dropLast() : choice
+        return typed + "not known: write " + choices.replacing("' and '", with: "' or '")
     }
 }

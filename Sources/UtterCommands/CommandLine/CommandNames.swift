@@ -22,7 +22,6 @@ struct CommandNames {
         }
     }
 
-    /// Those that are given; for tests.
     init(_ options: [String: [String]]) {
         commands = options.keys.sorted()
         groups = { (options[$0] ?? []).map { [$0] } }
@@ -77,5 +76,33 @@ struct CommandNames {
         return words[..<limit].indices.filter { commands.contains(words[$0]) }.map { index in
             [words[index]] + words[..<index] + words[(index + 1)...]
         }
+    }
+}
+
+extension CompletionKind {
+    /// The short names of the takes on the disk; an entry that is not a take has a hyphen there.
+    static var takes: CompletionKind {
+        .shellCommand("utter list 2>/dev/null | cut -d' ' -f1 | grep -v '^-'; echo last")
+    }
+
+    /// The names of the takes that wait for an answer, and what stands for them.
+    static var waitingTakes: CompletionKind {
+        .shellCommand("utter list --waiting 2>/dev/null | cut -d' ' -f1; echo last; echo all")
+    }
+
+    static var services: CompletionKind {
+        .shellCommand("utter services 2>/dev/null | cut -d' ' -f1")
+    }
+
+    static var fields: CompletionKind {
+        .shellCommand("utter services fields --keys 2>/dev/null")
+    }
+
+    static var microphones: CompletionKind {
+        .shellCommand("utter devices --names 2>/dev/null")
+    }
+
+    static var loudspeakers: CompletionKind {
+        .shellCommand("utter devices --playback --names 2>/dev/null")
     }
 }

@@ -22,32 +22,22 @@ package enum Launch {
         output: OutputOptions, keep: KeepOptions, encryption: KeySource = .environment,
         readsPipe: Bool, isVoice: Bool = false, printsUnasked: Bool = true,
         opensMicrophone: Bool = false,
-        _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
+        _ body: (TakeSession) async throws -> ExitStatus
     ) async throws {
-        var session: TakeSession
-        let encrypts: Bool
-        let key: EncryptionKey?
-        let limits: SpoolLimits
-        let retention: Retention
-        let cassettes: CassetteFolder?
-        let texts: TextOutput
-        let running = RunningTake()
         var output = output
-        do throws(CommandFailure) {
+        var session: TakeSession
+        do {
             output = try output.completed()
-            texts = try TextOutput(
+            let running = RunningTake()
+            let texts = try TextOutput(
                 output.texts, isUsual: printsUnasked, form: output.form, isVoice: isVoice
             ) {
                 running.farewell != nil
             }
-            encrypts = keep.noKeep ? false : try encryption.isSet
-            key = encrypts && !opensMicrophone ? try encryption.key() : nil
-            (limits, retention) = (try keep.limits, try KeepOptions.retention)
-            cassettes = try output.cassetteFolder()
-        } catch {
-            throw exit(error, as: output.form)
-        }
-        do throws(SystemError) {
+            let encrypts = keep.noKeep ? false : try encryption.isSet
+            let key = encrypts && !opensMicrophone ? try encryption.key() : nil
+            let (limits, retention) = (try keep.limits, try KeepOptions.retention)
+            let cassettes = try output.cassetteFolder()
             let signals = try Signals(readingPipe: readsPipe)
             let readKey: @Sendable () throws -> EncryptionKey = {
                 if let key { return key }
@@ -63,16 +53,16 @@ package enum Launch {
                 audioTime: keep.keepAudio?.duration, spool: spool,
                 cassettes: cassettes)
         } catch {
-            throw exit(CommandFailure(error), as: output.form)
+            throw exit(error, as: output.form)
         }
         var status: ExitStatus
-        do throws(CommandFailure) {
+        do {
             session.requiresKeep = try keep.requiresKeep
             // A microphone is opened before the disk is looked at; what is wrong there is told then.
             if !opensMicrophone { try session.checkStore() }
             status = try await body(session)
         } catch {
-            status = session.refuse(error)
+            status = session.refuse(CommandFailure(of: error))
         }
         // The loops end before the process does: exit(3) takes down libraries that they use.
         session.end(status)
@@ -87,12 +77,7 @@ package enum Launch {
         return String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
     }
 
-    /// Says what went wrong.
-    ///
-    /// - Parameters:
-    ///   - error: what went wrong.
-    ///   - form: what standard output has.
-    /// - Returns: the value to throw.
+    /// Says what went wrong, and returns the value to throw.
     static func exit(_ error: any Error, as form: OutputForm = .text) -> any Error {
         let failure = CommandFailure(of: error)
         failure.report(as: form)

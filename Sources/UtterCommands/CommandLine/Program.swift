@@ -6,15 +6,12 @@ internal import LinuxPlatform
 internal import Utter
 internal import UtterTerminal
 
-/// How the programs begin and end.
 package enum Program {
     /// Parses the command line, runs what it names, and ends the process.
     ///
     /// Called before any other thread exists, so that every thread inherits the blocked signals.
     /// Not async: at the first suspension of an async `main` libdispatch parks the main thread
     /// in sigsuspend(2) with no signal blocked, and the next Ctrl-C would kill the process.
-    ///
-    /// - Parameter root: the command.
     package static func run<Root: AsyncParsableCommand & SendableMetatype>(
         _ root: Root.Type
     ) -> Never {

@@ -20,14 +20,6 @@ struct DoctorCommand: AsyncParsableCommand {
     )
     var checks: [String] = []
 
-    @Option(
-        name: [.long, .customShort("D")],
-        help: ArgumentHelp(
-            "The microphone, or a part of its name; see 'utter devices'. (default: default)",
-            valueName: "name"),
-        completion: .microphones)
-    var device: String?
-
     @Flag(help: "Print one JSON object.")
     var json = false
 
@@ -40,7 +32,7 @@ struct DoctorCommand: AsyncParsableCommand {
     /// All of them, in the order in which they are made.
     private var all: [any Check] {
         [
-            MicrophoneCheck(device: device, options: microphone), ServiceCheck(options: service),
+            MicrophoneCheck(options: microphone), ServiceCheck(options: service),
             ConfigurationCheck(), StateCheck(), InstallationCheck(),
         ]
     }

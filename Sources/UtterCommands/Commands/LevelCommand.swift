@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+internal import AudioDevices
 import FoundationEssentials
 internal import LinuxPlatform
 internal import Synchronization
@@ -16,14 +17,6 @@ struct LevelCommand: AsyncParsableCommand {
             come to between -30 and -6 dBFS. Ends with Enter or Ctrl-C, or after --for.
             The exit status is 0 when the signal is good, and 1 when it is not.
             """)
-
-    @Option(
-        name: [.long, .customShort("D")],
-        help: ArgumentHelp(
-            "The microphone, or a part of its name; see 'utter devices'. (default: default)",
-            valueName: "name"),
-        completion: .microphones)
-    var device: String?
 
     @Option(
         name: [.customLong("for"), .customShort("d")],
@@ -54,7 +47,7 @@ struct LevelCommand: AsyncParsableCommand {
     }
 
     private func listen() async throws(CommandFailure) -> SignalProbe.Report {
-        let source = try microphone.microphone(device)
+        let source = try microphone.microphone()
         let signals = try orFailure { try Signals(readingPipe: self.length == nil) }
         let longest = length?.duration ?? .seconds(86_400)
         let screen = StandardError.isTerminal ? StatusScreen(isLive: true) : .silent
@@ -67,5 +60,42 @@ struct LevelCommand: AsyncParsableCommand {
         }
         signals.handle { _ in listening.cancel() }
         return try await orFailure(awaiting: { try await listening.value })
+    }
+}
+
+struct DevicesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "devices",
+        abstract: "List the capture devices by name, with what they offer.",
+        discussion: """
+            --device takes any of these names, or a part of one name or description. Numbers are
+            not taken: they change when a device is plugged in.
+            """)
+
+    @Flag(help: "List the devices that 'utter play' can use instead.")
+    var playback = false
+
+    @Flag(help: "Print the names alone, and open no device.")
+    var names = false
+
+    @Flag(help: "Print a JSON array.")
+    var json = false
+
+    func run() throws {
+        let devices = try CaptureDevices.list(for: playback ? .playing : .recording)
+        guard !devices.isEmpty else {
+            throw CommandFailure(
+                "there is no \(playback ? "playback" : "capture") device",
+                hint: "check that the sound driver is loaded: "
+                    + (playback ? "aplay -l" : "arecord -l"), status: .noInput)
+        }
+        let text: String
+        if names {
+            text = devices.map(\.name).joined(separator: "\n")
+        } else {
+            let listing = DeviceListing(devices, isOpened: !playback)
+            text = json ? listing.json : listing.table
+        }
+        try StandardOutput.show(text)
     }
 }

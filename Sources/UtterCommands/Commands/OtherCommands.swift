@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+internal import Cryptography
+internal import UtterTerminal
 
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,4 +35,38 @@ struct KeysCommand: ParsableCommand {
     var options: [String] = []
 
     func run() throws { throw OtherProgram.keys.execute(["keys"] + options) }
+}
+
+struct KeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key", abstract: "Make a key that encrypts takes on the disk.",
+        subcommands: [NewKeyCommand.self])
+}
+
+struct NewKeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new", abstract: "Write a new random key to a file that only you can read.",
+        discussion: """
+            The file must not exist. Keep a copy of it elsewhere: what is encrypted with
+            the key is lost with it.
+            """)
+
+    @Flag(help: "Make a passphrase instead, which a person can type: 100 random bits.")
+    var passphrase = false
+
+    @Argument(help: "The file to write, which must not exist.", completion: .file())
+    var file: String
+
+    func run() throws {
+        let made = passphrase ? EncryptionKey.makePassphrase() : nil
+        var key = made.map { $0.bytes + [0x0A] } ?? EncryptionKey.makeText()
+        defer { key.clear() }
+        try SecretFile.make(key, at: file)
+        StandardError.line(
+            "a new \(made.map { "passphrase of \($0.bits) random bits" } ?? "key") is in '\(file)'; keep a copy of it elsewhere, nothing opens takes without it"
+        )
+        let path = ShellWord.quoted(file)
+        StandardError.hint(
+            "encrypt takes with: utter --encrypt-key \(path), or UTTER_ENCRYPT_KEY_FILE=\(path)")
+    }
 }

@@ -45,9 +45,16 @@ struct ShowServiceCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let profile = try Services.profile(name)
+        // What is wrong there hides no profile.
+        let settings = (try? Configuration.current())?.services[name]
+        let profile =
+            try settings.map { settings throws(CommandFailure) in
+                try settings.completing(Services.profile(settings.profile))
+            } ?? Services.profile(name)
         try StandardOutput.give(
-            json ? ServiceListing.json(of: profile) : ProfileListing.text(of: profile))
+            json
+                ? ServiceListing.json(of: profile)
+                : ProfileListing.text(of: profile, by: settings))
     }
 }
 
@@ -111,7 +118,8 @@ struct ServiceFieldsCommand: ParsableCommand {
         commandName: "fields", abstract: "List what a profile can say of a service.",
         discussion: """
             Each line is a field, the kind of its value, and what it says. A field stands in a
-            profile, or is set for one command: -c transfer.framing=length.
+            profile, below [services.NAME] in the settings, where it counts over the profile,
+            or is set for one command: -c transfer.framing=length.
             """)
 
     @Flag(help: "Print the names alone, as -c wants them.")

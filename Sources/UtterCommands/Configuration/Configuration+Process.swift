@@ -21,7 +21,6 @@ extension Configuration {
         onCommandLine.withLock { $0[name] = text }
     }
 
-    /// What the command line says of a setting.
     static func said(of name: String) -> String? { onCommandLine.withLock { $0[name] } }
 
     /// Has lines that a recording can do without left out with a warning, from the first reading
@@ -48,9 +47,9 @@ extension Configuration {
 
     /// Makes another one count, which is being tried and is in no file yet.
     static func use(_ text: String) throws(CommandFailure) {
-        let result = Result { () throws(ReadingError) in
-            try Configuration(text, KnownSettings.catalogue).flawless()
-        }.mapError { CommandFailure($0) }
+        let result = Result { () throws(CommandFailure) in
+            try orFailure { try Configuration(text, KnownSettings.catalogue) }.flawless()
+        }
         known.withLock { $0 = result }
         _ = try result.get()
     }
@@ -62,22 +61,18 @@ extension Configuration {
     ///
     /// Lines that a recording can do without are left out with a warning, if it `warns`.
     static func reading(warns: Bool = false) throws(CommandFailure) -> Configuration {
-        do throws(ReadingError) {
-            let configuration = try reading(KnownSettings.catalogue)
-            guard warns else { return try configuration.flawless() }
-            for problem in configuration.problems where !hasWarned.load(ordering: .relaxed) {
-                let text = problem.text(of: ConfigurationFile.path)
-                StandardError.line("warning: left out: \(text)")
-            }
-            return configuration
-        } catch {
-            throw CommandFailure(error)
+        let configuration = try orFailure { try reading(KnownSettings.catalogue) }
+        guard warns else { return try configuration.flawless() }
+        for problem in configuration.problems where !hasWarned.load(ordering: .relaxed) {
+            let text = problem.text(of: ConfigurationFile.path)
+            StandardError.line("warning: left out: \(text)")
         }
+        return configuration
     }
 
-    private func flawless() throws(ReadingError) -> Configuration {
+    private func flawless() throws(CommandFailure) -> Configuration {
         guard let problem = problems.first else { return self }
-        throw ReadingError(problem, of: ConfigurationFile.path)
+        throw CommandFailure(of: problem)
     }
 }
 
@@ -98,7 +93,6 @@ extension Setting {
 }
 
 extension AnySetting {
-    /// What the variable says; nil when it is not set, or empty.
     func variableText() throws(CommandFailure) -> String? {
         guard let variable, let text = Environment[variable], !text.isEmpty else { return nil }
         guard accepts(text) else {
@@ -127,6 +121,30 @@ extension ConfigurationFile {
     static func make(_ text: String) throws(CommandFailure) {
         try makeFolder()
         try SecretFile.make(Array(text.utf8), at: path)
+    }
+
+    /// Writes a file of the person's anew, whole or not at all; a link stays, and what it leads to is
+    /// replaced. What was there gets `.old` behind its name if that is wanted.
+    static func replace(
+        _ text: String, at path: String = path, keepsOld: Bool = false
+    ) throws(CommandFailure) {
+        try makeFolder()
+        let target = unsafe realpath(path, nil)
+        defer { unsafe free(target) }
+        let place = unsafe target.map { unsafe String(cString: $0) } ?? path
+        let new = place + ".new-\(getpid())"
+        try SecretFile.make(Array(text.utf8), at: new)
+        if keepsOld {
+            // Mostly there is none.
+            _ = unsafe unlink(path + ".old")
+            _ = unsafe link(path, path + ".old")
+        }
+        do throws(SystemError) {
+            try retryingInterrupts("rename") { unsafe rename(new, place) }
+        } catch {
+            _ = unsafe unlink(new)
+            throw CommandFailure.cannotWrite(place, error)
+        }
     }
 
     /// Makes the folder and those around it, each for its owner alone, as the XDG Base Directory

@@ -41,7 +41,6 @@ struct ConfigurationChange {
         }
     }
 
-    /// Writes a value into the file, which is made when there is none.
     func set(_ value: String) throws(CommandFailure) {
         if let setting, !setting.accepts(value) {
             throw CommandFailure(
@@ -52,8 +51,8 @@ struct ConfigurationChange {
         let old = try Self.fileText() ?? KnownSettings.catalogue.template
         // A file begins at its own folder, and a shell at the person's.
         let value = isPath(value) ? ServiceOptions.absolute(value) : value
-        var literals = [TOMLText.quoted(value)]
-        if Int(value) != nil || Bool(value) != nil { literals.append(value) }
+        var literals = [field?.literal(of: value) ?? TOMLText.quoted(value)]
+        if field == nil, Int(value) != nil || Bool(value) != nil { literals.append(value) }
         var failure: CommandFailure?
         for literal in literals {
             let text = try edit { () throws(SettingsText.Mistake) in
@@ -61,6 +60,9 @@ struct ConfigurationChange {
             }
             do throws(CommandFailure) {
                 try Configuration.use(text)
+                if name == KnownSettings.service.name {
+                    _ = try Services.profile(named: value, isOption: true)
+                }
                 try ConfigurationFile.replace(text)
                 return warnOfService()
             } catch {
@@ -80,7 +82,6 @@ struct ConfigurationChange {
         }
     }
 
-    /// Takes the value out of the file.
     func unset() throws(CommandFailure) {
         let lock = try Self.lock()
         defer { lock.unlock() }
@@ -102,27 +103,26 @@ struct ConfigurationChange {
 
     private func isPath(_ value: String) -> Bool {
         if value.hasPrefix("~/") || value.hasPrefix("/") { return false }
-        return setting.map { $0.kind == .path } ?? (path.last == "token-file")
+        if let setting { return setting.kind.isPath(value) }
+        return path.last == "token-file" || field?.form == .path
     }
 
-    /// Keeps other processes from changing the file meanwhile.
+    /// The field of a profile that is set for a service; its table has names of its own besides.
+    private var field: ProfileKey? {
+        guard setting == nil, !["url", "words"].contains(path[2]) else { return nil }
+        return ProfileKey.named(path.dropFirst(2).joined(separator: "."))
+    }
+
     private static func lock() throws(CommandFailure) -> Folder {
         try ConfigurationFile.makeFolder()
-        do throws(SystemError) {
-            if let folder = try ConfigurationFile.lock() { return folder }
-        } catch {
-            throw CommandFailure(error)
-        }
+        if let folder = try orFailure({ try ConfigurationFile.lock() }) { return folder }
         throw CommandFailure(
             "another process changes the settings", hint: "try again", status: .localIO)
     }
 
     private static func fileText() throws(CommandFailure) -> String? {
-        do throws(ReadingError) {
-            return try OwnFile(ConfigurationFile.path)
-                .settingsText(limit: SettingsDocument.byteLimit)
-        } catch {
-            throw CommandFailure(error)
+        try orFailure {
+            try OwnFile(ConfigurationFile.path).settingsText(limit: SettingsDocument.byteLimit)
         }
     }
 
@@ -140,7 +140,7 @@ struct ConfigurationChange {
         } catch {
             switch error {
             case .unreadable(let error):
-                throw CommandFailure(ReadingError(error, of: ConfigurationFile.path))
+                throw CommandFailure(of: error)
             case .tooElaborate(let place):
                 let line = place.map { ":\($0.line)" } ?? ""
                 throw CommandFailure(
@@ -149,24 +149,6 @@ struct ConfigurationChange {
                     hint: "change it with: utter config edit", status: .configuration)
             case .notThere: throw notThere
             }
-        }
-    }
-}
-
-extension ConfigurationFile {
-    /// Writes the file anew, whole or not at all; a link stays, and what it leads to is replaced.
-    static func replace(_ text: String) throws(CommandFailure) {
-        try makeFolder()
-        let target = unsafe realpath(path, nil)
-        defer { unsafe free(target) }
-        let place = unsafe target.map { unsafe String(cString: $0) } ?? path
-        let new = place + ".new-\(getpid())"
-        try SecretFile.make(Array(text.utf8), at: new)
-        do throws(SystemError) {
-            try retryingInterrupts("rename") { unsafe rename(new, place) }
-        } catch {
-            _ = unsafe unlink(new)
-            throw CommandFailure("cannot write '\(place)': \(error.reason)", status: .localIO)
         }
     }
 }

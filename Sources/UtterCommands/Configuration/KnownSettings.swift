@@ -18,61 +18,41 @@ enum KnownSettings {
         TalkKey(named: $0)
     }
     /// How long a terminal has to say whether it reports releases.
-    static let answerTime = Setting(
-        "terminal.answer-time", "UTTER_TERMINAL_TIME", form: "a time such as 200ms",
-        standard: "200ms"
-    ) { DurationArgument(argument: $0) }
+    static let answerTime = time(
+        "terminal.answer-time", "UTTER_TERMINAL_TIME", "a time such as 200ms", "200ms")
 
-    static let longest = Setting(
-        "recording.max", form: "a time above zero, such as 30m or 90s", standard: "30m"
-    ) { DurationArgument(argument: $0).flatMap { $0.duration > .zero ? $0 : nil } }
-    static let tail = Setting("recording.tail", form: "a time such as 300ms", standard: "300ms") {
-        DurationArgument(argument: $0)
-    }
-
-    static let period = Setting(
-        "recording.period", form: "a time from 10ms to 100ms", standard: "20ms"
-    ) {
-        DurationArgument(argument: $0).flatMap {
-            MicrophoneOptions.periods.contains($0.duration) ? $0 : nil
-        }
+    static let longest = time(
+        "recording.max", nil, "a time above zero, such as 30m or 90s", "30m"
+    ) { $0 > .zero }
+    static let tail = time("recording.tail", nil, "a time such as 300ms", "300ms")
+    static let period = time("recording.period", nil, "a time from 10ms to 100ms", "20ms") {
+        MicrophoneOptions.periods.contains($0)
     }
     /// The silence behind a voice that ends a recording.
-    static let silence = Setting(
-        "recording.silence", form: "a time such as 2.5s, or 0 for never", standard: "0"
-    ) { DurationArgument(argument: $0) }
+    static let silence = time(
+        "recording.silence", nil, "a time such as 2.5s, or 0 for never", "0")
     /// What is shorter is dropped.
-    static let least = Setting(
-        "recording.min", form: "a time such as 200ms, or 0", standard: "200ms"
-    ) { DurationArgument(argument: $0) }
-
+    static let least = time("recording.min", nil, "a time such as 200ms, or 0", "200ms")
     /// Whether a start that records is itself the recorder.
-    static let foreground = Setting(
-        "recording.foreground", "UTTER_FOREGROUND", .flag, form: "true or false",
-        standard: "false"
-    ) { Bool($0) }
+    static let foreground = flag("recording.foreground", "UTTER_FOREGROUND")
 
     static let keptAudio = Setting(
         "keep.audio", "UTTER_KEEP_AUDIO", form: "\(age), forever, or 0", standard: "24h"
     ) { AudioTime($0) }
-    static let keptAudioBytes = Setting(
-        "keep.audio-bytes", "UTTER_KEEP_AUDIO_BYTES", .size, form: size, standard: "1G"
-    ) { SizeArgument(argument: $0) }
+    static let keptAudioBytes = size("keep.audio-bytes", "UTTER_KEEP_AUDIO_BYTES", "1G")
     static let keptTranscripts = Setting(
         "keep.transcripts", "UTTER_KEEP_TRANSCRIPTS", form: "\(age), or 0", standard: "30d"
     ) { AgeArgument($0) }
     static let keptCancelled = Setting(
         "keep.cancelled", "UTTER_KEEP_CANCELLED", form: "\(age), or 0", standard: "7d"
     ) { AgeArgument($0) }
+    /// Whether nothing is recorded that cannot be kept.
+    static let keepRequired = flag("keep.required")
     static let takeLimit = Setting(
         "limits.takes", "UTTER_MAX_TAKES", .count, form: "a number above zero", standard: "1000"
     ) { Int($0).flatMap { $0 > 0 ? $0 : nil } }
-    static let byteLimit = Setting(
-        "limits.bytes", "UTTER_MAX_BYTES", .size, form: size, standard: "4G"
-    ) { SizeArgument(argument: $0) }
-    static let freeLimit = Setting(
-        "limits.free", "UTTER_MIN_FREE", .size, form: size, standard: "64M"
-    ) { SizeArgument(argument: $0) }
+    static let byteLimit = size("limits.bytes", "UTTER_MAX_BYTES", "4G")
+    static let freeLimit = size("limits.free", "UTTER_MIN_FREE", "64M")
     /// The age at which takes are not sent unasked any more.
     static let ageLimit = Setting("limits.age", "UTTER_MAX_AGE", form: age, standard: "30d") {
         AgeArgument($0).flatMap { $0.duration > .zero ? $0 : nil }
@@ -84,28 +64,14 @@ enum KnownSettings {
     static let detail = Setting(
         "output.detail", form: "one of quiet, normal, verbose", standard: "normal"
     ) { OutputOptions.Detail(rawValue: $0) }
-
     static let textPlaces = Setting(
         "output.to", form: "stdout, copy or type, or several of them with commas",
         standard: "stdout"
     ) { TextPlaces($0) }
     static let textCommand = Setting("output.run")
-
-    static let plain = Setting(
-        "output.plain", "UTTER_PLAIN", .flag, form: "true or false", standard: "false"
-    ) { Bool($0) }
-
-    static let cue = Setting(
-        "output.cue", "UTTER_CUE", .flag, form: "true or false", standard: "false"
-    ) { Bool($0) }
-
-    static let partials = Setting(
-        "output.partials", nil, .flag, form: "true or false", standard: "false"
-    ) { Bool($0) }
-    /// Whether nothing is recorded that cannot be kept.
-    static let keepRequired = Setting(
-        "keep.required", nil, .flag, form: "true or false", standard: "false"
-    ) { Bool($0) }
+    static let plain = flag("output.plain", "UTTER_PLAIN")
+    static let cue = flag("output.cue", "UTTER_CUE")
+    static let partials = flag("output.partials")
 
     /// All, in the order in which they are shown.
     ///
@@ -126,11 +92,30 @@ enum KnownSettings {
         ], synonyms: synonyms)
 
     private static let age = "an age with its unit, such as 30d or 12h"
-    private static let size = "a size such as 500M or 4G"
+
+    private static func time(
+        _ name: String, _ variable: String?, _ form: String, _ standard: String,
+        where isRight: @escaping @Sendable (Duration) -> Bool = { _ in true }
+    ) -> Setting<DurationArgument> {
+        Setting(name, variable, form: form, standard: standard) {
+            DurationArgument(argument: $0).flatMap { isRight($0.duration) ? $0 : nil }
+        }
+    }
+
+    private static func size(
+        _ name: String, _ variable: String, _ standard: String
+    ) -> Setting<SizeArgument> {
+        Setting(name, variable, .size, form: "a size such as 500M or 4G", standard: standard) {
+            SizeArgument(argument: $0)
+        }
+    }
+
+    private static func flag(_ name: String, _ variable: String? = nil) -> Setting<Bool> {
+        Setting(name, variable, .flag, form: "true or false", standard: "false") { Bool($0) }
+    }
 }
 
 extension KnownSettings {
-    /// Names that people write for settings.
     static let synonyms = [
         "url": url, "to": url, "endpoint": url, "server": url, "host": url, "uri": url,
         "token": token("file"), "api-key": token("file"), "secret": token("file"),

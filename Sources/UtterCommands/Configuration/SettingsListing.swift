@@ -5,7 +5,6 @@ internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
 
-/// All settings as `utter config` prints them.
 enum SettingsListing {
     /// What counts now, as a file would say it; what says nothing is a remark.
     static func text(isExplained: Bool) throws(CommandFailure) -> String {
@@ -15,9 +14,8 @@ enum SettingsListing {
             rows.append(try row(setting, in: configuration))
         }
         for (_, service) in configuration.services.sorted(by: { $0.key < $1.key }) {
-            for (name, entry) in service.members {
-                rows.append(("\(name) = \(TOMLText.quoted(entry.text))", origin(entry)))
-            }
+            let path = "services.\(TOMLText.key(service.name))"
+            rows += TOMLText.lines(of: service.table, in: path).map { ($0.text, origin($0.place)) }
         }
         guard isExplained else { return rows.map(\.text).joined(separator: "\n") }
         let width = rows.map(\.text.count).max() ?? 0
@@ -44,7 +42,7 @@ enum SettingsListing {
             return (line(setting, text), setting.variable ?? "")
         }
         if let entry = configuration[setting.name] {
-            return (line(setting, entry.text), origin(entry))
+            return (line(setting, entry.text), origin(entry.place))
         }
         if let (text, profile) = try standard(of: setting, in: configuration) {
             return (line(setting, text), "profile \(profile)")
@@ -72,8 +70,8 @@ enum SettingsListing {
             .map { ($0, profile.name) }
     }
 
-    private static func origin(_ entry: Configuration.Entry) -> String {
-        "\(ConfigurationFile.path):\(entry.place.line)"
+    private static func origin(_ place: SettingsPlace) -> String {
+        "\(ConfigurationFile.path):\(place.line)"
     }
 
     private static func line(_ setting: any AnySetting, _ text: String) -> String {

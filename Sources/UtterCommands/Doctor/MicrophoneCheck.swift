@@ -7,8 +7,6 @@ internal import Utter
 /// Whether a microphone can be recorded from, and what it delivers in two seconds.
 struct MicrophoneCheck: Check {
     let name = "microphone"
-    /// The name that was given, or nil for that of the settings.
-    let device: String?
     let options: MicrophoneOptions
     var length = Duration.seconds(2)
 
@@ -16,7 +14,7 @@ struct MicrophoneCheck: Check {
         let report: SignalProbe.Report
         let device: String
         do throws(CommandFailure) {
-            let source = try options.microphone(self.device)
+            let source = try options.microphone()
             device = source.name
             report = try await orFailure(awaiting: {
                 try await SignalProbe.listen(to: source, for: length)
@@ -37,7 +35,7 @@ struct MicrophoneCheck: Check {
             return [
                 .bad(
                     "\(text); no sound came",
-                    hint: Hints.of(.deviceSilent(device: device, seconds: 2)))
+                    hint: CaptureError.deviceSilent(device: device, seconds: 2).hint)
             ]
         }
         let delay = Int(first / .milliseconds(1))

@@ -32,12 +32,9 @@ struct ServiceCheck: Check {
 
     /// Sends the tone as if it were spoken now, and keeps nothing.
     private func trial() async throws(CommandFailure) -> TakeOutcome {
-        let pipeline = try orFailure { try Pipeline(spool: nil, secrets: SecretAsker().answer) }
-        defer { pipeline.shutDown() }
-        var plan = try options.planner(format: nil)(
-            SampleSource.tone(.milliseconds(500), isSpoken: true), CapturePlan())
-        plan.delivery.retry = .never
-        return await pipeline.start(plan).outcome
+        try await options.planner(format: nil)(
+            SampleSource.tone(.milliseconds(500), isSpoken: true), CapturePlan()
+        ).outcomeOfTrial()
     }
 
     /// How it was reached.

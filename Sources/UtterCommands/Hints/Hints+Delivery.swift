@@ -11,19 +11,54 @@ extension Hints {
     /// - Returns: what to do, or nil when there is nothing.
     static func of(_ failure: TakeFailure, tokenFrom source: SecretSource?) -> String? {
         switch (failure, source) {
-        case (.tokenRefused(_, _, .schemes), _): of(failure)
+        case (.tokenRefused(_, _, .schemes), _): failure.hint
         case (.tokenRefused(_, _, .tokenMissing), .variable(let name)?): "set \(name)"
         case (.tokenRefused, .variable(let name)?) where name != "UTTER_TOKEN",
             (.refused(_, _, .token), .variable(let name)?) where name != "UTTER_TOKEN":
             "check the token in \(name)"
-        default: of(failure)
+        default: failure.hint
         }
     }
 
-    static func of(_ failure: TakeFailure) -> String? {
-        switch failure {
-        case .capture(let error): of(error)
-        case .answerUnusable(let error): of(error)
+    fileprivate static func unreachable(_ reason: String, host: String) -> String {
+        if reason.hasSuffix("in TLS") {
+            return "write http:// if the service speaks no TLS, or name its other port"
+        }
+        guard let variable = ProxyVariable(for: host), variable.isMeant(by: reason) else {
+            // Named is who was asked, where that is not the service.
+            let isOfProxy =
+                reason.contains("proxy") || reason.split(separator: " ").dropFirst().first == "port"
+            return isOfProxy
+                ? "name another proxy with -c connection.proxy=URL, or none in place of the URL"
+                : "check the URL and the network"
+        }
+        return "check the proxy, which \(variable.name) names, such as http://proxy.example:3128; "
+            + "-c connection.proxy=none goes without it"
+    }
+}
+
+extension TakeFailure: Blamed {
+    var status: ExitStatus {
+        switch self {
+        case .capture(let error): error.status
+        case .encoding: .internalError
+        case .journal: .localIO
+        case .notDelivered, .unavailable, .unfinished: .notDelivered
+        case .insecure, .tokenRefused: .tokenRefused
+        case .refused, .redirectRefused, .notTLS, .outsideLimits: .refused
+        case .proxyRefused(let status): status == 407 ? .tokenRefused : .refused
+        case .secretMissing: .configuration
+        case .answerUnusable, .responseUnusable: .unusableAnswer
+        case .tooShort: .heardNothing
+        case .cancelled: .cancelled
+        case .left: .terminated
+        }
+    }
+
+    var hint: String? {
+        switch self {
+        case .capture(let error): error.hint
+        case .answerUnusable(let error): error.hint
         case .notTLS(let reason, _) where reason.contains("handshake failure"):
             "it may want a certificate: -c connection.client-certificate=FILE; or speak an older TLS than utter does"
         case .notTLS: "write http:// if the service speaks no TLS, or name its other port"
@@ -77,7 +112,7 @@ extension Hints {
         case .redirectRefused: "allow it with -c transfer.redirect-to=ORIGIN, or correct the URL"
         case .notDelivered(.cannotResolve(let reason), let host),
             .notDelivered(.cannotConnect(let reason), let host):
-            unreachable(reason, host: host)
+            Hints.unreachable(reason, host: host)
         case .secretMissing: "try the command or the file by itself, then: utter retry last"
         case .notDelivered(.connectionLost, let host):
             "check the network, then send it with: utter retry"
@@ -105,22 +140,6 @@ extension Hints {
             "look up what the service says of this status, then send it with: utter retry"
         default: nil
         }
-    }
-
-    private static func unreachable(_ reason: String, host: String) -> String {
-        if reason.hasSuffix("in TLS") {
-            return "write http:// if the service speaks no TLS, or name its other port"
-        }
-        guard let variable = ProxyVariable(for: host), variable.isMeant(by: reason) else {
-            // Named is who was asked, where that is not the service.
-            let isOfProxy =
-                reason.contains("proxy") || reason.split(separator: " ").dropFirst().first == "port"
-            return isOfProxy
-                ? "name another proxy with -c connection.proxy=URL, or none in place of the URL"
-                : "check the URL and the network"
-        }
-        return "check the proxy, which \(variable.name) names, such as http://proxy.example:3128; "
-            + "-c connection.proxy=none goes without it"
     }
 }
 

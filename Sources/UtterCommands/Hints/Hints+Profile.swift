@@ -3,9 +3,17 @@
 internal import Utter
 internal import UtterSettings
 
-extension Hints {
-    static func of(_ error: ProfileError) -> String? {
-        switch error {
+extension ProfileError: Blamed {
+    var status: ExitStatus {
+        switch self {
+        case .unreadable, .unusable: .configuration
+        case .noFile: .noInput
+        default: .usage
+        }
+    }
+
+    var hint: String? {
+        switch self {
         case .missingWord(let word, _): "say it with \(option(of: word))VALUE"
         case .unknownWord(_, _, let known):
             known.isEmpty ? "leave it out" : "it has: \(known.joined(separator: ", "))"
@@ -14,16 +22,24 @@ extension Hints {
         case .valueNotOfHost(_, let word, _):
             "write letters, digits, '-' and '.' for the \(word)"
         case .formatNotTaken(_, _, let taken): taken.first.map { "write --format \($0)" }
-        case .unreadable(let error): of(error)
-        case .unusable(let error, _): of(error)
+        case .unreadable(let error): error.hint
+        case .unusable(let error, _): error.hint
         case .unknownService:
             "see 'utter services'; describe another one with: utter services new NAME"
         case .noFile: nil
         }
     }
 
-    static func of(_ error: ReadingError) -> String? {
-        switch error.remedy {
+    private func option(of word: String) -> String {
+        ProfileWord.usual.contains(word) ? "--\(word) " : "--set \(word)="
+    }
+}
+
+extension ReadingError: Blamed {
+    var status: ExitStatus { .configuration }
+
+    var hint: String? {
+        switch remedy {
         case .correct(ConfigurationFile.path): "correct it with: utter config edit"
         case .correct(let file):
             file.hasPrefix("shipped/")
@@ -38,25 +54,5 @@ extension Hints {
         case .writeToPipe: "see whether a program writes to it"
         case nil: nil
         }
-    }
-
-    private static func option(of word: String) -> String {
-        ProfileWord.usual.contains(word) ? "--\(word) " : "--set \(word)="
-    }
-}
-
-extension CommandFailure {
-    init(_ error: ProfileError) {
-        let status: ExitStatus =
-            switch error {
-            case .unreadable, .unusable: .configuration
-            case .noFile: .noInput
-            default: .usage
-            }
-        self.init(error.description, hint: Hints.of(error), status: status)
-    }
-
-    init(_ error: ReadingError) {
-        self.init(error.description, hint: Hints.of(error), status: .configuration)
     }
 }

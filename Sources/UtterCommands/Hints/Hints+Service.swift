@@ -6,11 +6,32 @@ extension Hints {
     static let serviceUnset =
         "run 'utter setup'; or try utter with the service that 'utter serve' starts"
 
-    static func of(_ error: ServiceError) -> String? {
-        switch error {
+    static let proxy =
+        "write it like http://proxy.example:3128, or none; its name and password go into a "
+        + "file: -c connection.proxy-login-file=FILE"
+
+    /// What to write instead of a URL without its scheme: a host of a network is reached by https.
+    fileprivate static func whole(_ text: String) -> String {
+        let isNear = text.hasPrefix("localhost") || text.first?.isNumber == true
+        let url = (isNear ? "http://" : "https://") + text
+        guard !text.contains("://"), (try? ServiceURL(url)) != nil,  // Then it is no host either.
+            isNear || text.contains(".") || text.contains(":")
+        else { return "write it like https://speech.example/v1/listen?language=en" }
+        return "did you mean \(url)?"
+    }
+}
+
+extension ServiceError: Blamed {
+    /// A token is a matter of configuration; all else stands on the command line.
+    var status: ExitStatus {
+        if case .invalidCredential = self { .configuration } else { .usage }
+    }
+
+    var hint: String? {
+        switch self {
         case .invalidURL(_, let reason) where reason.contains("WebSocket"):
             "name the service's address for recordings, which begins with https:// or http://"
-        case .invalidURL(let text, _): whole(text)
+        case .invalidURL(let text, _): Hints.whole(text)
         case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"
         case .invalidHeader: "write it like --header 'X-Language: en'"
         case .invalidCredential: "put the token alone on the first line of the file"
@@ -24,7 +45,7 @@ extension Hints {
             "send it in a header field: --token-file FILE -c auth.kind=header -c auth.header=NAME"
         case .invalidConnection(let what, _):
             if what.contains("proxy") {
-                proxy
+                Hints.proxy
             } else if what.contains("key") {
                 "print it with: openssl x509 -in CERTIFICATE -pubkey -noout | openssl pkey -pubin "
                     + "-outform der | openssl dgst -sha256 -binary | base64"
@@ -34,23 +55,13 @@ extension Hints {
         case .invalidTemplate: #"write it like -c body.template='{"audio":"{audio}"}'"#
         }
     }
+}
 
-    static let proxy =
-        "write it like http://proxy.example:3128, or none; its name and password go into a "
-        + "file: -c connection.proxy-login-file=FILE"
+extension AnswerError: Blamed {
+    var status: ExitStatus { .unusableAnswer }
 
-    /// What to write instead of a URL without its scheme: a host of a network is reached by https.
-    private static func whole(_ text: String) -> String {
-        let isNear = text.hasPrefix("localhost") || text.first?.isNumber == true
-        let url = (isNear ? "http://" : "https://") + text
-        guard !text.contains("://"), (try? ServiceURL(url)) != nil,  // Then it is no host either.
-            isNear || text.contains(".") || text.contains(":")
-        else { return "write it like https://speech.example/v1/listen?language=en" }
-        return "did you mean \(url)?"
-    }
-
-    static func of(_ error: AnswerError) -> String? {
-        switch error {
+    var hint: String? {
+        switch self {
         case .empty:
             "check that the URL is one of a speech-recognition service, and not one that stores files"
         case .truncated, .noFinal:

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Capture
+internal import Utter
 
-extension Hints {
-    static func of(_ error: CaptureError) -> String? {
-        switch error {
+extension CaptureError: Blamed {
+    var status: ExitStatus {
+        switch self {
+        case .deviceNotFound, .deviceBusy, .deviceUnusable, .deviceUnclear, .deviceIsMonitor,
+            .cannotOpen:
+            .noInput
+        case .formatRefused, .unusableAudio, .noSound, .foreignAudio: .unusableAudio
+        case .permissionDenied, .fileForbidden: .configuration
+        case .readFailed, .limitReached: .localIO
+        case .deviceLost, .deviceSilent, .deviceHangs, .deviceFailed: .microphoneLost
+        }
+    }
+
+    var hint: String? {
+        switch self {
         case .deviceNotFound: "run 'utter devices' and pass one of those names with --device"
         case .deviceBusy("default", _): "close that program"
         case .deviceBusy: "close that program, or use --device default to share the card"
@@ -27,18 +40,25 @@ extension Hints {
         case .cannotOpen(let name, _) where name.contains("\u{FFFD}"):
             "its name is not UTF-8: rename it, or send it with: utter send - < FILE"
         case .cannotOpen: "check the name"
-        case .limitReached(_, let error): of(error)
+        case .limitReached(_, let error): error.hint
         case .unusableAudio:
             "utter reads WAV of PCM and floating point, FLAC and Ogg Opus; "
-                + "convert others with: \(conversion)"
+                + "convert others with: \(Hints.conversion)"
         case .noSound: "look at what the program says that has made it"
         case .foreignAudio:
             "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
         }
     }
+}
 
+extension TakeSamples.Failure: Blamed {
+    var status: ExitStatus { if case .damaged = self { .unusableAudio } else { .localIO } }
+    var hint: String? { nil }
+}
+
+extension Hints {
     /// Reads nearly everything, and writes what any service takes.
-    private static let conversion = "ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
+    fileprivate static let conversion = "ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
 
     /// What to do about a program that plays no sound.
     static let notPlayed =

@@ -3,14 +3,25 @@
 internal import Cryptography
 internal import Utter
 
-extension Hints {
-    static func of(_ error: TakeStoreError) -> String? {
-        switch error {
+extension TakeStoreError: Blamed {
+    var status: ExitStatus {
+        switch self {
+        case .noSuchTake, .audioGone, .notWaiting, .notRemoved: .noInput
+        case .ambiguous, .misnamed: .usage
+        case .unreadable, .unchangeable, .damaged, .laterVersion: .localIO
+        case .keyMissing, .keyWrong, .keyUnavailable: .configuration
+        case .inUse: .notDelivered
+        case .folderUnusable, .folderUnsafe, .notWanted: .configuration
+        }
+    }
+
+    var hint: String? {
+        switch self {
         case .noSuchTake("last"): "record one with 'utter', or 'utter send' a file"
         case .noSuchTake: "run 'utter list' to see what is kept"
         case .ambiguous: "give more letters of its id"
         case .audioGone(let take, wasAnswered: true):
-            "read what was understood: utter show \(name(take)); --keep-audio TIME keeps audio for longer"
+            "read what was understood: utter show \(Hints.name(take)); --keep-audio TIME keeps audio for longer"
         case .keyMissing, .keyWrong, .keyUnavailable:
             "give its key with --encrypt-key FILE or UTTER_ENCRYPT_KEY_FILE"
         case .inUse: "wait until that has ended"
@@ -22,17 +33,19 @@ extension Hints {
             "look at what is in it, then make it a folder of yours with mode 0700; or set "
                 + "XDG_STATE_HOME"
         case .unchangeable: "look who may write there, and whether the disk is read-only"
-        case .misnamed(let take, let file, _): nameHint(for: file, take)
+        case .misnamed(let take, let file, _): Hints.nameHint(for: file, take)
         case .unreadable, .damaged, .audioGone(_, wasAnswered: false), .notWanted, .notWaiting,
             .notRemoved:
             nil
         }
     }
+}
 
+extension Hints {
     /// By which a hint names a take.
     static func name(_ take: String) -> String { TakeID(take)?.shortName ?? take }
 
-    private static func nameHint(for file: String, _ take: String) -> String {
+    fileprivate static func nameHint(for file: String, _ take: String) -> String {
         let ending = file.lowercased().split(separator: ".").last ?? ""
         let isRaw = ["raw", "pcm"].contains(ending)
         let known = AudioCodec.allCases.dropFirst().map { ".\($0.fileExtension)" }
@@ -48,9 +61,13 @@ extension Hints {
         case .free: "free some space; UTTER_MIN_FREE is the limit"
         }
     }
+}
 
-    static func of(_ error: KeyError) -> String {
-        switch error {
+extension KeyError: Blamed {
+    var status: ExitStatus { .configuration }
+
+    var hint: String? {
+        switch self {
         case .tooShort, .guessable: "make a key with: utter key new FILE"
         case .predictable: "make one with: utter key new --passphrase FILE"
         case .damaged: "copy the whole line that 'utter key new' has written"

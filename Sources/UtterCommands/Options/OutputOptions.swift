@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import LinuxPlatform
+internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
 
-/// What is printed beside the transcript.
 package struct OutputOptions: ParsableArguments {
     /// How much is said on standard error.
     enum Detail: String {
@@ -76,5 +77,19 @@ package struct OutputOptions: ParsableArguments {
         // Of the program, not of a take: every command writes to the same screen.
         if try KnownSettings.plain.value(plain ? true : nil) == true { StandardError.bePlain() }
         return options
+    }
+}
+
+extension OutputOptions {
+    /// The folder of `--cassette`; nil without the option.
+    func cassetteFolder() throws(CommandFailure) -> CassetteFolder? {
+        guard let cassette else { return nil }
+        do throws(SystemError) {
+            return try CassetteFolder(
+                path: ServiceOptions.absolute(cassette), keepsBodies: cassetteBodies)
+        } catch {
+            throw CommandFailure(
+                "--cassette: '\(cassette)' cannot be used: \(error.reason)", status: .configuration)
+        }
     }
 }

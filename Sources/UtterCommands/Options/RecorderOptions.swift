@@ -4,7 +4,7 @@ import ArgumentParser
 internal import AudioDevices
 import Utter
 
-/// What is recorded, and where it goes, for takes that the control socket begins and ends.
+/// What is recorded, and where it goes.
 struct RecorderOptions: ParsableArguments {
     @OptionGroup(title: "Voice")
     var voice: VoiceOptions
@@ -21,11 +21,11 @@ struct RecorderOptions: ParsableArguments {
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
 
-    func validate() throws {
+    /// Refuses what says how a take is told: the control socket begins and ends these.
+    func refuseReports() throws {
         if output.json { throw ValidationError("--json is an option of 'utter stop'.") }
     }
 
-    /// The service that they name, if it has a name wherever the recording is; a file has none.
     var serviceName: String? {
         service.profile.service.flatMap { Profiles.isPath($0) ? nil : $0 }
     }

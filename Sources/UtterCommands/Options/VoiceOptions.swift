@@ -6,12 +6,8 @@ internal import Utter
 internal import UtterSettings
 
 struct VoiceOptions: ParsableArguments {
-    @Option(
-        name: [.long, .customShort("D")],
-        help: ArgumentHelp(
-            "The ALSA capture device; see 'utter devices'. (default: default)", valueName: "name"),
-        completion: .microphones)
-    var device: String?
+    @OptionGroup
+    var microphone: MicrophoneOptions
 
     @Option(
         help: ArgumentHelp(
@@ -25,9 +21,6 @@ struct VoiceOptions: ParsableArguments {
     var format: AudioCodec?
 
     @OptionGroup
-    var microphone: MicrophoneOptions
-
-    @OptionGroup
     var capture: CaptureOptions
 
     func validate() throws {
@@ -35,26 +28,22 @@ struct VoiceOptions: ParsableArguments {
         if max?.duration == .zero { throw ValidationError("--max must be above zero.") }
     }
 
-    /// When a recording ends by itself.
     var longest: Duration {
         get throws(CommandFailure) {
             (try KnownSettings.longest.value(max) ?? .standardMaximum).duration
         }
     }
 
-    /// The microphone that is opened.
     func source() throws(CommandFailure) -> (device: String, period: Duration) {
-        try microphone.source(device)
+        try microphone.source()
     }
 
-    /// How long a recording may and must be.
     func plan(exactly: DurationArgument? = nil) throws(CommandFailure) -> CapturePlan {
         let tail = try KnownSettings.tail.value().map { Tail(usual: $0.duration) }
         let standing = try self.longest
         return try capture.plan(tail: tail ?? .speech, longest: exactly?.duration ?? standing)
     }
 
-    /// Makes what plans take after take.
     func planner(
         for service: ServiceOptions, exactly: DurationArgument? = nil
     ) throws(CommandFailure) -> @Sendable () -> TakePlan {
@@ -71,4 +60,56 @@ struct TimeOptions: ParsableArguments {
         name: [.customLong("for"), .customShort("d")],
         help: ArgumentHelp("Record for exactly this long, such as 5s.", valueName: "time"))
     var exactly: DurationArgument?
+}
+
+struct MicrophoneOptions: ParsableArguments {
+    static let periods = Duration.milliseconds(10)...Duration.milliseconds(100)
+
+    @Option(
+        name: [.long, .customShort("D")],
+        help: ArgumentHelp(
+            "The microphone, or a part of its name; see 'utter devices'. (default: default)",
+            valueName: "name"),
+        completion: .microphones)
+    var device: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Accept a device that records what the computer plays.", visibility: .hidden))
+    var allowMonitor = false
+
+    /// The microphone that `--device` or the settings name.
+    func microphone() throws(CommandFailure) -> Microphone {
+        let (device, period) = try source()
+        return Microphone(device: device, period: period)
+    }
+
+    /// The name of that microphone, and how often it is read.
+    func source() throws(CommandFailure) -> (device: String, period: Duration) {
+        let name = try KnownSettings.device.value(device) ?? "default"
+        let period = try KnownSettings.period.value()?.duration ?? Microphone.usualPeriod
+        return try orFailure {
+            (try DeviceChoice.name(meantBy: name, allowsMonitor: allowMonitor), period)
+        }
+    }
+}
+
+/// When a recording ends by itself, and when it is dropped.
+struct CaptureOptions: ParsableArguments {
+    /// What is shorter is a key that was touched.
+    private static let usualLeast = Duration.milliseconds(200)
+
+    @Option(
+        help: ArgumentHelp(
+            "Stop after this long without a voice, once one was heard, such as 2.5s.",
+            valueName: "time"))
+    var silence: DurationArgument?
+
+    func plan(tail: Tail, longest: Duration) throws(CommandFailure) -> CapturePlan {
+        let silence = try KnownSettings.silence.value(silence)?.duration
+        let least = try KnownSettings.least.value()?.duration
+        return CapturePlan(
+            tail: tail, longest: longest, least: least ?? Self.usualLeast,
+            silence: silence.flatMap { $0 > .zero ? $0 : nil })
+    }
 }

@@ -19,8 +19,9 @@ struct ServiceTrial {
 
     /// Runs the trial; each line is printed as soon as it is known.
     func run() async throws {
-        let profile = try Services.profile(options.profile.service ?? "")
-        try say("service", "\(profile.title), by \(profile.texts[0].place)")
+        let profile = try Services.profile(
+            named: options.profile.service ?? "", isOption: true)
+        try say("service", "\(profile.title), by \(profile.ownText?.place ?? "")")
         if let verified = profile.verified { try say("verified", verified) }
         let plan = try options.trialPlan()
         try say("token", token(of: plan))
@@ -40,14 +41,12 @@ struct ServiceTrial {
     }
 
     private func send(by plan: DeliveryPlan) async throws(CommandFailure) -> TakeOutcome {
-        let pipeline = try orFailure { try Pipeline(spool: nil, secrets: SecretAsker().answer) }
-        defer { pipeline.shutDown() }
         let source: any CaptureSource =
             recording.map { FileReplay(path: $0, pace: .unpaced) }
             ?? SampleSource.tone(.milliseconds(500))
         var take = TakePlan(source: source, delivery: plan)
         take.isCompleteSoon = true
-        let outcome = await pipeline.start(take).outcome
+        let outcome = try await take.outcomeOfTrial()
         if let attempt = outcome.attempts.last { try say("answer", answer(attempt)) }
         return outcome
     }
@@ -71,7 +70,9 @@ struct ServiceTrial {
                 recording == nil ? "none, as is right for a tone" : "none: nothing was heard")
             return recording == nil ? .textPrinted : .heardNothing
         case .failure(let failure):
-            let file = profile.texts[0].place
+            // What is wrong with a service of their own, a person mends there.
+            let isOfSettings = try options.settings()?.url != nil
+            let file = isOfSettings ? ConfigurationFile.path : profile.ownText?.place ?? ""
             let isOfFile = failure.isOfConnecting && options.to == nil && file.contains("/")
             throw CommandFailure(
                 failure.description,
@@ -82,5 +83,22 @@ struct ServiceTrial {
 
     private func say(_ name: String, _ text: String) throws(CommandFailure) {
         try StandardOutput.give(TextWidth.padded(name, to: 10) + text)
+    }
+}
+
+extension TakePlan {
+    /// Sends the take once, and keeps nothing; a secret that was typed answers every question for one.
+    func outcomeOfTrial(typed: String? = nil) async throws(CommandFailure) -> TakeOutcome {
+        let asker = SecretAsker()
+        let pipeline = try orFailure {
+            try Pipeline(spool: nil) { question in
+                if let typed { return typed }
+                return try await asker.answer(question)
+            }
+        }
+        defer { pipeline.shutDown() }
+        var plan = self
+        plan.delivery.retry = .never
+        return await pipeline.start(plan).outcome
     }
 }

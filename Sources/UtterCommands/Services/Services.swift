@@ -18,14 +18,16 @@ extension Services {
     ) throws(CommandFailure) -> ServiceProfile {
         let configuration = try Configuration.current()
         let settings = configuration.services[name]
+        let found: ServiceProfile
         do throws(CommandFailure) {
-            return try profile(settings?.profile ?? name)
+            found = try profile(settings?.profile ?? name)
         } catch {
             let setting = KnownSettings.service
             if let place = settings?.place { throw error.standing(at: place) }
             guard !isOption, try setting.variableText() == nil else { throw error }
             throw error.standing(at: configuration[setting.name]?.place)
         }
+        return try settings?.completing(found) ?? found
     }
 
     /// Whether the settings or a profile of today have a token printed by this command: one that only
@@ -36,17 +38,16 @@ extension Services {
         if settings.contains(where: { $0.token == .command(command) }) { return true }
         // As above.
         let chosen = (try? KnownSettings.service.value()).map { [$0] } ?? []
-        let own = Profiles.folder(folder).names + settings.map(\.profile) + chosen
+        let own = Profiles.folder(folder).names + settings.map(\.name) + chosen
         return own.contains { name in
             // As above.
-            let parts = (try? profile(name))?.authentication.parts ?? []
+            let parts = (try? profile(named: name, isOption: true))?.authentication.parts ?? []
             return parts.contains { $0.source == .command(command) }
         }
     }
 }
 
 extension Services {
-    /// Writes a new profile that is to be filled in.
     static func make(_ name: String) throws(CommandFailure) -> String {
         guard Profiles.isName(name), !name.hasSuffix(".toml") else {
             throw CommandFailure(

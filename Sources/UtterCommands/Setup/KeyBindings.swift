@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 
-/// A desktop whose keys can run commands.
 enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
     case sway, hyprland, i3, gnome, kde
 

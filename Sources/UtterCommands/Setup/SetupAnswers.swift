@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+internal import LinuxPlatform
 internal import UtterSettings
+internal import UtterTerminal
 
 /// What a person has answered to `utter setup`, and the file that says it.
 struct SetupAnswers: Equatable {
@@ -69,4 +72,34 @@ struct SetupAnswers: Equatable {
 /// A word of a service and what a person says for it.
 struct SetupWord: Equatable {
     var name, value: String
+}
+
+/// The files that `utter setup` writes: the settings, and a token that was typed.
+struct SetupFiles {
+    let answers: SetupAnswers
+
+    private var tokenPath: String { ConfigurationFile.expanded(answers.tokenFileName) }
+
+    /// The files that are there already, and would be replaced.
+    var existing: [String] {
+        var paths = [ConfigurationFile.path]
+        if case .typed = answers.token { paths.append(tokenPath) }
+        return paths.filter { path in
+            var status = stat()
+            return unsafe lstat(path, &status) == 0
+        }
+    }
+
+    /// Writes them, each whole or not at all; the settings last.
+    ///
+    /// What was there before gets `.old` behind its name.
+    func write() throws(CommandFailure) {
+        // From here on Ctrl-C waits: it is over in a moment.
+        Signals.block()
+        try ConfigurationFile.makeFolder()
+        if case .typed(let token) = answers.token {
+            try ConfigurationFile.replace(token + "\n", at: tokenPath, keepsOld: true)
+        }
+        try ConfigurationFile.replace(answers.text(), keepsOld: true)
+    }
 }

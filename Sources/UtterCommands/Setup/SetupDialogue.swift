@@ -8,7 +8,6 @@ internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
 
-/// The questions of `utter setup`, in their order.
 struct SetupDialogue {
     private let dialogue = Dialogue()
     let profiles: [ServiceProfile]
@@ -41,7 +40,6 @@ struct SetupDialogue {
         }
     }
 
-    /// The names in groups, in lines that fit.
     static func list(_ profiles: [ServiceProfile], width: Int) -> [String] {
         let isHere = { (profile: ServiceProfile) in
             // A template without its words has no origin yet, and is elsewhere.
@@ -257,7 +255,6 @@ struct SetupDialogue {
     }
 }
 
-/// The services that can be set up.
 enum SetupProfiles {
     /// All that can be used; a file of the person's own that is wrong is left out, and said.
     static func all() throws(CommandFailure) -> [ServiceProfile] {

@@ -43,20 +43,11 @@ struct SetupTrial {
     }
 
     private func take(_ source: any CaptureSource) async throws(CommandFailure) -> TakeOutcome {
-        var plan = try planner()(
+        let plan = try planner()(
             source, CapturePlan(tail: Tail(usual: .zero), longest: Self.length))
-        plan.delivery.retry = .never
         // A token that was typed is on no disk yet.
         let typed: String? = if case .typed(let token) = answers.token { token } else { nil }
-        let asker = SecretAsker()
-        let pipeline = try orFailure {
-            try Pipeline(spool: nil) { question in
-                if let typed { return typed }
-                return try await asker.answer(question)
-            }
-        }
-        defer { pipeline.shutDown() }
-        return await pipeline.start(plan).outcome
+        return try await plan.outcomeOfTrial(typed: typed)
     }
 
     /// Makes takes by the answers alone.

@@ -85,6 +85,15 @@ import Testing
         #expect(result.errorText.hasSuffix("\nutter: hint: \(hint)\n"), "\(result.errorText)")
     }
 
+    @Test(arguments: [("show", "-1", "last~1"), ("play", "-2", "last~2")])
+    func aTakeIsCountedBackFromTheLast(_ command: String, _ typed: String, _ meant: String) {
+        let mistake = CommandLineMistake(
+            "Unknown option '\(typed)'",
+            help: "See 'utter \(command) --help' for more information.",
+            of: CommandNames([command: ["--json"]]))
+        #expect(mistake.hints.first == "did you mean '\(meant)'?")
+    }
+
     /// Wrong values, and the message that says what is right.
     static let values: [([String], String)] = [
         (["--for", "abc"], "--for: 'abc' is not a time: write 5s, 1m30s, 500ms or 1:30"),

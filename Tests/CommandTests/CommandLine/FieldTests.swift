@@ -62,6 +62,16 @@ import UtterSettings
         #expect(try plan("--to", "http://127.0.0.1:9/").profile == nil)
     }
 
+    @Test func whatIsSaidOfTheQueryStaysBesideANewOne() throws {
+        let plan = try plan(
+            "--service", "deepgram", "--to", "http://127.0.0.1:9/x?a=b", "-c", "query.c d=e")
+        #expect(plan.service.url.text == "http://127.0.0.1:9/x?a=b&c%20d=e")
+        let kept = try manifest(plan)
+        let again = try ServiceOptions.parse(["--to", "http://127.0.0.1:9/y?f=g"])
+            .delivery(of: kept)
+        #expect(again.service.url.text == "http://127.0.0.1:9/y?f=g")
+    }
+
     @Test func aTakeRemembersItsFieldsAndLaterOnesCountMore() throws {
         let first = try plan(
             "--service", "speaches", "--to", "http://127.0.0.1:9/v1", "-c",

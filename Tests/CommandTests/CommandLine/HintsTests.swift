@@ -307,6 +307,25 @@ import Testing
                 == "free some space; UTTER_MIN_FREE is the limit")
     }
 
+    @Test(
+        arguments: [
+            (ENOENT, "check the name, and that its folder is there"),
+            (EACCES, "check whose it is, and who may use it, with: ls -ld"),
+            (EROFS, "name a place on another disk"), (EISDIR, "name a file in it"), (EIO, nil),
+        ] as [(Int32, String?)])
+    func aFileThatCannotBeUsed(_ code: Int32, _ hint: String?) {
+        #expect(Hints.ofFile(SystemError(call: "open", code: code)) == hint)
+        let failure = CommandFailure.cannotWrite("x", SystemError(call: "open", code: code))
+        #expect(failure.hint == hint && failure.status == .localIO)
+    }
+
+    @Test func aFileOfCertificatesThatIsNotThere() {
+        let error = #expect(throws: CommandFailure.self) {
+            try CertificateFile.check("/nothere", option: "-c connection.ca-file")
+        }
+        #expect(error?.hint == "check the name, and that its folder is there")
+    }
+
     @Test func aSecretThatIsNoKeyIsReplacedByOne() {
         #expect(Hints.of(KeyError.guessable) == "make a key with: utter key new FILE")
     }

@@ -56,6 +56,73 @@ import Testing
         #expect(server.requests.last?.body.contains("RIFF".utf8) == true)
     }
 
+    @Test func aServiceIsAskedByTheFieldsOfItsTable() async throws {
+        try configure(
+            """
+            query.version = "2"
+            body.fields.tier = "a"
+            transfer.framing = "length"
+            [services.mine.headers]
+            X-Own = "yes"
+            """)
+        try await send()
+        let request = try #require(server.requests.last)
+        #expect(request.target == "/v1/audio/transcriptions?version=2")
+        #expect(request["X-Own"] == "yes" && request["Content-Length"] != nil)
+        #expect(field("tier") == "a" && field("model") == "table")
+        // What is said now goes before.
+        try await send("-c", "body.fields.tier=b", "-c", "query.c=d")
+        #expect(field("tier") == "b")
+        #expect(server.requests.last?.target == "/v1/audio/transcriptions?version=2&c=d")
+        // A query of an option takes the place of the file's, and not of what is said beside it.
+        try await send("--to", server.url("/v1/audio/transcriptions?a=b"), "-c", "query.c=d")
+        #expect(server.requests.last?.target == "/v1/audio/transcriptions?a=b&c=d")
+        let shown = try await bench.run("config", "show", "--explain").outputText
+        #expect(shown.contains("services.mine.headers.X-Own = \"yes\""), "\(shown)")
+        #expect(shown.contains("services.mine.transfer.framing = \"length\""))
+    }
+
+    @Test func fieldsAreSetAndTakenBackByCommand() async throws {
+        let set = { (words: [String]) in
+            try await self.bench.start(["config", "set"] + words).result()
+        }
+        #expect(try await set(["services.mine.profile", "openai"]).status == .exited(0))
+        for (name, value) in [("transfer.stall-seconds", "30"), ("retry.never", "true")] {
+            #expect(try await set(["services.mine.\(name)", value]).status == .exited(0))
+        }
+        let wrong = try await set(["services.mine.transfer.framing", "chunky"])
+        #expect(
+            wrong.errorText.contains("warning:")
+                && wrong.errorText.contains("'transfer.framing' cannot be 'chunky'"))
+        let check = try await bench.run("config", "check")
+        #expect(check.status == .exited(78))
+        #expect(check.errorText.contains("\(bench.configurationPath):"))
+        let unset = try await bench.run("config", "unset", "services.mine.transfer.framing")
+        #expect(unset.status == .exited(0), "\(unset.errorText)")
+        #expect(try await bench.run("config", "check").status == .exited(0))
+        let text = try readFile(bench.configurationPath)
+        #expect(
+            String(decoding: text, as: UTF8.self).hasSuffix(
+                """
+
+                [services.mine]
+                profile = "openai"
+                transfer.stall-seconds = 30
+                retry.never = true
+
+                """))
+    }
+
+    @Test func aServiceThatThereIsNotIsNotSet() async throws {
+        let wrong = try await bench.run("config", "set", "service", "opneai")
+        #expect(wrong.status == .exited(64))
+        #expect(
+            wrong.errorText.contains("there is no service 'opneai'; did you mean 'openai'?"))
+        try bench.configure("[services.mine]\nprofile = 'openai'\n")
+        #expect(try await bench.run("config", "set", "service", "mine").status == .exited(0))
+        #expect(try await bench.run("config", "get", "service").outputText == "mine\n")
+    }
+
     @Test func theTokenOfTheEnvironmentGoesBeforeThatOfTheFileWhereItsURLLeads() async throws {
         try configure()
         let variables = [

@@ -27,6 +27,24 @@ import Testing
         #expect(try await bench.run("show", first.id).status == .exited(66))
     }
 
+    @Test func allGoAndComeBack() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench(server: server)
+        let kept = try await bench.keep()
+        let sent = try await bench.run("send", "--keep-audio", "1d", Clip.digits.path)
+        #expect(sent.status == .exited(0))
+        #expect(try bench.takes().count == 2)
+        let result = try await bench.run("rm", "all")
+        #expect(result.status == .exited(0))
+        #expect(
+            result.errorText.hasPrefix(
+                "utter: removed \(kept.id), 0:02.7, never delivered\nutter: removed 1 take\n"))
+        #expect(try bench.takes().isEmpty)
+        let undo = try await bench.run("rm", "--undo", "all")
+        #expect(undo.status == .exited(0))
+        #expect(try bench.takes().count == 2)
+    }
+
     @Test func whatComesBackIsSaid() async throws {
         let bench = try Bench()
         let take = try await bench.keep()

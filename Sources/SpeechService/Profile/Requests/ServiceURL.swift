@@ -72,12 +72,16 @@ public struct ServiceURL: Sendable, Hashable {
         return ServiceURL(origin: other.origin, target: other.target + query)
     }
 
-    /// The same with the query of another behind its own.
-    package func adding(queryOf other: ServiceURL) -> ServiceURL {
-        let query = other.target.drop { $0 != "?" }
-        guard query.count > 1 else { return self }
+    /// The same with parameters of another's query behind its own; a name is as it is written there.
+    package func adding(
+        queryOf other: ServiceURL, where isAdded: (_ name: String) -> Bool
+    ) -> ServiceURL {
+        let parameters = other.target.drop { $0 != "?" }.dropFirst().split(separator: "&")
+            .filter { isAdded(String($0.prefix { $0 != "=" })) }
+        guard !parameters.isEmpty else { return self }
         let mark = target.contains("?") ? "&" : "?"
-        return ServiceURL(origin: origin, target: target + mark + query.dropFirst())
+        return ServiceURL(
+            origin: origin, target: target + mark + parameters.joined(separator: "&"))
     }
 
     /// The error for a text, of which neither user information nor query is repeated.

@@ -25,6 +25,7 @@ struct DaemonCommand: AsyncParsableCommand {
     var options: RecorderOptions
 
     func validate() throws {
+        try options.refuseReports()
         guard let preRoll else { return }
         guard (.milliseconds(20)...Duration.seconds(10)).contains(preRoll.duration) else {
             throw ValidationError("--pre-roll must be from 20ms to 10s.")

@@ -23,36 +23,24 @@ struct LoopCommand: AsyncParsableCommand {
             The exit status is that of the last sentence that failed, otherwise 0.
             """)
 
-    @OptionGroup(title: "Voice")
-    var voice: VoiceOptions
+    @OptionGroup
+    var options: RecorderOptions
 
     @OptionGroup(title: "Keys")
     var keys: KeyOptions
 
-    @OptionGroup(title: "Text")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Service")
-    var service: ServiceOptions
-
-    @OptionGroup(title: "Disk")
-    var keep: KeepOptions
-
-    @OptionGroup(title: "Encryption")
-    var encryption: EncryptionOptions
-
     func run() async throws {
         Configuration.warnOfProblems()
         try await Launch.takes(
-            output: output, keep: keep, encryption: encryption.source, readsPipe: true,
+            output: options.output, keep: options.keep, encryption: options.encryption.source,
+            readsPipe: true,
             isVoice: true, opensMicrophone: true
-        ) {
-            session throws(CommandFailure) in
-            let plan = try voice.planner(for: service)
-            session.warn(ofNoService: service)
+        ) { session in
+            let plan = try options.voice.planner(for: options.service)
+            session.warn(ofNoService: options.service)
             return try await session.talk(
-                keys.manner(isForOne: false), longest: voice.longest,
-                isServiceUnset: service.isServiceUnset, plan)
+                keys.manner(isForOne: false), longest: options.voice.longest,
+                isServiceUnset: options.service.isServiceUnset, plan)
         }
     }
 }

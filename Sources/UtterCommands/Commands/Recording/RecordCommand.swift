@@ -12,29 +12,17 @@ struct RecordCommand: AsyncParsableCommand {
     @OptionGroup(title: "Voice")
     var time: TimeOptions
 
-    @OptionGroup(title: "Voice")
-    var voice: VoiceOptions
+    @OptionGroup
+    var options: RecorderOptions
 
     @OptionGroup(title: "Keys")
     var keys: KeyOptions
-
-    @OptionGroup(title: "Text")
-    var output: OutputOptions
-
-    @OptionGroup(title: "Service")
-    var service: ServiceOptions
-
-    @OptionGroup(title: "Disk")
-    var keep: KeepOptions
-
-    @OptionGroup(title: "Encryption")
-    var encryption: EncryptionOptions
 
     func validate() throws {
         guard let exactly = time.exactly else { return }
         // Zero is a lost digit: nothing would be recorded, without a message.
         if exactly.duration == .zero { throw ValidationError("--for must be above zero.") }
-        if let max = voice.max, exactly.duration > max.duration {
+        if let max = options.voice.max, exactly.duration > max.duration {
             throw ValidationError("--for is longer than --max, which would cut it.")
         }
     }
@@ -42,20 +30,20 @@ struct RecordCommand: AsyncParsableCommand {
     func run() async throws {
         Configuration.warnOfProblems()
         try await Launch.takes(
-            output: output, keep: keep, encryption: encryption.source,
+            output: options.output, keep: options.keep, encryption: options.encryption.source,
             readsPipe: time.exactly == nil,
             isVoice: true, opensMicrophone: true
-        ) {
-            session throws(CommandFailure) in
+        ) { session in
             let manner = try keys.manner(isForOne: true)
-            let plan = try voice.planner(for: service, exactly: time.exactly)
-            session.warn(ofNoService: service)
+            let plan = try options.voice.planner(for: options.service, exactly: time.exactly)
+            session.warn(ofNoService: options.service)
             guard time.exactly == nil else {
                 return await session.run(
-                    plan(), as: .recordingForTime, isServiceUnset: service.isServiceUnset)
+                    plan(), as: .recordingForTime, isServiceUnset: options.service.isServiceUnset)
             }
             return try await session.talk(
-                manner, longest: try voice.longest, isServiceUnset: service.isServiceUnset, plan)
+                manner, longest: try options.voice.longest,
+                isServiceUnset: options.service.isServiceUnset, plan)
         }
     }
 }

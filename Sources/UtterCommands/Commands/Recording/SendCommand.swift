@@ -90,8 +90,7 @@ struct SendCommand: AsyncParsableCommand {
         try await Launch.takes(
             output: output, keep: keep, encryption: encryption.source, readsPipe: false,
             printsUnasked: outputDir == nil
-        ) {
-            session throws(CommandFailure) in
+        ) { session in
             var session = session
             if let outputDir {
                 session.folder = try TranscriptFolder(outputDir, replaces: force, of: files)

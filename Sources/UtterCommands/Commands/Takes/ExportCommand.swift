@@ -44,7 +44,7 @@ struct ExportCommand: ParsableCommand {
             throw CommandFailure(
                 "'\(file)' exists already", hint: "choose another name", status: .localIO)
         } catch let error as SystemError {
-            throw CommandFailure("cannot write '\(file)': \(error.reason)", status: .localIO)
+            throw CommandFailure.cannotWrite(file, error)
         }
     }
 

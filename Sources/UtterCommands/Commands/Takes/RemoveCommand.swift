@@ -20,7 +20,7 @@ struct RemoveCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: "Takes by parts of their ids, 'last', or 'last~2'.", completion: .takes)
+        help: "Takes by parts of their ids, 'last', 'last~2', or 'all'.", completion: .takes)
     var takes: [String] = []
 
     @Option(
@@ -56,11 +56,13 @@ struct RemoveCommand: ParsableCommand {
         let spool = try Spool(encryption, limits: KeepOptions.standard.limits)
         let removal = TakeRemoval(from: spool, isForGood: now)
         if undo { return try removal.undo(takes) }
-        let named = try named(in: spool, removal)
+        let isAll = takes == ["all"]
+        // Of all, those that were never delivered are said and asked for one by one.
+        let named = isAll ? try spool.takes(where: .waiting) : try named(in: spool, removal)
         let others =
-            answered || older != nil
+            isAll || answered || older != nil
             ? try spool.takes().filter { take in
-                isWanted(take) && !named.contains { $0.id == take.id }
+                (isAll || isWanted(take)) && !named.contains { $0.id == take.id }
             } : []
         try removal.remove(named, and: others, isSure: yes)
     }

@@ -10,25 +10,13 @@ package enum SecretFile {
     package static func read(
         _ path: String, option: String = "--token-file"
     ) throws(CommandFailure) -> String {
-        try named(option) { () throws(ReadingError) in try OwnFile(path).firstLine() }
+        try explained(option) { try OwnFile(path).firstLine() }
     }
 
-    /// Reads the whole file.
     static func bytes(
         of path: String, option: String
     ) throws(CommandFailure) -> [UInt8] {
-        try named(option) { () throws(ReadingError) in try OwnFile(path).bytes() }
-    }
-
-    static func named<Value>(
-        _ option: String, _ read: () throws(ReadingError) -> Value
-    ) throws(CommandFailure) -> Value {
-        do throws(ReadingError) {
-            return try read()
-        } catch {
-            throw CommandFailure(
-                "\(option): \(error.description)", hint: Hints.of(error), status: .configuration)
-        }
+        try explained(option) { try OwnFile(path).bytes() }
     }
 
     /// Writes a new file that its owner alone can read, durably.
@@ -53,7 +41,64 @@ package enum SecretFile {
                 throw CommandFailure(
                     "'\(path)' exists already", hint: "choose another name", status: .localIO)
             }
-            throw CommandFailure("cannot write '\(path)': \(error.reason)", status: .localIO)
+            throw CommandFailure.cannotWrite(path, error)
         }
     }
+}
+
+/// A file of certificates to trust, looked at before anything is recorded.
+enum CertificateFile {
+    /// More than the certificates of all authorities together.
+    private static let limit = 4 << 20
+
+    private static let certificate = [
+        "-----BEGIN CERTIFICATE-----", "-----BEGIN TRUSTED CERTIFICATE-----",
+        "-----BEGIN X509 CERTIFICATE-----",
+    ]
+
+    /// Checks that a file holds certificates in PEM; of a pipe, that it can be read.
+    static func check(
+        _ path: String, option: String, holds what: String = "certificate",
+        in markers: [String] = certificate
+    ) throws(CommandFailure) {
+        func failure(
+            _ path: String, _ reason: String, hint: String? = nil
+        ) -> CommandFailure {
+            CommandFailure("\(option): '\(path)' \(reason)", hint: hint, status: .configuration)
+        }
+        let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard number >= 0 else {
+            let error = SystemError.last("open")
+            throw failure(path, "cannot be read: \(error.reason)", hint: Hints.ofFile(error))
+        }
+        let file = OwnedDescriptor(taking: number)
+        var status = stat()
+        guard unsafe fstat(file.number, &status) == 0 else {
+            throw failure(path, "cannot be read: \(SystemError.last("fstat").reason)")
+        }
+        let kind = status.st_mode & S_IFMT
+        guard kind != S_IFDIR else {
+            throw failure(path, "is a folder", hint: "name a file in it")
+        }
+        // What is read of a pipe would be lost to libcurl.
+        guard kind == S_IFREG else { return }
+        var bytes = [UInt8](repeating: 0, count: min(limit, Int(status.st_size)))
+        let count = unsafe read(file.number, &bytes, bytes.count)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        guard markers.contains(where: text.contains) else {
+            throw failure(
+                path, "holds no \(what) in PEM",
+                hint: what == "certificate"
+                    ? "it has a line -----BEGIN CERTIFICATE-----; make it of another form with: "
+                        + "openssl x509 -inform der -in FILE -out FILE.pem"
+                    : "it has a line -----BEGIN PRIVATE KEY-----, and no passphrase; take that "
+                        + "away with: openssl pkey -in FILE -out FILE.pem")
+        }
+    }
+
+    /// The lines of a private key that OpenSSL reads without a passphrase.
+    static let privateKey = [
+        "-----BEGIN PRIVATE KEY-----", "-----BEGIN EC PRIVATE KEY-----",
+        "-----BEGIN RSA PRIVATE KEY-----",
+    ]
 }

@@ -5,7 +5,6 @@ internal import LinuxPlatform
 internal import Utter
 internal import UtterSettings
 
-/// How the options become the plan of a delivery.
 extension ServiceOptions {
     /// Makes takes to the service that these options and the environment describe; no format is PCM, or
     /// WAV in a form or in JSON, where a service learns the rate from the audio itself.
@@ -16,7 +15,6 @@ extension ServiceOptions {
         return { TakePlan(source: $0, capture: $1, delivery: delivery) }
     }
 
-    /// How a new take is delivered.
     private func delivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
         let usual = try KnownSettings.format.value(format)
         if let use = try profileUse(format: format, usual: usual) {
@@ -31,7 +29,7 @@ extension ServiceOptions {
         let text = to ?? ServiceVariables.url ?? Self.localURL
         let option = to == nil ? ServiceVariables.urlName : "--to"
         let mark = TokenMark(in: text)
-        var service = try explained(option) { () throws(ServiceError) in
+        var service = try explained(option) {
             try RecognitionService(url: ServiceURL(mark.url))
         }
         if to == nil { try noteVariable(in: &service) }
@@ -110,9 +108,11 @@ extension ServiceOptions {
 
     // MARK: - Everything but secrets
 
-    /// Applies what options say beside the profile.
-    func change(_ plan: inout DeliveryPlan) throws(CommandFailure) {
-        try checkFiles(plan.service.connection)
+    /// Applies what options say beside the profile, which the settings have completed.
+    func change(
+        _ plan: inout DeliveryPlan, by settings: ServiceSettings? = nil
+    ) throws(CommandFailure) {
+        try checkFiles(plan.service.connection, by: settings)
         try changeLogin(of: &plan.service.connection)
         try changeHeaders(of: &plan.service)
     }
@@ -126,7 +126,7 @@ extension ServiceOptions {
         } else if connection.proxyLogin.map({ $0.source == .variable(name) }) ?? true,
             connection.proxy != Proxy.none, let text = Environment.secret(name)
         {
-            connection.proxyLogin = try explained(name) { () throws(ServiceError) in
+            connection.proxyLogin = try explained(name) {
                 try Credential(place: .proxy, secret: text, source: .variable(name))
             }
         }
@@ -155,7 +155,7 @@ extension ServiceOptions {
                 service.add(Credential(headerFile: Self.absolute(String(line.dropFirst()))))
                 continue
             }
-            let field = try explained("--header") { () throws(ServiceError) in
+            let field = try explained("--header") {
                 try HeaderField(line: line)
             }
             if SecretName.isSecret(field.name) {
@@ -175,7 +175,7 @@ extension ServiceOptions {
         to service: inout RecognitionService, _ option: String = "--header"
     ) throws(CommandFailure) {
         service.add(
-            try explained(option) { () throws(ServiceError) in
+            try explained(option) {
                 try Credential(place: place, secret: secret, source: source)
             })
     }

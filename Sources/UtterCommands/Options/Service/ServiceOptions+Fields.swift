@@ -14,7 +14,6 @@ extension ServiceOptions {
     /// Where the login of the proxy comes from.
     static let proxyLoginField = "connection.proxy-login-file"
 
-    /// What is said of the service, and not of this process.
     var fields: [String] { config.filter { Self.setting($0) == nil } }
 
     /// What is said last for a field; nil is nothing.
@@ -43,6 +42,11 @@ extension ServiceOptions {
     /// Whether something is said for a field, or for one of a table.
     func says(_ path: String) -> Bool {
         config.contains { $0.hasPrefix(path + "=") || $0.hasPrefix(path + ".") }
+    }
+
+    /// The parameters of the query that are said, as a URL has them.
+    var parameters: [String] {
+        config.compactMap { ProfileKey.parameter(of: String($0.prefix { $0 != "=" })) }
     }
 
     /// The URL that is said for this delivery, and behind which option.
@@ -81,10 +85,6 @@ extension ServiceOptions {
             }
             var value = String(word.dropFirst(path.count + 1))
             if key.form == .path { value = Self.absolute(value) }
-            if key.form == .seconds, let time = DurationArgument(argument: value)?.duration {
-                value =
-                    "\(Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18)"
-            }
             texts.insert(
                 ProfileText(
                     overriding: key.line(for: path, value: value),
@@ -151,19 +151,27 @@ extension ServiceOptions {
         return nil
     }
 
-    /// Demands that the files that are named here hold what they should, before anything is recorded.
-    func checkFiles(_ connection: ConnectionSettings) throws(CommandFailure) {
-        if says("connection.ca-file"), let file = connection.certificateFile {
-            try CertificateFile.check(file, option: "-c connection.ca-file")
+    /// Demands that the files that are named here, or in the settings, hold what they should, before
+    /// anything is recorded.
+    func checkFiles(
+        _ connection: ConnectionSettings, by settings: ServiceSettings?
+    ) throws(CommandFailure) {
+        /// What a message calls a field; nil when nothing is said for it now.
+        func option(_ name: String) -> String? {
+            let path = "connection.\(name)"
+            if says(path) { return "-c \(path)" }
+            return settings.flatMap { $0.says(path) ? "services.\($0.name).\(path)" : nil }
         }
-        guard says("connection.client-certificate") || says("connection.client-key"),
-            let file = connection.clientCertificate
+        if let option = option("ca-file"), let file = connection.certificateFile {
+            try CertificateFile.check(file, option: option)
+        }
+        let (certificate, key) = (option("client-certificate"), option("client-key"))
+        guard let named = certificate ?? key, let file = connection.clientCertificate
         else { return }
-        let option = "-c connection.client-"
-        try CertificateFile.check(file, option: option + "certificate")
+        try CertificateFile.check(file, option: certificate ?? named)
         try CertificateFile.check(
             connection.clientKey ?? file,
-            option: option + (connection.clientKey == nil ? "certificate" : "key"),
+            option: connection.clientKey == nil ? certificate ?? named : key ?? named,
             holds: "private key", in: CertificateFile.privateKey)
     }
 }

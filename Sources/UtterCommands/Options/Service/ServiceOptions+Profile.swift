@@ -4,7 +4,6 @@ internal import Settings
 internal import Utter
 internal import UtterSettings
 
-/// How a service that is named becomes the plan of a delivery.
 extension ServiceOptions {
     /// The profile of a new take, and what is said with it; nil when no service is named.
     func profileUse(
@@ -64,7 +63,6 @@ extension ServiceOptions {
         }
     }
 
-    /// Makes the plan of a service that is named.
     func delivery(
         _ use: ProfileUse, at variable: String? = nil
     ) throws(CommandFailure) -> DeliveryPlan {
@@ -79,7 +77,7 @@ extension ServiceOptions {
         var settled: (source: SecretSource, origin: Origin)?
         if let settings = try settings() {
             if let url = settings.url?.text {
-                parameter = try move(&plan, to: url, named: settings.urlName)
+                parameter = try move(&plan, to: url, named: settings.urlName, by: settings)
             }
             try settings.apply(to: &plan)
             // It belongs to the origin that the plan has now, wherever an option leads then.
@@ -95,7 +93,7 @@ extension ServiceOptions {
             plan.allowsSecretsInClear = try settings()?.allowsTokenInClear ?? false
         }
         if use.profile.isPlain { plan.service.authentication.origin = nil }
-        try change(&plan)
+        try change(&plan, by: settings())
         try addSecrets(to: &plan, parameter, settled: settled)
         try check(plan)
         return plan
@@ -106,19 +104,19 @@ extension ServiceOptions {
         guard let use = try profileUse(format: nil, usual: nil) else {
             throw CommandFailure("no service is named", status: .usage)
         }
-        var plan = try delivery(use)
-        plan.retry = .never
-        return plan
+        return try delivery(use)
     }
 
-    /// Sends to another URL than the profile's.
+    /// Sends to another URL than the profile's, which the settings name if they are given.
     ///
     /// - Returns: the parameter of the query that stands for the token, if one does.
     func move(
-        _ plan: inout DeliveryPlan, to text: String, named option: String
+        _ plan: inout DeliveryPlan, to text: String, named option: String,
+        by settings: ServiceSettings? = nil
     ) throws(CommandFailure) -> String? {
+        let says = { path in self.says(path) || settings?.says(path) ?? false }
         let mark = TokenMark(in: text)
-        let new = try explained(option) { () throws(ServiceError) in
+        let new = try explained(option) {
             try RecognitionService(url: ServiceURL(mark.url))
         }
         if option.hasPrefix("-c"), let secret = new.credentials.first {
@@ -130,14 +128,18 @@ extension ServiceOptions {
         if new.url.origin != plan.service.url.origin {
             if !says("transfer.redirect-to") { plan.redirectOrigins = [] }
             // Whether a service elsewhere wants a token is not known.
-            for index in plan.service.authentication.parts.indices {
+            for index in plan.service.authentication.parts.indices where !says("auth.optional") {
                 plan.service.authentication.parts[index].isRequired = false
             }
         }
         let isPlain = plan.profile?.profile.isPlain ?? true
         let old = plan.service.url
         plan.service.url = isPlain ? new.url : old.moved(to: new.url)
-        if isPlain, says("query") { plan.service.url = new.url.adding(queryOf: old) }
+        // A query takes the place of the profile's, and not of what is said over that.
+        if isPlain || new.url.target.contains("?") {
+            let said = Set(parameters + (settings?.parameters ?? []))
+            plan.service.url = new.url.adding(queryOf: old, where: said.contains)
+        }
         plan.service.credentials = new.credentials
         return mark.parameter
     }
@@ -180,5 +182,95 @@ extension ServiceOptions {
         throw CommandFailure(
             "\(option): \(reason), and a URL alone knows no \(word)",
             hint: "name the service with --service NAME; see 'utter services'", status: .usage)
+    }
+}
+
+extension ServiceOptions {
+    /// What it says of the service that is named; nil when that is nothing.
+    func settings() throws(CommandFailure) -> ServiceSettings? {
+        guard let name = try KnownSettings.service.value(profile.service) else { return nil }
+        return try Configuration.current().services[name]
+    }
+
+    /// What is said to a service, by the names of its words: by options, for this service, for all.
+    func words(for service: ServiceProfile) throws(CommandFailure) -> [String: String] {
+        var words: [String: String] = [:]
+        // What is said for all counts for services that have it.
+        for setting in [KnownSettings.language, KnownSettings.model, KnownSettings.prompt] {
+            guard let value = try setting.value(),
+                service.words.contains(where: { $0.name == setting.name })
+            else { continue }
+            words[setting.name] = value
+        }
+        for (name, entry) in try settings()?.words ?? [:] { words[name] = entry.text }
+        return words.merging(profile.words) { $1 }
+    }
+}
+
+extension ServiceSettings {
+    /// Where the service is; nil as long as a word of its URL is not said.
+    func origin() throws(CommandFailure) -> Origin? {
+        if let url {
+            return try explained(urlName) {
+                try ServiceURL(TokenMark(in: url.text).url).origin
+            }
+        }
+        let service = try Services.profile(profile)
+        // What it lacks is said when it is asked.
+        return try? DeliveryPlan(
+            ProfileUse(service, words: words.mapValues(\.text), codec: nil)
+        ).service.url.origin
+    }
+
+    /// What a message calls the URL.
+    var urlName: String {
+        let name = "services.\(name).url"
+        return url.map { "\(ConfigurationFile.path):\($0.place.line): \(name)" } ?? name
+    }
+
+    /// Applies what is allowed, and refuses a secret in the URL.
+    func apply(to plan: inout DeliveryPlan) throws(CommandFailure) {
+        if let secret = plan.service.credentials.first {
+            throw CommandFailure(
+                "\(urlName): \(secret.place) holds a secret",
+                hint: "write {token} there, and say in the settings where the token is",
+                status: .configuration)
+        }
+        // Another server of that kind may be open to all.
+        if url != nil, !says("auth.optional") {
+            plan.service.authentication.token?.isRequired = false
+        }
+        if allowsTokenInClear { plan.allowsSecretsInClear = true }
+    }
+}
+
+extension ServiceSettings {
+    /// The profile with what the file says over it.
+    func completing(_ profile: ServiceProfile) throws(CommandFailure) -> ServiceProfile {
+        try orFailure { try laid(over: profile) }
+    }
+
+    /// Demands that there is the profile, and that it has what is said to it.
+    func check() throws(CommandFailure) {
+        let service = try orFailure(standingAt: place) {
+            try completing(Services.profile(profile))
+        }
+        for (name, entry) in words.sorted(by: { $0.key < $1.key }) {
+            try orFailure(standingAt: entry.place) {
+                guard let word = service.words.first(where: { $0.name == name }) else {
+                    throw ProfileError.unknownWord(
+                        name, service: service.title, known: service.words.map(\.name))
+                }
+                _ = try word.value(for: entry.text, of: service.title)
+            }
+        }
+        if let url {
+            try explained(urlName, status: .configuration) {
+                _ = try ServiceURL(TokenMark(in: url.text).url)
+            }
+        }
+        if let format, let codec = AudioCodec(rawValue: format.text) {
+            try orFailure(standingAt: format.place) { _ = try service.format(codec) }
+        }
     }
 }

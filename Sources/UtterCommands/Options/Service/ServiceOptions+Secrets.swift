@@ -141,9 +141,12 @@ extension ServiceOptions {
         case .inClear: hint = "use https, or allow it with -c transfer.insecure-token=true"
         case .unusable(let error, let source):
             let isOurs = source == .variable(ServiceVariables.tokenName)
+            let name = isOurs ? ServiceVariables.tokenName : source.description
             return CommandFailure(
-                error, in: isOurs ? ServiceVariables.tokenName : source.description)
-        case .noRequest(let error): return CommandFailure(error, in: "auth.exchange")
+                "\(name): \(error.description)", hint: error.hint, status: error.status)
+        case .noRequest(let error):
+            return CommandFailure(
+                "auth.exchange: \(error.description)", hint: error.hint, status: error.status)
         }
         return CommandFailure(message, hint: hint, status: .configuration)
     }

@@ -1,6 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+internal import Synchronization
 internal import Utter
+
+extension Environment {
+    private static let secretNames = Mutex<Set<String>>([])
+
+    /// The variables from which a secret was read.
+    static var secrets: Set<String> { secretNames.withLock { $0 } }
+
+    /// The secret that a variable holds, or nil; programs that we run do not get the variable.
+    static func secret(_ name: String) -> String? {
+        secretNames.withLock { _ = $0.insert(name) }
+        return self[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Where takes are kept: `$XDG_STATE_HOME/utter`, or `~/.local/state/utter`.
+    static var stateFolder: String { folder("XDG_STATE_HOME", orBelowHome: "/.local/state") }
+}
 
 /// What the environment says of the service: `UTTER_URL`, and `UTTER_TOKEN`, which belongs to it.
 enum ServiceVariables {
@@ -55,5 +73,33 @@ struct TokenMark {
                 return parameter[..<parameter.index(after: name.endIndex)]
             }
         (url, parameter) = (text[...query] + parameters.joined(separator: "&"), found)
+    }
+}
+
+/// The variable of the environment that names the proxy for a service, unless an option or the
+/// person's file does (`libcurl-env(3)`).
+struct ProxyVariable {
+    let name: String
+    private let value: String
+
+    /// The variable for a service; nil when none names a proxy.
+    init?(for origin: String) {
+        // Upper case is another program's to set, in a server's CGI.
+        let own = origin.hasPrefix("https:") ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+        for name in own + ["all_proxy", "ALL_PROXY"] {
+            guard let value = Environment[name], !value.isEmpty else { continue }
+            (self.name, self.value) = (name, value)
+            return
+        }
+        return nil
+    }
+
+    /// Whether it is about this proxy why a service was not reached: it cannot be used, or is named.
+    func isMeant(by reason: String) -> Bool {
+        if reason.hasPrefix("the proxy's URL") { return true }
+        // "Could not resolve proxy: HOST"; "HOST port NUMBER: …" of a host that is not the service's.
+        let words = reason.split(separator: " ")
+        if reason.contains("resolve proxy: ") { return words.last.map(value.contains) ?? false }
+        return words.count > 2 && words[1] == "port" && value.contains(words[0])
     }
 }

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
-
-/// A duration on the command line: `5s`, `300ms`, `1m30s`, `1:30`, `1:02:03`, or a number of
-/// seconds.
-struct DurationArgument: ExpressibleByArgument {
-    let duration: Duration
-
-    init?(argument: String) {
-        // A year is longer than any recording, and keeps the arithmetic within its range.
-        guard let seconds = Self.clock(argument) ?? Self.sum(argument),
-            (0...366 * 86_400).contains(seconds)
-        else { return nil }
-        duration = .milliseconds(Int64((seconds * 1_000).rounded()))
-    }
+/// Times as people write them: `5s`, `300ms`, `1m30s`, `1:30`, `1:02:03`, or a number of seconds.
+package enum TimeText {
+    /// The seconds that a text says; nil when it is no time.
+    package static func seconds(_ text: String) -> Double? { clock(text) ?? sum(text) }
 
     /// The units, in seconds.
     private static let units: [Substring: Double] = [
@@ -61,9 +51,4 @@ struct DurationArgument: ExpressibleByArgument {
         guard text.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }) else { return nil }
         return Double(text)
     }
-
-    /// The longest recording unless told otherwise: 30 minutes.
-    static let standardMaximum = DurationArgument(duration: .seconds(1_800))
-
-    private init(duration: Duration) { self.duration = duration }
 }
