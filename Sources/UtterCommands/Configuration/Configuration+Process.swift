@@ -123,8 +123,9 @@ extension ConfigurationFile {
         try SecretFile.make(Array(text.utf8), at: path)
     }
 
-    /// Writes a file of the person's anew, whole or not at all; a link stays, and what it leads to is
-    /// replaced. What was there gets `.old` behind its name if that is wanted.
+    /// Replaces a file of the person's, whole or not at all.
+    ///
+    /// A link stays, and what it leads to is replaced. The old file stays as `.old` if that is wanted.
     static func replace(
         _ text: String, at path: String = path, keepsOld: Bool = false
     ) throws(CommandFailure) {
