@@ -16,7 +16,7 @@ final class KeySession: Sendable {
     }
 
     private let trigger: any KeyTrigger
-    private let talk: RemoteTalk
+    private let talk: KeyTalk
     private let end = Settlement<End>()
     /// Whether it was asked to end.
     private let isEnding = Atomic(false)
@@ -28,7 +28,7 @@ final class KeySession: Sendable {
         trigger: any KeyTrigger, texts: TextOutput, form: OutputForm
     ) throws(CommandFailure) {
         self.trigger = trigger
-        talk = try RemoteTalk(texts: texts, form: form, key: trigger.title)
+        talk = try KeyTalk(texts: texts, form: form, key: trigger.title)
     }
 
     /// Watches the key until a signal ends it, or it cannot be watched any more.

@@ -92,11 +92,10 @@ enum ControlReading {
                         + (answer.take.map { "utter show \(Hints.name($0))" } ?? "utter list"),
                     status: .notDelivered)
             }
-            if next.kind == .done {
-                if let message = next.message { StandardError.line(message) }
-                return .textPrinted
-            }
-            answer = next
+            if let message = next.message { StandardError.line(message) }
+            if next.kind == .done { return .textPrinted }
+            answer.take = next.take ?? answer.take
+            if next.kind == .result { answer = next }
         }
         var report: String?
         if wantsReport,

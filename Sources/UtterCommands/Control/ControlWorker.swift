@@ -182,6 +182,7 @@ struct ControlWorker: Worker {
         // One request a client; what else it says costs nothing.
         default: return
         }
+        guard request.instant != nil else { return refuse(connection, .late) }
         connection.become(.asked)
         handler.receive(request, from: connection.id)
     }

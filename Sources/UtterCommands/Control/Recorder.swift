@@ -72,7 +72,7 @@ final class Recorder: Sendable {
             let dictation = try Dictation(longest: longest) { [self] in startTake($0) }
             takes = dictation.takes
             dictation.observe(
-                show: { [self] in handle(.shown($0)) }, tell: { [self] in tell($0) })
+                show: { [self] in handle(.shown($0)) }, tell: { [self] in handle(.news($0)) })
             parts.withLock { $0.dictation = dictation }
             if let request { handle(.asked(request, nil)) }
             // Under the lock: a client that comes at once is answered.
@@ -146,7 +146,7 @@ final class Recorder: Sendable {
         case .obey(let request, let take, let client):
             guard let input = request.command.input else { return }
             dictation?.handle(
-                input, onlyFor: take,
+                input, of: request.key ?? "", at: request.instant ?? .now, onlyFor: take,
                 first: { [self] in core.withLock { $0.service = request.service } },
                 then: { [self] in handle(.carriedOut(request, $0, client)) })
         case .release(let number):
@@ -155,6 +155,7 @@ final class Recorder: Sendable {
         case .sweep: session.pipeline.sweep()
         case .report(let failure): failure.report()
         case .tell(let conclusion): conclusion.tellUnclaimed()
+        case .news(let news, let key, let client): tell(news, key, client)
         case .finish: dictation?.finish()
         }
     }
@@ -257,14 +258,26 @@ extension Recorder {
         return take
     }
 
-    private func tell(_ news: Dictation.News) {
+    /// Tells what has happened to the person here, and to the client whose key has begun the take.
+    private func tell(_ news: Dictation.News, _ key: String?, _ client: ControlClientID?) {
+        let text: String
         switch news {
         case .limitNear(let time):
-            StandardError.line("the recording ends in \(StatusLine.seconds(time)), and is sent")
-        case .limitReached: StandardError.line("the recording is as long as --max; it is sent")
+            text = "the recording ends in \(StatusLine.seconds(time)), and is sent"
+        case .limitReached:
+            text =
+                key.map { "\($0) is taken to be stuck; the recording is sent" }
+                ?? "the recording is as long as --max; it is sent"
+        case .latched: text = "recording goes on; press \(key ?? "the key") once more to end it"
         // Those who gave the command are told.
-        case .alreadyRecording, .notRecording, .latched, .onlyOne: break
+        case .alreadyRecording, .notRecording, .onlyOne: return
         }
+        if let client {
+            var answer = ControlAnswer(.waiting)
+            answer.message = text
+            server?.send(.reply(.wait(answer), client))
+        }
+        if news != .latched { StandardError.line(text) }
     }
 }
 

@@ -15,6 +15,7 @@ extension RecorderMachine {
         /// The dictation could not begin a take.
         case failed(CommandFailure)
         case shown(Dictation.State)
+        case news(Dictation.News)
         case told(TakeEvent, TakeID)
         case concluded(TakeConclusion)
         /// What became of a take is on the disk.
@@ -33,6 +34,10 @@ extension RecorderMachine {
         case reply(ControlReply, ControlClientID)
         case result(TakeConclusion, ControlClientID, wantsReport: Bool)
         case show(ControlStatus)
+        /// Tell what has happened to a take: the person at the recorder, and its key's client.
+        ///
+        /// `key` is the one that is held.
+        case news(Dictation.News, key: String?, ControlClientID?)
         /// Have the dictation carry it out, for the take of this number only unless that is nil.
         case obey(ControlRequest, onlyFor: Int?, ControlClientID?)
         /// The text of a take was printed: its audio may go.
@@ -64,8 +69,11 @@ extension RecorderMachine {
         var starter: ControlClientID?
         /// Whether something is recorded.
         var isHeard = false
-        /// The client that gets the text.
+        /// The client that gets the text: the first that stopped the take, or the one whose key has
+        /// begun it.
         var claimant: ControlClientID?
+        /// The name of that key; nil of another client.
+        var key: String?
         /// Whether that wants the object of `--json` too.
         var wantsReport = false
         /// Whether the recording was ended from outside, or is to be.
@@ -75,5 +83,10 @@ extension RecorderMachine {
 
         /// Whether its text waits for one who asks for it.
         var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.text != nil }
+
+        /// The client whose key has begun it, until the take was stopped or is over.
+        var holder: ControlClientID? {
+            key == nil || wasStopped || conclusion != nil ? nil : claimant
+        }
     }
 }
