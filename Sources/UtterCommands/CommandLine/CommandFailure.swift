@@ -4,6 +4,7 @@ internal import AudioDevices
 internal import Capture
 internal import LinuxPlatform
 internal import Utter
+internal import UtterControl
 internal import UtterTerminal
 
 /// What keeps a command from starting: what happened and why, what to do, and how to exit.
@@ -72,9 +73,17 @@ package struct CommandFailure: Error {
         case let error as ReadingError: self.init(error)
         case let error as TakeSamples.Failure: self.init(error)
         case let error as SystemError: self.init(error)
+        case let failure as ControlFailure: self.init(failure)
         case is Dialogue.End: self.init("nothing was written", status: .cancelled)
         default: return nil
         }
+    }
+
+    /// What the control socket says, or what another process says there.
+    init(_ failure: ControlFailure) {
+        self.init(
+            failure.message, hint: failure.cause.flatMap { Hints.of($0) } ?? failure.hint,
+            status: ExitStatus(rawValue: failure.exit) ?? .internalError)
     }
 
     init(_ error: CaptureError) {
@@ -97,6 +106,12 @@ package struct CommandFailure: Error {
             case .folderUnusable, .folderUnsafe, .notWanted: .configuration
             }
         self.init(error.description, hint: Hints.of(error), status: status)
+    }
+}
+
+extension ControlFailure {
+    init(_ failure: CommandFailure) {
+        self.init(failure.message, hint: failure.hint, exit: failure.status.rawValue)
     }
 }
 

@@ -3,6 +3,7 @@
 internal import LinuxPlatform
 internal import Synchronization
 package import Utter
+internal import UtterControl
 internal import UtterTerminal
 
 /// Push to talk for a program that watches a key: it says how the key moves to the process that has
@@ -25,7 +26,7 @@ package final class KeyTalk: Sendable {
 
     /// Starts the thread.
     package init(texts: TextOutput, form: OutputForm, key: String) throws(CommandFailure) {
-        let place = try ControlPlace.current()
+        let place = try orFailure { try ControlPlace.current() }
         self.texts = Mutex(texts)
         wantsReport = form == .object
         let made = try orFailure {
@@ -115,7 +116,7 @@ private struct KeyWorker: Worker {
         // As a tap.
         case .toggle:
             try press(at: instant)
-            _ = try ask(.keyUp, at: instant)
+            _ = try ask(.keyUp, at: instant + .milliseconds(100))
         case .stop: if let take { _ = try ask(.stop, take: take) }
         case .cancel: if let take { _ = try ask(.cancel, take: take) }
         case .start, .focusLost: break
@@ -149,9 +150,12 @@ private struct KeyWorker: Worker {
         var request = ControlRequest(command, take: take, report: wantsReport ? true : nil)
         request.key = key
         // Another machine has another clock.
-        if let instant, !place.isGiven { request.time = KeyTime.time(of: instant) }
-        guard let conversation = try ControlClient.ask(request, at: place) else { return nil }
-        if conversation.first.kind == .refused { throw conversation.first.refusal }
+        if let instant, !place.isGiven { request.date(instant) }
+        guard let conversation = try orFailure({ try ControlClient.ask(request, at: place) })
+        else { return nil }
+        if conversation.first.kind == .refused {
+            throw CommandFailure(conversation.first.refusal)
+        }
         if let message = conversation.first.message { StandardError.line(message) }
         return conversation
     }

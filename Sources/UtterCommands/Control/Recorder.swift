@@ -4,6 +4,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 internal import Utter
+internal import UtterControl
 internal import UtterTerminal
 
 /// Records takes that clients of the control socket begin and end, and gives them the texts.
@@ -77,7 +78,9 @@ final class Recorder: Sendable {
             if let request { handle(.asked(request, nil)) }
             // Under the lock: a client that comes at once is answered.
             try parts.withLock { parts throws(SystemError) in
-                parts.server = try ControlWorker.serve(owner, self)
+                parts.server = try WorkerLoop(name: "control") { [self] in
+                    ControlWorker(owner, self)
+                }
             }
         } catch {
             owner.remove()
@@ -99,7 +102,7 @@ final class Recorder: Sendable {
         dictation?.shutDown()
         server?.shutDown()
         plans.withLock { $0.shutDown() }
-        return core.withLock { $0.machine.exit }
+        return ExitStatus(rawValue: core.withLock { $0.machine.exit }) ?? .internalError
     }
 
     /// Makes ready what the first take needs; what is wrong is said, and said again to the one who
@@ -153,7 +156,7 @@ final class Recorder: Sendable {
             core.withLock { $0.takes[number] }?.release(keepingAudioFor: session.audioTime)
         case .forget(let number): core.withLock { $0.takes[number] = nil }
         case .sweep: session.pipeline.sweep()
-        case .report(let failure): failure.report()
+        case .report(let failure): CommandFailure(failure).report()
         case .tell(let conclusion): conclusion.tellUnclaimed()
         case .news(let news, let key, let client): tell(news, key, client)
         case .finish: dictation?.finish()
@@ -200,10 +203,13 @@ final class Recorder: Sendable {
             isServiceUnset: isServiceUnset)
         if outcome.isAtRisk {
             let isWanted = session.pipeline.mayWriteElsewhere
-            conclusion.lines +=
-                Rescue(take, outcome, by: take.delivery, isWanted: isWanted).saveUnasked()
+            conclusion.answer.lines?.append(
+                contentsOf:
+                    Rescue(take, outcome, by: take.delivery, isWanted: isWanted).saveUnasked())
         }
-        if conclusion.status == .tokenRefused { plans.withLock { $0.forgetSecrets() } }
+        if conclusion.answer.exit == ExitStatus.tokenRefused.rawValue {
+            plans.withLock { $0.forgetSecrets() }
+        }
         handle(.concluded(conclusion))
         await wait(forOneWhoAsksFor: take.id)
     }
@@ -228,6 +234,10 @@ extension Recorder: ControlHandler {
     func didEnd(_ client: ControlClientID, hasPrinted: Bool) {
         handle(.left(client, hasPrinted: hasPrinted))
     }
+
+    func lacksDescriptor(_ error: SystemError) {
+        StandardError.line("warning: no descriptor for a client: \(error.reason)")
+    }
 }
 
 // What the dictation asks for, and tells, on its thread.
@@ -248,7 +258,7 @@ extension Recorder {
                 try plans.next(for: service)
             }
         } catch {
-            handle(.failed(error))
+            handle(.failed(ControlFailure(error)))
             return nil
         }
         let take = session.pipeline.start(plan)
@@ -284,8 +294,8 @@ extension Recorder {
 extension TakeConclusion {
     /// Tells the person at the recorder how a take ended whose text no client has got.
     fileprivate func tellUnclaimed() {
-        lines.tell()
-        guard text != nil else { return }
+        answer.lines?.tell()
+        guard answer.text != nil else { return }
         StandardError.line("the text of take \(take.text) was not printed")
         StandardError.hint("print it with: utter show \(take.shortName)")
     }

@@ -7,13 +7,7 @@ internal import UtterTerminal
 extension TakeSession {
     /// Lets a person begin and end takes, with keys, lines on a pipe and signals.
     ///
-    /// - Parameters:
-    ///   - manner: with which key, and how many.
-    ///   - longest: how long one take is at most.
-    ///   - isServiceUnset: whether neither the command line nor the environment names a service.
-    ///   - plan: plans a take; called for each.
-    /// - Returns: how the process should exit: of several takes, as the last that failed.
-    /// - Throws: `CommandFailure` when the terminal cannot do what was asked for.
+    /// The status is of several takes that of the last that failed.
     func talk(
         _ manner: TalkManner, longest: Duration, isServiceUnset: Bool,
         _ plan: @escaping @Sendable () -> TakePlan

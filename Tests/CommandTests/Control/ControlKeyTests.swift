@@ -6,6 +6,7 @@ import Testing
 
 @testable import Utter
 @testable import UtterCommands
+@testable import UtterControl
 
 /// Keys that move at the other end of the control socket.
 @Suite struct ControlKeyTests {
@@ -14,7 +15,7 @@ import Testing
         let bench: ControlBench
         var key = "F9"
         /// When its key first went down.
-        let began = KeyTime.now
+        let began = ControlRequest.clock
 
         /// Says how the key moved, so long after it first went down.
         func move(
@@ -197,7 +198,7 @@ import Testing
         withExtendedLifetime(daemon) {}
     }
 
-    @Test(arguments: [Int64.max, KeyTime.now + 3_600_000_000_000])
+    @Test(arguments: [Int64.max, ControlRequest.clock + 3_600_000_000_000])
     func aTimeThatLiesAheadIsNow(_ time: Int64) async throws {
         let bench = try ControlBench(.hearing("now"))
         let daemon = try await bench.daemon()

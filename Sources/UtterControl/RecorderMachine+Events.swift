@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
-internal import Utter
+package import LinuxPlatform
+package import Utter
 
 // What the machine hears, says and remembers.
 extension RecorderMachine {
-    enum Event: Sendable {
+    package enum Event: Sendable {
         /// A client asks, or without one the program itself or a signal, which hear no answer.
         case asked(ControlRequest, ControlClientID?)
         /// The dictation has carried out a request; nil after its end.
@@ -13,7 +13,7 @@ extension RecorderMachine {
         /// The dictation began the take of a number.
         case began(Int, TakeID)
         /// The dictation could not begin a take.
-        case failed(CommandFailure)
+        case failed(ControlFailure)
         case shown(Dictation.State)
         case news(Dictation.News)
         case told(TakeEvent, TakeID)
@@ -30,7 +30,7 @@ extension RecorderMachine {
         case leave
     }
 
-    enum Action: Sendable {
+    package enum Action: Sendable {
         case reply(ControlReply, ControlClientID)
         case result(TakeConclusion, ControlClientID, wantsReport: Bool)
         case show(ControlStatus)
@@ -45,7 +45,7 @@ extension RecorderMachine {
         /// A take is known no more.
         case forget(Int)
         case sweep
-        case report(CommandFailure)
+        case report(ControlFailure)
         /// Tell the person at the recorder how a take ended whose text no client has got.
         case tell(TakeConclusion)
         /// Nothing is left to be done.
@@ -53,7 +53,7 @@ extension RecorderMachine {
     }
 
     /// What the recorder was begun for.
-    enum Purpose: Sendable {
+    package enum Purpose: Sendable {
         /// Takes, until it is told to end.
         case daemon
         /// A request that is about to come, and others until its take is over; with the last end
@@ -82,7 +82,7 @@ extension RecorderMachine {
         var isPrinted = false
 
         /// Whether its text waits for one who asks for it.
-        var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.text != nil }
+        var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.answer.text != nil }
 
         /// The client whose key has begun it, until the take was stopped or is over.
         var holder: ControlClientID? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Utter
+package import Utter
 
 // What becomes of takes, and what is shown of them.
 extension RecorderMachine {
@@ -14,12 +14,12 @@ extension RecorderMachine {
     }
 
     /// The number of a take whose text waits for one who asks for it; nil of any other.
-    func lingering(_ take: TakeID) -> Int? {
+    package func lingering(_ take: TakeID) -> Int? {
         entries.first { $0.id == take && $0.isLingering }?.number
     }
 
     mutating func conclude(_ conclusion: TakeConclusion) {
-        if !status.isDaemon { exit = conclusion.status }
+        if !status.isDaemon { exit = conclusion.answer.exit ?? 0 }
         guard let index = entries.firstIndex(where: { $0.id == conclusion.take }) else { return }
         entries[index].conclusion = conclusion
         if isLeaving { entries[index].wasStopped = true }
@@ -33,7 +33,7 @@ extension RecorderMachine {
             let starter = entries[index].starter
         else { return }
         let entry = entries[index]
-        if entry.isHeard || entry.conclusion?.text != nil {
+        if entry.isHeard || entry.conclusion?.answer.text != nil {
             reply(.answer(.begun(entry.id.text)), to: starter)
         } else if entry.conclusion != nil {
             entries[index].claimant = starter

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import Utter
-@testable import UtterCommands
+@testable import UtterControl
 
 /// What surrounds a recorder's machine: a dictation, takes and clients, each of which moves alone.
 struct RecorderWorld {
@@ -222,7 +222,7 @@ struct RecorderWorld {
         tell(
             .concluded(
                 TakeConclusion(
-                    take: Self.id(number), status: isCancelled ? .cancelled : .textPrinted,
+                    take: Self.id(number), exit: isCancelled ? 130 : 0,
                     text: isCancelled ? nil : "go", lines: [], report: "", isSettled: true)))
         answer(number, Dictation.Reply(hear(.take(number, .settled))))
     }
@@ -268,7 +268,7 @@ struct RecorderWorld {
                     // It was never there.
                     takes[number - 1].isCaptured = true
                     takes[number - 1].isConcluded = true
-                    tell(.failed(CommandFailure("no", status: .localIO)))
+                    tell(.failed(ControlFailure("no", status: .internalError)))
                     _ = hear(.take(number, .settled))
                 }
             case .cancel(let number):

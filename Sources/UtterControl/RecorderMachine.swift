@@ -16,26 +16,27 @@ internal import Utter
 /// ```
 ///
 /// A take that a key begins is claimed by the client of that press, until another program stops it.
-struct RecorderMachine: Sendable {
+package struct RecorderMachine: Sendable {
     var entries: [Entry] = []
     var status = ControlStatus()
-    var exit = ExitStatus.textPrinted
+    /// The status to exit with.
+    package internal(set) var exit: Int32 = 0
     /// Requests that the dictation has not carried out yet, the one included that it was begun for.
     private(set) var requests = 0
     /// Whether the request is awaited that it was begun for.
     private(set) var isExpecting = false
-    private(set) var isLeaving = false
+    package private(set) var isLeaving = false
     /// Whether it ends: nothing begins any more.
     private(set) var isClosing = false
     /// Whether what is recorded goes on without a key.
     var isLatched = false
     /// Why the take that was to begin last did not.
-    private var failure: CommandFailure?
+    private var failure: ControlFailure?
     /// The stop or cancel that was begun last.
     private var lastEnd: ProcessBeginning?
     var actions: [Action] = []
 
-    init(_ purpose: Purpose, process: Int32) {
+    package init(_ purpose: Purpose, process: Int32) {
         status.process = process
         switch purpose {
         case .daemon: status.isDaemon = true
@@ -43,10 +44,8 @@ struct RecorderMachine: Sendable {
         }
     }
 
-    /// Takes note of what has happened.
-    ///
-    /// - Returns: what to do, in this order.
-    mutating func handle(_ event: Event) -> [Action] {
+    /// Takes note of what has happened, and says what to do, in this order.
+    package mutating func handle(_ event: Event) -> [Action] {
         actions = []
         switch event {
         case .asked(let request, let client): receive(request, from: client)
@@ -94,7 +93,7 @@ struct RecorderMachine: Sendable {
         // Only a client that was given a text may confirm it.
         case .taken, .confirmed: reply(.answer(.done()), to: client)
         case .start where hasEnded(request):
-            refuseStart(ControlReading.stoppedBefore, to: client)
+            refuseStart(.stoppedBefore, to: client)
         case .start, .stop, .toggle, .cancel, .keyDown, .keyUp: pass(request, for: client)
         }
     }
@@ -104,9 +103,9 @@ struct RecorderMachine: Sendable {
     }
 
     /// Says why nothing is recorded: here, if no client hears it.
-    private mutating func refuseStart(_ failure: CommandFailure, to client: ControlClientID?) {
+    private mutating func refuseStart(_ failure: ControlFailure, to client: ControlClientID?) {
         guard client == nil else { return reply(.answer(.refused(failure)), to: client) }
-        if !status.isDaemon { exit = failure.status }
+        if !status.isDaemon { exit = failure.exit }
         actions.append(.report(failure))
     }
 
@@ -116,7 +115,6 @@ struct RecorderMachine: Sendable {
         return begun < lastEnd
     }
 
-    /// Has a request carried out.
     mutating func pass(_ request: ControlRequest, for client: ControlClientID?) {
         guard !isClosing else { return reply(.leave, to: client) }
         requests += 1
@@ -152,7 +150,7 @@ struct RecorderMachine: Sendable {
         switch outcome {
         case .started(let number):
             guard let id = id(of: number) else {
-                return refuseStart(failure ?? ControlReading.nothingRecorded, to: client)
+                return refuseStart(failure ?? .nothingRecorded, to: client)
             }
             if request.command == .keyDown {
                 return hold(number, request, for: client, "recording take \(id)")
@@ -188,12 +186,11 @@ struct RecorderMachine: Sendable {
         }
     }
 
-    /// Answers a request that has begun and ended nothing.
     private mutating func answerNothing(_ request: ControlRequest, for client: ControlClientID?) {
         switch request.command {
         // It went on for a moment, and was stopped again.
         case .start where !isRecording, .keyDown where !isRecording:
-            refuseStart(ControlReading.stoppedBefore, to: client)
+            refuseStart(.stoppedBefore, to: client)
         case .start, .keyDown:
             let object = status.take.map { " take \($0)" } ?? ""
             // A press has no part in the take.
@@ -258,9 +255,7 @@ struct RecorderMachine: Sendable {
         give(entry)
     }
 
-    /// Tells the client whose key has begun a take that it gets no text of it.
-    ///
-    /// - Returns: whether there was one.
+    /// Tells the client whose key has begun a take that it gets no text of it; false without one.
     @discardableResult
     private mutating func letHolderGo(_ number: Int, _ answer: ControlAnswer) -> Bool {
         guard let holder = entry(number)?.holder else { return false }
@@ -271,15 +266,15 @@ struct RecorderMachine: Sendable {
 
     private func refusal(of request: ControlRequest) -> ControlReply {
         guard let take = request.take else {
-            return .answer(.refused(ControlReading.nothingRecorded))
+            return .answer(.refused(.nothingRecorded))
         }
         let other = status.take.map { ": the take that is recorded is \($0)" } ?? ""
         return .answer(
             .refused(
-                CommandFailure(
+                ControlFailure(
                     "take \(take) is not being recorded\(other)",
                     hint:
-                        "its text, if there is one, is printed by: utter show \(Hints.name(take))",
+                        "its text, if there is one, is printed by: utter show \(TakeID(take)?.shortName ?? take)",
                     status: .nothingRecorded), take: status.take))
     }
 }
