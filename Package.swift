@@ -121,6 +121,11 @@ let package = Package(
             name: "UtterTerminal", dependencies: ["LinuxPlatform", "CTerminal"],
             swiftSettings: shipped),
 
+        // The socket at which programs of one person meet, and who gets which text there.
+        .target(
+            name: "UtterControl", dependencies: ["LinuxPlatform", "Utter"],
+            swiftSettings: shipped),
+
         // What a person's file of settings says, and the services that it names.
         .target(
             name: "UtterSettings",
@@ -147,7 +152,7 @@ let package = Package(
             name: "UtterCommands",
             dependencies: [
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "LinuxPlatform",
-                "Settings", "UtterSettings", "UtterTerminal",
+                "Settings", "UtterControl", "UtterSettings", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
@@ -169,8 +174,8 @@ let package = Package(
         .executableTarget(
             name: "UtterKeysCLI",
             dependencies: [
-                "Utter", "UtterCommands", "KeyboardDevices", "LinuxPlatform", "ShortcutPortal",
-                "UtterTerminal",
+                "Utter", "UtterCommands", "UtterControl", "KeyboardDevices", "LinuxPlatform",
+                "ShortcutPortal", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/utter-keys", swiftSettings: shipped),
@@ -220,6 +225,10 @@ let package = Package(
         .testTarget(
             name: "ShortcutPortalTests",
             dependencies: ["ShortcutPortal", "LinuxPlatform", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "UtterControlTests",
+            dependencies: ["UtterControl", "LinuxPlatform", "TestSupport", "Utter"],
             swiftSettings: settings),
         .testTarget(
             name: "UtterSettingsTests", dependencies: ["UtterSettings", "Settings"],
@@ -278,7 +287,8 @@ let package = Package(
                 "UtterCLI", "UtterEndpointCLI", "UtterKeysCLI", "utter-manual", "UtterCommands",
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cassettes", "CEvdev",
                 "Cryptography", "KeyboardDevices", "LinuxPlatform", "Settings", "ShortcutPortal",
-                "SpeechService", "TestSupport", "UtterSettings", "UtterTerminal",
+                "SpeechService", "TestSupport", "UtterControl", "UtterSettings",
+                "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Requests"],
             swiftSettings: settings),

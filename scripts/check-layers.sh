@@ -58,7 +58,7 @@ findings=$(
             split(FILENAME, parts, "/")
             target = parts[2]
             command = target == "Programs"
-            library = shipped && !command && target !~ /^Utter(Commands|Settings|Terminal)$/
+            library = shipped && !command && target !~ /^Utter(Commands|Control|Settings|Terminal)$/
             previous = ""
             quoted = 0
         }
@@ -91,7 +91,7 @@ findings=$(
             say("no library imports Foundation; FoundationEssentials may do in some")
         }
         shipped && !command && text ~ /^[a-z@_ ]*import FoundationEssentials/ \
-            && target !~ /^(Cassettes|SpeechService|TakeStore|RecognitionEndpoint|Utter|UtterCommands|UtterTerminal)$/ {
+            && target !~ /^(Cassettes|SpeechService|TakeStore|RecognitionEndpoint|Utter|UtterCommands|UtterControl|UtterTerminal)$/ {
             say("FoundationEssentials is not for this module")
         }
         shipped && comment($0) ~ /[^a-z](nobody|whoever|somebody|anybody|someone|anyone|everybody)[^a-z]/ {

@@ -112,6 +112,40 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    @Test(arguments: [true, false])
+    func aStartInsideATailIsAnsweredOnceTheTakeSaysWhetherItGoesOn(_ goesOn: Bool) async throws {
+        let puppets = Observed<[Puppet]>([])
+        let dictation = try Dictation(TalkMachine()) { _ in
+            let puppet = Puppet()
+            puppets.update { $0.append(puppet) }
+            return puppet
+        }
+        #expect(await dictation.reply(to: .start) == .started(1))
+        let puppet = try #require(puppets.value.first)
+        #expect(await dictation.reply(to: .stop) == .stopped(1))
+        async let reply = dictation.reply(to: .start)
+        #expect(
+            await puppet.calls.wait(within: .patience) { $0.last == "resume" ? true : nil } == true)
+        puppet.step(goesOn ? .resumed : .captured)
+        #expect(await reply == (goesOn ? .resumed(1) : .started(2)))
+        #expect(puppets.value.count == (goesOn ? 1 : 2))
+        dictation.shutDown()
+    }
+
+    @Test func aStartThatIsStoppedBeforeTheTailIsKnownToBeOverBeginsNothing() async throws {
+        let puppet = Puppet()
+        let dictation = try Dictation(TalkMachine()) { _ in puppet }
+        _ = await dictation.reply(to: .start)
+        _ = await dictation.reply(to: .stop)
+        async let reply = dictation.reply(to: .start)
+        #expect(
+            await puppet.calls.wait(within: .patience) { $0.last == "resume" ? true : nil } == true)
+        #expect(await dictation.reply(to: .stop) == .stopped(1))
+        puppet.step(.captured)
+        #expect(await reply == .nothing)
+        dictation.shutDown()
+    }
+
     @Test func aListenerThatComesLateBeginsWithWhatRuns() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let bench = try Bench()

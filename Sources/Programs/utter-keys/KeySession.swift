@@ -5,38 +5,28 @@ import LinuxPlatform
 import Synchronization
 import Utter
 import UtterCommands
+import UtterControl
 internal import UtterTerminal
 
 /// A key, and the takes that it begins and ends, until a signal.
 final class KeySession: Sendable {
-    /// Why it ends.
-    private enum End {
-        case signal(ExitStatus)
-        case failure(CommandFailure)
-    }
-
     private let trigger: any KeyTrigger
-    private let talk: RemoteTalk
-    private let end = Settlement<End>()
+    private let talk: KeyTalk
+    /// Why it ends.
+    private let end = Settlement<Result<ExitStatus, CommandFailure>>()
     /// Whether it was asked to end.
     private let isEnding = Atomic(false)
 
-    /// Prepares one.
-    ///
-    /// - Throws: `CommandFailure` when the process has no thread left.
     init(
         trigger: any KeyTrigger, texts: TextOutput, form: OutputForm
     ) throws(CommandFailure) {
         self.trigger = trigger
-        talk = try RemoteTalk(texts: texts, form: form, key: trigger.title)
+        talk = try KeyTalk(texts: texts, form: form, key: trigger.title)
     }
 
     /// Watches the key until a signal ends it, or it cannot be watched any more.
     ///
     /// What is recorded then is sent, and its text awaited.
-    ///
-    /// - Returns: how to exit.
-    /// - Throws: `CommandFailure` with why the key is not watched.
     func run() async throws(CommandFailure) -> ExitStatus {
         do throws(SystemError) {
             let signals = try Signals(readingPipe: false)
@@ -48,10 +38,7 @@ final class KeySession: Sendable {
         }
         let ended = await end.value
         await talk.end()
-        switch ended {
-        case .signal(let status): return status
-        case .failure(let failure): throw failure
-        }
+        return try ended.get()
     }
 
     private func watch() {
@@ -82,6 +69,17 @@ final class KeySession: Sendable {
 
     private func leave(_ status: ExitStatus) {
         if isEnding.exchange(true, ordering: .relaxed) { exit(status.rawValue) }
-        end.settle(.signal(status))
+        end.settle(.success(status))
     }
+}
+
+/// Where a key is watched.
+protocol KeyTrigger: Sendable {
+    /// The key, in a sentence.
+    var title: String { get }
+
+    /// Watches the key, and blocks for as long as that is possible; says its name first.
+    func watch(
+        onReady: (String) -> Void, tell: (Dictation.Input, ContinuousClock.Instant) -> Void
+    ) throws(CommandFailure)
 }

@@ -11,9 +11,6 @@ internal import UtterTerminal
 struct KeyboardTrigger: KeyTrigger {
     let key: KeyNumber
 
-    /// Names the key.
-    ///
-    /// - Throws: `CommandFailure` when there is none of this name.
     init(key name: String?) throws(CommandFailure) {
         guard let name else {
             key = .rightControl

@@ -73,3 +73,15 @@ struct KeysCommand: AsyncParsableCommand {
         return PortalTrigger(preferred: key ?? "F9")
     }
 }
+
+/// The program behind `utter keys`.
+@main
+struct KeysMain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "utter",
+        abstract: "Talk while a key is held in any window.",
+        version: "utter \(UtterVersion.text)",
+        subcommands: [KeysCommand.self])
+
+    static func main() { Program.run(KeysMain.self) }
+}

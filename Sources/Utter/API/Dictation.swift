@@ -129,13 +129,9 @@ public final class Dictation: Sendable {
             starting: start)
     }
 
-    /// Starts the thread, for takes that another process records.
-    package convenience init(
-        starting start: @escaping @Sendable (Int) -> (any Dictated)?
-    ) throws(SystemError) { try self.init(TalkMachine(), starting: start) }
-
     init(
-        _ machine: TalkMachine, starting start: @escaping @Sendable (Int) -> (any Dictated)?
+        _ machine: TalkMachine = TalkMachine(),
+        starting start: @escaping @Sendable (Int) -> (any Dictated)?
     ) throws(SystemError) {
         let made = try WorkerLoop(name: "talk") { [self] in
             DictationWorker(machine, for: self, start)
@@ -169,13 +165,16 @@ public final class Dictation: Sendable {
         }
     }
 
-    /// Says what has happened; `first` is called on the thread of the dictation before it is carried
-    /// out, and `reply` once, there and then, or with nil after `shutDown`.
+    /// Says what has happened, of keys to that of this name; `first` is called on the thread of the
+    /// dictation before it is carried out, and `reply` once, there, or with nil after `shutDown`.
+    ///
+    /// The reply to a press or start inside a tail comes once the take has said whether it goes on.
     package func handle(
-        _ input: Input, at instant: ContinuousClock.Instant = .now, onlyFor take: Int? = nil,
-        first: (@Sendable () -> Void)? = nil, then reply: @escaping @Sendable (Reply?) -> Void
+        _ input: Input, of key: String = "", at instant: ContinuousClock.Instant = .now,
+        onlyFor take: Int? = nil, first: (@Sendable () -> Void)? = nil,
+        then reply: @escaping @Sendable (Reply?) -> Void
     ) {
-        send(.input(input), at: instant, onlyFor: take, first: first, then: reply)
+        send(.input(input, key: key), at: instant, onlyFor: take, first: first, then: reply)
     }
 
     func send(

@@ -2,10 +2,10 @@
 
 internal import LinuxPlatform
 
-/// What a dictation begins and ends: a `Take`, or one that another process records.
+/// What a dictation begins and ends: a `Take`, or what a test plays.
 ///
 /// Called on the thread of the dictation, in order.
-package protocol Dictated: Sendable {
+protocol Dictated: Sendable {
     /// Ends the recording, with a tail.
     func stop()
     /// Goes on with a recording whose tail may not be over; `resumed` or `captured` follows.
@@ -17,7 +17,7 @@ package protocol Dictated: Sendable {
 }
 
 /// How far a take has come.
-package enum DictationStep: Sendable {
+enum DictationStep: Sendable {
     /// The first frame was captured.
     case listening
     /// It was resumed before its tail was over.
@@ -33,7 +33,7 @@ package enum DictationStep: Sendable {
 }
 
 extension Take: Dictated {
-    package func follow(_ tell: @escaping @Sendable (DictationStep) -> Void) {
+    func follow(_ tell: @escaping @Sendable (DictationStep) -> Void) {
         run.events.observe { event in
             switch event {
             case .began: tell(.listening)
@@ -78,6 +78,8 @@ struct DictationWorker: Worker {
     private var shown = Dictation.State()
     private var observers: [Dictation.Observer] = []
     private var isFinished = false
+    /// Replies that wait for a take to say whether it goes on, by its number.
+    private var held: [Int: [@Sendable (Dictation.Reply?) -> Void]] = [:]
     private var messages: [Message] = []
 
     init(
@@ -103,6 +105,7 @@ struct DictationWorker: Worker {
     }
 
     mutating func end() {
+        for reply in held.values.joined() { reply(nil) }
         dictation.begun.finish()
         dictation.shown.finish()
         dictation.told.finish()
@@ -123,8 +126,21 @@ struct DictationWorker: Worker {
             return
         }
         happening.first?()
-        let actions = handle(happening.event, at: happening.instant)
-        happening.reply?(Dictation.Reply(actions))
+        let reply = Dictation.Reply(handle(happening.event, at: happening.instant))
+        switch (happening.event, reply) {
+        case (.take(let number, .resumed), _): answer(number, .resumed(number))
+        // The tail was over: the next take began, unless it was ended meanwhile.
+        case (.take(let number, .captured), _), (.take(let number, .settled), _):
+            answer(number, reply)
+        case (_, .resumed(let number)):
+            if let answer = happening.reply { held[number, default: []].append(answer) }
+        default: happening.reply?(reply)
+        }
+    }
+
+    /// Answers those who wait to hear whether a take goes on.
+    private mutating func answer(_ number: Int, _ reply: Dictation.Reply) {
+        for answer in held.removeValue(forKey: number) ?? [] { answer(reply) }
     }
 
     @discardableResult

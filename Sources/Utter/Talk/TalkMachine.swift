@@ -16,7 +16,8 @@
 struct TalkMachine: Sendable {
     /// What has happened.
     enum Event: Sendable, Equatable {
-        case input(Dictation.Input)
+        /// What a person does; of a key, with the name that tells it from others.
+        case input(Dictation.Input, key: String = "")
         /// The clock may have reached `nextTime`.
         case time
         /// The take of this number has come so far.
@@ -57,8 +58,8 @@ struct TalkMachine: Sendable {
     private struct Voice {
         /// What keeps a recording going.
         enum Grip: Equatable {
-            /// A key that went down then.
-            case key(ContinuousClock.Instant)
+            /// The key of this name, which went down then.
+            case key(ContinuousClock.Instant, String)
             /// Nothing: it goes on until something ends it.
             case latch
             /// The recording shall end.
@@ -129,17 +130,19 @@ struct TalkMachine: Sendable {
     mutating func handle(_ event: Event, at now: ContinuousClock.Instant) -> [Action] {
         actions = []
         switch event {
-        case .input(let input): obey(input, now)
+        case .input(let input, let key): obey(input, of: key, now)
         case .time: checkTime(now)
         case .take(let number, let step): note(step, of: number, now)
         }
         return actions
     }
 
-    private mutating func obey(_ input: Dictation.Input, _ now: ContinuousClock.Instant) {
+    private mutating func obey(
+        _ input: Dictation.Input, of key: String, _ now: ContinuousClock.Instant
+    ) {
         switch input {
-        case .keyDown: press(now)
-        case .keyUp: release(now)
+        case .keyDown: press(key, now)
+        case .keyUp: release(key, now)
         case .start: start(now)
         case .stop: stop()
         case .toggle: if isRecording { stop() } else { begin(.latch, now) }
@@ -169,17 +172,19 @@ struct TalkMachine: Sendable {
 
     private var isRecording: Bool { voice.map { $0.grip != .released } ?? false }
 
-    private mutating func press(_ now: ContinuousClock.Instant) {
+    private mutating func press(_ key: String, _ now: ContinuousClock.Instant) {
         switch voice?.grip {
-        case .key(let start): if now - start >= Limits.tap { stop() }  // its release was lost
+        case .key(_, let other) where other != key: actions.append(.tell(.alreadyRecording))
+        case .key(let start, _): if now - start >= Limits.tap { stop() }  // its release was lost
         case .latch: stop()
-        case .released, nil: begin(.key(now), now)
+        case .released, nil: begin(.key(now, key), now)
         }
     }
 
-    private mutating func release(_ now: ContinuousClock.Instant) {
-        guard case .key(let start) = voice?.grip else { return }
-        if now - start < Limits.tap { latch() } else { stop() }
+    private mutating func release(_ key: String, _ now: ContinuousClock.Instant) {
+        guard case .key(let start, key) = voice?.grip else { return }
+        // A release before its press is no tap: nothing would end the recording.
+        if start <= now, now - start < Limits.tap { latch() } else { stop() }
     }
 
     private mutating func start(_ now: ContinuousClock.Instant) {

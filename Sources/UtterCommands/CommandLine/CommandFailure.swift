@@ -4,6 +4,7 @@ package import ArgumentParser
 internal import LinuxPlatform
 internal import Settings
 internal import Utter
+internal import UtterControl
 internal import UtterSettings
 internal import UtterTerminal
 
@@ -63,9 +64,23 @@ package struct CommandFailure: Error {
         case let error as any Blamed: self.init(error)
         case let error as SettingsError:
             self.init(ReadingError(error, of: ConfigurationFile.path))
+        case let failure as ControlFailure: self.init(failure)
         case is Dialogue.End: self.init("nothing was written", status: .cancelled)
         default: return nil
         }
+    }
+
+    /// What the control socket says, or what another process says there.
+    init(_ failure: ControlFailure) {
+        self.init(
+            failure.message, hint: failure.cause.flatMap { Hints.of($0) } ?? failure.hint,
+            status: ExitStatus(rawValue: failure.exit) ?? .internalError)
+    }
+}
+
+extension ControlFailure {
+    init(_ failure: CommandFailure) {
+        self.init(failure.message, hint: failure.hint, exit: failure.status.rawValue)
     }
 }
 

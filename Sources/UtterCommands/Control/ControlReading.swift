@@ -3,20 +3,11 @@
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
+internal import UtterControl
 internal import UtterTerminal
 
 /// What a command does with the answer to what it has asked for.
 enum ControlReading {
-    /// What counts without a program that records.
-    static let nothingRecorded = CommandFailure(
-        "nothing is being recorded",
-        hint: "begin with: utter start; the last transcript is printed by: utter last",
-        status: .nothingRecorded)
-
-    /// What counts for a start that a stop has overtaken.
-    static let stoppedBefore = CommandFailure(
-        "the recording was stopped before it began", status: .heardNothing)
-
     /// What counts when no program answers at a socket that a variable names.
     static func unanswered(_ place: ControlPlace) -> CommandFailure {
         CommandFailure(
@@ -30,38 +21,32 @@ enum ControlReading {
     static func end(
         _ request: ControlRequest, texts: TextOutput = .standard
     ) throws(CommandFailure) -> ExitStatus {
-        let place = try ControlPlace.current()
+        let place = try orFailure { try ControlPlace.current() }
         // First: a start that has the socket once none answered here finds it.
         if request.take == nil, !place.isGiven, let own = ProcessBeginning.own {
-            EndMark(place).write(own)
+            place.noteEnd(own)
         }
         if let status = try ask(request, at: place, texts: texts) { return status }
-        throw place.isGiven ? unanswered(place) : nothingRecorded
+        throw place.isGiven ? unanswered(place) : CommandFailure(.nothingRecorded)
     }
 
     /// Asks, and does with the answer what it says; a result is printed.
     ///
-    /// Blocks until the result is there. Ctrl-C ends the process then.
-    ///
-    /// - Parameters:
-    ///   - request: what is asked for.
-    ///   - place: where.
-    ///   - texts: where a text goes.
-    /// - Returns: how to exit; nil when no process answers.
-    /// - Throws: `CommandFailure` when there is one that does not answer.
+    /// Blocks until the result is there, and Ctrl-C ends the process then. Nil when no process answers.
     static func ask(
         _ request: ControlRequest, at place: ControlPlace, texts: TextOutput = .standard
     ) throws(CommandFailure) -> ExitStatus? {
         var request = request
         request.begun = place.isGiven ? nil : .own
-        guard var conversation = try ControlClient.ask(request, at: place) else { return nil }
+        guard var conversation = try orFailure({ try ControlClient.ask(request, at: place) })
+        else { return nil }
         let first = conversation.first
         switch first.kind {
         case .done, .status, .ready:
             if let message = first.message { StandardError.line(message) }
             return .textPrinted
         case .refused:
-            throw first.refusal
+            throw CommandFailure(first.refusal)
         case .waiting, .result:
             // The result may take as long as the service: nothing here needs to be put in order.
             Signals.unblock()
@@ -92,11 +77,10 @@ enum ControlReading {
                         + (answer.take.map { "utter show \(Hints.name($0))" } ?? "utter list"),
                     status: .notDelivered)
             }
-            if next.kind == .done {
-                if let message = next.message { StandardError.line(message) }
-                return .textPrinted
-            }
-            answer = next
+            if let message = next.message { StandardError.line(message) }
+            if next.kind == .done { return .textPrinted }
+            answer.take = next.take ?? answer.take
+            if next.kind == .result { answer = next }
         }
         var report: String?
         if wantsReport,

@@ -4,6 +4,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 internal import Utter
+internal import UtterControl
 internal import UtterTerminal
 
 /// Records takes that clients of the control socket begin and end, and gives them the texts.
@@ -72,12 +73,14 @@ final class Recorder: Sendable {
             let dictation = try Dictation(longest: longest) { [self] in startTake($0) }
             takes = dictation.takes
             dictation.observe(
-                show: { [self] in handle(.shown($0)) }, tell: { [self] in tell($0) })
+                show: { [self] in handle(.shown($0)) }, tell: { [self] in handle(.news($0)) })
             parts.withLock { $0.dictation = dictation }
             if let request { handle(.asked(request, nil)) }
             // Under the lock: a client that comes at once is answered.
             try parts.withLock { parts throws(SystemError) in
-                parts.server = try ControlWorker.serve(owner, self)
+                parts.server = try WorkerLoop(name: "control") { [self] in
+                    ControlWorker(owner, self)
+                }
             }
         } catch {
             owner.remove()
@@ -99,7 +102,7 @@ final class Recorder: Sendable {
         dictation?.shutDown()
         server?.shutDown()
         plans.withLock { $0.shutDown() }
-        return core.withLock { $0.machine.exit }
+        return ExitStatus(rawValue: core.withLock { $0.machine.exit }) ?? .internalError
     }
 
     /// Makes ready what the first take needs; what is wrong is said, and said again to the one who
@@ -146,15 +149,16 @@ final class Recorder: Sendable {
         case .obey(let request, let take, let client):
             guard let input = request.command.input else { return }
             dictation?.handle(
-                input, onlyFor: take,
+                input, of: request.key ?? "", at: request.instant ?? .now, onlyFor: take,
                 first: { [self] in core.withLock { $0.service = request.service } },
                 then: { [self] in handle(.carriedOut(request, $0, client)) })
         case .release(let number):
             core.withLock { $0.takes[number] }?.release(keepingAudioFor: session.audioTime)
         case .forget(let number): core.withLock { $0.takes[number] = nil }
         case .sweep: session.pipeline.sweep()
-        case .report(let failure): failure.report()
+        case .report(let failure): CommandFailure(failure).report()
         case .tell(let conclusion): conclusion.tellUnclaimed()
+        case .news(let news, let key, let client): tell(news, key, client)
         case .finish: dictation?.finish()
         }
     }
@@ -199,10 +203,13 @@ final class Recorder: Sendable {
             isServiceUnset: isServiceUnset)
         if outcome.isAtRisk {
             let isWanted = session.pipeline.mayWriteElsewhere
-            conclusion.lines +=
-                Rescue(take, outcome, by: take.delivery, isWanted: isWanted).saveUnasked()
+            conclusion.answer.lines?.append(
+                contentsOf:
+                    Rescue(take, outcome, by: take.delivery, isWanted: isWanted).saveUnasked())
         }
-        if conclusion.status == .tokenRefused { plans.withLock { $0.forgetSecrets() } }
+        if conclusion.answer.exit == ExitStatus.tokenRefused.rawValue {
+            plans.withLock { $0.forgetSecrets() }
+        }
         handle(.concluded(conclusion))
         await wait(forOneWhoAsksFor: take.id)
     }
@@ -227,6 +234,10 @@ extension Recorder: ControlHandler {
     func didEnd(_ client: ControlClientID, hasPrinted: Bool) {
         handle(.left(client, hasPrinted: hasPrinted))
     }
+
+    func lacksDescriptor(_ error: SystemError) {
+        StandardError.line("warning: no descriptor for a client: \(error.reason)")
+    }
 }
 
 // What the dictation asks for, and tells, on its thread.
@@ -247,7 +258,7 @@ extension Recorder {
                 try plans.next(for: service)
             }
         } catch {
-            handle(.failed(error))
+            handle(.failed(ControlFailure(error)))
             return nil
         }
         let take = session.pipeline.start(plan)
@@ -257,22 +268,34 @@ extension Recorder {
         return take
     }
 
-    private func tell(_ news: Dictation.News) {
+    /// Tells what has happened to the person here, and to the client whose key has begun the take.
+    private func tell(_ news: Dictation.News, _ key: String?, _ client: ControlClientID?) {
+        let text: String
         switch news {
         case .limitNear(let time):
-            StandardError.line("the recording ends in \(StatusLine.seconds(time)), and is sent")
-        case .limitReached: StandardError.line("the recording is as long as --max; it is sent")
+            text = "the recording ends in \(StatusLine.seconds(time)), and is sent"
+        case .limitReached:
+            text =
+                key.map { "\($0) is taken to be stuck; the recording is sent" }
+                ?? "the recording is as long as --max; it is sent"
+        case .latched: text = "recording goes on; press \(key ?? "the key") once more to end it"
         // Those who gave the command are told.
-        case .alreadyRecording, .notRecording, .latched, .onlyOne: break
+        case .alreadyRecording, .notRecording, .onlyOne: return
         }
+        if let client {
+            var answer = ControlAnswer(.waiting)
+            answer.message = text
+            server?.send(.reply(.wait(answer), client))
+        }
+        if news != .latched { StandardError.line(text) }
     }
 }
 
 extension TakeConclusion {
     /// Tells the person at the recorder how a take ended whose text no client has got.
     fileprivate func tellUnclaimed() {
-        lines.tell()
-        guard text != nil else { return }
+        answer.lines?.tell()
+        guard answer.text != nil else { return }
         StandardError.line("the text of take \(take.text) was not printed")
         StandardError.hint("print it with: utter show \(take.shortName)")
     }

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
+internal import UtterControl
 internal import UtterTerminal
 
 /// A recorder in the background: an `utter start` in a session of its own, which serves the control
@@ -46,11 +47,8 @@ final class RecorderProcess: Sendable {
 
     /// Begins one with the words of a command line, and waits until the socket is served.
     ///
-    /// Blocks. What it says meanwhile goes to standard error.
-    ///
-    /// - Returns: nil when the socket is to be tried again, otherwise the status with which the
-    ///   process has ended, which has said why.
-    /// - Throws: `CommandFailure` when it cannot be begun, or does nothing for too long.
+    /// Blocks. What it says meanwhile goes to standard error. Returns nil when the socket is to be tried
+    /// again, otherwise the status with which the process has ended, which has said why.
     static func begin(
         _ words: [String], at place: ControlPlace
     ) throws(CommandFailure) -> ExitStatus? {
@@ -63,7 +61,9 @@ final class RecorderProcess: Sendable {
             try RecorderProcess(path, [program.name] + words)
         }
         begun.tellWhatItSays(until: deadline)
-        if try ControlClient.connect(to: place) == nil, let status = begun.status(by: deadline) {
+        if try orFailure({ try ControlClient.connect(to: place) == nil }),
+            let status = begun.status(by: deadline)
+        {
             guard status != 0 else { return nil }
             return status & 0x7F == 0
                 ? ExitStatus(rawValue: status >> 8) ?? .internalError : .internalError

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
+internal import UtterControl
 internal import UtterSettings
 internal import UtterTerminal
 
@@ -58,7 +59,7 @@ enum Recording {
         _ options: RecorderOptions
     ) async throws {
         // An end that comes later finds the socket.
-        let end = EndMark(place).end
+        let end = place.lastEnd
         try await record(options, owner, for: .request(end), plans: { RecorderPlans(options) }) {
             recorder, longest throws(CommandFailure) in
             try await recorder.run(request, longest: longest) {
@@ -72,7 +73,10 @@ enum Recording {
     ///
     /// A recorder that is no daemon is that of the same key, with the same options.
     private static func refuseElsewhere(_ place: ControlPlace) throws(CommandFailure) {
-        guard let conversation = try ControlClient.ask(ControlRequest(.status), at: place),
+        guard
+            let conversation = try orFailure({
+                try ControlClient.ask(ControlRequest(.status), at: place)
+            }),
             let status = conversation.first.status, status.isDaemon || place.isGiven
         else { return }
         throw CommandFailure(

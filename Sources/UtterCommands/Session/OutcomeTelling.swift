@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterControl
 internal import UtterTerminal
 
 /// What to tell a person of how a take ended, once its transcript has been printed.

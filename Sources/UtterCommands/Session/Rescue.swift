@@ -3,6 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
+internal import UtterControl
 internal import UtterTerminal
 
 /// Another place for a recording that lives in memory only when its take ends without an answer.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterControl
 internal import UtterTerminal
 
 /// What is printed of a take, and given to other places.

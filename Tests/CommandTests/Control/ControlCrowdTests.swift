@@ -7,6 +7,7 @@ import Testing
 
 @testable import LinuxPlatform
 @testable import UtterCommands
+@testable import UtterControl
 
 /// More clients than there is room for: those that only listen give way to those that ask.
 @Suite struct ControlCrowdTests {
@@ -21,6 +22,8 @@ import Testing
         }
 
         func didEnd(_ client: ControlClientID, hasPrinted: Bool) {}
+
+        func lacksDescriptor(_ error: SystemError) {}
     }
 
     /// The two ends of a connection.
@@ -85,7 +88,7 @@ import Testing
         }
         defer { owner.remove() }
         let handler = Answering()
-        let server = try ControlWorker.serve(owner, handler)
+        let server = try WorkerLoop(name: "control") { ControlWorker(owner, handler) }
         handler.server.withLock { $0 = server }
         defer {
             server.shutDown()

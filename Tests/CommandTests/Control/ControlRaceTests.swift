@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import UtterCommands
+@testable import UtterControl
 
 /// Many clients at once: each take ends in one way, and each text is printed once or accounted for.
 @Suite(.serialized) struct ControlRaceTests {
@@ -90,7 +91,7 @@ import Testing
             for _ in 0..<3 * Self.clients {
                 group.addTask { [place = bench.place] in
                     try await onOwnThread {
-                        Result { () throws(CommandFailure) in
+                        Result { () throws(ControlFailure) in
                             // What is stopped at once is too short, and its take is soon over.
                             try ControlClient.ask(ControlRequest(.toggle), at: place)?.first.kind
                         }
@@ -160,7 +161,7 @@ import Testing
         of request: ControlRequest, at place: ControlPlace
     ) async throws -> String? {
         try await onOwnThread {
-            Result { () throws(CommandFailure) -> String? in
+            Result { () throws(ControlFailure) -> String? in
                 // Without a daemon there is not always a process that answers.
                 guard var conversation = try ControlClient.ask(request, at: place) else {
                     return nil
@@ -168,7 +169,7 @@ import Testing
                 var answer = conversation.first
                 while answer.kind == .waiting {
                     guard case .answer(let next) = conversation.client.next(within: .patience)
-                    else { throw CommandFailure("no answer", status: .internalError) }
+                    else { throw ControlFailure("no answer", status: .internalError) }
                     answer = next
                 }
                 guard answer.kind == .result else { return nil }

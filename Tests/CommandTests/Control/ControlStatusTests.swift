@@ -4,6 +4,7 @@ import Testing
 
 @testable import Utter
 @testable import UtterCommands
+@testable import UtterControl
 
 /// How a status is shown.
 @Suite struct ControlStatusTests {

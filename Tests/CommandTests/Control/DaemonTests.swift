@@ -7,6 +7,7 @@ import Testing
 @testable import LinuxPlatform
 @testable import Utter
 @testable import UtterCommands
+@testable import UtterControl
 
 /// `utter daemon`: the same commands find it, and what it keeps ready.
 @Suite struct DaemonTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import LinuxPlatform
 @testable import UtterCommands
+@testable import UtterControl
 
 /// A key that goes up so soon that its release is told before its press.
 @Suite struct OvertakenStartTests {
@@ -76,7 +77,7 @@ import Testing
 
     /// Whether a start that was begun then has been stopped already.
     private func forbids(_ place: ControlPlace, _ start: ProcessBeginning) -> Bool {
-        EndMark(place).end.map { start < $0 } ?? false
+        place.lastEnd.map { start < $0 } ?? false
     }
 
     @Test func aMarkOfAnotherTimeForbidsNothing() throws {
@@ -85,11 +86,11 @@ import Testing
         let own = try #require(ProcessBeginning.own)
         #expect(own.isPast)
         #expect(!forbids(place, own))
-        EndMark(place).write(ProcessBeginning(ticks: own.ticks, process: own.process + 1))
+        place.noteEnd(ProcessBeginning(ticks: own.ticks, process: own.process + 1))
         #expect(forbids(place, own))
-        EndMark(place).write(own)
+        place.noteEnd(own)
         #expect(!forbids(place, own))
-        EndMark(place).write(ProcessBeginning(ticks: .max / 2, process: 1))
+        place.noteEnd(ProcessBeginning(ticks: .max / 2, process: 1))
         #expect(!forbids(place, own))
     }
 }

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import UtterCommands
+@testable import UtterControl
 
 private let activator = "/usr/bin/systemd-socket-activate"
 

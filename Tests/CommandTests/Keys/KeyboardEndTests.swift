@@ -132,6 +132,35 @@ import Testing
         #expect(bench.server.requests.count == 2)
     }
 
+    @Test func aSignalIsATapAndAnotherGivesUp() async throws {
+        let bench = try KeyboardBench(.hearing("by a signal"))
+        try await bench.daemon()
+        let keys = try await bench.watch()
+        keys.signal(SIGUSR1)
+        #expect(await keys.wait(for: "recording goes on; press right Ctrl", in: .error))
+        try await bench.isHeard()
+        keys.signal(SIGUSR1)
+        #expect(await keys.wait(for: "by a signal\n", in: .output))
+        keys.signal(SIGUSR1)
+        try await bench.isHeard(request: 1)
+        keys.signal(SIGUSR2)
+        #expect(await keys.wait(for: " is cancelled\n", in: .error))
+        #expect(try await bench.end(keys).outputText == "by a signal\n")
+    }
+
+    @Test func aKeyThatIsHeldWhenTheProgramIsKilledEndsItsRecording() async throws {
+        let bench = try KeyboardBench(.hearing("kept"))
+        try await bench.daemon()
+        let keyboard = try bench.keyboards.plug()
+        let keys = try await bench.watch()
+        try keyboard.press()
+        try await bench.isHeard()
+        keys.signal(SIGKILL)
+        #expect(try await keys.result().outputText == "")
+        #expect(try await bench.control.reaches(.idle))
+        #expect(try await bench.control.run("last").outputText == "kept\n")
+    }
+
     @Test func aLateReleaseLeavesTheTakeOfAnotherAlone() async throws {
         let bench = try KeyboardBench(.hearing("from elsewhere"))
         try await bench.daemon()

@@ -3,6 +3,7 @@
 import ArgumentParser
 internal import LinuxPlatform
 internal import Utter
+internal import UtterControl
 internal import UtterSettings
 
 struct DaemonCommand: AsyncParsableCommand {
@@ -47,7 +48,7 @@ struct DaemonCommand: AsyncParsableCommand {
         }
     }
 
-    private static func owner() throws(CommandFailure) -> ControlOwner {
+    private static func owner() throws -> ControlOwner {
         if let inherited = ControlOwner.inherited() { return inherited }
         let place = try ControlPlace.current()
         guard case .owned(let owner) = try ControlOwner.claim(place) else {

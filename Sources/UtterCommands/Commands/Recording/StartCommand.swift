@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-internal import Utter
+internal import UtterControl
 
 struct StartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@
 import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
+internal import UtterControl
 internal import UtterTerminal
 
 struct StatusCommand: ParsableCommand {
@@ -35,12 +36,12 @@ struct StatusCommand: ParsableCommand {
         try show(status ?? ControlStatus())
     }
 
-    private static func status(at place: ControlPlace) throws(CommandFailure) -> ControlStatus? {
+    private static func status(at place: ControlPlace) throws -> ControlStatus? {
         try ControlClient.ask(ControlRequest(.status), at: place)?.first.status
     }
 
     /// Shows each change, for as long as there is a reader.
-    private func followChanges(at place: ControlPlace) throws(CommandFailure) -> Never {
+    private func followChanges(at place: ControlPlace) throws -> Never {
         try place.prepareFolder()
         var shown: ControlStatus?
         func update(_ status: ControlStatus) throws(CommandFailure) {
@@ -49,7 +50,7 @@ struct StatusCommand: ParsableCommand {
         }
         while true {
             // Before the look: what comes in between is not missed.
-            let watch = try orFailure { try FolderWatch(place.folder) }
+            let watch = try FolderWatch(place.folder)
             if var conversation = try ControlClient.ask(ControlRequest(.follow), at: place) {
                 var answer = conversation.first
                 while let status = answer.status {

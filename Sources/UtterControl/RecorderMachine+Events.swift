@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
-internal import Utter
+package import LinuxPlatform
+package import Utter
 
 // What the machine hears, says and remembers.
 extension RecorderMachine {
-    enum Event: Sendable {
+    package enum Event: Sendable {
         /// A client asks, or without one the program itself or a signal, which hear no answer.
         case asked(ControlRequest, ControlClientID?)
         /// The dictation has carried out a request; nil after its end.
@@ -13,8 +13,9 @@ extension RecorderMachine {
         /// The dictation began the take of a number.
         case began(Int, TakeID)
         /// The dictation could not begin a take.
-        case failed(CommandFailure)
+        case failed(ControlFailure)
         case shown(Dictation.State)
+        case news(Dictation.News)
         case told(TakeEvent, TakeID)
         case concluded(TakeConclusion)
         /// What became of a take is on the disk.
@@ -29,10 +30,14 @@ extension RecorderMachine {
         case leave
     }
 
-    enum Action: Sendable {
+    package enum Action: Sendable {
         case reply(ControlReply, ControlClientID)
         case result(TakeConclusion, ControlClientID, wantsReport: Bool)
         case show(ControlStatus)
+        /// Tell what has happened to a take: the person at the recorder, and its key's client.
+        ///
+        /// `key` is the one that is held.
+        case news(Dictation.News, key: String?, ControlClientID?)
         /// Have the dictation carry it out, for the take of this number only unless that is nil.
         case obey(ControlRequest, onlyFor: Int?, ControlClientID?)
         /// The text of a take was printed: its audio may go.
@@ -40,7 +45,7 @@ extension RecorderMachine {
         /// A take is known no more.
         case forget(Int)
         case sweep
-        case report(CommandFailure)
+        case report(ControlFailure)
         /// Tell the person at the recorder how a take ended whose text no client has got.
         case tell(TakeConclusion)
         /// Nothing is left to be done.
@@ -48,7 +53,7 @@ extension RecorderMachine {
     }
 
     /// What the recorder was begun for.
-    enum Purpose: Sendable {
+    package enum Purpose: Sendable {
         /// Takes, until it is told to end.
         case daemon
         /// A request that is about to come, and others until its take is over; with the last end
@@ -64,8 +69,11 @@ extension RecorderMachine {
         var starter: ControlClientID?
         /// Whether something is recorded.
         var isHeard = false
-        /// The client that gets the text.
+        /// The client that gets the text: the first that stopped the take, or the one whose key has
+        /// begun it.
         var claimant: ControlClientID?
+        /// The name of that key; nil of another client.
+        var key: String?
         /// Whether that wants the object of `--json` too.
         var wantsReport = false
         /// Whether the recording was ended from outside, or is to be.
@@ -74,6 +82,11 @@ extension RecorderMachine {
         var isPrinted = false
 
         /// Whether its text waits for one who asks for it.
-        var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.text != nil }
+        var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.answer.text != nil }
+
+        /// The client whose key has begun it, until the take was stopped or is over.
+        var holder: ControlClientID? {
+            key == nil || wasStopped || conclusion != nil ? nil : claimant
+        }
     }
 }

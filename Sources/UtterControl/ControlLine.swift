@@ -5,7 +5,7 @@ internal import FoundationEssentials
 /// Lines of bytes, as they come in pieces.
 ///
 /// Pure.
-struct ControlLine {
+package struct ControlLine {
     private var bytes: [UInt8] = []
     /// As much of `bytes` has no line feed.
     private var looked = 0
@@ -37,7 +37,7 @@ struct ControlLine {
     }
 
     /// A value as a line of JSON, its end included.
-    static func encoded(_ value: some Encodable) -> [UInt8] {
+    package static func encoded(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Our own values have neither infinite numbers nor anything else that has no JSON.

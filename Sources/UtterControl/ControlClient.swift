@@ -6,26 +6,25 @@ internal import LinuxPlatform
 /// Asks the program that owns the control socket.
 ///
 /// Blocks the calling thread.
-struct ControlClient: ~Copyable {
+package struct ControlClient: ~Copyable {
     private let socket: OwnedDescriptor
     private var input = ControlLine(limit: ControlClient.byteLimit)
 
     /// The longest line of an answer: the longest transcript, with each byte escaped.
     private static let byteLimit = 64 << 20
     /// How long the other side may be silent while an answer is awaited.
-    static let patience = Duration.seconds(10)
+    package static let patience = Duration.seconds(10)
     /// How long an answer may take: as long as the command that prints a token, and more.
     ///
     /// Longer than the other side waits for a client's word, so that nothing is done for one that
     /// has given up.
     private static let firstPatience = Duration.seconds(30)
-    /// How often a program that ends, and does not answer any more, is looked for again.
+    /// How often, and how long, a program that ends and does not answer is looked for again.
     private static let attempts = 100
-    /// How long it is looked for.
     private static let searchTime = Duration.seconds(30)
 
     /// What a connection says next.
-    enum Said {
+    package enum Said {
         case answer(ControlAnswer)
         /// A line that is no answer.
         case line([UInt8])
@@ -36,7 +35,7 @@ struct ControlClient: ~Copyable {
     private init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
 
     /// Connects; nil when no process listens there.
-    static func connect(to place: ControlPlace) throws(CommandFailure) -> ControlClient? {
+    package static func connect(to place: ControlPlace) throws(ControlFailure) -> ControlClient? {
         try place.checkFolder()
         do throws(SystemError) {
             let socket = try LocalSocket.connect(to: place.path, within: Self.patience)
@@ -47,20 +46,18 @@ struct ControlClient: ~Copyable {
             return ControlClient(socket)
         } catch {
             if [ENOENT, ECONNREFUSED, ENOTDIR].contains(error.code) { return nil }
-            throw CommandFailure(
-                "the control socket cannot be used: \(error.description)", hint: Hints.of(error),
-                status: error.code == EAGAIN ? .notDelivered : .configuration)
+            throw ControlFailure(
+                "the control socket cannot be used: \(error.description)",
+                status: error.code == EAGAIN ? .notDelivered : .configuration, cause: error)
         }
     }
 
-    /// Asks for something.
+    /// The connection and the first line of the answer; nil when no process answers.
     ///
-    /// - Returns: the connection and the first line of the answer; nil when no process answers. One
-    ///   that ends before it has answered is looked for again: it has done nothing.
-    /// - Throws: `CommandFailure` when there is a process that does not answer.
-    static func ask(
+    /// One that ends before it has answered is looked for again: it has done nothing.
+    package static func ask(
         _ request: ControlRequest, at place: ControlPlace
-    ) throws(CommandFailure) -> Conversation? {
+    ) throws(ControlFailure) -> Conversation? {
         let deadline = ContinuousClock.now + searchTime
         for attempt in 0..<attempts {
             guard var client = try connect(to: place) else { return nil }
@@ -69,7 +66,7 @@ struct ControlClient: ~Copyable {
             case .answer(let answer): return Conversation(client: client, first: answer)
             case .nothing: throw silence(of: place, mayBeDone: isConfirmed)
             case .line:
-                throw CommandFailure(
+                throw ControlFailure(
                     "what has the control socket does not speak version "
                         + "\(ControlRequest.version) of its protocol",
                     hint: "the two are of different versions of utter: end the other one",
@@ -85,8 +82,6 @@ struct ControlClient: ~Copyable {
     }
 
     /// Asks, and says that this process is still there when it is asked that.
-    ///
-    /// - Returns: the answer, and whether that may have been said.
     private mutating func ask(_ request: ControlRequest) -> (Said, isConfirmed: Bool) {
         var request = request
         request.confirm = request.command.hasEffect ? true : nil
@@ -97,9 +92,8 @@ struct ControlClient: ~Copyable {
         return (next(within: Self.firstPatience), true)
     }
 
-    /// A process has the socket, and says nothing.
-    private static func silence(of place: ControlPlace, mayBeDone: Bool) -> CommandFailure {
-        CommandFailure(
+    private static func silence(of place: ControlPlace, mayBeDone: Bool) -> ControlFailure {
+        ControlFailure(
             "the utter that has the control socket does not answer, and "
                 + (mayBeDone ? "may do what it was asked for" : "has done nothing"),
             hint: mayBeDone
@@ -111,14 +105,14 @@ struct ControlClient: ~Copyable {
     }
 
     /// Says something; false when the other side is gone.
-    func say(_ request: ControlRequest) -> Bool {
+    package func say(_ request: ControlRequest) -> Bool {
         // A line this short goes through at once, or not at all.
         let count = try? LocalSocket.send(request.line[...], to: socket.number)
         return count == request.line.count
     }
 
     /// The next line, for which it waits no longer than `limit`; nil is for ever.
-    mutating func next(within limit: Duration?) -> Said {
+    package mutating func next(within limit: Duration?) -> Said {
         let deadline = limit.map { ContinuousClock.now + $0 }
         while true {
             if let line = input.next() {
@@ -141,8 +135,8 @@ struct ControlClient: ~Copyable {
         }
     }
 
-    struct Conversation: ~Copyable {
-        var client: ControlClient
-        let first: ControlAnswer
+    package struct Conversation: ~Copyable {
+        package var client: ControlClient
+        package let first: ControlAnswer
     }
 }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Utter
-@testable import UtterCommands
+@testable import UtterControl
 
 /// Every order in which the clients of a recorder, its dictation and its takes can act.
 @Suite struct RecorderMachineTests {
@@ -56,7 +56,7 @@ import Testing
         machine.handle(
             .concluded(
                 TakeConclusion(
-                    take: id, status: .textPrinted, text: "go", lines: [], report: "",
+                    take: id, exit: 0, text: "go", lines: [], report: "",
                     isSettled: true))
         ).map(words)
     }

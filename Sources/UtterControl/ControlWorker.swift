@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import LinuxPlatform
-internal import UtterTerminal
+package import LinuxPlatform
 
 /// What the control thread does: it reads what clients ask for, has it done, and tells them.
 ///
 /// A client can harm itself alone: its lines have a length, its silence a time, and what it does
 /// not read is not said twice.
-struct ControlWorker: Worker {
-    enum Message: Sendable {
+package struct ControlWorker: Worker {
+    package enum Message: Sendable {
         /// The answer to what a client has asked for.
         case reply(ControlReply, ControlClientID)
         /// Something changed, for those who follow.
@@ -36,18 +35,12 @@ struct ControlWorker: Worker {
     /// How long those who wait for a result are written to at the end.
     private static let farewellTime: Int32 = 500
 
-    /// Begins to serve clients, on a thread called `control`; `handler` is kept until it ends.
-    static func serve(
-        _ owner: ControlOwner, _ handler: any ControlHandler
-    ) throws(SystemError) -> WorkerLoop<ControlWorker> {
-        try WorkerLoop(name: "control") { ControlWorker(owner, handler) }
-    }
-
-    init(_ owner: ControlOwner, _ handler: any ControlHandler) {
+    /// For a loop called `control`; `handler` is kept until that ends.
+    package init(_ owner: ControlOwner, _ handler: any ControlHandler) {
         (self.owner, self.handler) = (owner, handler)
     }
 
-    mutating func receive(_ message: Message) {
+    package mutating func receive(_ message: Message) {
         switch message {
         case .reply(let reply, let client): give(reply, to: client)
         case .change(let status):
@@ -61,7 +54,7 @@ struct ControlWorker: Worker {
         }
     }
 
-    mutating func turn(isLast: Bool) -> WorkerPause {
+    package mutating func turn(isLast: Bool) -> WorkerPause {
         // There may be none yet.
         if reserve == nil { reserve = try? Wakeup() }
         let now = ContinuousClock.now
@@ -81,7 +74,7 @@ struct ControlWorker: Worker {
     }
 
     /// Waits for clients as well.
-    mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
+    package mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
         if let again = acceptsAgain, again <= .now { acceptsAgain = nil }
         let listener = acceptsAgain == nil ? owner.listener : -1
         var events = [
@@ -100,7 +93,7 @@ struct ControlWorker: Worker {
     }
 
     /// Gives those who wait for a result a moment to read it.
-    mutating func end() {
+    package mutating func end() {
         var events = connections.filter { !$0.isFlushed }.map(\.poll)
         guard !events.isEmpty else { return }
         _ = unsafe Glibc.poll(&events, nfds_t(events.count), Self.farewellTime)
@@ -127,7 +120,7 @@ struct ControlWorker: Worker {
                 }
             } catch {
                 if !wasShort {
-                    StandardError.line("warning: no descriptor for a client: \(error.reason)")
+                    handler.lacksDescriptor(error)
                 }
                 (isShort, wasShort) = (true, true)
                 guard reserve != nil || makeRoom() else { return pauseAccepting() }
@@ -182,6 +175,7 @@ struct ControlWorker: Worker {
         // One request a client; what else it says costs nothing.
         default: return
         }
+        guard request.instant != nil else { return refuse(connection, .late) }
         connection.become(.asked)
         handler.receive(request, from: connection.id)
     }
@@ -214,7 +208,7 @@ struct ControlWorker: Worker {
     private func refuse(_ connection: ControlConnection, _ mistake: ControlMistake) {
         settle(connection, hasPrinted: false)
         connection.become(.closing)
-        connection.tell(.refused(CommandFailure(mistake.description, status: .usage)))
+        connection.tell(.refused(ControlFailure(mistake.description, status: .usage)))
     }
 
     private mutating func removeEnded() {
@@ -234,16 +228,19 @@ struct ControlWorker: Worker {
 /// Who does what clients of the control socket ask for.
 ///
 /// Called on the control thread; must not block.
-protocol ControlHandler: AnyObject, Sendable {
+package protocol ControlHandler: AnyObject, Sendable {
     /// Does what a client asks for; the answer is sent to the worker, once.
     func receive(_ request: ControlRequest, from client: ControlClientID)
 
     /// A client that waited for a result has printed it, or has gone without.
     func didEnd(_ client: ControlClientID, hasPrinted: Bool)
+
+    /// The process has no descriptor left for a client.
+    func lacksDescriptor(_ error: SystemError)
 }
 
 /// What becomes of a request.
-enum ControlReply: Sendable, Equatable {
+package enum ControlReply: Sendable, Equatable {
     case answer(ControlAnswer)
     /// It is answered, and its result follows.
     case wait(ControlAnswer)

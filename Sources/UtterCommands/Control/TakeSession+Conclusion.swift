@@ -1,24 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
-internal import UtterTerminal
-
-/// How a take ended, in the form in which it goes to the one who asks for its text.
-struct TakeConclusion: Sendable {
-    let take: TakeID
-    var status: ExitStatus
-    var text: String?
-    var lines: [ToldLine]
-    var report: String
-    /// Whether the audio is needed no more once the text was printed.
-    var isSettled: Bool
-
-    var answer: ControlAnswer {
-        var answer = ControlAnswer(.result, take: take.text)
-        (answer.exit, answer.text, answer.lines) = (status.rawValue, text, lines)
-        return answer
-    }
-}
+internal import UtterControl
 
 extension TakeSession {
     func conclusion(
@@ -38,7 +21,7 @@ extension TakeSession {
             ToldLine.line(notice == .protectedAgain ? notice.text : "warning: \(notice.text)")
         }
         return TakeConclusion(
-            take: outcome.id, status: status, text: text,
+            take: outcome.id, exit: status.rawValue, text: text,
             lines: warnings + telling.lines + brokenPromise(outcome),
             report: OutcomeReport(outcome, status: status, isKept: isKept(outcome)).json,
             isSettled: isSettled(outcome))

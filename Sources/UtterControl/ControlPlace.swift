@@ -4,20 +4,20 @@ internal import Glibc
 internal import LinuxPlatform
 
 /// Where the control socket of this person is.
-struct ControlPlace: Equatable, Sendable {
-    let path: String
+package struct ControlPlace: Equatable, Sendable {
+    package let path: String
     /// Whether `UTTER_SOCKET` names it, so that it may lead to another machine.
-    let isGiven: Bool
+    package let isGiven: Bool
 
     /// The name of the variable that names another socket.
-    static let variable = "UTTER_SOCKET"
+    package static let variable = "UTTER_SOCKET"
 
     /// The place for these variables.
-    init(user: uid_t, _ variables: (String) -> String?) throws(CommandFailure) {
+    init(user: uid_t, _ variables: (String) -> String?) throws(ControlFailure) {
         func value(_ name: String) -> String? { variables(name).flatMap { $0.isEmpty ? nil : $0 } }
         if let given = value(Self.variable) {
             guard given.hasPrefix("/") else {
-                throw CommandFailure(
+                throw ControlFailure(
                     "\(Self.variable) is '\(given)', which is no absolute path",
                     hint: "write the whole path of the socket, from / on", status: .configuration)
             }
@@ -29,26 +29,26 @@ struct ControlPlace: Equatable, Sendable {
             isGiven = false
         }
         guard path.utf8.count <= LocalSocket.longestPath else {
-            throw CommandFailure(
+            throw ControlFailure(
                 "the control socket's path is too long for the system: \(path.utf8.count) bytes, "
                     + "at most \(LocalSocket.longestPath): \(path)",
                 hint: "name a shorter one with \(Self.variable)", status: .configuration)
         }
     }
 
-    static func current() throws(CommandFailure) -> ControlPlace {
+    package static func current() throws(ControlFailure) -> ControlPlace {
         try ControlPlace(user: geteuid()) { Environment[$0] }
     }
 
-    var folder: String {
+    package var folder: String {
         let parent = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
         return parent.isEmpty ? "/" : String(parent)
     }
 
     /// Makes sure that others have no part in the folder, unless a variable names it.
-    func checkFolder() throws(CommandFailure) {
+    func checkFolder() throws(ControlFailure) {
         guard !isGiven, let danger = Folder.danger(at: folder) else { return }
-        throw CommandFailure(
+        throw ControlFailure(
             "the folder of the control socket, \(folder), cannot be trusted: \(danger)",
             hint: "remove it, or set XDG_RUNTIME_DIR", status: .configuration)
     }
@@ -56,25 +56,23 @@ struct ControlPlace: Equatable, Sendable {
     /// Makes the folder when it is missing, and makes sure that it is ours alone.
     ///
     /// One that a variable names may be open to others; the socket itself is not.
-    ///
-    /// - Throws: `CommandFailure` when it cannot be used.
-    func prepareFolder() throws(CommandFailure) {
+    package func prepareFolder() throws(ControlFailure) {
         if isGiven, Folder.mayExist(at: folder) { return }
         try checkFolder()
         // The folder around it is made at login, and removed at the last logout.
         let base = String(folder.prefix(upTo: folder.lastIndex(of: "/") ?? folder.startIndex))
         guard isGiven || Folder.mayExist(at: base) else {
-            throw CommandFailure(
+            throw ControlFailure(
                 "the control socket has no folder: XDG_RUNTIME_DIR is \(base), which is not there",
                 hint: "set it to a folder of yours, or unset it", status: .configuration)
         }
         do throws(SystemError) {
             try Folder.make(at: folder).closeToOthers()
         } catch {
-            throw CommandFailure(
+            throw ControlFailure(
                 "the control socket has no folder: \(error.description)",
-                hint: Hints.of(error) ?? "set XDG_RUNTIME_DIR to a folder of yours",
-                status: .configuration)
+                hint: "set XDG_RUNTIME_DIR to a folder of yours", status: .configuration,
+                cause: error)
         }
     }
 }

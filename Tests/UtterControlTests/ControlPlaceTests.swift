@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import LinuxPlatform
-@testable import UtterCommands
+@testable import UtterControl
 
 /// Where the control socket is.
 @Suite struct ControlPlaceTests {
@@ -32,14 +32,14 @@ import Testing
     }
 
     @Test func aRelativeOneIsRefused() throws {
-        let failure = #expect(throws: CommandFailure.self) { try place(["UTTER_SOCKET": "desk"]) }
+        let failure = #expect(throws: ControlFailure.self) { try place(["UTTER_SOCKET": "desk"]) }
         #expect(failure?.message == "UTTER_SOCKET is 'desk', which is no absolute path")
-        #expect(failure?.status == .configuration)
+        #expect(failure?.exit == 78)
     }
 
     @Test func aPathThatIsTooLongSaysSo() throws {
         let long = "/run/" + String(repeating: "x", count: 100)
-        let failure = #expect(throws: CommandFailure.self) {
+        let failure = #expect(throws: ControlFailure.self) {
             try place(["XDG_RUNTIME_DIR": long])
         }
         #expect(
@@ -55,7 +55,7 @@ import Testing
     @Test func theFolderOfTheSessionIsNotMade() throws {
         let folder = try TemporaryFolder()
         let missing = folder.path("nope")
-        let failure = #expect(throws: CommandFailure.self) {
+        let failure = #expect(throws: ControlFailure.self) {
             try place(["XDG_RUNTIME_DIR": missing]).prepareFolder()
         }
         #expect(
@@ -69,8 +69,8 @@ import Testing
         try place.prepareFolder()
         #expect(try folder.names(in: ".") == ["utter"])
         #expect(chmod(folder.path("utter"), 0o777) == 0)
-        let failure = #expect(throws: CommandFailure.self) { try place.prepareFolder() }
+        let failure = #expect(throws: ControlFailure.self) { try place.prepareFolder() }
         #expect(failure?.message.contains("cannot be trusted: others may write in it") == true)
-        #expect(failure?.status == .configuration)
+        #expect(failure?.exit == 78)
     }
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import Utter
-@testable import UtterCommands
+@testable import UtterControl
 
 /// What surrounds a recorder's machine: a dictation, takes and clients, each of which moves alone.
 struct RecorderWorld {
     enum Move: Equatable {
         /// The next client asks.
         case ask(ControlRequest.Command, take: Int? = nil, waits: Bool = false)
+        /// It says what its key does; one that goes up was held, or tapped.
+        case key(ControlRequest.Command, isHeld: Bool = false)
         /// The client has not asked for which the recorder was begun.
         case unasked
         case signal(ControlRequest.Command)
@@ -49,11 +51,26 @@ struct RecorderWorld {
     private(set) var clients: [Client] = []
     private(set) var takes: [Recorded] = []
     private var talk = TalkMachine()
-    private var orders: [(request: ControlRequest, take: Int?, client: ControlClientID?)] = []
+    private var orders: [Order] = []
+    /// What is answered once the take of a number has said whether it goes on.
+    private var resuming: [(order: Order, take: Int)] = []
     private var signals = 0
     private var isFinished = false
     private let purpose: Purpose
     private let now = ContinuousClock.now
+
+    private struct Order {
+        var request: ControlRequest
+        var take: Int?
+        var client: ControlClientID?
+
+        var key: [Int] {
+            [
+                ControlRequest.Command.allCases.firstIndex(of: request.command) ?? -1, take ?? -1,
+                client?.number ?? -1, request.wait == true ? 1 : 0, Int(request.time ?? -1),
+            ]
+        }
+    }
 
     /// As many clients ask.
     private static let crowd = 3
@@ -82,6 +99,8 @@ struct RecorderWorld {
         if clients.count < Self.crowd - (purpose == .command ? 1 : 0) {
             all += [.ask(.start), .ask(.start, waits: true), .ask(.stop), .ask(.toggle)]
             all += [.ask(.cancel)] + (takes.isEmpty ? [] : [.ask(.stop, take: 1)])
+            all += [.key(.keyDown), .key(.keyUp), .key(.keyUp, isHeld: true)]
+            all += takes.isEmpty ? [] : [.key(.stop), .key(.cancel)]
         }
         if signals == 0, !isFinished { all += [.signal(.toggle), .end] }
         for (index, client) in clients.enumerated() {
@@ -136,16 +155,11 @@ struct RecorderWorld {
             key += [
                 entry.number, entry.claimant?.number ?? -1, entry.starter?.number ?? -1,
                 bits(
-                    entry.wasStopped, entry.isPrinted, entry.isHeard, entry.conclusion != nil),
+                    entry.wasStopped, entry.isPrinted, entry.isHeard, entry.conclusion != nil,
+                    entry.key != nil),
             ]
         }
-        for order in orders {
-            let commands = ControlRequest.Command.allCases
-            key += [
-                commands.firstIndex(of: order.request.command) ?? -1, order.take ?? -1,
-                order.client?.number ?? -1, order.request.wait == true ? 1 : 0,
-            ]
-        }
+        key += orders.flatMap(\.key) + [-2] + resuming.flatMap { $0.order.key + [$0.take] }
         return key + [Dictation.Phase.allCases.firstIndex(of: talk.phase) ?? -1]
     }
 
@@ -157,8 +171,13 @@ struct RecorderWorld {
             var request = ControlRequest(command)
             request.wait = waits ? true : nil
             request.take = take.map { Self.id($0).text }
-            clients.append(.asking)
-            tell(.asked(request, ControlClientID(number: clients.count - 1)))
+            ask(request)
+        case .key(let command, let isHeld):
+            var request = ControlRequest(command)
+            request.key = "key"
+            request.time = isHeld ? 1 : 0
+            if [.stop, .cancel].contains(command) { request.take = Self.id(1).text }
+            ask(request)
         case .signal(let command):
             signals += 1
             tell(.asked(ControlRequest(command), nil))
@@ -169,7 +188,8 @@ struct RecorderWorld {
             case .captured: takes[number - 1].isCaptured = true
             default: takes[number - 1].isResuming = false
             }
-            _ = hear(.take(number, step))
+            let reply = Dictation.Reply(hear(.take(number, step)))
+            if step != .listening { answer(number, step == .resumed ? .resumed(number) : reply) }
         case .conclude(let number): conclude(number)
         case .waited(let number):
             takes[number - 1].isAwaited = false
@@ -188,6 +208,11 @@ struct RecorderWorld {
         }
     }
 
+    private mutating func ask(_ request: ControlRequest) {
+        clients.append(.asking)
+        tell(.asked(request, ControlClientID(number: clients.count - 1)))
+    }
+
     private mutating func fault(_ text: String) { faults.append("\(text), after \(moves)") }
 
     private mutating func conclude(_ number: Int) {
@@ -197,9 +222,9 @@ struct RecorderWorld {
         tell(
             .concluded(
                 TakeConclusion(
-                    take: Self.id(number), status: isCancelled ? .cancelled : .textPrinted,
+                    take: Self.id(number), exit: isCancelled ? 130 : 0,
                     text: isCancelled ? nil : "go", lines: [], report: "", isSettled: true)))
-        _ = hear(.take(number, .settled))
+        answer(number, Dictation.Reply(hear(.take(number, .settled))))
     }
 
     // MARK: - The dictation
@@ -208,15 +233,31 @@ struct RecorderWorld {
         let order = orders.removeFirst()
         var reply = Dictation.Reply.nothing
         if order.take == nil || order.take == talk.take, let input = order.request.command.input {
-            reply = Dictation.Reply(hear(.input(input), canRecord))
+            let instant = order.request.time == 1 ? now + .seconds(1) : now
+            reply = Dictation.Reply(hear(.input(input), canRecord, at: instant))
         }
+        if case .resumed(let number) = reply { return resuming.append((order, number)) }
         tell(.carriedOut(order.request, reply, order.client))
+        for entry in machine.entries
+        where orders.isEmpty && entry.key != nil && entry.claimant == nil && !entry.wasStopped
+            && entry.conclusion == nil
+        {
+            fault("take \(entry.number) is held by a key whose client has gone")
+        }
+    }
+
+    /// Answers those who wait to hear whether a take goes on.
+    private mutating func answer(_ number: Int, _ reply: Dictation.Reply) {
+        let answered = resuming.filter { $0.take == number }
+        resuming.removeAll { $0.take == number }
+        for (order, _) in answered { tell(.carriedOut(order.request, reply, order.client)) }
     }
 
     private mutating func hear(
-        _ event: TalkMachine.Event, _ canRecord: Bool = true
+        _ event: TalkMachine.Event, _ canRecord: Bool = true,
+        at instant: ContinuousClock.Instant? = nil
     ) -> [TalkMachine.Action] {
-        let actions = talk.handle(event, at: now)
+        let actions = talk.handle(event, at: instant ?? now)
         for action in actions {
             switch action {
             case .start(let number):
@@ -227,17 +268,21 @@ struct RecorderWorld {
                     // It was never there.
                     takes[number - 1].isCaptured = true
                     takes[number - 1].isConcluded = true
-                    tell(.failed(CommandFailure("no", status: .localIO)))
+                    tell(.failed(ControlFailure("no", status: .internalError)))
                     _ = hear(.take(number, .settled))
                 }
             case .cancel(let number):
                 takes[number - 1].isCancelled = true
                 takes[number - 1].isCaptured = true
             case .resume(let number): takes[number - 1].isResuming = true
-            case .stop, .tell: break
+            case .tell(let news): tell(.news(news))
+            case .stop: break
             }
         }
-        tell(.shown(Dictation.State(phase: talk.phase, take: talk.take)))
+        tell(
+            .shown(
+                Dictation.State(
+                    phase: talk.phase, take: talk.take, isLatched: talk.isLatched)))
         return actions
     }
 
@@ -257,7 +302,7 @@ struct RecorderWorld {
             clients[client.number] = .given(number + 1)
         case .obey(let request, let take, let client):
             if isFinished { fault("an order after the end") }
-            orders.append((request, take, client))
+            orders.append(Order(request: request, take: take, client: client))
         case .tell(let conclusion):
             let index = takes.indices.first { Self.id($0 + 1) == conclusion.take } ?? 0
             if takes[index].isTold || takes[index].isPrinted { fault("told once too often") }
@@ -269,9 +314,11 @@ struct RecorderWorld {
             if clients.contains(.given(number)) { fault("forgotten before it was printed") }
         case .finish:
             if isFinished { fault("finished twice") }
-            if !orders.isEmpty { fault("finished before all was done") }
+            if !orders.isEmpty || !resuming.isEmpty { fault("finished before all was done") }
             if takes.contains(where: { !$0.isConcluded }) { fault("a take was left") }
             isFinished = true
+        case .news(_, _, let client):
+            if let client, clients[client.number] != .waiting { fault("news for one that is gone") }
         case .show, .release, .sweep, .report: break
         }
     }

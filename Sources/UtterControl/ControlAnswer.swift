@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
-internal import UtterTerminal
 
 /// One line of an answer; `docs/control.md` describes it.
-struct ControlAnswer: Codable, Sendable, Equatable {
-    enum Kind: String, Codable {
+package struct ControlAnswer: Codable, Sendable, Equatable {
+    package enum Kind: String, Codable {
         /// It was read, and is done when the client says that it is still there.
         case ready
         /// It is done; nothing follows.
@@ -20,21 +19,21 @@ struct ControlAnswer: Codable, Sendable, Equatable {
     }
 
     var version = ControlRequest.version
-    var kind: Kind
-    var take: String?
-    var exit: Int32?
-    var message: String?
+    package var kind: Kind
+    package var take: String?
+    package var exit: Int32?
+    package var message: String?
     var hint: String?
-    var text: String?
+    package var text: String?
     /// What else there is to say of the result, for standard error.
-    var lines: [ToldLine]?
-    var status: ControlStatus?
+    package var lines: [ToldLine]?
+    package var status: ControlStatus?
 
-    init(_ kind: Kind, take: String? = nil) { (self.kind, self.take) = (kind, take) }
+    package init(_ kind: Kind, take: String? = nil) { (self.kind, self.take) = (kind, take) }
 
     static func done(_ message: String? = nil, take: String? = nil) -> ControlAnswer {
         var answer = ControlAnswer(.done, take: take)
-        (answer.message, answer.exit) = (message, ExitStatus.textPrinted.rawValue)
+        (answer.message, answer.exit) = (message, 0)
         return answer
     }
 
@@ -42,18 +41,18 @@ struct ControlAnswer: Codable, Sendable, Equatable {
         .done("recording take \(take)", take: take)
     }
 
-    static func refused(_ failure: CommandFailure, take: String? = nil) -> ControlAnswer {
+    static func refused(_ failure: ControlFailure, take: String? = nil) -> ControlAnswer {
         var answer = ControlAnswer(.refused, take: take)
         (answer.message, answer.hint) = (failure.message, failure.hint)
-        answer.exit = failure.status.rawValue
+        answer.exit = failure.exit
         return answer
     }
 
     /// Why it is not done, of an answer that says so.
-    var refusal: CommandFailure {
-        CommandFailure(
+    package var refusal: ControlFailure {
+        ControlFailure(
             message ?? "refused", hint: hint,
-            status: exit.flatMap { ExitStatus(rawValue: $0) } ?? .internalError)
+            exit: exit ?? ControlFailure.Status.internalError.rawValue)
     }
 
     static func status(_ status: ControlStatus) -> ControlAnswer {

@@ -14,24 +14,29 @@ internal import Utter
 ///    │                        └──────────client gone──────────┴──▶ for the next one that asks,
 ///    └──concluded without a stop──▶ lingering: for the next        otherwise told and kept
 /// ```
-struct RecorderMachine: Sendable {
-    private(set) var entries: [Entry] = []
-    private(set) var status = ControlStatus()
-    private(set) var exit = ExitStatus.textPrinted
+///
+/// A take that a key begins is claimed by the client of that press, until another program stops it.
+package struct RecorderMachine: Sendable {
+    var entries: [Entry] = []
+    var status = ControlStatus()
+    /// The status to exit with.
+    package internal(set) var exit: Int32 = 0
     /// Requests that the dictation has not carried out yet, the one included that it was begun for.
     private(set) var requests = 0
     /// Whether the request is awaited that it was begun for.
     private(set) var isExpecting = false
-    private(set) var isLeaving = false
+    package private(set) var isLeaving = false
     /// Whether it ends: nothing begins any more.
     private(set) var isClosing = false
+    /// Whether what is recorded goes on without a key.
+    var isLatched = false
     /// Why the take that was to begin last did not.
-    private var failure: CommandFailure?
+    private var failure: ControlFailure?
     /// The stop or cancel that was begun last.
     private var lastEnd: ProcessBeginning?
-    private var actions: [Action] = []
+    var actions: [Action] = []
 
-    init(_ purpose: Purpose, process: Int32) {
+    package init(_ purpose: Purpose, process: Int32) {
         status.process = process
         switch purpose {
         case .daemon: status.isDaemon = true
@@ -39,10 +44,8 @@ struct RecorderMachine: Sendable {
         }
     }
 
-    /// Takes note of what has happened.
-    ///
-    /// - Returns: what to do, in this order.
-    mutating func handle(_ event: Event) -> [Action] {
+    /// Takes note of what has happened, and says what to do, in this order.
+    package mutating func handle(_ event: Event) -> [Action] {
         actions = []
         switch event {
         case .asked(let request, let client): receive(request, from: client)
@@ -53,6 +56,7 @@ struct RecorderMachine: Sendable {
             entries.append(Entry(number: number, id: id))
         case .failed(let failure): self.failure = failure
         case .shown(let state): show(state)
+        case .news(let news): tell(news)
         case .told(let event, let id): note(event, of: id)
         case .concluded(let conclusion): conclude(conclusion)
         case .placed: removeOver()
@@ -89,19 +93,19 @@ struct RecorderMachine: Sendable {
         // Only a client that was given a text may confirm it.
         case .taken, .confirmed: reply(.answer(.done()), to: client)
         case .start where hasEnded(request):
-            refuseStart(ControlReading.stoppedBefore, to: client)
-        case .start, .stop, .toggle, .cancel: pass(request, for: client)
+            refuseStart(.stoppedBefore, to: client)
+        case .start, .stop, .toggle, .cancel, .keyDown, .keyUp: pass(request, for: client)
         }
     }
 
-    private mutating func reply(_ reply: ControlReply, to client: ControlClientID?) {
+    mutating func reply(_ reply: ControlReply, to client: ControlClientID?) {
         if let client { actions.append(.reply(reply, client)) }
     }
 
     /// Says why nothing is recorded: here, if no client hears it.
-    private mutating func refuseStart(_ failure: CommandFailure, to client: ControlClientID?) {
+    private mutating func refuseStart(_ failure: ControlFailure, to client: ControlClientID?) {
         guard client == nil else { return reply(.answer(.refused(failure)), to: client) }
-        if !status.isDaemon { exit = failure.status }
+        if !status.isDaemon { exit = failure.exit }
         actions.append(.report(failure))
     }
 
@@ -111,8 +115,7 @@ struct RecorderMachine: Sendable {
         return begun < lastEnd
     }
 
-    /// Has a request carried out.
-    private mutating func pass(_ request: ControlRequest, for client: ControlClientID?) {
+    mutating func pass(_ request: ControlRequest, for client: ControlClientID?) {
         guard !isClosing else { return reply(.leave, to: client) }
         requests += 1
         note(request)
@@ -147,7 +150,10 @@ struct RecorderMachine: Sendable {
         switch outcome {
         case .started(let number):
             guard let id = id(of: number) else {
-                return refuseStart(failure ?? ControlReading.nothingRecorded, to: client)
+                return refuseStart(failure ?? .nothingRecorded, to: client)
+            }
+            if request.command == .keyDown {
+                return hold(number, request, for: client, "recording take \(id)")
             }
             guard request.wait == true else {
                 return reply(.answer(.begun(id)), to: client)
@@ -157,24 +163,47 @@ struct RecorderMachine: Sendable {
             tellStarter(of: number)
         case .resumed(let number):
             let id = id(of: number)
-            let place = id.map { " in take \($0)" } ?? ""
-            reply(.answer(.done("recording goes on\(place)", take: id)), to: client)
+            let message = "recording goes on" + (id.map { " in take \($0)" } ?? "")
+            if request.command == .keyDown, id != nil, entry(number)?.claimant == nil {
+                return hold(number, request, for: client, message)
+            }
+            if request.key != nil { change(number) { if $0.key != nil { $0.wasStopped = false } } }
+            reply(.answer(.done(message, take: id)), to: client)
         case .cancelled(let number):
             let id = id(of: number)
             // The take may be over by now.
             let subject = id.map { "take \($0)" } ?? "the recording"
-            reply(.answer(.done("\(subject) is cancelled", take: id)), to: client)
-        case .stopped(let number): claim(number, request, for: client)
-        case .nothing:
-            switch request.command {
-            case .start:
-                let object = status.take.map { " take \($0)" } ?? ""
-                reply(.answer(.done("already recording\(object)", take: status.take)), to: client)
-            case .stop, .toggle: claim(candidate(for: request), request, for: client)
-            default: reply(refusal(of: request), to: client)
+            let answer = ControlAnswer.done("\(subject) is cancelled", take: id)
+            let isTold = letHolderGo(number, answer) && request.key != nil
+            reply(.answer(isTold ? .done(take: id) : answer), to: client)
+        case .stopped(let number):
+            guard request.key != nil, entry(number)?.holder != nil else {
+                return claim(number, request, for: client, isStopped: true)
             }
+            change(number) { $0.wasStopped = true }
+            reply(.answer(.done()), to: client)
+        case .nothing: answerNothing(request, for: client)
         }
     }
+
+    private mutating func answerNothing(_ request: ControlRequest, for client: ControlClientID?) {
+        switch request.command {
+        // It went on for a moment, and was stopped again.
+        case .start where !isRecording, .keyDown where !isRecording:
+            refuseStart(.stoppedBefore, to: client)
+        case .start, .keyDown:
+            let object = status.take.map { " take \($0)" } ?? ""
+            // A press has no part in the take.
+            let take = request.key == nil ? status.take : nil
+            reply(.answer(.done("already recording\(object)", take: take)), to: client)
+        // A key that goes up again need not have begun anything.
+        case _ where request.key != nil, .keyUp: reply(.answer(.done()), to: client)
+        case .stop, .toggle: claim(candidate(for: request), request, for: client)
+        default: reply(refusal(of: request), to: client)
+        }
+    }
+
+    private var isRecording: Bool { [.arming, .recording].contains(status.phase) }
 
     /// The take whose text a stop gets that has nothing to stop: it was stopped already, or has
     /// ended by itself.
@@ -187,8 +216,13 @@ struct RecorderMachine: Sendable {
 
     /// Promises the text of a take to a client, if it is not promised yet.
     private mutating func claim(
-        _ number: Int?, _ request: ControlRequest, for client: ControlClientID?
+        _ number: Int?, _ request: ControlRequest, for client: ControlClientID?,
+        isStopped: Bool = false
     ) {
+        if isStopped, let number, let id = id(of: number) {
+            let message = "take \(id) was stopped elsewhere; its text goes there"
+            letHolderGo(number, .done(message, take: id))
+        }
         guard let index = entries.firstIndex(where: { $0.number == number }) else {
             return reply(refusal(of: request), to: client)
         }
@@ -206,139 +240,41 @@ struct RecorderMachine: Sendable {
         give(entries[index])
     }
 
+    /// Has a key's client wait for the text of the take that its key begins, or goes on with.
+    private mutating func hold(
+        _ number: Int, _ request: ControlRequest, for client: ControlClientID?, _ message: String
+    ) {
+        change(number) {
+            ($0.claimant, $0.key, $0.wasStopped) = (client, request.key ?? "", false)
+            $0.wantsReport = request.report == true
+        }
+        guard let entry = entry(number) else { return }
+        var answer = ControlAnswer(.waiting, take: entry.id.text)
+        answer.message = message
+        reply(.wait(answer), to: client)
+        give(entry)
+    }
+
+    /// Tells the client whose key has begun a take that it gets no text of it; false without one.
+    @discardableResult
+    private mutating func letHolderGo(_ number: Int, _ answer: ControlAnswer) -> Bool {
+        guard let holder = entry(number)?.holder else { return false }
+        reply(.answer(answer), to: holder)
+        change(number) { ($0.claimant, $0.key) = (nil, nil) }
+        return true
+    }
+
     private func refusal(of request: ControlRequest) -> ControlReply {
         guard let take = request.take else {
-            return .answer(.refused(ControlReading.nothingRecorded))
+            return .answer(.refused(.nothingRecorded))
         }
         let other = status.take.map { ": the take that is recorded is \($0)" } ?? ""
         return .answer(
             .refused(
-                CommandFailure(
+                ControlFailure(
                     "take \(take) is not being recorded\(other)",
                     hint:
-                        "its text, if there is one, is printed by: utter show \(Hints.name(take))",
+                        "its text, if there is one, is printed by: utter show \(TakeID(take)?.shortName ?? take)",
                     status: .nothingRecorded), take: status.take))
-    }
-
-    // MARK: - Takes
-
-    private func id(of number: Int) -> String? {
-        entries.first { $0.number == number }?.id.text
-    }
-
-    private mutating func change(_ number: Int, _ body: (inout Entry) -> Void) {
-        guard let index = entries.firstIndex(where: { $0.number == number }) else { return }
-        body(&entries[index])
-    }
-
-    /// The number of a take whose text waits for one who asks for it; nil of any other.
-    func lingering(_ take: TakeID) -> Int? {
-        entries.first { $0.id == take && $0.isLingering }?.number
-    }
-
-    private mutating func conclude(_ conclusion: TakeConclusion) {
-        if !status.isDaemon { exit = conclusion.status }
-        guard let index = entries.firstIndex(where: { $0.id == conclusion.take }) else { return }
-        entries[index].conclusion = conclusion
-        if isLeaving { entries[index].wasStopped = true }
-        give(entries[index])
-        tellStarter(of: entries[index].number)
-    }
-
-    /// Tells the client that began a take that something is recorded, or how it ended without that.
-    private mutating func tellStarter(of number: Int) {
-        guard let index = entries.firstIndex(where: { $0.number == number }),
-            let starter = entries[index].starter
-        else { return }
-        let entry = entries[index]
-        if entry.isHeard || entry.conclusion?.text != nil {
-            reply(.answer(.begun(entry.id.text)), to: starter)
-        } else if entry.conclusion != nil {
-            entries[index].claimant = starter
-            give(entries[index])
-        } else {
-            return
-        }
-        entries[index].starter = nil
-    }
-
-    /// Gives a text to the client that it is promised to, once it is there.
-    private mutating func give(_ entry: Entry) {
-        guard let client = entry.claimant, let conclusion = entry.conclusion else { return }
-        actions.append(.result(conclusion, client, wantsReport: entry.wantsReport))
-    }
-
-    /// Notes that a client waits for no text any more.
-    private mutating func letGo(of client: ControlClientID, hasPrinted: Bool) {
-        if let index = entries.firstIndex(where: { $0.starter == client }) {
-            return entries[index].starter = nil
-        }
-        let isTheirs = { (entry: Entry) in entry.claimant == client && !entry.isPrinted }
-        guard let index = entries.firstIndex(where: isTheirs) else { return }
-        guard let conclusion = entries[index].conclusion else {
-            // Another client may have the text, if it asks in time.
-            return entries[index].claimant = nil
-        }
-        if hasPrinted {
-            entries[index].isPrinted = true
-            if conclusion.isSettled { actions.append(.release(entries[index].number)) }
-        } else {
-            // As above.
-            entries[index].claimant = nil
-        }
-        if status.isDaemon { actions.append(.sweep) }
-        removeOver()
-    }
-
-    /// Lets go of takes that have ended, and whose text is printed or asked for by no client.
-    ///
-    /// Not while a request is carried out: it may be for one of them.
-    private mutating func removeOver() {
-        guard requests == 0 else { return }
-        remove {
-            $0.conclusion != nil && ($0.isPrinted || $0.claimant == nil && !$0.isLingering)
-        }
-    }
-
-    /// Stops to wait for one who asks for a text.
-    private mutating func expire(_ isMeant: (Entry) -> Bool) {
-        remove { $0.isLingering && isMeant($0) }
-    }
-
-    private mutating func remove(_ isOver: (Entry) -> Bool) {
-        for entry in entries where isOver(entry) {
-            if let conclusion = entry.conclusion, !entry.isPrinted {
-                actions.append(.tell(conclusion))
-            }
-            actions.append(.forget(entry.number))
-        }
-        entries.removeAll(where: isOver)
-    }
-
-    // MARK: - What is shown
-
-    private mutating func show(_ state: Dictation.State) {
-        let take = state.take.flatMap { id(of: $0) }
-        if take != status.take { (status.elapsedMs, status.text, status.level) = (0, "", nil) }
-        (status.take, status.phase) = (take, state.phase)
-        actions.append(.show(status))
-        guard let number = state.take, state.phase == .recording else { return }
-        change(number) { $0.isHeard = true }
-        tellStarter(of: number)
-    }
-
-    private mutating func note(_ event: TakeEvent, of take: TakeID) {
-        guard status.take == take.text else { return }
-        switch event {
-        case .progress(let progress):
-            status.elapsedMs = Int(progress.elapsed / .milliseconds(1))
-            // Without a zero that is negative.
-            let level = (Double(progress.level.peakDecibels) * 10).rounded() / 10 + 0
-            status.level = progress.isComplete ? nil : level
-        case .heard(let transcript): status.hear(transcript.displayText)
-        case .captured: status.level = nil
-        default: return
-        }
-        actions.append(.show(status))
     }
 }

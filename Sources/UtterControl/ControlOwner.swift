@@ -4,9 +4,8 @@ internal import Glibc
 internal import LinuxPlatform
 
 /// The listening control socket, which one process of this person has.
-final class ControlOwner: Sendable {
-    /// What came of an attempt to have the socket.
-    enum Claim {
+package final class ControlOwner: Sendable {
+    package enum Claim {
         case owned(ControlOwner)
         /// Another process answers there.
         case live
@@ -30,7 +29,7 @@ final class ControlOwner: Sendable {
     ///
     /// It says so as `sd_listen_fds(3)` describes. The variables are unset: children have no such
     /// socket.
-    static func inherited() -> ControlOwner? {
+    package static func inherited() -> ControlOwner? {
         let (process, count) = (Environment["LISTEN_PID"], Environment["LISTEN_FDS"])
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { _ = unsafe unsetenv(name) }
         let first: Int32 = 3
@@ -45,9 +44,7 @@ final class ControlOwner: Sendable {
     ///
     /// One that no process listens at any more is replaced. Blocks for a moment while another
     /// process does the same.
-    ///
-    /// - Throws: `CommandFailure` when it cannot be made.
-    static func claim(_ place: ControlPlace) throws(CommandFailure) -> Claim {
+    package static func claim(_ place: ControlPlace) throws(ControlFailure) -> Claim {
         try place.prepareFolder()
         do throws(SystemError) {
             let lock = try FileLock(path: place.path + ".lock", until: .now + Self.patience)
@@ -55,9 +52,9 @@ final class ControlOwner: Sendable {
             if try isAnswered(place.path) { return .live }
             return .owned(ControlOwner(try LocalSocket.listen(at: place.path), at: place))
         } catch {
-            throw CommandFailure(
-                "the control socket cannot be made: \(error.description)", hint: Hints.of(error),
-                status: .configuration)
+            throw ControlFailure(
+                "the control socket cannot be made: \(error.description)", status: .configuration,
+                cause: error)
         }
     }
 
@@ -81,7 +78,7 @@ final class ControlOwner: Sendable {
     /// Takes the socket's name away, if it is still ours.
     ///
     /// Clients that wait at it are turned away when this value goes, and look again.
-    func remove() {
+    package func remove() {
         guard let place, let mark else { return }
         // Without the lock it stays, and is found stale.
         guard let lock = try? FileLock(path: place.path + ".lock", until: .now + Self.patience)

@@ -2,8 +2,7 @@
 
 import Testing
 
-@testable import UtterCommands
-@testable import UtterTerminal
+@testable import UtterControl
 
 /// What goes over the control socket, without the socket.
 @Suite struct ControlLineTests {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
-internal import LinuxPlatform
-internal import Utter
+internal import Glibc
+package import LinuxPlatform
+package import Utter
 
 /// What a client asks for: one line of JSON; `docs/control.md` describes it.
-struct ControlRequest: Codable, Sendable, Equatable {
-    enum Command: String, Codable, CaseIterable {
+package struct ControlRequest: Codable, Sendable, Equatable {
+    package enum Command: String, Codable, CaseIterable {
         /// A recording begins, unless one goes on.
         case start
         /// The recording ends; the answer ends with its text.
@@ -15,6 +16,10 @@ struct ControlRequest: Codable, Sendable, Equatable {
         case toggle
         /// The recording is not sent.
         case cancel
+        /// A key went down; the answer ends with the text of a take that this begins.
+        case keyDown
+        /// It went up: it was tapped, or its recording ends.
+        case keyUp
         case status
         /// What happens now, and each change of it.
         case follow
@@ -24,12 +29,14 @@ struct ControlRequest: Codable, Sendable, Equatable {
         case taken
 
         /// What it asks of a dictation; nil of one that begins and ends nothing.
-        var input: Dictation.Input? {
+        package var input: Dictation.Input? {
             switch self {
             case .start: .start
             case .stop: .stop
             case .toggle: .toggle
             case .cancel: .cancel
+            case .keyDown: .keyDown
+            case .keyUp: .keyUp
             case .status, .follow, .confirmed, .taken: nil
             }
         }
@@ -39,27 +46,34 @@ struct ControlRequest: Codable, Sendable, Equatable {
     }
 
     /// The version of the protocol that is spoken here.
-    static let version = 1
+    package static let version = 1
     /// The longest line, its end excluded.
     static let byteLimit = 4_096
 
     var version = ControlRequest.version
-    var command: Command
+    package var command: Command
     /// The take that is meant; nil is whichever there is.
-    var take: String?
+    package var take: String?
     /// Whether the object of `--json` is wanted behind the result, in a line of its own.
-    var report: Bool?
+    package var report: Bool?
     /// Whether it is to be done only once the one who asks has said that it is still there.
     var confirm: Bool?
     /// Whether a start is answered once something is recorded, or with how the take ended before.
-    var wait: Bool?
+    package var wait: Bool?
     /// The service that a take is begun for, by the name that the recorder's own settings and
     /// profiles give it; nil is the usual one.
-    var service: String?
+    package var service: String?
+    /// The name of the key that has moved, or that a stop or cancel is for: the client of its press
+    /// gets the text then, and the messages.
+    package var key: String?
+    /// When it moved, by the machine's monotonic clock, in nanoseconds; nil is now.
+    ///
+    /// That decides whether it was tapped or held, however late the line comes.
+    var time: Int64?
     /// When the process was begun that asks; nil when it is on another machine, or does not say so.
-    var begun: ProcessBeginning?
+    package var begun: ProcessBeginning?
 
-    init(_ command: Command, take: String? = nil, report: Bool? = nil) {
+    package init(_ command: Command, take: String? = nil, report: Bool? = nil) {
         (self.command, self.take, self.report) = (command, take, report)
     }
 
@@ -82,20 +96,47 @@ struct ControlRequest: Codable, Sendable, Equatable {
             throw .unreadable
         }
         self = request
+        if [.keyDown, .keyUp].contains(command), key == nil { key = "the key" }
+    }
+
+    /// What a key did longer ago was not meant for what happens now.
+    static let longestAge = Duration.seconds(30)
+
+    static var clock: Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    /// Notes when the key has moved.
+    package mutating func date(_ instant: ContinuousClock.Instant) {
+        let age = (ContinuousClock.now - instant).attoseconds / 1_000_000_000
+        time = Self.clock - Int64(clamping: age)
+    }
+
+    /// When what it asks for was done: now, of a time that cannot be; nil when a press is too long ago
+    /// to be meant now.
+    ///
+    /// A release may lie ahead: some desktops say no more than how long a key was down.
+    package var instant: ContinuousClock.Instant? {
+        guard let time else { return .now }
+        let age = Duration.nanoseconds(Int64(clamping: Int128(Self.clock) - Int128(time)))
+        guard age <= Self.longestAge else { return command == .keyDown ? nil : .now }
+        return .now - max(age, command == .keyDown ? .zero : .zero - Self.longestAge)
     }
 
     var line: [UInt8] { ControlLine.encoded(self) }
 }
 
-enum ControlMistake: Error, Equatable {
+/// Why a line is no request.
+enum ControlMistake: Error, Equatable, CustomStringConvertible {
     case tooLong
     case unreadable
     case version(Int)
     case command(String)
     case foreign(user: UInt32)
-}
+    case late
 
-extension ControlMistake: CustomStringConvertible {
     var description: String {
         switch self {
         case .tooLong: "the request is longer than \(ControlRequest.byteLimit) bytes"
@@ -107,6 +148,8 @@ extension ControlMistake: CustomStringConvertible {
             "the request's command is '\(name)', which is none of "
                 + ControlRequest.Command.allCases.map(\.rawValue).joined(separator: ", ")
         case .foreign(let user): "the request is that of another user (\(user))"
+        case .late:
+            "the key went down more than \(ControlRequest.longestAge.components.seconds) s ago"
         }
     }
 }

@@ -3,7 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 
-struct ControlClientID: Hashable, Sendable {
+package struct ControlClientID: Hashable, Sendable {
     let number: Int
 }
 
@@ -43,7 +43,6 @@ final class ControlConnection {
     private(set) var isLost = false
     /// Whether it was promised a result, and what became of that is not known.
     private(set) var isOwedResult = false
-    /// The newest change that it has not been told.
     private var pending: ControlStatus?
     /// The last change that it has been told.
     private var told: ControlStatus?
@@ -71,10 +70,8 @@ final class ControlConnection {
         return pollfd(fd: socket.number, events: reads | writes, revents: 0)
     }
 
-    /// Whether everything that it was told is on its way.
     var isFlushed: Bool { output.isEmpty }
 
-    /// Whether there is nothing left to be done for it.
     var isOver: Bool {
         isLost || isFlushed && (state == .closing || hasFinished && isToSayMore)
     }
@@ -84,9 +81,7 @@ final class ControlConnection {
 
     // MARK: - Reading
 
-    /// Reads what has come.
-    ///
-    /// - Parameter isHungUp: whether the other side is closed for reading too.
+    /// Reads what has come; `isHungUp` says that the other side is closed for reading too.
     func receive(isHungUp: Bool) {
         do throws(SystemError) {
             // A bounded number of pieces, so that one client does not keep the others waiting.
@@ -115,16 +110,13 @@ final class ControlConnection {
 
     // MARK: - Confirming
 
-    /// Asks it whether it is still there, and keeps what it has asked for.
     func askToConfirm(_ request: ControlRequest) {
         unconfirmed = request
         become(.confirming)
         tell(ControlAnswer(.ready))
     }
 
-    /// It has said that it is still there.
-    ///
-    /// - Returns: what it has asked for; nil when that took so long that it may be gone again.
+    /// What it has asked for; nil when its word took so long that it may be gone again.
     func confirmed(at now: ContinuousClock.Instant) -> ControlRequest? {
         defer { unconfirmed = nil }
         guard let deadline, now < deadline else { return nil }
@@ -142,7 +134,6 @@ final class ControlConnection {
         flush()
     }
 
-    /// Writes what is kept, as far as it goes through.
     func flush() {
         guard !isLost else { return }
         do throws(SystemError) {
@@ -204,9 +195,7 @@ final class ControlConnection {
         }
     }
 
-    /// Notes that what became of its result is known.
-    ///
-    /// - Returns: whether that was not known before.
+    /// Notes that what became of its result is known; false when it was known before.
     func settleResult() -> Bool {
         defer { isOwedResult = false }
         return isOwedResult
@@ -214,14 +203,12 @@ final class ControlConnection {
 
     // MARK: - Changes
 
-    /// Keeps the newest change, to be told when it is time.
     func change(to status: ControlStatus) {
         if status != told { pending = status }
     }
 
-    /// Tells the newest change if it is time, and the client has read the last one.
-    ///
-    /// - Returns: when to look again; nil when there is nothing to tell, or nothing can be told.
+    /// Tells the newest change if it is time, and the client has read the last one; says when to look
+    /// again, or nil.
     func tellChange(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard state == .following, let status = pending, output.isEmpty, !isLost else { return nil }
         guard now >= nextChange else { return nextChange }
