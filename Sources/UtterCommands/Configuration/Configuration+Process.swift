@@ -123,13 +123,15 @@ extension ConfigurationFile {
         try SecretFile.make(Array(text.utf8), at: path)
     }
 
-    /// Writes a file of the person's anew, whole or not at all; a link stays, and what it leads to is
-    /// replaced. What was there gets `.old` behind its name if that is wanted.
+    /// Writes a file of the person's anew, whole or not at all.
+    ///
+    /// A link stays, and what it leads to is replaced; unless what was there, a link too, is to get
+    /// `.old` behind its name.
     static func replace(
         _ text: String, at path: String = path, keepsOld: Bool = false
     ) throws(CommandFailure) {
         try makeFolder()
-        let target = unsafe realpath(path, nil)
+        let target = unsafe keepsOld ? nil : realpath(path, nil)
         defer { unsafe free(target) }
         let place = unsafe target.map { unsafe String(cString: $0) } ?? path
         let new = place + ".new-\(getpid())"
