@@ -16,7 +16,6 @@ package struct Setting<Value: Sendable>: AnySetting {
     package let form: String
     /// What counts when nothing is said, as a person writes it; nil for nothing.
     package let standard: String?
-    /// Reads a value as it is written; nil when it is none.
     package let parse: @Sendable (String) -> Value?
 
     package init(
@@ -75,7 +74,6 @@ package enum SettingKind: Sendable {
 }
 
 package struct SettingsCatalogue: Sendable {
-    /// In the order in which they are shown.
     package let all: [any AnySetting]
     /// Those that a recording can do without, by their names; `recording.` is all of a table.
     private let dispensable: [String]
@@ -86,7 +84,6 @@ package struct SettingsCatalogue: Sendable {
         (self.all, self.dispensable, self.synonyms) = (all, dispensable, synonyms)
     }
 
-    /// Whether a recording can do without what the file says of a setting.
     func isDispensable(_ name: String) -> Bool {
         dispensable.contains { $0 == name || $0.hasSuffix(".") && name.hasPrefix($0) }
     }

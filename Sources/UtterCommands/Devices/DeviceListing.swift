@@ -18,7 +18,6 @@ struct DeviceListing {
         var mostChannels: Int?
         /// Who records from it now, as far as that is known, when it cannot be opened for that.
         var holders: [Holder]?
-        /// Why it cannot be used now.
         var problem: String?
     }
 

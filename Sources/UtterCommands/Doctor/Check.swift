@@ -41,7 +41,6 @@ struct Finding: Encodable {
     }
 }
 
-/// Whether the file of settings and the person's profiles can be used.
 struct ConfigurationCheck: Check {
     let name = "settings"
 
@@ -90,7 +89,6 @@ struct InstallationCheck: Check {
     }
 }
 
-/// Whether recordings can be kept, and whether any waits.
 struct StateCheck: Check {
     let name = "recordings"
 

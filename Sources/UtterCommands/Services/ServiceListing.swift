@@ -41,9 +41,7 @@ extension ServiceListing {
         @Nullable var url: String? = nil
         @Nullable var docs: String? = nil
         @Nullable var verified: String? = nil
-        /// Whether the profile is a file of the person's.
         @Nullable var isOwn: Bool? = nil
-        /// Whether a recording is sent while it is made.
         @Nullable var isLive: Bool? = nil
         @Nullable var token: Token? = nil
         var words: [Word] = []
@@ -60,7 +58,6 @@ extension ServiceListing {
         var isRequired: Bool
         @Nullable var standard: String?
         @Nullable var about: String?
-        /// What may be said; empty when that is anything.
         var values: [String]
     }
 

@@ -32,12 +32,8 @@ struct SecretCommand {
     /// service's token in its environment. It has the terminal to itself: at once, or with a loan when
     /// it does not print at once, so that the keys of a take are listened to until then.
     ///
-    /// - Parameters:
-    ///   - limit: how long it may take.
-    ///   - isRefused: whether the service has refused what it printed last.
-    ///   - loan: takes the terminal from the take that records, and ends the wait.
-    /// - Returns: all that it printed, which the caller clears.
-    /// - Throws: `CommandFailure` when it fails, takes too long, or prints too much.
+    /// The service may have refused what it printed last. A loan takes the terminal from the take that
+    /// records, and ends the wait. The caller clears what is returned.
     func output(
         within limit: Duration? = nil, isRefused: Bool = false, loan: TerminalLoan? = nil
     ) throws(CommandFailure) -> [UInt8] {
@@ -72,7 +68,6 @@ struct SecretCommand {
         return bytes
     }
 
-    /// The first line of what the command prints, as `output` says.
     func firstLine(
         isRefused: Bool = false, loan: TerminalLoan? = nil
     ) throws(CommandFailure) -> String {
