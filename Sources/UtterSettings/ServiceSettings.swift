@@ -90,7 +90,6 @@ package struct ServiceSettings: Sendable {
             }
     }
 
-    /// Adds a field of the profile, or those of a table.
     private mutating func add(
         _ path: String, _ node: SettingsNode, at place: SettingsPlace
     ) throws(SettingsError) {
@@ -128,7 +127,6 @@ package struct ServiceSettings: Sendable {
         fields.contains { $0.path == path || $0.path.hasPrefix(path + ".") }
     }
 
-    /// The parameters of the query that are said, as a URL has them.
     package var parameters: [String] { fields.compactMap { ProfileKey.parameter(of: $0.path) } }
 
     /// The profile with what is said here over it.

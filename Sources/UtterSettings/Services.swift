@@ -10,7 +10,6 @@ package enum Services {
 
     package static var profiles: Profiles { .shipped + .folder(folder) }
 
-    /// The names of all profiles: the person's own, then the others.
     package static var names: [String] { profiles.names }
 }
 

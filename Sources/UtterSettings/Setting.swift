@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Settings
 internal import SpeechService
 
 /// One thing that an option, a variable or the person's file can say.
@@ -16,7 +15,6 @@ package struct Setting<Value: Sendable>: AnySetting {
     package let form: String
     /// What counts when nothing is said, as a person writes it; nil for nothing.
     package let standard: String?
-    /// Reads a value as it is written; nil when it is none.
     package let parse: @Sendable (String) -> Value?
 
     package init(
@@ -72,67 +70,4 @@ package enum SettingKind: Sendable {
 
     /// Whether the file has it without quotes.
     package var isBare: Bool { self == .count || self == .flag }
-}
-
-package struct SettingsCatalogue: Sendable {
-    /// In the order in which they are shown.
-    package let all: [any AnySetting]
-    /// Those that a recording can do without, by their names; `recording.` is all of a table.
-    private let dispensable: [String]
-    /// The names of settings, by those that people write for them.
-    private let synonyms: [String: String]
-
-    package init(_ all: [any AnySetting], dispensable: [String], synonyms: [String: String]) {
-        (self.all, self.dispensable, self.synonyms) = (all, dispensable, synonyms)
-    }
-
-    /// Whether a recording can do without what the file says of a setting.
-    func isDispensable(_ name: String) -> Bool {
-        dispensable.contains { $0 == name || $0.hasSuffix(".") && name.hasPrefix($0) }
-    }
-
-    /// The name of the setting that a name means which is none.
-    package func meant(by path: String, isTable: Bool) -> String? {
-        let path = path.lowercased().replacing("_", with: "-")
-        let last = path.split(separator: ".").last.map(String.init) ?? path
-        if isTable { return "services.\(last)" }
-        let names = all.map(\.name)
-        func ending(_ word: String) -> String? {
-            let found = names.filter { $0 == word || $0.hasSuffix(".\(word)") }
-            return found.count == 1 ? found[0] : nil
-        }
-        let ends = names.compactMap { $0.split(separator: ".").last.map(String.init) }
-        // The name of an option, of a member of another table, or one that is mistyped.
-        return synonyms[path.replacing(".", with: "-")] ?? synonyms[last] ?? ending(last)
-            ?? EditDistance.nearest(to: last, among: ends + synonyms.keys.sorted())
-            .flatMap { ending($0) ?? synonyms[$0] }
-    }
-
-    /// A file that says nothing yet, and what it could say.
-    package var template: String {
-        var lines = [
-            "# Settings of utter; 'man utter' explains them. An option goes before a variable, and",
-            "# a variable before what stands here.", "",
-        ]
-        var group = ""
-        for setting in all {
-            let parts = setting.name.split(separator: ".").map(String.init)
-            if parts.count == 2, parts[0] != group {
-                group = parts[0]
-                lines += ["", "[\(group)]"]
-            }
-            let value = setting.standard.map { standard in
-                setting.kind.isBare ? standard : TOMLText.quoted(standard)
-            }
-            lines.append("# \(parts[parts.count - 1]) = \(value ?? "\"\"")")
-        }
-        lines += [
-            "", "# [services.mine]                    # chosen by: service = \"mine\"",
-            "# profile = \"openai\"                # 'utter services' lists them",
-            "# url = \"https://speech.example/v1/audio/transcriptions\"",
-            "# token-file = \"mine-token\"         # beside this file, mode 0600",
-            "# transfer.stall-seconds = 30        # any field of 'utter services fields'",
-        ]
-        return lines.joined(separator: "\n") + "\n"
-    }
 }

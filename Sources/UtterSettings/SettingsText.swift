@@ -7,7 +7,6 @@ package import Settings
 /// A change counts only if a reader finds it, and nothing else changed: what cannot be changed so,
 /// such as a text over several lines, is left to an editor.
 package struct SettingsText {
-    /// Why a text is not changed.
     package enum Mistake: Error, Sendable, Equatable {
         /// The text cannot be read, with the reason.
         case unreadable(SettingsError)
@@ -54,12 +53,8 @@ package struct SettingsText {
         }
     }
 
-    /// The text with a value at a path.
+    /// The text with a value, as TOML writes it, at a path.
     ///
-    /// - Parameters:
-    ///   - path: the names of the tables, and that of the value.
-    ///   - literal: the value as TOML writes it.
-    /// - Returns: the text.
     /// - Throws: `Mistake.tooElaborate` when the value, or its table, is not written line by line.
     package func setting(_ path: [String], to literal: String) throws(Mistake) -> String {
         var changed = self
@@ -71,7 +66,6 @@ package struct SettingsText {
         return try changed.checked(against: self, path)
     }
 
-    /// The text without the line of a value.
     package func removing(_ path: [String]) throws(Mistake) -> String {
         guard let place = node(at: path)?.place else { throw .notThere }
         var changed = self
@@ -191,7 +185,6 @@ package struct SettingsText {
         if last + 2 == lines.count { lines.append([]) }
     }
 
-    /// A line without white space.
     private static func word(_ line: Line) -> Line {
         line.filter { !" \t\r\u{FEFF}".unicodeScalars.contains($0) }
     }
@@ -218,7 +211,6 @@ package struct SettingsText {
         return text
     }
 
-    /// The values by their paths, without their places.
     private static func values(_ table: SettingsTable, _ prefix: String = "") -> [String: String] {
         var all: [String: String] = [:]
         for member in table.members {

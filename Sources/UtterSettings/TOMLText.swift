@@ -3,7 +3,6 @@
 package import Settings
 internal import SpeechService
 
-/// Texts as TOML 1.0 writes them.
 package enum TOMLText {
     /// A text as a basic string, which every string of JSON is.
     package static func quoted(_ text: String) -> String { JSONText.quoted(text) }
@@ -19,7 +18,6 @@ package enum TOMLText {
         return isBare && !name.isEmpty ? name : quoted(name)
     }
 
-    /// Any value, in one line.
     static func literal(_ value: SettingsValue) -> String {
         switch value {
         case .string(let text): return quoted(text)

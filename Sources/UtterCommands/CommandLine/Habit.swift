@@ -15,7 +15,8 @@ enum Habit {
         "-l": ["--language"], "--lang": ["--language"], "--locale": ["--language"],
         "-m": ["--model"], "--out": ["--output"], "--clipboard": ["--copy"],
         "--paste": ["--type"], "--exec": ["--run"], "--pipe-to": ["--run"],
-        "--outdir": ["--output-dir"],
+        "--outdir": ["--output-dir"], "--vad": ["--silence"], "--continuous": ["--silence"],
+        "--hands-free": ["--silence"],
     ]
 
     static let advice: [(options: [String], text: String)] = [

@@ -125,12 +125,13 @@ extension ConfigurationFile {
 
     /// Replaces a file of the person's, whole or not at all.
     ///
-    /// A link stays, and what it leads to is replaced. The old file stays as `.old` if that is wanted.
+    /// A link stays, and what it leads to is replaced. Where the old file is to stay as `.old`, that is
+    /// the link itself.
     static func replace(
         _ text: String, at path: String = path, keepsOld: Bool = false
     ) throws(CommandFailure) {
         try makeFolder()
-        let target = unsafe realpath(path, nil)
+        let target = unsafe keepsOld ? nil : realpath(path, nil)
         defer { unsafe free(target) }
         let place = unsafe target.map { unsafe String(cString: $0) } ?? path
         let new = place + ".new-\(getpid())"

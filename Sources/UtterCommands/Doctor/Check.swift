@@ -43,7 +43,6 @@ struct Finding {
     }
 }
 
-/// Whether the file of settings and the person's profiles can be used.
 struct ConfigurationCheck: Check {
     let name = "settings"
 
@@ -92,7 +91,6 @@ struct InstallationCheck: Check {
     }
 }
 
-/// Whether recordings can be kept, and whether any waits.
 struct StateCheck: Check {
     let name = "recordings"
 

@@ -30,14 +30,12 @@ struct ServiceCheck: Check {
         }
     }
 
-    /// Sends the tone as if it were spoken now, and keeps nothing.
     private func trial() async throws(CommandFailure) -> TakeOutcome {
         try await options.planner(format: nil)(
             SampleSource.tone(.milliseconds(500), isSpoken: true), CapturePlan()
         ).outcomeOfTrial()
     }
 
-    /// How it was reached.
     private static func connection(_ attempt: TakeAttempt) -> Finding? {
         let timings = attempt.result.timings
         guard let connected = timings.connected else { return nil }

@@ -6,7 +6,6 @@ internal import Utter
 internal import UtterSettings
 
 extension Services {
-    /// Finds the profile that a person names, or that stands in the file of a path.
     static func profile(_ name: String) throws(CommandFailure) -> ServiceProfile {
         try orFailure { try profiles.profile(name) }
     }

@@ -7,8 +7,7 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
 
     /// What to write into its configuration, or where to click, with what can go wrong there.
     ///
-    /// - Parameter utter: the word of a shell that runs this program.
-    /// - Returns: whole lines.
+    /// A shell runs this program by the word `utter`.
     func bindings(of utter: String) -> String {
         switch self {
         case .sway: Self.swayText(utter)

@@ -5,7 +5,6 @@ internal import LinuxPlatform
 internal import UtterSettings
 internal import UtterTerminal
 
-/// What a person has answered to `utter setup`, and the file that says it.
 struct SetupAnswers: Equatable {
     enum Token: Equatable {
         case none
@@ -69,7 +68,6 @@ struct SetupAnswers: Equatable {
     }
 }
 
-/// A word of a service and what a person says for it.
 struct SetupWord: Equatable {
     var name, value: String
 }
@@ -80,7 +78,6 @@ struct SetupFiles {
 
     private var tokenPath: String { ConfigurationFile.expanded(answers.tokenFileName) }
 
-    /// The files that are there already, and would be replaced.
     var existing: [String] {
         var paths = [ConfigurationFile.path]
         if case .typed = answers.token { paths.append(tokenPath) }

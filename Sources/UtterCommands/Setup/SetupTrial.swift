@@ -24,9 +24,6 @@ struct SetupTrial {
     /// Records and sends.
     ///
     /// Nothing is written to the disk. When there is no microphone, silence is sent.
-    ///
-    /// - Throws: `CommandFailure` when the answers cannot be used.
-    /// - Returns: what a person should know of it.
     func run() async throws(CommandFailure) -> Finding {
         var finding = Finding()
         let device = answers.device ?? "default"
@@ -50,7 +47,6 @@ struct SetupTrial {
         return try await plan.outcomeOfTrial(typed: typed)
     }
 
-    /// Makes takes by the answers alone.
     private func planner() throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
         try Configuration.use(answers.text())
         let options: ServiceOptions

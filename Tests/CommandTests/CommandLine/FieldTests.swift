@@ -64,7 +64,7 @@ import UtterSettings
 
     @Test func whatIsSaidOfTheQueryStaysBesideANewOne() throws {
         let plan = try plan(
-            "--service", "deepgram", "--to", "http://127.0.0.1:9/x?a=b", "-c", "query.c d=e")
+            "--service", "speaches", "--to", "http://127.0.0.1:9/x?a=b", "-c", "query.c d=e")
         #expect(plan.service.url.text == "http://127.0.0.1:9/x?a=b&c%20d=e")
         let kept = try manifest(plan)
         let again = try ServiceOptions.parse(["--to", "http://127.0.0.1:9/y?f=g"])

@@ -80,6 +80,9 @@ import Testing
         let shown = try await bench.run("config", "show", "--explain").outputText
         #expect(shown.contains("services.mine.headers.X-Own = \"yes\""), "\(shown)")
         #expect(shown.contains("services.mine.transfer.framing = \"length\""))
+        let profile = try await bench.run("services", "show", "mine").outputText
+        let place = "\(bench.configurationPath):10"
+        #expect(profile.contains("transfer.framing = \"length\"  # \(place)\n"), "\(profile)")
     }
 
     @Test func fieldsAreSetAndTakenBackByCommand() async throws {

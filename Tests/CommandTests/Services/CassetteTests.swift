@@ -42,6 +42,8 @@ import Testing
         let result = try await bench.run("serve", "--cassette", bad)
         #expect(result.status == .exited(78))
         #expect(result.errorText.contains("bad.json' is no cassette: 'request' is missing"))
+        let absent = try await bench.run("serve", "--cassette", "nothere")
+        #expect(absent.errorText.hasSuffix("check the name, and that its folder is there\n"))
         let both = try await bench.run("serve", "--cassette", bad, "--grammar", "x")
         #expect(both.status == .exited(64))
         let speed = try await bench.run("serve", "--cassette", bad, "--speed", "0")

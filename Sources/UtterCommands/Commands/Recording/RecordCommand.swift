@@ -47,3 +47,44 @@ struct RecordCommand: AsyncParsableCommand {
         }
     }
 }
+
+struct LoopCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "loop",
+        abstract: "Dictate sentence after sentence, each a line.",
+        discussion: """
+            Each time the key is released, or pressed again, what was said is sent and printed
+            as a line, in the order in which it was spoken; the next sentence can be spoken
+            meanwhile. A sentence that fails is kept, and the loop goes on.
+
+            With --silence the hands are free: a pause ends a sentence, and the next one is
+            recorded at once, until the key or Escape ends that. What holds no voice at all
+            goes on to --max, is sent once, and then utter waits for the key.
+
+            Escape gives a sentence up. Ctrl-C does too, and ends the loop when nothing runs; so
+            do q and Ctrl-D, after the last text. SIGUSR1 starts and stops, SIGUSR2 gives up.
+
+            The exit status is that of the last sentence that failed, otherwise 0.
+            """)
+
+    @OptionGroup
+    var options: RecorderOptions
+
+    @OptionGroup(title: "Keys")
+    var keys: KeyOptions
+
+    func run() async throws {
+        Configuration.warnOfProblems()
+        try await Launch.takes(
+            output: options.output, keep: options.keep, encryption: options.encryption.source,
+            readsPipe: true,
+            isVoice: true, opensMicrophone: true
+        ) { session in
+            let plan = try options.voice.planner(for: options.service)
+            session.warn(ofNoService: options.service)
+            return try await session.talk(
+                keys.manner(isForOne: false), longest: options.voice.longest,
+                isServiceUnset: options.service.isServiceUnset, plan)
+        }
+    }
+}

@@ -3,6 +3,8 @@
 internal import Cryptography
 internal import Glibc
 internal import LinuxPlatform
+internal import Synchronization
+internal import Utter
 internal import UtterTerminal
 
 /// A command that prints a key, such as `secret-tool lookup utter key`.
@@ -30,12 +32,8 @@ struct SecretCommand {
     /// service's token in its environment. It has the terminal to itself: at once, or with a loan when
     /// it does not print at once, so that the keys of a take are listened to until then.
     ///
-    /// - Parameters:
-    ///   - limit: how long it may take.
-    ///   - isRefused: whether the service has refused what it printed last.
-    ///   - loan: takes the terminal from the take that records, and ends the wait.
-    /// - Returns: all that it printed, which the caller clears.
-    /// - Throws: `CommandFailure` when it fails, takes too long, or prints too much.
+    /// The service may have refused what it printed last. A loan takes the terminal from the take that
+    /// records, and ends the wait. The caller clears what is returned.
     func output(
         within limit: Duration? = nil, isRefused: Bool = false, loan: TerminalLoan? = nil
     ) throws(CommandFailure) -> [UInt8] {
@@ -70,7 +68,6 @@ struct SecretCommand {
         return bytes
     }
 
-    /// The first line of what the command prints, as `output` says.
     func firstLine(
         isRefused: Bool = false, loan: TerminalLoan? = nil
     ) throws(CommandFailure) -> String {
@@ -162,4 +159,51 @@ struct SecretCommand {
     private func failure(_ reason: String, hint: String? = nil) -> CommandFailure {
         CommandFailure("\(option): the command \(reason)", hint: hint, status: .configuration)
     }
+}
+
+/// Answers the pipeline's questions for secrets, while a take records.
+final class SecretAsker: Sendable {
+    private let signals: Signals?
+    /// What can be read once only, and serves the whole run.
+    private let readOnce = Mutex<[SecretSource: String]>([:])
+
+    /// Answers for a command; `signals` reads the keys of its terminal, if anything does.
+    init(_ signals: Signals? = nil) { self.signals = signals }
+
+    /// Reads the source, or runs the command, on a thread of its own.
+    func answer(_ question: SecretQuestion) async throws -> String {
+        if case .command(let command) = question.source {
+            return try await answer(of: command, question)
+        }
+        if let known = readOnce.withLock({ $0[question.source] }) { return known }
+        let secret = try await question.source.read()
+        switch question.source {
+        case .file(let path) where !OwnFile.isRegular(path): break
+        case .headerFile(let path) where !OwnFile.isRegular(path): break
+        default: return secret
+        }
+        readOnce.withLock { $0[question.source] = secret }
+        return secret
+    }
+
+    private func answer(of command: String, _ question: SecretQuestion) async throws -> String {
+        let loan = try TerminalLoan(from: signals)
+        let answer = Settlement<Result<String, CommandFailure>>()
+        _ = try NamedThread(name: "secret") {
+            answer.settle(
+                Result { () throws(CommandFailure) in
+                    try SecretCommand(command, option: "the token")
+                        .firstLine(isRefused: question.isRefused, loan: loan)
+                })
+        }
+        return try await withTaskCancellationHandler {
+            try await answer.value.get()
+        } onCancel: {
+            loan.cancel()
+        }
+    }
+}
+
+extension CommandFailure: CustomStringConvertible {
+    package var description: String { message }
 }

@@ -4,7 +4,6 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 
-/// A file that holds a secret: the service's token, or the key for the disk.
 package enum SecretFile {
     /// Reads the first line of the file that the person has named by an option.
     package static func read(

@@ -8,10 +8,8 @@ internal import UtterSettings
 /// What `-c` says: fields that are laid over the profile of the service, each as a text of its own, by
 /// the reader that reads profiles.
 extension ServiceOptions {
-    /// Where the token comes from, as options of their own say it.
     static let tokenFields = ["auth.file", "auth.command", "auth.variable", "auth.credential"]
 
-    /// Where the login of the proxy comes from.
     static let proxyLoginField = "connection.proxy-login-file"
 
     var fields: [String] { config.filter { Self.setting($0) == nil } }
@@ -39,12 +37,10 @@ extension ServiceOptions {
         }
     }
 
-    /// Whether something is said for a field, or for one of a table.
     func says(_ path: String) -> Bool {
         config.contains { $0.hasPrefix(path + "=") || $0.hasPrefix(path + ".") }
     }
 
-    /// The parameters of the query that are said, as a URL has them.
     var parameters: [String] {
         config.compactMap { ProfileKey.parameter(of: String($0.prefix { $0 != "=" })) }
     }

@@ -99,7 +99,6 @@ extension ServiceOptions {
         return plan
     }
 
-    /// The plan of a trial of the service that is named, which is made once.
     func trialPlan() throws(CommandFailure) -> DeliveryPlan {
         guard let use = try profileUse(format: nil, usual: nil) else {
             throw CommandFailure("no service is named", status: .usage)
@@ -208,7 +207,7 @@ extension ServiceOptions {
 }
 
 extension ServiceSettings {
-    /// Where the service is; nil as long as a word of its URL is not said.
+    /// Where the service is; nil until each word of its URL is said.
     func origin() throws(CommandFailure) -> Origin? {
         if let url {
             return try explained(urlName) {
@@ -222,7 +221,6 @@ extension ServiceSettings {
         ).service.url.origin
     }
 
-    /// What a message calls the URL.
     var urlName: String {
         let name = "services.\(name).url"
         return url.map { "\(ConfigurationFile.path):\($0.place.line): \(name)" } ?? name

@@ -47,7 +47,6 @@ extension ServiceOptions {
         }
     }
 
-    /// The token that the options give.
     private func givenToken() throws(CommandFailure) -> SecretSource? {
         if let file = tokenFile ?? field("auth.file") { return .file(Self.absolute(file)) }
         if let command = tokenCommand ?? field("auth.command") { return .command(command) }
