@@ -56,8 +56,8 @@ extension AnswerError {
             "the answer is not UTF-8 text: byte \(offset)"
         case .missingText(let path, let excerpt, let places):
             places.isEmpty
-                ? "the answer has no text at '\(path)': '\(excerpt)'"
-                : "the answer has no text at '\(path)'; there is text at "
+                ? "the answer has no text at '\(Self.short(path))': '\(excerpt)'"
+                : "the answer has no text at '\(Self.short(path))'; there is text at "
                     + places.prefix(3).joined(separator: ", ")
                     + (places.count > 3 ? " and \(places.count - 3) more places" : "")
         case .noFinal(let partial):
@@ -70,6 +70,10 @@ extension AnswerError {
             "the answer is of type '\(mediaType)', which utter does not read"
         case .undecodable(let reason): "the transcript in the answer's head is \(reason)"
         }
+    }
+
+    private static func short(_ path: String) -> String {
+        path.count <= 200 ? path : "\(path.prefix(200))…"
     }
 
     private static func addition(_ code: String?, to message: String) -> String {

@@ -79,7 +79,8 @@ package struct ProfileKey: Sendable {
         else { return false }
         return switch form {
         case .text, .path, .words: false
-        case .number, .seconds: Double(value)?.isFinite == true && value.first?.isNumber == true
+        case .number, .seconds:
+            Double(value)?.isFinite == true && value.drop { $0 == "-" }.first?.isNumber == true
         case .flag: ["true", "false"].contains(value)
         case .list: Self.isList(value)
         case .table:

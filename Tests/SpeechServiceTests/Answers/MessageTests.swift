@@ -23,6 +23,10 @@ struct MessageTests {
         (.notText(offset: 3), "the answer is not UTF-8 text: byte 3"),
         (.missingText(path: "a.b", excerpt: "{}"), "the answer has no text at 'a.b': '{}'"),
         (
+            .missingText(path: String(repeating: "a", count: 300), excerpt: "{}"),
+            "the answer has no text at '\(String(repeating: "a", count: 200))…': '{}'"
+        ),
+        (
             .noFinal(partial: "go"),
             "the answer ended without a final text; the last partial was 'go'"
         ),

@@ -132,7 +132,7 @@ extension ServiceOptions {
     /// Why what is said cannot be meant; nil when it can.
     var fieldMistake: String? {
         // What has no sign may be a secret, and is not repeated.
-        guard config.allSatisfy({ $0.contains("=") }) else {
+        guard config.allSatisfy({ $0.dropFirst().contains("=") && $0.first != "=" }) else {
             return "-c needs KEY=VALUE, such as transfer.framing=length."
         }
         if to != nil, field("url") != nil { return "--to excludes -c url." }
