@@ -20,7 +20,7 @@ package struct SHA256 {
         return digest
     }
 
-    /// The digest of all bytes so far, as 64 lower-case hexadecimal digits.
+    /// 64 lower-case digits.
     package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

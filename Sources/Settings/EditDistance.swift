@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a word is from another that may have been meant.
 package enum EditDistance {
     /// The letters that must be inserted, left out, replaced or exchanged with their neighbour
     /// (Damerau and Levenshtein, no letter twice).

@@ -14,7 +14,7 @@ package struct SettingsReader {
     private let name: String?
     private var asked: [String] = []
 
-    /// Reads a table; `name` is what a message calls it.
+    /// `name` stands before the members in messages.
     package init(_ table: SettingsTable, name: String? = nil) {
         self.table = table
         self.name = name
@@ -29,7 +29,7 @@ package struct SettingsReader {
         try value(key, "a string", \.string)
     }
 
-    /// A text that is read further; its error is said at its place.
+    /// Reads the text further; an error names its place.
     package mutating func string<Value, Failure: Error>(
         _ key: String, as read: (String) throws(Failure) -> Value,
         reason: (Failure) -> String
@@ -82,7 +82,7 @@ package struct SettingsReader {
         try value(key, "true or false", \.flag)
     }
 
-    /// Texts: a list of them, or one.
+    /// A list of strings, or one string.
     package mutating func strings(_ key: String) throws(SettingsError) -> [String]? {
         if case .string(let text) = table[key]?.value {
             asked.append(key)
@@ -114,7 +114,7 @@ package struct SettingsReader {
         }
     }
 
-    /// A table of texts, in the order in which they are written.
+    /// In the order of the file.
     package mutating func texts(
         _ key: String
     ) throws(SettingsError) -> [(name: String, value: String, place: SettingsPlace)]? {
@@ -126,31 +126,30 @@ package struct SettingsReader {
         }
     }
 
-    /// A table, as a reader of its own that the caller finishes.
+    /// The caller calls `finish()` of the table's reader.
     package mutating func table(_ key: String) throws(SettingsError) -> SettingsReader? {
         let name = path(key)
         return try value(key, "a table", \.table).map { SettingsReader($0, name: name) }
     }
 
-    /// A list of tables, each as a reader of its own that the caller finishes.
+    /// The caller calls `finish()` of each reader.
     package mutating func tables(_ key: String) throws(SettingsError) -> [SettingsReader]? {
         let name = path(key)
         return try list(key, of: "tables", \.table)?.map { SettingsReader($0, name: name) }
     }
 
-    /// Where a member stands; nil when it does not.
+    /// Nil for a missing member.
     package func place(_ key: String) -> SettingsPlace? { table[key]?.place }
 
-    /// What a message calls a member.
+    /// The member's name in messages.
     package func path(_ key: String) -> String { name.map { "\($0).\(key)" } ?? key }
 
-    /// Demands that every member has been asked for.
     package func finish() throws(SettingsError) {
         if let (error, _) = unknown({ _, _ in nil }).first { throw error }
     }
 
-    /// The members that have not been asked for: what to say of each, and the name that may have
-    /// been meant; `meant` knows members of other tables, and is asked when none of this one is near.
+    /// Members not asked for: the error, and the name that may have been meant; `meant` knows other
+    /// tables, and is asked when no name of this one is near.
     package func unknown(
         _ meant: (_ path: String, _ isTable: Bool) -> String?
     ) -> [(error: SettingsError, meant: String?)] {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When shortcuts were pressed and let go, on our clock.
+/// Turns the desktop's times of shortcuts into ours.
 ///
-/// Pure. The desktop's clock is known by its differences alone: a press is when it is told, and its
-/// release so much later as the desktop says, however late either comes.
+/// Pure. Of the desktop's clock only differences count: a press is when it is reported, and the
+/// release follows after the desktop's difference, however late either is reported.
 package struct ShortcutClock {
     private var press: (time: UInt64, instant: ContinuousClock.Instant)?
 

@@ -42,7 +42,6 @@ extension AudioCodec {
     private static let frameOverhead = 19
 
     private final class Output {
-        /// What it has written, and no caller has got yet.
         var bytes: [UInt8] = []
         var totals: FLAC__StreamMetadata_StreamInfo?
     }

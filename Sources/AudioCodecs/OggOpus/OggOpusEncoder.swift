@@ -114,7 +114,6 @@ final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
         return headersByteCount + packets * (page + OpusPacketEncoder.maximumPacketByteCount)
     }
 
-    /// Each header is on a page of its own, in one segment.
     private var headersByteCount: Int {
         2 * (OggPageWriter.pageHeaderByteCount + 1) + identificationHeader.count
             + commentHeader.count

@@ -38,18 +38,16 @@ final class WAVDecoder: AudioDecoder {
     }
 }
 
-/// Decodes samples without a header, whose form is known.
 package final class PCMDecoder: AudioDecoder {
     package let format: StreamFormat?
 
-    /// Whether all samples have come whose number was known; of others, those that were whole.
+    /// Whether all samples have come, if their number was known, and none is incomplete.
     package var isAtEnd: Bool { incomplete.isEmpty && (remainingByteCount ?? 0) == 0 }
 
     private let sampleFormat: SampleFormat
     private let isBigEndian: Bool
     /// Bytes that still belong to the samples; what follows them is not audio.
     private var remainingByteCount: Int?
-    /// The beginning of a sample whose end has not come yet.
     private var incomplete: [UInt8] = []
 
     package init(

@@ -16,8 +16,6 @@ package final class SpeechConverter: @unchecked Sendable {
 
     private let format: StreamFormat
     private var resampler: Resampler?
-
-    /// The frame that is being mixed: how many of its samples have come, and their sum.
     private var mixedSampleCount = 0
     private var mixedSum = 0
 
@@ -114,7 +112,6 @@ package final class SpeechConverter: @unchecked Sendable {
         if batchCount == batch.count { try resampleBatch(into: &output) }
     }
 
-    /// Resamples what the batch holds, and appends it until `limit` frames have been made.
     private func resampleBatch(
         into output: inout [Int16], upTo limit: Int = .max
     ) throws(ConversionError) {
@@ -161,9 +158,7 @@ package enum ResamplingQuality: Sendable, Hashable, CaseIterable {
 }
 
 package enum ConversionError: Error, Sendable, Equatable {
-    /// The format has no channels, or a rate that is not within 256 times of 16 kHz.
     case unsupportedFormat(sampleRate: Int, channelCount: Int)
-    /// A call of the resampler failed; `reason` is the library's word for it.
     case resamplerFailed(operation: String, reason: String)
 }
 

@@ -77,7 +77,6 @@ package enum SampleFormat: Sendable, Hashable, CaseIterable {
 }
 
 extension Span<UInt8> {
-    /// The unsigned little-endian number of `byteCount` bytes, at most eight, at `offset`.
     func littleEndian(at offset: Int, byteCount: Int) -> UInt64 {
         var value: UInt64 = 0
         for index in 0..<byteCount {

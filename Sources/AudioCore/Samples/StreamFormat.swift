@@ -22,13 +22,12 @@ public struct StreamFormat: Sendable, Hashable {
 
     package var bytesPerFrame: Int { channelCount * 2 }
 
-    /// The time that `frames` frames last, rounded down to a nanosecond.
+    /// Rounded down to a nanosecond.
     package func duration(ofFrames frames: Int) -> Duration {
         let (seconds, rest) = frames.quotientAndRemainder(dividingBy: sampleRate)
         return .seconds(seconds) + .nanoseconds(rest * 1_000_000_000 / sampleRate)
     }
 
-    /// The whole frames that `duration` holds.
     package func frames(in duration: Duration) -> Int {
         let parts = duration.components
         let rate = Int128(sampleRate)

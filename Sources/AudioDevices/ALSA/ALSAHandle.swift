@@ -9,14 +9,13 @@ internal import LinuxPlatform
 /// Safe because both are made in `init`, released in `deinit`, and used by `ALSADevice` and
 /// `Loudspeaker` alone, for the length of a call.
 @safe struct ALSAHandle: ~Copyable {
-    /// The PCM; opened for one direction, never blocking.
+    /// Opened for one direction, non-blocking.
     let pcm: OpaquePointer
 
     let status: OpaquePointer
 
-    /// The descriptors that opening takes for a moment: configuration, plug-ins, the sound server.
-    ///
-    /// alsa-lib says that there is no such device when it cannot open its configuration.
+    /// Opening needs these for a moment: configuration, plug-ins, the sound server; without them
+    /// alsa-lib reports a missing device.
     private static let neededDescriptors = 12
 
     /// Opens a PCM by its ALSA name, to capture or to play.

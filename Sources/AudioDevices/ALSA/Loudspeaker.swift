@@ -20,11 +20,11 @@ package import LinuxPlatform
 
     private let handle: ALSAHandle
 
-    /// What the ring holds, in frames: more than a tone.
+    /// In frames: more than a tone.
     private static let wantedBuffer = StreamFormat.speech.sampleRate / 2
-    /// While it drains, a device is asked this often whether it has, in milliseconds.
+    /// In milliseconds.
     private static let drainInterval: Int32 = 20
-    /// How often it is asked at most: for 5 s.
+    /// 5 s of `drainInterval`.
     private static let drainLimit = 250
 
     package init() throws(Failure) {
@@ -51,8 +51,7 @@ package import LinuxPlatform
         }
     }
 
-    /// Plays a tone that is shorter than the card's ring, and waits until it was heard, or until
-    /// `stop` is signalled.
+    /// For a tone shorter than the card's ring; blocks until it was heard, or `stop` is signalled.
     package func play(_ samples: Span<Int16>, unless stop: Wakeup) throws(Failure) {
         do throws(ALSAError) {
             let written = unsafe samples.withUnsafeBufferPointer { [pcm = handle.pcm] buffer in

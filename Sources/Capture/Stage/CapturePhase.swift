@@ -2,20 +2,16 @@
 
 /// How far a take has come, seen from the capture thread.
 enum CapturePhase {
-    /// The source is not open yet.
     case unopened
-    /// What the source has is recorded.
     case running
-    /// The person has asked for the end; the last word is still awaited.
+    /// A stop was requested; the last word is still awaited.
     case tail
-    /// What the device still holds is taken; then the source ends.
+    /// The device's last frames are read.
     case draining
-    /// The encoder's and the ring's rest is on its way.
+    /// The rest of the encoder and the ring is being written.
     case closing(CaptureEnd.Cause)
-    /// Nothing follows.
     case ended
 
-    /// Whether something is asked for that this phase obeys.
     func heeds(_ control: CaptureControl) -> Bool {
         switch self {
         case .running:
@@ -27,9 +23,6 @@ enum CapturePhase {
         }
     }
 
-    /// The phase that follows when what was asked for is obeyed.
-    ///
-    /// Only a source with a tail (`hasTail`) goes on after the request to stop.
     func obeying(_ control: CaptureControl, hasTail: Bool) -> CapturePhase {
         switch self {
         case .ended: self
@@ -39,7 +32,7 @@ enum CapturePhase {
         }
     }
 
-    /// Whether a recording in this phase can go on as if no end had been asked for.
+    /// Whether a recording in this phase can still go on after a stop.
     func canResume(_ control: CaptureControl) -> Bool {
         switch self {
         case .running, .tail: control.keepsTail && !control.isCancelRequested
@@ -57,12 +50,9 @@ enum CapturePhase {
     }
 }
 
-/// What the next turn of a stage waits for.
 enum StageWait {
-    /// The source, which another thread opens.
     case opening
-    /// What the source has said.
     case source(SourceWait)
-    /// An empty ring; the journal thread says when it is.
+    /// An empty ring; the journal thread signals it.
     case journal
 }

@@ -15,30 +15,28 @@ internal import Synchronization
 /// `@unchecked Sendable` because what is neither atomic nor locked belongs to one thread: the
 /// capture thread, or the source's own.
 package final class ThreadedSource: CaptureSource, @unchecked Sendable {
-    /// Gaps and the end, and where they stand among the bytes of the frames.
+    /// A gap or the end, and its place among the bytes of the frames.
     private struct Notice {
         var position: Int
-        /// Frames that were lost, or nil for the end.
+        /// Lost frames, or nil for the end.
         var content: Result<Int?, CaptureError>
     }
 
     private let source: any CaptureSource
     private let patience: Duration
-    /// Wakes the capture thread.
     private let news: Wakeup
-    /// Wakes the source's thread.
     private let orders: Wakeup
 
     private let notices = Mutex<[Notice]>([])
     private let noticeCount = Atomic(0)
-    /// Bytes that the ring has ever been given.
+    /// Bytes ever written to the ring.
     private let written = Atomic(0)
-    /// Twice the number of calls of the source, and odd while one lasts.
+    /// Twice the number of calls, plus 1 during one.
     private let calls = Atomic(0)
     private let isStopped = Atomic(false)
     private let isClosed = Atomic(false)
     private let closingTime: Duration
-    /// Until when the device may be closed.
+    /// The deadline for closing the device.
     private var closesUntil: ContinuousClock.Instant?
     private let isOver = Atomic(false)
 
@@ -48,9 +46,9 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     private var consumer: ByteRing.Consumer?
     private var consumed = 0
     private var isDriven = false
-    /// The call that was going on at the last look.
+    /// The call seen by the last look.
     private var watched = 0
-    /// In how many looks in a row it was the same.
+    /// Looks in a row that saw the same call.
     private var looks = 0
     private var nextLook = ContinuousClock.now
 
@@ -58,23 +56,20 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     private var producer: ByteRing.Producer?
     private var call = 0
 
-    /// In how many looks in a row one call is a driver that hangs.
-    ///
-    /// They are counted, for a program that was stopped meanwhile has looked at nothing.
+    /// Looks in a row at one call after which the driver hangs; looks are counted, not time: the
+    /// program may have been stopped.
     private static let looksOfHang = 10
     /// What the ring holds while the capture thread is late.
     private static let ringSeconds = 4
-    /// How soon is looked again whether a full ring has room.
     private static let pause = Duration.milliseconds(10)
 
-    /// Gives a live source a thread of its own, and leaves any other as it is.
+    /// Other sources stay as they are.
     package static func driving(_ source: any CaptureSource) -> any CaptureSource {
         // Without a descriptor for it the capture thread drives it as it does files.
         source.isLive ? (try? ThreadedSource(source)) ?? source : source
     }
 
-    /// Wraps a source that is not open yet, whose driver may take `patience` for an answer, and
-    /// `closing` to close the device.
+    /// The source is not open yet; `patience` and `closing` bound the driver's calls.
     init(
         _ source: any CaptureSource, patience: Duration = .seconds(5),
         closing: Duration = .seconds(1)
@@ -119,7 +114,6 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         return try rest()
     }
 
-    /// What the source's thread has left here; nil when there is nothing.
     private func next(
         into frames: inout MutableSpan<Int16>
     ) throws(CaptureError) -> SourceRead? {
@@ -164,7 +158,6 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         return .wait(.forDescriptorsOrUntil(nextLook))
     }
 
-    /// Looks whether the driver is still in the same call.
     private func look() {
         let (current, now) = (calls.load(ordering: .relaxed), ContinuousClock.now)
         if current != watched || current.isMultiple(of: 2) {
@@ -186,7 +179,6 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         orders.signal()
     }
 
-    /// Has the source's thread close the device.
     package func close() {
         guard isDriven else { return source.close() }
         guard closesUntil == nil else { return }
@@ -195,7 +187,7 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         orders.signal()
     }
 
-    /// The device, which the next take may want, is waited for unless its driver hangs.
+    /// Waits for the device, which the next take may want, unless its driver hangs.
     package var closing: SourceWait? {
         news.drain()
         // acquiring: partner of the release in `drive`.
@@ -247,7 +239,6 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         news.signal()
     }
 
-    /// Begins a call, after the last one if that was not left.
     private func enter() {
         call += call.isMultiple(of: 2) ? 1 : 2
         calls.store(call, ordering: .relaxed)

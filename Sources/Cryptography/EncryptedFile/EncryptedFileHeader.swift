@@ -26,7 +26,6 @@ package enum EncryptedFileHeader {
         return start + (try key.seal(fileKey, for: start + Array(take.utf8)))
     }
 
-    /// Reads the file's own key.
     static func read(
         _ bytes: [UInt8], under key: EncryptionKey, take: String
     ) throws(EncryptionError) -> [UInt8] {

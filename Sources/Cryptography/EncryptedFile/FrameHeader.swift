@@ -12,7 +12,7 @@
 /// for it as well: a frame that was moved, doubled, or cut out is noticed.
 struct FrameHeader: Equatable {
     static let byteCount = 12
-    /// Bytes that a frame is longer than the audio in it.
+    /// In bytes, besides the audio.
     static let overhead = byteCount + AESGCM.tagByteCount
     static let longestFrame = Int(UInt16.max)
 
@@ -53,20 +53,18 @@ struct FrameHeader: Equatable {
 /// behind a damaged part, and the frame of any byte of the audio, are found by looking at the
 /// beginnings of blocks.
 enum FrameLayout {
-    /// The first byte behind the file's header.
     static let start = EncryptedFileHeader.byteCount
-    /// A page of the disk, 128 ms of PCM.
+    /// A page of the disk: 128 ms of PCM.
     static let blockByteCount = 4_096
 
-    /// The longest frame that can begin at a place of the file.
+    /// Bytes up to the end of the block: the longest frame there.
     static func room(at place: Int) -> Int { blockByteCount - place % blockByteCount }
 
-    /// Where the frame begins that follows the one that ends at `place`: in the next block, when
-    /// what is left of this one has no room for a byte of audio.
+    /// In the next block when this one has no room for a byte of audio.
     static func frameStart(_ place: Int) -> Int {
         room(at: place) > FrameHeader.overhead ? place : place + room(at: place)
     }
 
-    /// Where the block after that of `place` begins.
+    /// The beginning of the block after that of `place`.
     static func nextBlock(after place: Int) -> Int { (place / blockByteCount + 1) * blockByteCount }
 }

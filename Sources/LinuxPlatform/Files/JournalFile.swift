@@ -11,7 +11,7 @@ internal import Glibc
 package protocol JournalFile: Sendable {
     func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError)
 
-    /// Reads at least one byte, or returns 0 at the end of the file.
+    /// 0 only at the end of the file.
     func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int
@@ -19,21 +19,15 @@ package protocol JournalFile: Sendable {
     /// Blocks on the disk.
     func sync() throws(SystemError)
 
-    /// The file system that it is on, when one call makes all of that durable and says when it could
-    /// not (`syncfs`).
+    /// The file system, when `syncfs` makes all of it durable and reports errors.
     var fileSystem: UInt64? { get }
 
-    /// Makes everything durable that was written to the file system, by whatever program.
     func syncFileSystem() throws(SystemError)
 
-    /// Has the disk keep `byteCount` bytes free behind the end of the file, whose size stays.
-    ///
-    /// Blocks on the disk.
+    /// Reserves disk space behind the end of the file, whose size stays; blocks on the disk.
     func reserve(_ byteCount: Int) throws(SystemError)
 
-    /// Gives back what is reserved.
-    ///
-    /// Blocks on the disk. Called once nothing will be written any more.
+    /// Gives back what is reserved; blocks on the disk. Nothing is written afterwards.
     func trim() throws(SystemError)
 
     func isGone() throws(SystemError) -> Bool

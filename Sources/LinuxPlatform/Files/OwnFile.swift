@@ -16,7 +16,7 @@ package struct OwnFile: Sendable {
         (self.path, self.patience) = (path, patience)
     }
 
-    /// Whether the file can be read a second time, which a pipe cannot.
+    /// False for a pipe, which can be read once.
     package static func isRegular(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -33,7 +33,6 @@ package struct OwnFile: Sendable {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Reads up to the limit, or until enough is there.
     package func bytes(
         until isEnough: ([UInt8]) -> Bool = { _ in false }
     ) throws(ReadingError) -> [UInt8] {
@@ -162,9 +161,7 @@ extension OwnFile {
         ReadingError("\(path): it \(reason)", remedy)
     }
 
-    /// The text of bytes in UTF-8.
-    ///
-    /// - Throws: `ReadingError` with the place of the first byte that is none.
+    /// - Throws: `ReadingError` with the place of the first byte that is not UTF-8.
     private func text(of bytes: [UInt8]) throws(ReadingError) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
         for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false)

@@ -2,9 +2,7 @@
 
 /// Why a secret, a profile or a file of settings cannot be read; the description says it in one line.
 public struct ReadingError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What a person can do about it.
     package enum Remedy: Sendable, Equatable {
-        /// To correct this file.
         case correct(file: String)
         case move
         case closeToReaders(path: String)
@@ -15,7 +13,6 @@ public struct ReadingError: Error, Sendable, Equatable, CustomStringConvertible 
 
     /// What happened and why.
     public let description: String
-    /// Nil is nothing that is known.
     package let remedy: Remedy?
 
     package init(_ description: String, _ remedy: Remedy? = nil) {

@@ -110,8 +110,8 @@ extension ValueSelector {
 }
 
 extension ValueCondition {
-    /// Reads where to look (`path`, `event`, `header`) and what must be there (`equals` and `one-of`,
-    /// which both take one value or a list, `prefix`, `set`, `exists`; nothing when it must only be there).
+    /// Where to look: `path`, `event` or `header`; what must be there: `equals` and `one-of`, which
+    /// take a value or a list, `prefix`, `set`, `exists`; by default anything.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         let event = try reader.string("event")
         let path = try reader.path(of: "path")
@@ -225,7 +225,6 @@ extension SettingsReader {
         return rule
     }
 
-    /// The fields of a head that may hold a transcript: a table, or a list of them.
     fileprivate mutating func headerTranscripts(
         _ key: String
     ) throws(SettingsError) -> [HeaderTranscript] {

@@ -157,12 +157,12 @@ private struct JSONPathReader {
 }
 
 extension JSONPath {
-    /// Members that hold what was said, in services that are known.
+    /// Names of members with a transcript, in known services.
     private static let usualNames: Set<String> = [
         "text", "transcript", "transcription", "display", "displaytext", "utterance", "result",
         "sentence", "lexical", "content",
     ]
-    /// Arrays whose elements are several readings of the same words.
+    /// Arrays of several readings of the same words.
     private static let alternatives: Set<String> = [
         "alternatives", "alternative", "hypotheses", "nbest", "n_best", "candidates",
     ]

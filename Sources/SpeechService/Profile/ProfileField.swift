@@ -2,11 +2,10 @@
 
 internal import Settings
 
-/// A query parameter, a header field or a form's field of a profile.
 struct ProfileField: Sendable, Hashable {
     var name: String
     var value: WordTemplate
-    /// Whether the value is a JSON document, in whose strings words may stand.
+    /// A JSON document, in whose strings words may stand.
     var isJSON = false
     var place: SettingsPlace
 
@@ -56,7 +55,7 @@ struct ProfileField: Sendable, Hashable {
         return fields
     }
 
-    /// Those of two lists; one of the second replaces that of its name in the first.
+    /// Fields of the second list replace those of their names in the first.
     static func merged(_ one: [ProfileField], _ two: [ProfileField]) -> [ProfileField] {
         var rest = two
         var all: [ProfileField] = []
@@ -71,7 +70,7 @@ struct ProfileField: Sendable, Hashable {
         return all + rest
     }
 
-    /// The value, or nil when a word in it has none.
+    /// Nil when a word has no value.
     func filled(by words: [String: String]) -> String? {
         isJSON ? WordJSON.filled(value.text, by: words) : value.filled(by: words)
     }

@@ -3,12 +3,12 @@
 internal import LinuxPlatform
 internal import Synchronization
 
-/// A file in the memory of this process, for what no disk takes.
+/// A file in memory, for what no disk takes.
 ///
-/// Not a `memfd_create(2)`: the limit of a file's size (`RLIMIT_FSIZE`) holds for that, too, and a
-/// process without descriptors cannot have one. Bytes are appended only, and no write fails.
+/// Not a `memfd_create(2)`: `RLIMIT_FSIZE` limits that, too, and a process without descriptors
+/// cannot have one. Bytes are only appended, and no write fails.
 final class MemoryFile: JournalFile {
-    /// Small enough to be copied while another thread waits for the lock.
+    /// Copied while another thread waits for the lock.
     private static let pieceSize = 64 << 10
 
     /// All but the last are full.

@@ -9,7 +9,7 @@ internal import Glibc
 /// transfer thread alone.
 final class OpenSockets {
     private var descriptors: Set<Int32> = []
-    /// Those on which HTTP/2 is spoken, as far as is known.
+    /// HTTP/2 connections, as far as known.
     private var multiplexed: Set<Int32> = []
 
     func add(_ socket: Int32) {
@@ -23,16 +23,16 @@ final class OpenSockets {
 
     func noteMultiplexed(_ socket: Int32) { multiplexed.insert(socket) }
 
-    /// Whether something waits to be read on a connection over which nothing was asked.
+    /// Whether bytes wait on a connection over which nothing was asked.
     ///
-    /// libcurl would take it for the answer to what is asked next. On HTTP/2 it cannot be: each
-    /// answer there names its request (RFC 9113 §5.1.1).
+    /// libcurl would take them for the next answer. On HTTP/2 that cannot happen: each answer names
+    /// its request (RFC 9113 §5.1.1).
     func hasUnaskedBytes(_ socket: Int32) -> Bool {
         guard !multiplexed.contains(socket) else { return false }
         return Self.peek(socket) != nil
     }
 
-    /// How many bytes a look at the connection sees, up to 1: 0 is its end, nil is nothing yet.
+    /// 0 at the end of the connection, 1 when bytes are there, nil when none are.
     static func peek(_ socket: Int32) -> Int? {
         var byte: UInt8 = 0
         let count = unsafe recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))

@@ -17,7 +17,7 @@ package final class TransferLoop: Transport {
     private let loop: WorkerLoop<TransferWorker>
     private let nextNumber = Atomic(1)
 
-    /// Starts the thread; `wakeup` is what the journal loop signals, as `wake` does.
+    /// The journal loop signals `wakeup`, as `wake` does.
     package init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
         loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) { TransferWorker() }
     }
@@ -39,12 +39,9 @@ package final class TransferLoop: Transport {
 
     package func cancel(_ id: TransferID) { loop.send(.cancel(id)) }
 
-    /// Says that a journal grew or was sealed.
-    ///
-    /// From any thread; never blocks.
+    /// A journal grew or was sealed; from any thread, never blocks.
     package func wake() { loop.wake() }
 
-    /// Cancels what still runs, ends the thread and waits for it.
     package func shutDown() { loop.shutDown() }
 }
 

@@ -11,7 +11,7 @@ internal import Glibc
     private var waiting: [TransferCommand.Start] = []
     private var transfers: [Transfer] = []
 
-    /// The most connections that are kept, idle ones included.
+    /// With idle ones.
     private static let connectionLimit = 16
 
     private let sockets = OpenSockets()
@@ -55,10 +55,10 @@ internal import Glibc
         }
     }
 
-    /// The longest wait without looking at every transfer again.
+    /// Every transfer is looked at this often.
     private static let longestWait = Duration.milliseconds(500)
 
-    /// Carries every transfer as far as it goes now, and says when to look again; nil is never.
+    /// Advances every transfer; returns when to do so again, nil for never.
     func turn() -> ContinuousClock.Instant? {
         // Deadlines are looked at as of now: what had come by then is heard before it is judged, even
         // when the process is stopped in the middle of this.
@@ -80,7 +80,7 @@ internal import Glibc
         return next
     }
 
-    /// Waits for any connection, for `descriptor` or for the time; a negative one is for ever.
+    /// Waits for any connection, for `descriptor` or for the time; -1 is for ever.
     ///
     /// - Returns: whether `descriptor` is readable.
     func wait(for descriptor: Int32, milliseconds: Int32) -> Bool {

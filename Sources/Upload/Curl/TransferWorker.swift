@@ -2,11 +2,11 @@
 
 internal import LinuxPlatform
 
-/// What the transfer thread does: obeys commands, and gives libcurl its turn.
+/// The transfer thread: obeys commands, and gives libcurl its turn.
 struct TransferWorker: Worker {
-    /// Nil when libcurl refuses to work: nothing can begin then.
+    /// Nil when libcurl could not be set up.
     private let table: TransferTable?
-    /// What every transfer ends with then.
+    /// The end of every transfer without a table.
     private let refusal: TransferResult.Ending
 
     init() {
@@ -28,7 +28,6 @@ struct TransferWorker: Worker {
         return WorkerPause(until: table.turn())
     }
 
-    /// Waits for the connections as well.
     mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
         table?.wait(for: wakeup, milliseconds: pause.milliseconds) ?? pause.wait(for: wakeup)
     }
@@ -47,7 +46,7 @@ enum TransferCommand: Sendable {
         let id: TransferID
         let request: TransferRequest
         let observer: any TransferObserver
-        /// The earliest that it may begin, even in a hurry.
+        /// Even in a hurry.
         let notBefore: ContinuousClock.Instant
         var due: ContinuousClock.Instant
     }

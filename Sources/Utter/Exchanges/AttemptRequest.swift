@@ -58,10 +58,10 @@ extension DeliveryPlan {
         return transfer
     }
 
-    /// What tells a request from all others but its own repetitions.
+    /// The value that distinguishes a request from all but its repetitions.
     ///
-    /// `Idempotency-Key` is a structured string (RFC 9651 §3.3.3), with a service's own name it is
-    /// plain. A job's requests after the recording have other keys: one key stands for one body.
+    /// `Idempotency-Key` is a structured string (RFC 9651 §3.3.3); under a service's own name it is
+    /// plain. Later requests of a job have other keys: one key stands for one body.
     private func key(_ name: String, of step: StepRequest?) -> String {
         var name = name
         if case .job(let step, _)? = step?.use, step.content != .recording {
@@ -106,7 +106,7 @@ extension DeliveryPlan {
         return connection
     }
 
-    /// The body of each attempt; for one take and length the same bytes each time.
+    /// The same bytes each time for one take and length.
     func body(of journal: Journal, frames: Int, of id: TakeID) -> RequestBody {
         body(of: journal, frames, in: frame(of: id))
     }
@@ -126,10 +126,9 @@ extension DeliveryPlan {
         return frame
     }
 
-    /// The field that lets a service know a body again (RFC 9530 §2).
+    /// `Content-Digest` (RFC 9530 §2), by which a service knows a body again.
     ///
-    /// - Parameter digest: `RequestBody.contentDigest`.
-    /// - Returns: the field, or nothing when the service's description names its own.
+    /// - Returns: nothing when the service's profile names a field of its own.
     func digestHeaders(_ digest: String) -> [(name: String, value: String)] {
         let name = "Content-Digest"
         return service.headers.contains { $0.isNamed(name) } ? [] : [(name: name, value: digest)]
@@ -137,8 +136,7 @@ extension DeliveryPlan {
 }
 
 extension BodyFrame {
-    /// What tells the request with this body from one with the same recording in another, behind the
-    /// take's id; empty for a raw body.
+    /// Distinguishes bodies with the same recording, after the take's id; empty for a raw body.
     fileprivate var mark: String {
         let bytes = prologue + epilogue
         guard !bytes.isEmpty else { return "" }
@@ -146,7 +144,7 @@ extension BodyFrame {
     }
 }
 
-/// The hash FNV-1a of 32 bits: the same in every run, for numbers that need not be secret.
+/// FNV-1a of 32 bits: the same in every run, for numbers that need not be secret.
 enum FNV {
     static func hash(_ bytes: some Sequence<UInt8>) -> UInt32 {
         bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }

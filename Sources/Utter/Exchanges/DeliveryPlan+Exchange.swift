@@ -5,7 +5,7 @@ internal import SpeechService
 internal import TakeStore
 
 extension DeliveryPlan {
-    /// Makes what decides which requests deliver a take, before the first of them.
+    /// What decides which requests deliver a take.
     func makeExchange(
         from progress: ExchangeProgress? = nil, wantsLength: Bool = false, attemptsBefore: Int = 0,
         takenBefore: Int = 0, hasToken: Bool = false
@@ -28,8 +28,7 @@ extension DeliveryPlan {
 }
 
 extension RecognitionService {
-    /// The request for the token that opens the service; nil when it needs none, or when its secret
-    /// is missing.
+    /// Nil when the service needs no token, or the secret is missing.
     func tokenRequest(uuid: String) -> (use: TokenExchange, request: TokenRequest)? {
         guard case .token(let use) = authentication.use, let secrets = ClientSecrets(of: self),
             // One that cannot be made has been refused before the take (`checkSecrets`).

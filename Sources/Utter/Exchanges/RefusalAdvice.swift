@@ -33,24 +33,15 @@ public enum RefusalAdvice: Sendable, Equatable {
 }
 
 extension RefusalAdvice {
-    /// Paths at which services of that kind want a form.
+    /// Services with these paths want a form.
     private static let formPaths = ["/audio/transcriptions", "/audio/translations", "/inference"]
 
-    /// Words of a refusal that another token of the same kind does not change.
+    /// Words of refusals that another token does not change.
     private static let limits = [
         "quota", "billing", "credit", "plan", "region", "country", "subscription", "limit",
     ]
 
-    /// Looks at a refusal for what must change.
-    ///
-    /// - Parameters:
-    ///   - result: how the transfer ended.
-    ///   - message: the service's own words.
-    ///   - url: where it was sent.
-    ///   - sendsAudioAlone: whether the body was the recording and nothing else.
-    ///   - sendsSecret: whether a token or another secret was sent.
-    ///   - saysLength: whether the body's length was said.
-    ///   - redact: takes the service's secrets out of a text.
+    /// Finds what must change after a refusal; `message` is the service's own words.
     init?(
         _ result: TransferResult, message: String?, url: ServiceURL,
         sendsAudioAlone: Bool = true, sendsSecret: Bool = true, saysLength: Bool = false,

@@ -5,12 +5,12 @@ internal import LinuxPlatform
 internal import TakeStore
 internal import Upload
 
-/// A recording as it is sent: with its length where its form has a place for it and the recording was
-/// complete before its first request.
+/// A recording as it is sent: with its length, if its form has a place for that and it was complete
+/// before the first request.
 struct SentAudio: BodySource {
     let journal: Journal
     private let format: AudioCodec
-    /// The samples of the recording that the body says it has; 0 says nothing.
+    /// Samples that the body claims; 0 claims nothing.
     private let frames: Int
 
     init(_ journal: Journal, as format: AudioCodec, frames: Int) {

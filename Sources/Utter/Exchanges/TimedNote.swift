@@ -4,14 +4,13 @@ internal import FoundationEssentials
 internal import Synchronization
 internal import TakeStore
 
-/// What is remembered for a time, by names without a space.
+/// Remembers entries for a time, by names without a space.
 ///
-/// Kept in a small file of the state folder, which its owner alone can read and which other processes
-/// change, too; without a spool, in the memory of the process. Usable from any thread; the first look
-/// reads the file, and may block on the disk.
+/// Kept in a small file of the state folder, which other processes change, too; without a spool, in
+/// memory. From any thread; the first look reads the file, and may block on the disk.
 final class TimedNote: Sendable {
     struct Entry: Sendable, Equatable {
-        /// Of two entries the later one counts; in seconds since 1970.
+        /// In seconds since 1970; the later of two entries counts.
         var time: TimeInterval
         var text = ""
     }
@@ -20,9 +19,9 @@ final class TimedNote: Sendable {
     private let spool: Spool?
     private let sync: SyncLoop
     private let limit: Int
-    /// How long after its time an entry is kept, in seconds.
+    /// In seconds after an entry's time.
     private let lifetime: TimeInterval
-    /// Whether a look for what is not known reads the file again: another process may know it.
+    /// A look for an unknown name reads the file again: another process may know it.
     private let looksAgain: Bool
     private let known = Mutex<(entries: [String: Entry], isRead: Bool)>(([:], false))
 
@@ -34,7 +33,6 @@ final class TimedNote: Sendable {
         (self.limit, self.lifetime, self.looksAgain) = (limit, lifetime, looksAgain)
     }
 
-    /// What is remembered by a name; nil when nothing is, or no more.
     subscript(name: String) -> Entry? {
         let now = Date().timeIntervalSince1970
         let (entries, isRead) = known.withLock { $0 }
@@ -48,7 +46,7 @@ final class TimedNote: Sendable {
         }
     }
 
-    /// Remembers an entry; the file knows it once the sync thread has changed that.
+    /// The sync thread changes the file later.
     func insert(_ entry: Entry, by name: String) {
         let now = Date().timeIntervalSince1970
         known.withLock { $0.entries = merged($0.entries, [name: entry], at: now) }

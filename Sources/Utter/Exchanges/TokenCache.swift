@@ -4,14 +4,14 @@ internal import Cryptography
 internal import FoundationEssentials
 internal import SpeechService
 
-/// Tokens that were fetched and are good still, by who issues them to which client.
+/// Valid tokens, by issuer and client.
 struct TokenCache: Sendable {
-    /// A token is not used so long before its end, or the tenth part of its life.
+    /// A token is not used in its last minute, or the last tenth of its life.
     private static let margin = Duration.seconds(60)
 
     let note: TimedNote
 
-    /// Nothing of it is secret.
+    /// Contains no secret.
     private static func name(of request: TokenRequest) -> String {
         var digest = SHA256()
         let fields = request.headers.map { "\($0.name):\($0.value)" }
@@ -20,7 +20,7 @@ struct TokenCache: Sendable {
         return digest.hexadecimal
     }
 
-    /// The token that opens a service, of an earlier request for it; nil when there is none.
+    /// Nil when none was fetched.
     func token(for service: RecognitionService) -> Credential? {
         guard let (use, request) = service.tokenRequest(uuid: ""),
             let entry = note[Self.name(of: request)]
@@ -29,8 +29,6 @@ struct TokenCache: Sendable {
         return try? use.credential(entry.text)
     }
 
-    /// Remembers a token that was fetched.
-    ///
     /// - Returns: the token as it is sent; nil when it cannot be.
     func insert(
         _ token: String, lifetime: Duration, for service: RecognitionService

@@ -4,27 +4,20 @@ internal import SpeechService
 internal import TakeStore
 internal import Upload
 
-/// A token that is fetched before another exchange, and once more when the service refuses it.
+/// Fetches a token before another exchange, and again when the service refuses it.
 struct TokenFirst: Exchange {
     private let use: TokenExchange
     private let url: ServiceURL
     private let policy: RetryPolicy
     private var exchange: any Exchange
-    /// Fetches the token; nil while there is one.
+    /// Nil while there is a token.
     private var engine: PostOnce?
-    /// Whether a token that is refused may only be too old.
+    /// A refused token may only be too old.
     private var mayRefresh: Bool
-    /// Whether the request that follows the token was made before.
+    /// The request after the token was made before.
     private var isRenewing = false
 
-    /// Prepares an exchange that needs a token.
-    ///
-    /// - Parameters:
-    ///   - exchange: what is done with it.
-    ///   - use: how it is fetched.
-    ///   - url: where it is fetched; secret.
-    ///   - hasToken: whether there is one already.
-    ///   - policy: when a request for it is made again.
+    /// The token comes from `url`, which is secret; `policy` is that of its request.
     init(
         _ exchange: any Exchange, fetching use: TokenExchange, at url: ServiceURL, hasToken: Bool,
         policy: RetryPolicy

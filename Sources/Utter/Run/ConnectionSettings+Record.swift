@@ -4,8 +4,8 @@ internal import SpeechService
 internal import TakeStore
 
 extension DeliveryRecord.Connection {
-    /// What a take remembers of the settings beside HTTP's version and the certificates to trust;
-    /// nil when all is as usual.
+    /// What a take remembers beside HTTP's version and the certificates to trust; nil when all is
+    /// as usual.
     init?(_ settings: ConnectionSettings, origin: String) {
         self.init()
         proxy = settings.proxy?.description
@@ -24,9 +24,9 @@ extension DeliveryRecord.Connection {
 }
 
 extension ConnectionSettings {
-    /// Makes the settings that a take remembers; the proxy's login is asked for.
+    /// The proxy's login is asked for.
     ///
-    /// - Throws: `ServiceError` when the record is not one that this program has written.
+    /// - Throws: `ServiceError` for a record that this program has not written.
     init(_ record: DeliveryRecord) throws(ServiceError) {
         self.init()
         http = record.httpVersion.flatMap { HTTPVersion(rawValue: $0) } ?? .one

@@ -7,8 +7,8 @@ internal import TakeStore
 extension Journal {
     /// The same recording in another form, in memory; the same bytes each time for a take.
     ///
-    /// Blocks on the disk and for the codec. PCM and WAV are one file, which is returned as it is.
-    /// What does not fit into the memory of one take cannot be converted.
+    /// Blocks on the disk and for the codec. PCM and WAV share one file, which is returned. A
+    /// recording that is too large for one take's memory cannot be converted.
     ///
     /// - Throws: `TakeSamples.Failure`, `EncodingError` or `SystemError`.
     func converted(

@@ -4,31 +4,31 @@ internal import LinuxPlatform
 internal import Synchronization
 package import TakeStore
 
-/// The takes whose `take.json` could not be replaced the last time that it was tried.
+/// The takes whose `take.json` could not be replaced at the last try.
 ///
-/// What became of such a take is not on the disk: an answered one will be sent again. It is known
-/// for sure once the sync thread has ended, after the take's last event. Usable from any thread.
+/// The disk does not know their outcome: an answered take will be sent again. Final once the sync
+/// thread has ended. From any thread.
 package final class UnwrittenTakes: Sendable {
     private struct Unwritten {
         var reason: String
         var clear: @Sendable () -> Void
     }
 
-    /// A disk that fails for weeks must not fill memory: the newest matter.
+    /// A disk that fails for weeks must not fill memory: the newest count.
     static let limit = 1_000
     private let takes = Mutex<[TakeID: Unwritten]>([:])
 
     init() {}
 
-    /// The takes, oldest first, and why.
+    /// Oldest first, with reasons.
     package var all: [(id: TakeID, reason: String)] {
         takes.withLock { takes in
             takes.map { (id: $0.key, reason: $0.value.reason) }.sorted { $0.id.text < $1.id.text }
         }
     }
 
-    /// The manifest of a take could not be written, or nil when it could; `clear` takes away what
-    /// is of no use when the disk has nothing of the take in the end.
+    /// `error` is nil after a successful write; `clear` removes what is useless when the disk has
+    /// nothing of the take in the end.
     func note(_ id: TakeID, _ error: SystemError?, clear: @escaping @Sendable () -> Void = {}) {
         takes.withLock { takes in
             takes[id] = error.map { Unwritten(reason: $0.description, clear: clear) }
@@ -37,7 +37,7 @@ package final class UnwrittenTakes: Sendable {
         }
     }
 
-    /// Clears away what is of no use; once the sync thread has ended.
+    /// Called once the sync thread has ended.
     func clear() {
         for take in takes.withLock({ Array($0.values) }) { take.clear() }
     }

@@ -11,10 +11,10 @@ internal import LinuxPlatform
 package enum LiveText {
     package static func erasure() -> String { "\r\u{1B}[J" }
 
-    /// Draws lines over what is there: no more than the window has rows.
+    /// At most as many lines as the window has rows.
     ///
-    /// Nothing is cleared before it is written over, so that nothing flickers. Without automatic
-    /// wrapping: the terminal may be narrower by the time it reads this.
+    /// Nothing is cleared first, so that nothing flickers. Automatic wrapping is off: the terminal
+    /// may have become narrower.
     static func drawing(_ lines: [String]) -> String {
         "\r\u{1B}[?7l" + lines.joined(separator: "\u{1B}[K\r\n")
             + "\u{1B}[J\u{1B}[?7h" + up(lines.count - 1) + "\r"
@@ -23,18 +23,18 @@ package enum LiveText {
     private static func up(_ count: Int) -> String { count > 0 ? "\u{1B}[\(count)A" : "" }
 }
 
-/// How large the terminal is on which standard error is shown.
+/// Of standard error's terminal.
 package struct WindowSize: Equatable {
-    /// At least one, each.
+    /// At least 1 each.
     var columns: Int
     var rows: Int
 
-    /// The size now; that of the oldest terminals when it is not known.
+    /// 80 by 24 when it is not known.
     static var current: WindowSize {
         WindowSize(columns: StandardError.columns, rows: terminalRows(STDERR_FILENO) ?? 24)
     }
 
-    /// Has changes of the size wait for the one who draws (`SIGWINCH`).
+    /// Makes changes of the size wait for the drawing thread (`SIGWINCH`).
     ///
     /// Called before any thread is started.
     package static func listen() {

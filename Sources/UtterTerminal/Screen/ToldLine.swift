@@ -2,13 +2,13 @@
 
 internal import LinuxPlatform
 
-/// One line for a person, which another process may have to write.
+/// A line for a person, which another process may write.
 package struct ToldLine: Codable, Sendable, Equatable {
     enum Kind: String, Codable {
         case line
         case error
         case hint
-        /// Text that is written as it is, line feeds included.
+        /// As it is, line feeds included.
         case plain
     }
 
@@ -33,7 +33,6 @@ extension [ToldLine] {
         }
     }
 
-    /// Adds what to do about an error, if there is something.
     package mutating func add(hint: String?) {
         if let hint { append(.hint(hint)) }
     }

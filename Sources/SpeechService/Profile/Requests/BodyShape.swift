@@ -12,7 +12,7 @@ public enum BodyShape: Sendable, Hashable {
     case json(JSONTemplate)
 }
 
-/// The bytes around a recording in the body of a request.
+/// The bytes around a recording.
 package struct BodyFrame: Sendable, Hashable {
     package var contentType: String
     package var prologue: [UInt8] = []
@@ -51,10 +51,10 @@ struct BodyPlan: Sendable, Hashable {
     }
 
     var kind = Kind.raw
-    /// The audio's type instead of its format's own; of a JSON document, the document's.
+    /// Replaces the type of the format; of a JSON document, the document's own.
     var contentType: WordTemplate?
     var fileField = AudioForm.usualFileField
-    /// The audio's file name in a form; nil for `audio` with the extension of its format.
+    /// In a form; nil is `audio` with the format's extension.
     var fileName: String?
     var fields: [ProfileField] = []
     var template = ""

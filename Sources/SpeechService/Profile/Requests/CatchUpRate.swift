@@ -11,7 +11,7 @@ public enum CatchUpRate: Sendable, Hashable {
     /// So many times as fast as it was spoken.
     case times(Double)
 
-    /// The bound in bytes of the body a second, at least 1; base64 takes four for three.
+    /// Of the body; at least 1; Base64 takes four bytes for three.
     package func bytesPerSecond(of format: AudioCodec, inBase64 isBase64: Bool) -> Int {
         switch self {
         case .bytes(let perSecond): max(1, perSecond)
@@ -22,7 +22,7 @@ public enum CatchUpRate: Sendable, Hashable {
         }
     }
 
-    /// Reads `4x`, or bytes a second such as `64000`, `64k` or `1M`; nil when it is neither.
+    /// Reads `4x`, or bytes a second such as `64000`, `64k` or `1M`.
     package init?(_ text: String) {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         guard let number = Double(digits), number.isFinite, number > 0 else { return nil }

@@ -98,7 +98,6 @@ extension JobStep {
         }
     }
 
-    /// The beginning of a URL that has no marks and cannot be read.
     private static func faultyHost(of url: String) -> String? {
         guard let scheme = url.firstRange(of: "://"), !url.hasPrefix("{") else { return nil }
         let host = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }

@@ -7,7 +7,7 @@ internal import LinuxPlatform
 public struct ServiceURL: Sendable, Hashable {
     package let origin: Origin
 
-    /// The path, which begins with a slash, and the query if there is one.
+    /// The path, with its leading slash, and the query.
     package let target: String
 
     /// Reads a URL.
@@ -47,24 +47,19 @@ public struct ServiceURL: Sendable, Hashable {
         self.target = target
     }
 
-    /// The whole URL, as it is sent to the transfer.
-    ///
-    /// It may hold secrets in its query; messages use `description`.
+    /// May hold secrets in its query; messages use `description`.
     package var text: String { "\(origin)\(target)" }
 
     package var isLoopback: Bool { origin.isLoopback }
 
-    /// The URL that a `Location` field means in an answer from here.
-    ///
-    /// As RFC 3986 §5 and RFC 9110 §10.2.2 say.
+    /// Resolves a `Location` field (RFC 3986 §5, RFC 9110 §10.2.2).
     package func resolving(location: String) throws(ServiceError) -> ServiceURL {
         // A reference to the same document; libcurl takes it for one to the folder.
         if location.isEmpty || location.hasPrefix("#") { return self }
         return try ServiceURL(location, from: self)
     }
 
-    /// The URL at another place: where `other` names an origin alone the path stays, and where it has no
-    /// query, the query stays.
+    /// Keeps this path if `other` is only an origin, and this query if `other` has none.
     package func moved(to other: ServiceURL) -> ServiceURL {
         if other.target == "/" { return ServiceURL(origin: other.origin, target: target) }
         guard !other.target.contains("?") else { return other }
@@ -72,7 +67,7 @@ public struct ServiceURL: Sendable, Hashable {
         return ServiceURL(origin: other.origin, target: other.target + query)
     }
 
-    /// The same with the query of another behind its own.
+    /// With the other's query behind its own.
     package func adding(queryOf other: ServiceURL) -> ServiceURL {
         let query = other.target.drop { $0 != "?" }
         guard query.count > 1 else { return self }
@@ -80,7 +75,7 @@ public struct ServiceURL: Sendable, Hashable {
         return ServiceURL(origin: origin, target: target + mark + query.dropFirst())
     }
 
-    /// The error for a text, of which neither user information nor query is repeated.
+    /// Repeats neither user information nor query.
     static func invalid(_ text: String, _ reason: String) -> ServiceError {
         .invalidURL(text: shown(text), reason: reason)
     }
@@ -112,9 +107,7 @@ extension ServiceURL: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
 /// The parameters of a URL's query, as `name=value` between `&` (WHATWG URL §5.1).
 extension ServiceURL {
-    /// Takes the values of parameters whose names are those of secrets out of the query.
-    ///
-    /// - Returns: the URL, in which the names stay, and what was taken out, as it was written.
+    /// - Returns: the URL with the names of its secret parameters, and their values as written.
     func withoutSecrets() -> (url: ServiceURL, secrets: [(name: String, value: String)]) {
         var secrets: [(name: String, value: String)] = []
         let url = mappingParameters { name, value in
@@ -125,19 +118,19 @@ extension ServiceURL {
         return (url, secrets)
     }
 
-    /// The URL with this value, already fit for a query, in the parameters of this name.
+    /// The value is already percent-encoded.
     func settingParameter(_ name: String, to value: String) -> ServiceURL {
         mappingParameters { found, _ in found == name ? value : nil }
     }
 
-    /// The URL with a parameter of this name, which has no value unless it is there already.
+    /// With a parameter of this name, which gets no value.
     func naming(_ name: String) -> ServiceURL {
         guard parameter(name) == nil else { return self }
         let sign = !target.contains("?") ? "?" : target.hasSuffix("?") ? "" : "&"
         return ServiceURL(origin: origin, target: "\(target)\(sign)\(name)=")
     }
 
-    /// The value of the first parameter of this name as it is written, or nil.
+    /// As written; of the first parameter of this name.
     package func parameter(_ name: String) -> String? {
         var first: String?
         _ = mappingParameters { found, value in
@@ -147,7 +140,7 @@ extension ServiceURL {
         return first
     }
 
-    /// The text with every byte percent-encoded that is not unreserved (RFC 3986 §2.3).
+    /// Encodes every byte that is not unreserved (RFC 3986 §2.3).
     package static func percentEncoded(_ text: String, keeping others: String = "") -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
@@ -164,7 +157,7 @@ extension ServiceURL {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Replaces values for which `change` gives another; those without `=` have none.
+    /// `change` returns nil for values that stay; parameters without `=` have none.
     private func mappingParameters(
         _ change: (_ name: String, _ value: String) -> String?
     ) -> ServiceURL {

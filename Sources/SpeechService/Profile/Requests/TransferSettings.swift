@@ -5,18 +5,18 @@ internal import Settings
 
 package struct TransferSettings: Sendable, Hashable {
     package var framing: BodyFraming?
-    /// Whether the service itself decides when the speaker has finished.
+    /// The service itself finds the end of the speech.
     package var detectsEnd = false
-    /// Whether the service is asked for its consent before the body is sent (RFC 9110 §10.1.1).
+    /// The service must agree before the body is sent (RFC 9110 §10.1.1).
     package var expectsContinue = false
     package var idHeader: String?
     package var connect: Duration?
     package var answer: Duration?
     package var stall: Duration?
-    /// Other origins to which a redirect may lead, with the secret and the audio.
+    /// Redirects may lead there, with the secret and the audio.
     package var redirectOrigins: [Origin] = []
     package var catchUpRate: CatchUpRate?
-    /// Whether a secret may travel without TLS to another machine.
+    /// To another machine.
     package var allowsSecretsInClear = false
 
     init() {}
@@ -73,11 +73,11 @@ public enum RequestMethod: String, Sendable, Codable, CaseIterable {
     case put = "PUT"
 }
 
-/// What a service takes of a recording; nil is no limit.
+/// Nil is no limit.
 package struct ServiceLimits: Sendable, Hashable {
     package var longest: Duration?
     package var shortest: Duration?
-    /// The most bytes of the audio as it travels.
+    /// Of the audio as it travels.
     package var byteCount: Int?
 
     init() {}
@@ -92,6 +92,6 @@ package struct ServiceLimits: Sendable, Hashable {
         }
     }
 
-    /// A month, in seconds.
+    /// A month.
     private static let limit = 30 * 86_400
 }

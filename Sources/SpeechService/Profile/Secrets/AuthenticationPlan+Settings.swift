@@ -113,7 +113,7 @@ extension AuthenticationPlan {
 // MARK: - Members
 
 extension AuthenticationPlan {
-    /// What stands before the colon of a secret: a name, or a secret of its own.
+    /// The part before the colon of a secret.
     private enum User {
         case name(String)
         case secret(SecretSource?)

@@ -25,7 +25,7 @@ public struct Origin: Sendable, Hashable {
         self.port = port
     }
 
-    /// The port that a URL of the scheme means when it names none.
+    /// When the URL names none.
     static func defaultPort(of scheme: String) -> Int { scheme == "https" ? 443 : 80 }
 
     /// Whether others on the network can hear the recording and read a secret.
