@@ -103,9 +103,9 @@ extension AudioCodec {
 ///
 /// The concatenation of everything appended by `begin`, `encode` and `finish` is a file that
 /// any player opens; cut anywhere, what stands before the cut still plays. An encoder belongs
-/// to one take and is used on the capture thread alone; after its first second it allocates
+/// to one take and is handed to the capture thread with it; after its first second it allocates
 /// nothing.
-package protocol AudioEncoder: AnyObject, Sendable {
+package protocol AudioEncoder: AnyObject {
     func begin(into output: inout [UInt8]) throws(EncodingError)
 
     /// Appends what became ready: nothing, a part of a page, or several.

@@ -29,10 +29,7 @@ extension AudioCodec {
 /// per second 32000; 32 bytes per frame 2; 34 bits per sample 16; 36 `data`; 40 the size
 /// `0xFFFFFFFF`; 44 signed 16-bit samples to the end of the file. Both sizes stand for
 /// "unknown": it is the only pair that sox, ffmpeg and Python's `wave` all read to the end.
-///
-/// An encoder belongs to one take and is used by one thread at a time, which is why `Sendable`
-/// is stated unchecked: it is handed over whole, with the take, and never shared.
-package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
+package final class WAVEncoder: AudioEncoder {
     static let headerByteCount = 44
 
     static let header: [UInt8] =

@@ -7,10 +7,8 @@
 /// where frame k · rate / 16000 of the input stands. Audio at 16 kHz is not resampled, and at
 /// 16 kHz mono not touched.
 ///
-/// A converter belongs to one take and is used by one thread at a time, which is why
-/// `Sendable` is stated unchecked: it is handed over whole, with the take, and never shared.
-/// Its buffers are allocated when it is created; a call allocates only when `output` grows.
-package final class SpeechConverter: @unchecked Sendable {
+/// A converter belongs to one take. Its buffers are allocated when it is created; a call allocates only when `output` grows.
+package final class SpeechConverter {
     /// Input frames that are resampled at once; at 48 kHz about a period.
     private static let batchFrameCount = 1_024
 
