@@ -30,30 +30,23 @@ package struct SettingsReader {
     }
 
     /// Reads the text further; an error names its place.
-    package mutating func string<Value, Failure: Error>(
-        _ key: String, as read: (String) throws(Failure) -> Value,
-        reason: (Failure) -> String
+    package mutating func string<Value, Failure: Error & CustomStringConvertible>(
+        _ key: String, as read: (String) throws(Failure) -> Value
     ) throws(SettingsError) -> Value? {
-        let place = table[key]?.place
         guard let text = try string(key) else { return nil }
-        do throws(Failure) {
-            return try read(text)
-        } catch {
-            throw SettingsError("'\(path(key))': \(reason(error))", at: place)
-        }
+        return try value(of: text, key, read)
     }
 
     package mutating func word<Word: RawRepresentable & CaseIterable>(
         _ key: String, as type: Word.Type = Word.self
     ) throws(SettingsError) -> Word? where Word.RawValue == String {
-        let place = table[key]?.place
         guard let text = try string(key) else { return nil }
         if let word = Word(rawValue: text) { return word }
         let words = Word.allCases.map(\.rawValue)
         let hint =
             EditDistance.nearest(to: text, among: words).map { "; did you mean '\($0)'?" }
             ?? "; it is one of \(words.joined(separator: ", "))"
-        throw SettingsError("'\(path(key))' cannot be '\(text)'\(hint)", at: place)
+        throw error(key, " cannot be '\(text)'\(hint)")
     }
 
     package mutating func integer(_ key: String) throws(SettingsError) -> Int? {
@@ -67,12 +60,10 @@ package struct SettingsReader {
     package mutating func seconds(
         _ key: String, upTo limit: Int, allowsZero: Bool = false
     ) throws(SettingsError) -> Duration? {
-        let place = place(key)
         guard let number = try number(key) else { return nil }
         guard allowsZero ? number >= 0 : number > 0, number <= Double(limit) else {
-            throw SettingsError(
-                "'\(path(key))' must be \(allowsZero ? "0 or more" : "above 0") and at most "
-                    + "\(limit)", at: place)
+            throw error(
+                key, " must be \(allowsZero ? "0 or more" : "above 0") and at most \(limit)")
         }
         // In whole milliseconds: 2.4 is no binary fraction.
         return .milliseconds(Int((number * 1_000).rounded()))
@@ -89,6 +80,23 @@ package struct SettingsReader {
             return [text]
         }
         return try list(key, of: "strings", \.string)
+    }
+
+    /// Reads each of the texts further; an error names the place of the list.
+    package mutating func strings<Value, Failure: Error & CustomStringConvertible>(
+        _ key: String, as read: (String) throws(Failure) -> Value
+    ) throws(SettingsError) -> [Value]? {
+        try strings(key)?.map { text throws(SettingsError) in try value(of: text, key, read) }
+    }
+
+    private func value<Value, Failure: Error & CustomStringConvertible>(
+        of text: String, _ key: String, _ read: (String) throws(Failure) -> Value
+    ) throws(SettingsError) -> Value {
+        do throws(Failure) {
+            return try read(text)
+        } catch let failure {
+            throw error(key, ": \(failure.description)")
+        }
     }
 
     package mutating func integers(_ key: String) throws(SettingsError) -> [Int]? {
@@ -132,6 +140,16 @@ package struct SettingsReader {
         return try value(key, "a table", \.table).map { SettingsReader($0, name: name) }
     }
 
+    /// Reads a table to its end.
+    package mutating func table<Value>(
+        _ key: String, as read: (inout SettingsReader) throws(SettingsError) -> Value
+    ) throws(SettingsError) -> Value? {
+        guard var table = try table(key) else { return nil }
+        let value = try read(&table)
+        try table.finish()
+        return value
+    }
+
     /// The caller calls `finish()` of each reader.
     package mutating func tables(_ key: String) throws(SettingsError) -> [SettingsReader]? {
         let name = path(key)
@@ -140,6 +158,11 @@ package struct SettingsReader {
 
     /// Nil for a missing member.
     package func place(_ key: String) -> SettingsPlace? { table[key]?.place }
+
+    /// The error about a member: `reason` stands behind its name.
+    package func error(_ key: String, _ reason: String) -> SettingsError {
+        SettingsError("'\(path(key))'\(reason)", at: place(key))
+    }
 
     /// The member's name in messages.
     package func path(_ key: String) -> String { name.map { "\($0).\(key)" } ?? key }

@@ -16,8 +16,7 @@ struct ProfileField: Sendable, Hashable {
     ) throws(SettingsError) -> [ProfileField] {
         guard let node = reader.node(key) else { return [] }
         guard case .table(let table) = node.value else {
-            throw SettingsError(
-                "'\(reader.path(key))' must be a table, not \(node.value.kind)", at: node.place)
+            throw reader.error(key, " must be a table, not \(node.value.kind)")
         }
         var fields: [ProfileField] = []
         var inside = SettingsReader(table, name: reader.path(key))

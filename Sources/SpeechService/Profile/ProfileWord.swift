@@ -42,14 +42,12 @@ public struct ProfileWord: Sendable, Hashable {
 
     init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
         self.init(name: name)
-        let place = reader.place(name)
         guard WordTemplate.isName(name) else {
-            throw SettingsError(
-                "'\(reader.path(name))' is no word: it is made of small letters, digits, '-' and '_'",
-                at: place)
+            throw reader.error(
+                name, " is no word: it is made of small letters, digits, '-' and '_'")
         }
         guard Self.fixed[name] == nil, name != "audio" else {
-            throw SettingsError("'\(reader.path(name))' has a meaning of its own", at: place)
+            throw reader.error(name, " has a meaning of its own")
         }
         if case .string(let text)? = reader.node(name)?.value {
             standard = text
@@ -65,7 +63,8 @@ public struct ProfileWord: Sendable, Hashable {
         isPath = try table.flag("path") ?? false
         try table.finish()
         if isLimited, values.isEmpty {
-            throw SettingsError("'\(reader.path(name)).only' needs values", at: place)
+            throw SettingsError(
+                "'\(reader.path(name)).only' needs values", at: reader.place(name))
         }
     }
 

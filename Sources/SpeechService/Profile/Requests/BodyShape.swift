@@ -68,19 +68,15 @@ struct BodyPlan: Sendable, Hashable {
         fileField = field ?? AudioForm.usualFileField
         fileName = try reader.string("file-name")
         fields = try ProfileField.read("fields", &reader, allowsJSON: true)
-        let place = reader.place("template")
-        template = try reader.string("template") ?? ""
+        let document = try reader.string("template")
+        template = document ?? ""
         // What only one kind has names it.
         let isForm = field != nil || fileName != nil || !fields.isEmpty
-        kind = said ?? (place != nil ? .json : isForm ? .form : .raw)
+        kind = said ?? (document != nil ? .json : isForm ? .form : .raw)
         guard kind == .json else { return }
-        guard let place else {
+        guard document != nil else {
             throw SettingsError("a body of kind 'json' needs a 'template'")
         }
-        do throws(ServiceError) {
-            _ = try JSONTemplate(template)
-        } catch {
-            throw SettingsError("'\(reader.path("template"))': \(error.description)", at: place)
-        }
+        _ = try reader.string("template", as: JSONTemplate.init(_:))
     }
 }

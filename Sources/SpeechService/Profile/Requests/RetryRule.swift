@@ -49,9 +49,7 @@ package struct RetryRule: Sendable, Hashable {
     ) throws(SettingsError) -> Set<Int>? {
         guard let statuses = try reader.integers(key) else { return nil }
         guard statuses.allSatisfy((400..<600).contains) else {
-            throw SettingsError(
-                "'\(reader.path(key))' holds statuses of refusals, from 400 to 599",
-                at: reader.place(key))
+            throw reader.error(key, " holds statuses of refusals, from 400 to 599")
         }
         return Set(statuses)
     }

@@ -27,8 +27,7 @@ package struct TransferSettings: Sendable, Hashable {
         expectsContinue = try reader.flag("expect-continue") ?? false
         idHeader = try reader.string(
             "id-header",
-            as: { text throws(ServiceError) in try HeaderField(name: text, value: "id").name },
-            reason: \.description)
+            as: { text throws(ServiceError) in try HeaderField(name: text, value: "id").name })
         connect = try reader.seconds("connect-seconds", upTo: 86_400)
         answer = try reader.seconds("answer-seconds", upTo: 86_400)
         stall = try reader.seconds("stall-seconds", upTo: 86_400)
@@ -36,21 +35,13 @@ package struct TransferSettings: Sendable, Hashable {
         if let text = try reader.string("catch-up") {
             catchUpRate = CatchUpRate(text)
             guard catchUpRate != nil else {
-                throw SettingsError(
-                    "'\(reader.path("catch-up"))' must be a factor such as 4x, or bytes a second "
-                        + "such as 64k, not '\(TerminalText.shown(text))'",
-                    at: reader.place("catch-up"))
+                throw reader.error(
+                    "catch-up",
+                    " must be a factor such as 4x, or bytes a second such as 64k, not "
+                        + "'\(TerminalText.shown(text))'")
             }
         }
-        let place = reader.place("redirect-to")
-        for text in try reader.strings("redirect-to") ?? [] {
-            do throws(ServiceError) {
-                redirectOrigins.append(try Origin(text))
-            } catch {
-                throw SettingsError(
-                    "'\(reader.path("redirect-to"))': \(error.description)", at: place)
-            }
-        }
+        redirectOrigins = try reader.strings("redirect-to", as: Origin.init(_:)) ?? []
     }
 }
 
@@ -87,8 +78,7 @@ package struct ServiceLimits: Sendable, Hashable {
         shortest = try reader.seconds("shortest-seconds", upTo: Self.limit, allowsZero: true)
         byteCount = try reader.integer("bytes")
         if let byteCount, byteCount <= 0 {
-            throw SettingsError(
-                "'\(reader.path("bytes"))' must be above 0", at: reader.place("bytes"))
+            throw reader.error("bytes", " must be above 0")
         }
     }
 

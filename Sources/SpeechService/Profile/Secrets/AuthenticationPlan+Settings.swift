@@ -61,28 +61,25 @@ extension AuthenticationPlan {
         parts = [token]
         if case .secret(let source)? = user {
             guard use != .asTheyAre else {
-                throw SettingsError(
-                    "'\(reader.path("user"))' must be a string here", at: reader.place("user"))
+                throw reader.error("user", " must be a string here")
             }
             parts.append(Part(place: .part("user"), source: source))
         }
-        if var session = try reader.table("session") {
-            let isRequired = try session.flag("optional") != true
-            let source = try Self.source(&session)
-            try session.finish()
-            parts.append(Part(place: .part("session"), source: source, isRequired: isRequired))
+        let session = try reader.table("session") { table throws(SettingsError) in
+            let isRequired = try table.flag("optional") != true
+            return Part(
+                place: .part("session"), source: try Self.source(&table), isRequired: isRequired)
         }
+        if let session { parts.append(session) }
     }
 
     private mutating func readExchange(
         _ reader: inout SettingsReader, of token: Part
     ) throws(SettingsError) {
-        let place = reader.place("exchange")
         guard var table = try reader.table("exchange") else { return }
         guard use == .asTheyAre else {
-            throw SettingsError(
-                "'\(reader.path("exchange"))' is for what is sent, and here requests are signed",
-                at: place)
+            throw reader.error(
+                "exchange", " is for what is sent, and here requests are signed")
         }
         var exchange = try TokenExchange(&table)
         (exchange.place, exchange.form) = (token.place, token.form)
@@ -122,14 +119,10 @@ extension AuthenticationPlan {
     private static func user(_ reader: inout SettingsReader) throws(SettingsError) -> User? {
         guard let node = reader.node("user") else { return nil }
         guard case .string(let name) = node.value else {
-            guard var table = try reader.table("user") else { return nil }
-            let source = try source(&table)
-            try table.finish()
-            return .secret(source)
+            return .secret(try reader.table("user", as: source(_:)) ?? nil)
         }
         guard !name.contains(":"), !name.contains("}"), HeaderField.fieldValue(name) != nil else {
-            throw SettingsError(
-                "'\(reader.path("user"))' cannot be '\(TerminalText.shown(name))'", at: node.place)
+            throw reader.error("user", " cannot be '\(TerminalText.shown(name))'")
         }
         return .name(name)
     }
@@ -138,10 +131,10 @@ extension AuthenticationPlan {
         _ key: String, _ reader: inout SettingsReader
     ) throws(SettingsError) -> String {
         guard let text = try reader.string(key) else {
-            throw SettingsError("'\(reader.path(key))' is not there")
+            throw reader.error(key, " is not there")
         }
         guard !text.isEmpty else {
-            throw SettingsError("'\(reader.path(key))' is empty", at: reader.place(key))
+            throw reader.error(key, " is empty")
         }
         return text
     }
@@ -161,8 +154,7 @@ extension AuthenticationPlan {
         do throws(ServiceError) {
             return try SecretForm(text)
         } catch {
-            throw SettingsError(
-                "'\(reader.path(key))': \(error.description)", at: reader.place(key))
+            throw reader.error(key, ": \(error.description)")
         }
     }
 
@@ -174,15 +166,12 @@ extension AuthenticationPlan {
             ("credential", try reader.string("credential").map { .credential($0) }),
         ]
         for key in sources.map(\.key) where try reader.string(key) == "" {
-            throw SettingsError(
-                "'\(reader.path(key))' is empty: a service without a token has 'auth = false'",
-                at: reader.place(key))
+            throw reader.error(
+                key, " is empty: a service without a token has 'auth = false'")
         }
         let named = sources.filter { $0.source != nil }
         guard named.count <= 1 else {
-            throw SettingsError(
-                "'\(reader.path(named[1].key))': the secret comes from one place",
-                at: reader.place(named[1].key))
+            throw reader.error(named[1].key, ": the secret comes from one place")
         }
         return named.first?.source
     }

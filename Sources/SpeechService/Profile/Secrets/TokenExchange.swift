@@ -28,14 +28,14 @@ package struct TokenExchange: Sendable, Hashable {
     /// Reads the table `auth.exchange`; where the token stands is set afterwards.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         guard let url = try reader.string("url") else {
-            throw SettingsError("'\(reader.path("url"))' is not there")
+            throw reader.error("url", " is not there")
         }
         self.url = url
         method = try reader.word("method") ?? .post
         headers = try (reader.texts("headers") ?? []).map { SettingsText($0) }
         body = try reader.string("body")
-        token = try reader.path(of: "token")
-        expiry = try reader.path(of: "expires")
+        token = try reader.string("token", as: JSONPath.init(_:))
+        expiry = try reader.string("expires", as: JSONPath.init(_:))
         if let seconds = try reader.seconds("seconds", upTo: 30 * 86_400) { lifetime = seconds }
         try reader.finish()
     }
