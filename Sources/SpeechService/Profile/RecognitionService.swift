@@ -105,9 +105,6 @@ public struct RecognitionService: Sendable, Hashable {
 
     package var sendsSecret: Bool { !credentials.isEmpty }
 
-    /// With its secrets, for the transfer.
-    var requestURL: ServiceURL { opening(url) }
-
     /// Adds the secrets for which the query has a name without a value.
     ///
     /// - Parameter url: one to which the secrets may go.

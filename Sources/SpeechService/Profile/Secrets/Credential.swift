@@ -4,7 +4,7 @@
 ///
 /// One that is named by its source alone holds no secret yet: the pipeline asks its owner for it once
 /// the take records (`SecretProvider`). The secret is out of reach of descriptions, `dump` and string
-/// interpolation; only `value` and `headerValue` read it.
+/// interpolation; only `value`, `plain` and `secrets` read it.
 public struct Credential: Sendable, Hashable {
     /// Where in the request a secret stands.
     public enum Place: Sendable, Hashable {
@@ -118,12 +118,6 @@ public struct Credential: Sendable, Hashable {
 
     /// Nil until known; secret.
     package var plain: String? { secret }
-
-    /// Nil for another place, or until known; secret.
-    var headerValue: String? {
-        guard case .header = place else { return nil }
-        return value
-    }
 
     /// What must not be written anywhere: the secret, its form in the request without the scheme,
     /// and the password alone; secret.
