@@ -38,11 +38,18 @@ final class WAVDecoder: AudioDecoder {
     }
 }
 
-package final class PCMDecoder: AudioDecoder {
-    package let format: StreamFormat?
+/// A decoder of samples without a header.
+package func makePCMDecoder(
+    _ sampleFormat: SampleFormat, format: StreamFormat, isBigEndian: Bool
+) -> any AudioDecoder {
+    PCMDecoder(sampleFormat, format: format, isBigEndian: isBigEndian)
+}
+
+final class PCMDecoder: AudioDecoder {
+    let format: StreamFormat?
 
     /// Whether all samples have come, if their number was known, and none is incomplete.
-    package var isAtEnd: Bool { incomplete.isEmpty && (remainingByteCount ?? 0) == 0 }
+    var isAtEnd: Bool { incomplete.isEmpty && (remainingByteCount ?? 0) == 0 }
 
     private let sampleFormat: SampleFormat
     private let isBigEndian: Bool
@@ -50,7 +57,7 @@ package final class PCMDecoder: AudioDecoder {
     private var remainingByteCount: Int?
     private var incomplete: [UInt8] = []
 
-    package init(
+    init(
         _ sampleFormat: SampleFormat, format: StreamFormat, byteCount: Int? = nil,
         isBigEndian: Bool = false
     ) {
@@ -60,7 +67,7 @@ package final class PCMDecoder: AudioDecoder {
         remainingByteCount = byteCount
     }
 
-    package func decode(
+    func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(UndecodableAudio) {
         var rest = bytes.extracting(first: remainingByteCount ?? .max)
@@ -82,5 +89,5 @@ package final class PCMDecoder: AudioDecoder {
     }
 
     /// Appends nothing: a part of a sample at the end is dropped.
-    package func finish(into output: inout [Int16]) throws(UndecodableAudio) {}
+    func finish(into output: inout [Int16]) throws(UndecodableAudio) {}
 }

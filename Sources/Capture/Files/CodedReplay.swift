@@ -14,16 +14,16 @@ internal import LinuxPlatform
 ///
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
-package final class CodedReplay: CaptureSource, @unchecked Sendable {
-    package let name: String
+final class CodedReplay: CaptureSource, @unchecked Sendable {
+    let name: String
 
-    package var isLive: Bool { false }
+    var isLive: Bool { false }
 
     /// A file without a pace; a paced file stands for a voice.
-    package var isStored: Bool { !clock.isHoldingBack && isFile }
+    var isStored: Bool { !clock.isHoldingBack && isFile }
 
     /// What was odd about the recording, or nil; final once `read` has returned `.end`.
-    package private(set) var warning: String?
+    private(set) var warning: String?
 
     /// Bytes that are read of a file at once.
     private static let fileByteCount = 4_096
@@ -43,8 +43,7 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
     private var hasEnded = false
     private var isStopped = false
 
-    /// `prefix` was read from the descriptor before; the owner closes the descriptor after `close`.
-    package init(
+    init(
         _ codec: AudioCodec, descriptor: Int32, name: String, pace: Pace = .realTime,
         prefix: [UInt8] = [],
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -66,7 +65,7 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
     }
 
     /// Waits up to 10 s for the headers of a pipe.
-    package func open() throws(CaptureError) -> StreamFormat {
+    func open() throws(CaptureError) -> StreamFormat {
         if let descriptor {
             reader = try ByteReader(
                 descriptor: descriptor.number, name: name, prefix: descriptor.prefix)
@@ -83,7 +82,7 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
         return format
     }
 
-    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         guard !isStopped, reader != nil else { return .end }
         let room = frames.count / format.channelCount
         let unit = min(room, max(1, format.framesPerPeriod))
@@ -106,15 +105,15 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
         return .frames(count)
     }
 
-    package func appendPollDescriptors(to descriptors: inout [pollfd]) {
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
         guard !isStopped, !isFile, let number = reader?.descriptor else { return }
         descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
     }
 
-    package func requestStop() { isStopped = true }
+    func requestStop() { isStopped = true }
 
     /// A descriptor that was given stays open.
-    package func close() { reader = nil }
+    func close() { reader = nil }
 }
 
 extension CodedReplay {

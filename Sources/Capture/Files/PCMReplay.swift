@@ -14,16 +14,16 @@ internal import LinuxPlatform
 ///
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
-package final class PCMReplay: CaptureSource, @unchecked Sendable {
-    package let name: String
+final class PCMReplay: CaptureSource, @unchecked Sendable {
+    let name: String
 
-    package var isLive: Bool { false }
+    var isLive: Bool { false }
 
     /// A file without a pace; a paced file stands for a voice.
-    package var isStored: Bool { !clock.isHoldingBack && reader?.fileByteCount != nil }
+    var isStored: Bool { !clock.isHoldingBack && reader?.fileByteCount != nil }
 
     /// What was odd about the recording, or nil; final once `read` has returned `.end`.
-    package private(set) var warning: String?
+    private(set) var warning: String?
 
     /// How long `open` waits for the header of a pipe.
     static let headerWait = Duration.seconds(10)
@@ -43,11 +43,7 @@ package final class PCMReplay: CaptureSource, @unchecked Sendable {
     private var frameCount: Int?
     private var isStopped = false
 
-    /// `prefix` was read from the descriptor before; the owner closes the descriptor after `close`.
-    ///
-    /// A raw format means signed 16-bit little-endian samples; nil means a WAV file. Nothing is
-    /// sniffed: a header would sound like a click.
-    package init(
+    init(
         descriptor: Int32, name: String, rawFormat: StreamFormat? = nil, pace: Pace = .realTime,
         prefix: [UInt8] = [], now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
@@ -65,7 +61,7 @@ package final class PCMReplay: CaptureSource, @unchecked Sendable {
     }
 
     /// Waits up to 10 s for the header of a pipe.
-    package func open() throws(CaptureError) -> StreamFormat {
+    func open() throws(CaptureError) -> StreamFormat {
         var opened = try openedReader()
         let header: WAVHeader
         if let rawFormat {
@@ -91,7 +87,7 @@ package final class PCMReplay: CaptureSource, @unchecked Sendable {
         return format
     }
 
-    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         guard !isStopped, reader != nil, let header else { return .end }
         let format = header.streamFormat
         let room = frames.count / format.channelCount
@@ -118,15 +114,15 @@ package final class PCMReplay: CaptureSource, @unchecked Sendable {
         return .frames(count)
     }
 
-    package func appendPollDescriptors(to descriptors: inout [pollfd]) {
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
         guard !isStopped, let number = pipeDescriptor else { return }
         descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
     }
 
-    package func requestStop() { isStopped = true }
+    func requestStop() { isStopped = true }
 
     /// A descriptor that was given stays open.
-    package func close() { reader = nil }
+    func close() { reader = nil }
 }
 
 // MARK: - How much

@@ -14,7 +14,7 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable` because what is neither atomic nor locked belongs to one thread: the
 /// capture thread, or the source's own.
-package final class ThreadedSource: CaptureSource, @unchecked Sendable {
+final class ThreadedSource: CaptureSource, @unchecked Sendable {
     /// A gap or the end, and its place among the bytes of the frames.
     private struct Notice {
         var position: Int
@@ -63,12 +63,6 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     private static let ringSeconds = 4
     private static let pause = Duration.milliseconds(10)
 
-    /// Other sources stay as they are.
-    package static func driving(_ source: any CaptureSource) -> any CaptureSource {
-        // Without a descriptor for it the capture thread drives it as it does files.
-        source.isLive ? (try? ThreadedSource(source)) ?? source : source
-    }
-
     /// The source is not open yet; `patience` and `closing` bound the driver's calls.
     init(
         _ source: any CaptureSource, patience: Duration = .seconds(5),
@@ -81,11 +75,11 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         orders = try Wakeup()
     }
 
-    package var name: String { source.name }
-    package var isLive: Bool { source.isLive }
-    package var details: SourceDetails? { openedDetails }
+    var name: String { source.name }
+    var isLive: Bool { source.isLive }
+    var details: SourceDetails? { openedDetails }
 
-    package func open() throws(CaptureError) -> StreamFormat {
+    func open() throws(CaptureError) -> StreamFormat {
         format = try source.open()
         openedDetails = source.details
         let ring = ByteRing(minimumCapacity: format.sampleRate * bytesPerFrame * Self.ringSeconds)
@@ -106,7 +100,7 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
 
     // MARK: - The capture thread
 
-    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         if let next = try next(into: &frames) { return next }
         // What comes after the second look wakes this thread again.
         news.drain()
@@ -170,16 +164,16 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         nextLook = now + patience / Self.looksOfHang
     }
 
-    package func appendPollDescriptors(to descriptors: inout [pollfd]) {
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
         descriptors.append(pollfd(fd: news.descriptor, events: Int16(POLLIN), revents: 0))
     }
 
-    package func requestStop() {
+    func requestStop() {
         isStopped.store(true, ordering: .releasing)
         orders.signal()
     }
 
-    package func close() {
+    func close() {
         guard isDriven else { return source.close() }
         guard closesUntil == nil else { return }
         closesUntil = .now + closingTime
@@ -188,7 +182,7 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     }
 
     /// Waits for the device, which the next take may want, unless its driver hangs.
-    package var closing: SourceWait? {
+    var closing: SourceWait? {
         news.drain()
         // acquiring: partner of the release in `drive`.
         guard let closesUntil, !isOver.load(ordering: .acquiring), closesUntil > .now,
@@ -296,4 +290,10 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
             leave()
         }
     }
+}
+
+/// Gives a live source a thread of its own; other sources stay as they are.
+package func driven(_ source: any CaptureSource) -> any CaptureSource {
+    // Without a descriptor for it the capture thread drives it as it does files.
+    source.isLive ? (try? ThreadedSource(source)) ?? source : source
 }

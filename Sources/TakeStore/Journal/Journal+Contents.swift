@@ -35,7 +35,7 @@ extension Journal {
         let number = try retryingInterrupts("open \(path)") {
             unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         }
-        let file = PlainFile(OwnedDescriptor(taking: number))
+        let file = makePlainFile(OwnedDescriptor(taking: number))
         do throws(SystemError) {
             try file.write(beginning.span, at: 0)
             var (end, rest) = (beginning.count, count)

@@ -9,20 +9,24 @@ package struct TransferID: Sendable, Hashable {
     package init(number: Int) { self.number = number }
 }
 
+/// Starts the transport that ships; the journal loop signals `wakeup` when a journal grew.
+package func makeTransport(wokenBy wakeup: Wakeup) throws(SystemError) -> any Transport {
+    try TransferLoop(wokenBy: wakeup)
+}
+
 /// The thread that sends every body and reads every response, for any number of takes.
 ///
 /// libcurl's multi interface on one thread; it waits in `curl_multi_poll` and is woken by the
 /// journal loop when a journal grew.
-package final class TransferLoop: Transport {
+final class TransferLoop: Transport {
     private let loop: WorkerLoop<TransferWorker>
     private let nextNumber = Atomic(1)
 
-    /// The journal loop signals `wakeup`, as `wake` does.
-    package init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
+    init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
         loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) { TransferWorker() }
     }
 
-    package func start(
+    func start(
         _ request: TransferRequest, after pause: Duration = .zero, atLeast: Duration = .zero,
         observer: any TransferObserver
     ) -> TransferID {
@@ -35,14 +39,14 @@ package final class TransferLoop: Transport {
         return id
     }
 
-    package func hurry(_ id: TransferID) { loop.send(.hurry(id)) }
+    func hurry(_ id: TransferID) { loop.send(.hurry(id)) }
 
-    package func cancel(_ id: TransferID) { loop.send(.cancel(id)) }
+    func cancel(_ id: TransferID) { loop.send(.cancel(id)) }
 
     /// A journal grew or was sealed; from any thread, never blocks.
-    package func wake() { loop.wake() }
+    func wake() { loop.wake() }
 
-    package func shutDown() { loop.shutDown() }
+    func shutDown() { loop.shutDown() }
 }
 
 extension TransferResult {

@@ -69,7 +69,7 @@ final class Wiring: Sendable {
         do throws(EncodingError) {
             capture.add(
                 CaptureStage(
-                    source: ThreadedSource.driving(source),
+                    source: driven(source),
                     encoder: try run.plan.format.makeEncoder(),
                     producer: ring.takeProducer(), plan: plan, control: run.control,
                     account: run.account,

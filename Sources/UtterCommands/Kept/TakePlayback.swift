@@ -136,7 +136,7 @@ final class TakePlayback: Sendable {
         let number = pipe.number
         defer { withExtendedLifetime(pipe) {} }
         let total = StatusLine.clock(length)
-        let encoder = WAVEncoder()
+        let encoder = AudioCodec.makeWAVEncoder()
         var (bytes, byteCount) = ([UInt8](), 0)
         // That of WAV throws nothing.
         try? encoder.begin(into: &bytes)
