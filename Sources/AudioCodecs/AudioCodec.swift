@@ -124,7 +124,7 @@ package protocol AudioEncoder: AnyObject {
 }
 
 extension AudioEncoder {
-    package var settledHeader: [UInt8]? { nil }
+    var settledHeader: [UInt8]? { nil }
 }
 
 /// Turns the bytes of one audio file into samples while they come; used by one thread at a time.

@@ -8,13 +8,13 @@ internal import FoundationEssentials
 /// replayed as a server: what a service does can be tried without that service. In place of each
 /// secret stands `Cassette.secret`. `docs/cassettes.md` describes the file.
 package struct Cassette: Sendable, Equatable {
-    package static let version = 1
+    static let version = 1
     /// What stands in place of a secret; compared with a request, it is any text.
     package static let secret = "…"
 
     package struct Request: Sendable, Equatable {
         package var method: String
-        package var url: String
+        var url: String
         package var headers: [CassetteField] = []
         package var body: Body?
 
@@ -49,14 +49,14 @@ package struct Cassette: Sendable, Equatable {
 
         package init(status: Int) { self.status = status }
 
-        package var bytes: [UInt8] { body.flatMap(\.bytes) }
+        var bytes: [UInt8] { body.flatMap(\.bytes) }
     }
 
     private(set) var version = Cassette.version
     /// For a person.
     package var title: String?
     /// The page that describes it; nil for a recorded one.
-    package var source: String?
+    var source: String?
     /// ISO 8601, UTC.
     package var recorded: String?
     package var request: Request
@@ -115,12 +115,12 @@ package struct CassetteField: Sendable, Equatable, Codable {
         try container.encode("\(name): \(value)")
     }
 
-    package func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+    func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 }
 
 extension [CassetteField] {
     /// The first field of that name.
-    package func value(of name: String) -> String? { first { $0.isNamed(name) }?.value }
+    func value(of name: String) -> String? { first { $0.isNamed(name) }?.value }
 }
 
 /// Bytes that came together; in the file as text, or else as base64.

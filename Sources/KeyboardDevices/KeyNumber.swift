@@ -7,7 +7,7 @@ internal import CEvdev
 /// The number is that of the key's place, whatever the layout.
 package struct KeyNumber: Hashable, Sendable {
     /// `linux/input-event-codes.h` lists them.
-    package let number: UInt16
+    let number: UInt16
 
     /// The default: alone it writes nothing in any program.
     package static let rightControl = KeyNumber(UInt16(KEY_RIGHTCTRL))

@@ -149,7 +149,7 @@ package final class ShortcutSession {
 
 package struct Shortcut: Equatable, Sendable {
     /// One of our own names.
-    package var id: String
+    var id: String
     package var description: String
     /// As the XDG shortcuts specification writes it; nil proposes none.
     var preferredTrigger: String?

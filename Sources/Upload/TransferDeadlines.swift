@@ -12,7 +12,7 @@ public struct TransferDeadlines: Sendable, Equatable {
     /// From the last body byte until the answer is complete.
     public var answer: Duration
     /// From the head of a refusal to its end; what came by then is the answer.
-    package var refusal: Duration
+    var refusal: Duration
     /// From the moment at which the recording is complete, or from the start if it is by then, until
     /// the end; a pace that is our own adds its time.
     public var whole: Duration

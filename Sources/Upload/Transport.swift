@@ -28,7 +28,7 @@ package protocol Transport: AnyObject, Sendable {
 }
 
 extension Transport {
-    package func start(
+    func start(
         _ request: TransferRequest, observer: any TransferObserver
     ) -> TransferID {
         start(request, after: .zero, atLeast: .zero, observer: observer)
@@ -40,11 +40,11 @@ package struct TransferRequest: Sendable {
     package var url: String
     package var method = "POST"
     /// In order; names and values were checked.
-    package var headers: [(name: String, value: String)]
+    var headers: [(name: String, value: String)]
     package var body: RequestBody
     /// For an interim `100 Continue`, a second at most.
     package var expectsContinue = false
-    package var deadlines: TransferDeadlines
+    var deadlines: TransferDeadlines
     package var connection = ConnectionSettings()
     /// Shared with the other requests of the take; nil shares nothing, cookies included.
     package var session: TransferSession?
@@ -103,5 +103,5 @@ package protocol TransferObserver: AnyObject, Sendable {
 extension TransferObserver {
     package func transferDidSendHead(_ head: String) {}
 
-    package var reading: AnswerReading { .goesOn }
+    var reading: AnswerReading { .goesOn }
 }

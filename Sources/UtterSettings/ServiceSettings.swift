@@ -15,7 +15,7 @@ package struct ServiceSettings: Sendable {
     /// Where the token comes from, instead of where the profile says.
     package var token: SecretSource?
     /// The member that says so, and where it stands.
-    package var tokenEntry: (key: String, entry: Configuration.Entry)?
+    var tokenEntry: (key: String, entry: Configuration.Entry)?
     /// Whether the token may travel over plain http to another machine.
     package var allowsTokenInClear = false
     package var format: Configuration.Entry?

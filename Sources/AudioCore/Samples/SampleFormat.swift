@@ -110,7 +110,7 @@ public struct StreamFormat: Sendable, Hashable {
     /// Frames in one period of 20 ms, the unit in which the sound card wakes us.
     package var framesPerPeriod: Int { sampleRate / 50 }
 
-    package var bytesPerFrame: Int { channelCount * 2 }
+    var bytesPerFrame: Int { channelCount * 2 }
 
     /// Rounded down to a nanosecond.
     package func duration(ofFrames frames: Int) -> Duration {

@@ -24,7 +24,7 @@ package enum DeviceChoice {
     }
 
     /// A text that fits no device of the list is taken as a name that ALSA may know.
-    package static func device(
+    static func device(
         meantBy text: String, among devices: [CaptureDevice]
     ) throws(CaptureError) -> CaptureDevice {
         if let named = devices.first(where: { $0.name == text }) { return named }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCodecs
-package import AudioCore
-package import Glibc
+internal import AudioCodecs
+internal import AudioCore
+internal import Glibc
 internal import LinuxPlatform
 
 /// A recording that has to be decoded, from a file or a pipe, replayed as if it were being spoken.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import AudioCodecs
 public import AudioCore
 public import Glibc
 internal import LinuxPlatform

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCore
-package import Glibc
+internal import AudioCore
+internal import Glibc
 internal import LinuxPlatform
 
 /// Samples from a file or a pipe, behind a WAV header or without one, replayed as if they were being

@@ -69,7 +69,7 @@ public struct CaptureEnd: Sendable {
         self.details = details
     }
 
-    package mutating func cut(_ source: String) {
+    mutating func cut(_ source: String) {
         isCut = true
         if cause == .finished { warning = "the rest of '\(source)' was not read" }
     }

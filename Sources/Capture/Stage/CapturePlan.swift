@@ -41,11 +41,11 @@ public struct CapturePlan: Sendable {
 /// early once it has been quiet for `quiet`, and goes on up to `longest` while the voice does.
 public struct Tail: Sendable, Equatable {
     /// Frames of silence that end the tail.
-    package var quiet: Int
+    var quiet: Int
     /// Frames; the tail of a voice that trails off.
-    package var usual: Int
+    var usual: Int
     /// Frames; the end even of a voice that goes on.
-    package var longest: Int
+    var longest: Int
 
     package init(quiet: Duration, usual: Duration, longest: Duration) {
         self.quiet = StreamFormat.speech.frames(in: quiet)
@@ -69,7 +69,7 @@ public struct Tail: Sendable, Equatable {
     public static let none = Tail(quiet: .zero, usual: .zero, longest: .zero)
 
     /// `silent` is how many of the last frames had no voice.
-    package func isOver(recorded: Int, silent: Int) -> Bool {
+    func isOver(recorded: Int, silent: Int) -> Bool {
         if recorded >= longest { return true }
         if recorded >= usual { return silent > 0 }
         return recorded >= quiet && silent >= quiet

@@ -10,7 +10,7 @@ package struct NamedFile: Sendable {
     /// How long a pipe or a terminal may take nothing.
     private static let patience = Duration.seconds(10)
 
-    package let path: String
+    let path: String
 
     package init(_ path: String) { self.path = path }
 

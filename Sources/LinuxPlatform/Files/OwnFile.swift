@@ -77,7 +77,7 @@ package struct OwnFile: Sendable {
         }
     }
 
-    package func failure(
+    func failure(
         _ reason: String, _ remedy: ReadingError.Remedy? = nil
     ) -> ReadingError {
         ReadingError("'\(path)' \(reason)", remedy)

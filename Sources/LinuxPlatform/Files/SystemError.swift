@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The error of one system call.
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-    package let call: String
+    let call: String
 
     /// The value of `errno`.
     public let code: Int32

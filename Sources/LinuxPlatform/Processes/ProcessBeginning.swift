@@ -8,9 +8,9 @@ internal import Glibc
 /// first may be the last to get anywhere.
 package struct ProcessBeginning: Codable, Comparable, Sendable {
     /// In clock ticks since boot; `exec` does not change it.
-    package var ticks: UInt64
+    var ticks: UInt64
     /// Tells processes of the same tick apart.
-    package var process: Int32
+    var process: Int32
 
     package static func < (one: ProcessBeginning, other: ProcessBeginning) -> Bool {
         (one.ticks, one.process) < (other.ticks, other.process)

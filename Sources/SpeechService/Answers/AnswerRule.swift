@@ -4,15 +4,15 @@ internal import LinuxPlatform
 
 /// How a good answer becomes hypotheses: what a service's description says of it, as data.
 public struct AnswerRule: Sendable, Hashable {
-    package var framing: AnswerFraming
+    var framing: AnswerFraming
     package var values: ValueRule
     /// What must be true somewhere in the answer, or it is a failure; nil when nothing must.
-    package var success: ValueCondition?
+    var success: ValueCondition?
     /// What is true of an answer without speech.
     var noSpeech: ValueCondition?
     /// Texts that stand for a recording without speech, such as "[BLANK_AUDIO]"; in lower case and
     /// without white space.
-    package var silence: Set<String> = []
+    var silence: Set<String> = []
     /// Whether an answer without a byte means no speech; otherwise it is a failure.
     var emptyIsNoSpeech = false
     package var errors = ErrorPlaces()
@@ -30,13 +30,13 @@ public struct AnswerRule: Sendable, Hashable {
 
     /// By what the service says and sends, as the usual services say it.
     public static let automatic = AnswerRule(framing: .automatic)
-    package static let text = AnswerRule(framing: .text)
+    static let text = AnswerRule(framing: .text)
     /// Events in the manner of OpenAI and its like.
-    package static let events = AnswerRule(framing: .events)
+    static let events = AnswerRule(framing: .events)
     static let subtitles = AnswerRule(framing: .subtitles)
 
     /// One JSON document.
-    package static func json(path: JSONPath) -> AnswerRule {
+    static func json(path: JSONPath) -> AnswerRule {
         AnswerRule(
             framing: .json,
             values: ValueRule(textPaths: [path], selectors: ValueRule.standard.failures))
@@ -134,7 +134,7 @@ extension AnswerRule {
     }
 }
 
-package enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
+enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
     /// By what the service says and sends.
     ///
     /// A JSON type is read as a sequence of values, of which one value is the simplest case: wit.ai
@@ -160,7 +160,7 @@ package struct ErrorPlaces: Sendable, Hashable {
     var messages: [JSONPath]
     /// Fields of the head, looked at before the body; names in lower case.
     var messageHeaders: [String]
-    package var codes: [JSONPath]
+    var codes: [JSONPath]
 
     init(
         messages: [JSONPath] = [], messageHeaders: [String] = [], codes: [JSONPath] = []

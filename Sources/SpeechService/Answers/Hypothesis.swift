@@ -3,19 +3,19 @@
 package struct Hypothesis: Sendable, Hashable {
     /// Empty when nothing was heard.
     var text: String
-    package var isFinal: Bool
+    var isFinal: Bool
     /// How the text joins earlier ones: a partial replaces the partial or is appended to it, a
     /// final accumulates or replaces all.
-    package var merge: TextMerge
+    var merge: TextMerge
     var words: [RecognizedWord]
-    package var segments: [RecognizedWord] = []
+    var segments: [RecognizedWord] = []
     /// Seconds of audio that the service reports, or nil.
-    package var duration: Double?
-    package var language: String?
+    var duration: Double?
+    var language: String?
     /// From 0 to 1, or nil.
-    package var confidence: Double?
+    var confidence: Double?
 
-    package init(
+    init(
         text: String, isFinal: Bool, merge: TextMerge? = nil, words: [RecognizedWord] = [],
         duration: Double? = nil
     ) {

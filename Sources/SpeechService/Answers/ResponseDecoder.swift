@@ -29,8 +29,8 @@ package protocol ResponseDecoder: Sendable {
 }
 
 extension ResponseDecoder {
-    package var hasHeardEnd: Bool { false }
-    package var isOver: Bool { false }
+    var hasHeardEnd: Bool { false }
+    var isOver: Bool { false }
 }
 
 package enum AnswerReading: Sendable, Equatable {

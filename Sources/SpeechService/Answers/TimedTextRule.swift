@@ -3,15 +3,15 @@
 internal import LinuxPlatform
 
 /// Where an answer lists words, or longer pieces, with their times in the audio.
-package struct TimedTextRule: Sendable, Hashable {
+struct TimedTextRule: Sendable, Hashable {
     /// The first list that is there counts.
-    package var paths: [JSONPath]
+    var paths: [JSONPath]
     var text = Self.paths("punctuated_word", "word", "text", "token")
     var start = Self.paths("start", "start_time", "startTime")
     var end = Self.paths("end", "end_time", "endTime")
     /// Values from 0 to 1.
-    package var confidence = Self.paths("probability", "confidence")
-    package var speaker = Self.paths("speaker", "speaker_id")
+    var confidence = Self.paths("probability", "confidence")
+    var speaker = Self.paths("speaker", "speaker_id")
     /// Seconds per unit of time.
     var unit = 1.0
 

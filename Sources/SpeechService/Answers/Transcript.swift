@@ -33,7 +33,7 @@ public struct Transcript: Sendable, Hashable {
 
     /// - Returns: whether the hypothesis is anything new.
     @discardableResult
-    package mutating func apply(_ hypothesis: Hypothesis) -> Bool {
+    mutating func apply(_ hypothesis: Hypothesis) -> Bool {
         guard hypothesis.isFinal else {
             switch hypothesis.merge {
             case .replace:

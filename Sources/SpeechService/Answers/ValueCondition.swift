@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package struct ValueCondition: Sendable, Hashable {
+struct ValueCondition: Sendable, Hashable {
     package enum Place: Sendable, Hashable {
         case path(JSONPath)
         case event

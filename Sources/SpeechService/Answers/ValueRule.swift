@@ -11,22 +11,22 @@ package struct ValueRule: Sendable, Hashable {
     /// For text that no selector matches; nil for the kind that is usual in this framing.
     var unmatched: ValueKind?
     /// For such text; nil for its kind's own way.
-    package var merge: TextMerge?
+    var merge: TextMerge?
     var words = TimedTextRule(paths: Self.paths("words", "speech.tokens"))
     /// Such as sentences, or what one speaker says.
-    package var segments = TimedTextRule(paths: Self.paths("segments"))
-    package var language = Self.paths(
+    var segments = TimedTextRule(paths: Self.paths("segments"))
+    var language = Self.paths(
         "language", "language_code", "detected_language", "audio_language")
     /// From 0 to 1, of the whole text.
-    package var confidence = Self.paths("confidence", "speech.confidence")
-    package var duration = Self.paths("duration")
+    var confidence = Self.paths("confidence", "speech.confidence")
+    var duration = Self.paths("duration")
     /// Seconds per unit of that time.
     var durationUnit = 1.0
     /// True when the service has heard the end of the speech.
     package var stop: JSONPath?
-    package var skipped: Set<String> = []
+    var skipped: Set<String> = []
 
-    package init(
+    init(
         textPaths: [JSONPath], selectors: [ValueSelector], unmatched: ValueKind? = nil,
         merge: TextMerge? = nil
     ) {
@@ -71,7 +71,7 @@ extension ValueRule {
     /// Values are told apart by the event's name, by `type`, then by `error`, `intents` and
     /// `is_final`. A sequence without any of these is old `/speech`: its last text is the final. In
     /// a stream of events each such text is a piece of the whole, as speaches sends it.
-    package static let standard = ValueRule(
+    static let standard = ValueRule(
         textPaths: [JSONPath(names: "text")],
         selectors: [
             ValueSelector(.event, .equals(.string("error")), is: .failure),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package struct ValueSelector: Sendable, Hashable {
+struct ValueSelector: Sendable, Hashable {
     var condition: ValueCondition
     var kind: ValueKind
     var textPaths: [JSONPath]?
@@ -31,7 +31,7 @@ package struct ValueSelector: Sendable, Hashable {
     }
 }
 
-package enum TextMerge: String, Sendable, Hashable, CaseIterable {
+enum TextMerge: String, Sendable, Hashable, CaseIterable {
     /// A final replaces all finals, too.
     case replace
     /// Without a space.
@@ -40,7 +40,7 @@ package enum TextMerge: String, Sendable, Hashable, CaseIterable {
     case accumulate
 }
 
-package enum ValueKind: String, Sendable, Hashable, CaseIterable {
+enum ValueKind: String, Sendable, Hashable, CaseIterable {
     /// May still change.
     case partial
     case final

@@ -31,7 +31,7 @@ package struct JSONPath: Sendable, Hashable {
     /// The values at this place, in order; empty when there are none.
     ///
     /// Only `[]` yields several.
-    package func values(in value: JSONValue) -> [JSONValue] {
+    func values(in value: JSONValue) -> [JSONValue] {
         var values = [value]
         for step in steps {
             switch step {

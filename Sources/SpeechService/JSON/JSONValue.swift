@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One value of JSON (RFC 8259 §3).
-package enum JSONValue: Sendable, Hashable {
+enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
     /// A double (RFC 8259 §6); what is too large becomes infinite.
@@ -11,12 +11,12 @@ package enum JSONValue: Sendable, Hashable {
     /// In order; a name may occur twice.
     case object([JSONMember])
 
-    package var string: String? {
+    var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    package var number: Double? {
+    var number: Double? {
         guard case .number(let number) = self else { return nil }
         return number
     }
@@ -35,7 +35,7 @@ package enum JSONValue: Sendable, Hashable {
     /// Not null, false, zero or empty.
     ///
     /// Services send `"error": null`, `"error": ""` and `"err_no": 0` with a success.
-    package var isSet: Bool {
+    var isSet: Bool {
         switch self {
         case .null: false
         case .bool(let flag): flag
@@ -47,7 +47,7 @@ package enum JSONValue: Sendable, Hashable {
     }
 }
 
-package struct JSONMember: Sendable, Hashable {
+struct JSONMember: Sendable, Hashable {
     var name: String
     var value: JSONValue
 

@@ -98,7 +98,7 @@ extension TakeFolder {
         }
     }
 
-    package func openAudio(fileName name: String) throws(SystemError) -> TakeAudio {
+    func openAudio(fileName name: String) throws(SystemError) -> TakeAudio {
         let file = makePlainFile(try folder.openFile(name))
         let size = try folder.byteCount(of: name)
         let path = "\(path)/\(name)"

@@ -15,12 +15,12 @@ package struct RequestBody: Sendable {
         case base64
     }
 
-    package var prologue: [UInt8]
-    package var source: any BodySource
+    var prologue: [UInt8]
+    var source: any BodySource
     /// Of the source.
     var sourceStart: Int
     var transform: Transform
-    package var epilogue: [UInt8]
+    var epilogue: [UInt8]
     /// Sends `Content-Length` instead of chunks.
     ///
     /// Only for a sealed source.
@@ -67,7 +67,7 @@ package struct RequestBody: Sendable {
     }
 
     /// On the wire; nil while the recording grows.
-    package var byteCount: Int? {
+    var byteCount: Int? {
         let extent = extent
         return extent.isFinal ? extent.sourceEnd + epilogue.count : nil
     }
@@ -116,7 +116,7 @@ package struct RequestBody: Sendable {
     /// Reads from a wire offset, perhaps less than fits.
     ///
     /// The offset is not beyond what was read before; the buffer is not empty.
-    package func read(
+    func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Read {
         let extent = extent

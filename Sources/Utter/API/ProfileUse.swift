@@ -8,9 +8,9 @@ internal import TakeStore
 package final class ProfileUse: Sendable {
     package let profile: ServiceProfile
     /// What is said, by the names of the words.
-    package let words: [String: String]
+    let words: [String: String]
     /// The form of audio that is sent, and what belongs to it.
-    package let format: ProfileFormat
+    let format: ProfileFormat
 
     /// Chooses the form of audio.
     ///

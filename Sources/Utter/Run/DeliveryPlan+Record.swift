@@ -5,7 +5,7 @@ package import SpeechService
 package import TakeStore
 
 extension DeliveryPlan {
-    package var record: DeliveryRecord {
+    var record: DeliveryRecord {
         var record = DeliveryRecord(
             url: service.url.text, format: format.name, answer: answerText, idHeader: idHeader,
             framing: framing.rawValue)
@@ -175,13 +175,13 @@ extension DeliveryRecord.Secret {
         }
     }
 
-    package var place: Credential.Place {
+    var place: Credential.Place {
         if let header { return .header(header) }
         if headerFile != nil { return .fields }
         return part.map { .part($0) } ?? .query(query ?? "")
     }
 
-    package var source: SecretSource {
+    var source: SecretSource {
         if let variable { return .variable(variable) }
         if let file { return .file(file) }
         if let command { return .command(command) }

@@ -74,7 +74,7 @@ package struct ScreenState: Sendable, Equatable {
     ///
     /// The words have at most half of the rows, so that what stands above stays in sight. The newest
     /// are shown; what is cut begins with "…".
-    package func lines(
+    func lines(
         columns: Int, rows: Int, hasColour: Bool, at now: ContinuousClock.Instant
     ) -> [String] {
         let line = line(columns: columns - 1, hasColour: hasColour, at: now)

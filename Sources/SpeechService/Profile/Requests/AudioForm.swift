@@ -44,7 +44,7 @@ public struct AudioForm: Sendable, Hashable {
     }
 
     /// Most services expect the recording under this name.
-    package static let usualFileField = "file"
+    static let usualFileField = "file"
 
     /// The most bytes of names and values: the take remembers them.
     private static let byteLimit = 64 << 10

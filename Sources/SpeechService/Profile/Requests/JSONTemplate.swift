@@ -9,7 +9,7 @@ internal import Settings
 /// `"data:audio/wav;base64,{audio}"`. Everything else is sent as it was written; what base64 is
 /// made of needs no escape in JSON.
 public struct JSONTemplate: Sendable, Hashable {
-    package static let mark = "{audio}"
+    static let mark = "{audio}"
 
     /// The most bytes: the take remembers it.
     private static let byteLimit = 64 << 10

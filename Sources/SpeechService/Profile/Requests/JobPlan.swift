@@ -53,13 +53,13 @@ package struct JobStep: Sendable, Hashable {
     package var content = Content.none
     var captures: [Capture] = []
     /// The step is repeated until this holds.
-    package var until: ValueCondition?
+    var until: ValueCondition?
     package var pendingStatuses: [Int] = []
-    package var failed: ValueCondition?
+    var failed: ValueCondition?
     var message: [JSONPath] = []
     /// True when this answer is already the transcript.
-    package var answers: ValueCondition?
-    package var pause = Duration.zero
+    var answers: ValueCondition?
+    var pause = Duration.zero
     /// Each pause is 1.5 times the one before, up to this.
     var longestPause = Duration.zero
 

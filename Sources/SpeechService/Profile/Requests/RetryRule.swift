@@ -18,15 +18,15 @@ public enum UnknownOutcome: String, Sendable, CaseIterable {
 /// `StatusVerdict.of(status:)` decides what it leaves open.
 package struct RetryRule: Sendable, Hashable {
     /// Nil for the usual ones.
-    package var statuses: Set<Int>?
+    var statuses: Set<Int>?
     /// Nil for the usual ones.
-    package var tokenRefusals: Set<Int>?
+    var tokenRefusals: Set<Int>?
     /// Codes in answers that are tried again, whatever the status; without regard to case.
     ///
     /// A star at the end stands for any rest.
-    package var codes: Set<String> = []
+    var codes: Set<String> = []
     /// Codes in answers that refuse the token, whatever the status.
-    package var tokenCodes: Set<String> = []
+    var tokenCodes: Set<String> = []
     package var honoursRetryAfter = true
     /// A take is kept at its first failure.
     package var isNever = false

@@ -183,7 +183,7 @@ public struct Origin: Sendable, Hashable {
     /// In lower case; an IPv6 address in its canonical form and in brackets.
     package let host: String
     /// From 1 to 65535.
-    package let port: Int
+    let port: Int
 
     /// Reads an origin such as `https://speech.example:8443`; a slash at the end is allowed.
     ///

@@ -7,9 +7,9 @@ internal import Settings
 package struct TransferSettings: Sendable, Hashable {
     package var framing: BodyFraming?
     /// The service itself finds the end of the speech.
-    package var detectsEnd = false
+    var detectsEnd = false
     /// The service must agree before the body is sent (RFC 9110 §10.1.1).
-    package var expectsContinue = false
+    var expectsContinue = false
     package var idHeader: String?
     package var connect: Duration?
     package var answer: Duration?

@@ -41,7 +41,7 @@ package struct WordTemplate: Sendable, Hashable {
     }
 
     /// Nil when a word has no value.
-    package func filled(
+    func filled(
         by values: [String: String], spelled: (String) -> String = { $0 }
     ) -> String? {
         var filled = ""
@@ -57,7 +57,7 @@ package struct WordTemplate: Sendable, Hashable {
     }
 
     /// A word without a value stays as it is.
-    package func filled(_ value: (String) -> String?) -> String {
+    func filled(_ value: (String) -> String?) -> String {
         parts.map { part in
             switch part {
             case .text(let text): text

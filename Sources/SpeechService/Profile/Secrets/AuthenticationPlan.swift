@@ -32,7 +32,7 @@ package struct AuthenticationPlan: Sendable, Hashable {
     init() {}
 
     /// `Authorization: Bearer …` (RFC 6750 §2.1), optional.
-    package static let bearer = {
+    static let bearer = {
         var plan = AuthenticationPlan()
         plan.parts = [
             Part(

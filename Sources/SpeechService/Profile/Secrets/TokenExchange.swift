@@ -10,7 +10,7 @@ internal import Settings
 /// the colon in it, `{base64}` for its base64 form, and `{uuid}` for a number of its own.
 package struct TokenExchange: Sendable, Hashable {
     /// The longest answer to a request for a token.
-    package static let byteLimit = 64 << 10
+    static let byteLimit = 64 << 10
     /// How long a token is valid whose answer does not say.
     private static let usualLifetime = Duration.seconds(300)
 
@@ -21,7 +21,7 @@ package struct TokenExchange: Sendable, Hashable {
     /// Where in the answer the token stands; nil when it is the answer.
     package var token: JSONPath?
     var expiry: JSONPath?
-    package var lifetime = usualLifetime
+    var lifetime = usualLifetime
     var place = Credential.Place.header("Authorization")
     var form = SecretForm.plain
 
