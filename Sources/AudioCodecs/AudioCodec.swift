@@ -14,11 +14,11 @@ public struct AudioCodec: Sendable {
 
     /// What the form is called, such as `ogg-opus`.
     public let name: String
-    /// What a person calls a file of this form, such as "Ogg Opus".
+    /// Such as "Ogg Opus".
     package let title: String
-    /// The extension of the journal's file name, without the dot.
+    /// Of the journal, without the dot.
     package let fileExtension: String
-    /// All extensions by which files of this form are called, without the dot.
+    /// All that files of this form have, without the dot.
     var fileExtensions: [String]
     /// The `Content-Type` of the request body (RFC 9110 §8.3).
     package let mediaType: String
@@ -37,11 +37,9 @@ public struct AudioCodec: Sendable {
     package let isLossless: Bool
     /// Where a file says how many samples it has, and how; nil when none does, or readers do without.
     package var length: (place: Range<Int>, bytes: @Sendable (_ frames: Int) -> [UInt8])?
-    /// By what a file is known that is to be replayed: bytes, and where they stand.
-    ///
-    /// Without any it is no form of its own, or one that has a replay of its own.
+    /// Bytes by which a file is recognised for replay; empty for a form with a replay of its own.
     package var signature: [(offset: Int, bytes: [UInt8])] = []
-    /// Makes the encoder of one take, with the serial number of its stream, if there is one.
+    /// The serial number is that of an Ogg stream.
     let encoder: @Sendable (_ serialNumber: UInt32) throws(EncodingError) -> any AudioEncoder
     package let makeDecoder: @Sendable () -> any AudioDecoder
     /// Makes the recoverer of one file; it is told whether zeros at the end may be bytes that
@@ -91,13 +89,13 @@ extension AudioCodec {
         self = found
     }
 
-    /// The names of all forms as a sentence lists them: "pcm, wav or flac".
+    /// As a sentence lists them: "pcm, wav or flac".
     package static var names: String {
         allCases.dropLast().map(\.name).joined(separator: ", ") + " or "
             + (allCases.last?.name ?? "")
     }
 
-    /// Whether both are kept in files of the same form, and differ in what of it is sent.
+    /// Whether both have the same file, of which a different part is sent.
     package func isKept(like other: AudioCodec) -> Bool { fileExtension == other.fileExtension }
 }
 
@@ -105,13 +103,12 @@ extension AudioCodec {
 ///
 /// The concatenation of everything appended by `begin`, `encode` and `finish` is a file that
 /// any player opens; cut anywhere, what stands before the cut still plays. An encoder belongs
-/// to one take and is used on the capture thread alone; after its first second it allocates
+/// to one take and is handed to the capture thread with it; after its first second it allocates
 /// nothing.
-package protocol AudioEncoder: AnyObject, Sendable {
+package protocol AudioEncoder: AnyObject {
     func begin(into output: inout [UInt8]) throws(EncodingError)
 
-    /// Takes any count of frames in, and appends what became ready: nothing, a part of a page, or
-    /// several.
+    /// Appends what became ready: nothing, a part of a page, or several.
     func encode(_ frames: Span<Int16>, into output: inout [UInt8]) throws(EncodingError)
 
     /// Appends everything that is still inside the encoder and the file's end mark.
@@ -127,7 +124,7 @@ package protocol AudioEncoder: AnyObject, Sendable {
 }
 
 extension AudioEncoder {
-    package var settledHeader: [UInt8]? { nil }
+    var settledHeader: [UInt8]? { nil }
 }
 
 /// Turns the bytes of one audio file into samples while they come; used by one thread at a time.
@@ -161,7 +158,6 @@ package protocol AudioRecoverer: AnyObject {
     /// Takes the next bytes of the file in; at most a few kilobytes at once.
     func append(_ bytes: Span<UInt8>)
 
-    /// Says what is whole, when all of the file was given.
     func finish() throws(EncodingError) -> IntactAudio
 }
 

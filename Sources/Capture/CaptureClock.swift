@@ -12,21 +12,21 @@ package struct CaptureClock {
     private var origin: Int64
     private var notedAt: Int64
 
-    /// Starts counting at a moment of `CLOCK_MONOTONIC`, in ns.
+    /// `now` is `CLOCK_MONOTONIC`, in ns.
     package init(sampleRate: Int, startedAt now: Int64) {
         self.sampleRate = sampleRate
         origin = now
         notedAt = now
     }
 
-    /// Takes note that the card had captured `frames` frames at `now`, in ns.
+    /// The card had captured `frames` at `now`, in ns.
     package mutating func note(frames: Int, at now: Int64) {
         let crept = origin + max(0, now - notedAt) / 10_000
         origin = min(crept, now - duration(frames))
         notedAt = now
     }
 
-    /// The frames captured by `now`, in ns.
+    /// `now` in ns.
     package func frames(at now: Int64) -> Int {
         let elapsed = max(0, now - origin)
         let seconds = Int(elapsed / 1_000_000_000)

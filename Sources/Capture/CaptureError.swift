@@ -89,7 +89,6 @@ extension CaptureError {
         }
     }
 
-    /// Whether audio was captured before the failure, so that the take goes on to be sent.
     package var isLossInMidTake: Bool {
         switch self {
         case .deviceLost, .deviceSilent, .deviceHangs, .deviceFailed, .readFailed: true

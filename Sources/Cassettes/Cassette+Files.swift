@@ -7,16 +7,13 @@ extension Cassette {
     /// More than any answer that is read, in base64, with its times.
     private static let byteLimit = 64 << 20
 
-    /// Reads a file, or all files of a folder that end in `.json`, in the order of their names.
-    ///
-    /// Blocks on the disk.
+    /// Reads a file, or all `.json` files of a folder, sorted by name; blocks on the disk.
     package static func load(_ path: String) throws(CassetteError) -> [Cassette] {
         guard let names = try names(in: path) else { return [try read(path)] }
         guard !names.isEmpty else { throw .none(path: path) }
         return try names.map { name throws(CassetteError) in try read("\(path)/\(name)") }
     }
 
-    /// The names of the files of a folder in their order; nil when it is a file.
     private static func names(in path: String) throws(CassetteError) -> [String]? {
         do throws(SystemError) {
             return try Folder.names(at: path).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
@@ -46,15 +43,12 @@ extension Cassette {
 }
 
 package enum CassetteError: Error, Sendable, Equatable {
-    /// It cannot be understood; the text says what of it.
+    /// Not a cassette, or a broken one.
     case unreadable(reason: String)
-    /// It has this version, which is not ours.
+    /// A version that is not ours.
     case otherVersion(Int)
-    /// The file or folder cannot be read.
     case file(path: String, SystemError)
-    /// The file holds no cassette.
     case inFile(path: String, reason: String)
-    /// There is no cassette in the folder.
     case none(path: String)
 
     package var description: String {
@@ -68,7 +62,7 @@ package enum CassetteError: Error, Sendable, Equatable {
         }
     }
 
-    /// What a decoder complains of, with the place in the document.
+    /// The decoder's words, with the place in the document.
     static func words(of error: any Error) -> String {
         guard let error = error as? DecodingError else { return "it is not JSON" }
         let (what, context): (String, DecodingError.Context) =

@@ -8,13 +8,13 @@ internal import FoundationEssentials
 /// replayed as a server: what a service does can be tried without that service. In place of each
 /// secret stands `Cassette.secret`. `docs/cassettes.md` describes the file.
 package struct Cassette: Sendable, Equatable {
-    package static let version = 1
+    static let version = 1
     /// What stands in place of a secret; compared with a request, it is any text.
     package static let secret = "…"
 
     package struct Request: Sendable, Equatable {
         package var method: String
-        package var url: String
+        var url: String
         package var headers: [CassetteField] = []
         package var body: Body?
 
@@ -24,15 +24,13 @@ package struct Cassette: Sendable, Equatable {
         }
     }
 
-    /// The body of a request: how it went, and a digest instead of the bytes.
     package struct Body: Sendable, Equatable, Codable {
         package var bytes: Int
-        /// Its SHA-256, in hexadecimal; nil when not all of it was sent.
+        /// In hexadecimal; nil when not all of the body was sent.
         package var sha256: String?
-        /// The file beside this one that holds the bytes; nil when they were not asked for.
+        /// Beside this file, with the bytes; nil when they were not asked for.
         package var file: String?
-        /// When the connection had taken how much: pairs of milliseconds since the beginning and
-        /// bytes.
+        /// Pairs of milliseconds since the beginning and bytes that the connection had taken.
         package var sent: [[Double]]?
 
         package init(bytes: Int) { self.bytes = bytes }
@@ -40,34 +38,33 @@ package struct Cassette: Sendable, Equatable {
 
     package struct Response: Sendable, Equatable {
         package var status: Int
-        /// The fields of the head, without those that frame the body.
+        /// Without those that frame the body.
         package var headers: [CassetteField] = []
-        /// When the head came, in milliseconds since the beginning; nil is as soon as it may.
+        /// Milliseconds since the beginning; nil is as soon as possible.
         package var ms: Double?
-        /// After how many bytes of the request's body it came; nil is after its end.
+        /// After this many bytes of the request's body; nil is after its end.
         package var after: Int?
-        /// The body in the pieces in which it came, decoded.
+        /// In the pieces in which it came, decoded.
         package var body: [CassettePiece] = []
 
         package init(status: Int) { self.status = status }
 
-        package var bytes: [UInt8] { body.flatMap(\.bytes) }
+        var bytes: [UInt8] { body.flatMap(\.bytes) }
     }
 
     private(set) var version = Cassette.version
-    /// What the file is about; for a person.
+    /// For a person.
     package var title: String?
-    /// Where it is from: the page from which it was written; nil for one that was recorded.
-    package var source: String?
-    /// When it was recorded, in ISO 8601, UTC.
+    /// The page that describes it; nil for a recorded one.
+    var source: String?
+    /// ISO 8601, UTC.
     package var recorded: String?
     package var request: Request
-    /// What came back; nil is nothing.
+    /// Nil is no response.
     package var response: Response?
-    /// How the exchange ended, in a word of the reports, such as `connection-lost`; nil is as it
-    /// should.
+    /// A word of the reports, such as `connection-lost`; nil is a good end.
     ///
-    /// A replay breaks the connection off where it says anything else than `answered`.
+    /// A replay breaks the connection off unless it is `answered`.
     package var ending: String?
 
     package init(_ request: Request, _ response: Response? = nil) {
@@ -75,7 +72,6 @@ package struct Cassette: Sendable, Equatable {
         self.response = response
     }
 
-    /// Reads a file's bytes.
     package init(_ bytes: [UInt8]) throws(CassetteError) {
         do {
             self = try JSONDecoder().decode(Cassette.self, from: Data(bytes))
@@ -95,7 +91,7 @@ package struct Cassette: Sendable, Equatable {
     }
 }
 
-/// A field of a head, in the file one line: `Content-Type: audio/wav`.
+/// In the file one line: `Content-Type: audio/wav`.
 package struct CassetteField: Sendable, Equatable, Codable {
     package var name: String
     package var value: String
@@ -119,23 +115,22 @@ package struct CassetteField: Sendable, Equatable, Codable {
         try container.encode("\(name): \(value)")
     }
 
-    /// Whether the field has this name; fields have no case.
-    package func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+    func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 }
 
 extension [CassetteField] {
-    /// The value of the first field of that name, or nil.
-    package func value(of name: String) -> String? { first { $0.isNamed(name) }?.value }
+    /// The first field of that name.
+    func value(of name: String) -> String? { first { $0.isNamed(name) }?.value }
 }
 
-/// Bytes of an answer that came together: text where they are text, otherwise base64.
+/// Bytes that came together; in the file as text, or else as base64.
 package struct CassettePiece: Sendable, Equatable, Codable {
     private enum Key: String, CodingKey { case ms, after, text, base64 }
 
     package var bytes: [UInt8]
-    /// When they came, in milliseconds since the beginning; nil is as soon as they may.
+    /// Milliseconds since the beginning; nil is as soon as possible.
     package var ms: Double?
-    /// After how many bytes of the request's body they came; nil is after its end.
+    /// After this many bytes of the request's body; nil is after its end.
     package var after: Int?
 
     package init(_ bytes: [UInt8], ms: Double? = nil, after: Int? = nil) {

@@ -48,7 +48,6 @@ extension Cassette.Request {
         return lines
     }
 
-    /// The path and the query of the URL.
     package var target: String {
         guard let scheme = url.firstRange(of: "://") else { return url }
         let rest = url[scheme.upperBound...]
@@ -56,11 +55,10 @@ extension Cassette.Request {
         return rest[start] == "?" ? "/" + rest[start...] : String(rest[start...])
     }
 
-    /// The scheme, host and port of the URL.
+    /// Scheme, host and port.
     package var origin: String { String(url.dropLast(target.count)) }
 
-    /// The path, and the values of the query's parameters by their names; of several with one name
-    /// all, joined.
+    /// The path, and the values by parameter; several of one name are joined.
     private static func parts(of target: String) -> (String, [String: String]) {
         let pieces = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         var query: [String: String] = [:]
@@ -75,12 +73,12 @@ extension Cassette.Request {
         return (String(pieces[0]), query)
     }
 
-    /// The type without its parameters, such as a form's boundary.
+    /// Without parameters, such as a form's boundary.
     private static func mediaType(_ value: String?) -> String? {
         value.map { String($0.prefix { $0 != ";" }).filter { $0 != " " }.lowercased() }
     }
 
-    /// Whether a text is a pattern in which a mark stands for any text but none.
+    /// A mark in the pattern stands for any text of at least one character.
     private static func matches(_ text: String, _ pattern: String) -> Bool {
         var pieces = pattern.split(separator: Cassette.secret, omittingEmptySubsequences: false)
         guard pieces.count > 1 else { return text == pattern }

@@ -16,7 +16,7 @@ internal import LinuxPlatform
     private let context: OpaquePointer?
     private let encrypts: Bool
 
-    /// Schedules a key of 32 bytes, for one direction.
+    /// The key has 32 bytes.
     init(key: Span<UInt8>, encrypts: Bool) throws(SystemError) {
         precondition(key.count == Self.keyByteCount)
         self.encrypts = encrypts
@@ -30,11 +30,11 @@ internal import LinuxPlatform
 
     deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
-    /// Encrypts bytes to as many bytes and a tag behind them, which vouches for `context` as well.
+    /// Writes the ciphertext and a tag, which also vouches for `context`.
     ///
-    /// The nonce was never used with this key.
+    /// The nonce must never repeat with this key.
     ///
-    /// - Returns: false when the library has no memory left.
+    /// - Returns: false when memory ran out.
     func seal(
         _ plain: Span<UInt8>, nonce: Span<UInt8>, context: [UInt8] = [],
         into output: UnsafeMutableRawBufferPointer
@@ -46,8 +46,7 @@ internal import LinuxPlatform
                 output.baseAddress.map { unsafe $0 + plain.count }) == 1
     }
 
-    /// Decrypts what `seal` has made with the same nonce and context; the output is worthless unless
-    /// true is returned: the tag is right.
+    /// The output is worthless unless this returns true.
     func open(
         _ sealed: Span<UInt8>, nonce: Span<UInt8>, context: [UInt8] = [],
         into output: UnsafeMutableRawBufferPointer
@@ -85,14 +84,13 @@ internal import LinuxPlatform
         }
     }
 
-    /// Closes the computation; when decrypting, this compares the tag.
     private func finish() -> Bool {
         var rest = [UInt8](repeating: 0, count: Self.tagByteCount)
         var count: Int32 = 0
         return unsafe EVP_CipherFinal_ex(context, &rest, &count) == 1
     }
 
-    /// Nothing but memory can run out here.
+    /// libcrypto fails here only without memory.
     static var failure: SystemError { SystemError(call: "encrypt", code: ENOMEM) }
 }
 

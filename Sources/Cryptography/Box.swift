@@ -19,7 +19,7 @@ internal import LinuxPlatform
 /// The tag vouches for the first 48 bytes, too, and for where the box belongs. The hash tells damage
 /// from a wrong key; there is nothing else by which keys could be told apart, or tried.
 struct Box {
-    /// Bytes that a box has besides its contents.
+    /// In bytes, besides the contents.
     static let overhead = headByteCount + AESGCM.tagByteCount + checkByteCount
 
     private static let headByteCount = 48
@@ -37,8 +37,6 @@ struct Box {
         salt = .random(Self.saltByteCount)
     }
 
-    /// Reads the beginning of a box.
-    ///
     /// - Throws: `EncryptionError`: `.damaged` also when the derivation would cost too much.
     init(of bytes: [UInt8]) throws(EncryptionError) {
         guard bytes.starts(with: Self.magic), bytes.count >= Self.overhead else { throw .damaged }
@@ -66,9 +64,7 @@ struct Box {
         return head + [UInt8](repeating: 0, count: 32 - head.count) + salt
     }
 
-    /// Encrypts the contents.
-    ///
-    /// Each box has its own key by its own salt, so that the nonce can be zero.
+    /// Each box has its own salt and so its own key, so the nonce can be zero.
     func seal(
         _ bytes: [UInt8], under root: [UInt8], for context: [UInt8]
     ) throws(SystemError) -> [UInt8] {
@@ -85,7 +81,7 @@ struct Box {
         return box + Self.check(box[...])
     }
 
-    /// Decrypts the contents; nil when the key is another one, or the box belongs elsewhere.
+    /// Nil when the key is another one, or the box belongs elsewhere.
     func open(
         _ box: [UInt8], under root: [UInt8], for context: [UInt8]
     ) throws(SystemError) -> [UInt8]? {

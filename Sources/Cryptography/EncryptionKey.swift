@@ -12,17 +12,17 @@ internal import Synchronization
 /// from memory with the last reference. Usable from any thread; the first use of a passphrase takes
 /// a fifth of a second.
 public final class EncryptionKey: Sendable {
-    /// The fewest different bytes of a secret; text and random bytes have many more.
+    /// Distinct bytes of a secret; text and random bytes have many more.
     private static let minimumVariety = 5
     private static let textPrefix = Array("utter-key-".utf8)
 
     private struct State {
-        /// What was given, as it was given.
+        /// As it was given.
         var secret: [UInt8]
-        /// A random key's bytes; empty for a passphrase.
+        /// Empty for a passphrase.
         var random: [UInt8]
         var derivation: KeyDerivation
-        /// Roots that were made before, since each takes its time.
+        /// Kept, since each takes its time.
         var roots: [(derivation: KeyDerivation, bytes: [UInt8])] = []
 
         mutating func root(_ derivation: KeyDerivation) throws(SystemError) -> [UInt8] {
@@ -91,9 +91,7 @@ public final class EncryptionKey: Sendable {
         guard Set(bytes).count >= minimumVariety else { throw .guessable }
     }
 
-    /// A new key of 32 random bytes as a line of text, which the caller clears.
-    ///
-    /// It is `utter-key-`, 64 hexadecimal digits and a line feed.
+    /// `utter-key-`, 64 hexadecimal digits and a line feed; the caller clears it.
     package static func makeText() -> [UInt8] {
         var bytes = [UInt8].random(AESGCM.keyByteCount)
         defer { bytes.clear() }
@@ -106,8 +104,7 @@ public final class EncryptionKey: Sendable {
         return text + [0x0A]
     }
 
-    /// A new passphrase that a person can type, and how many random bits it has; the caller clears
-    /// it.
+    /// The number of random bits as well; the caller clears the bytes.
     package static func makePassphrase() -> (bytes: [UInt8], bits: Int) { Passphrase.make() }
 
     private static func bytes(ofText text: [UInt8]) -> [UInt8]? {
@@ -149,7 +146,7 @@ public final class EncryptionKey: Sendable {
         }
     }
 
-    /// Encrypts a few bytes, as `Box` says.
+    /// As `Box` says.
     package func seal(_ bytes: [UInt8], for context: [UInt8]) throws(SystemError) -> [UInt8] {
         let derivation = state.withLock { $0.derivation }
         return try Box(derivation).seal(bytes, under: try root(derivation), for: context)
@@ -179,7 +176,7 @@ public final class EncryptionKey: Sendable {
 }
 
 extension [UInt8] {
-    /// Random bytes of the system's generator, `getrandom(2)`.
+    /// The corresponding C function is `getrandom`.
     package static func random(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -212,12 +209,9 @@ extension KeyError: CustomStringConvertible {
 }
 
 package enum EncryptionError: Error, Equatable {
-    /// It was sealed under another key, or belongs to another take.
     case wrongKey
-    /// It was altered or damaged.
     case damaged
-    /// A later program has written it.
     case laterVersion(Int)
-    /// The disk failed, or memory ran out.
+    /// A failing disk, or no memory.
     case system(SystemError)
 }

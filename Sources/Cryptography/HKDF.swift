@@ -7,10 +7,10 @@ internal import Glibc
 enum HKDF {
     private static let digestByteCount = HMACSHA256.byteCount
 
-    /// Derives at most 8,160 bytes, which the caller clears, from the input keying material.
+    /// At most 8,160 bytes, which the caller clears.
     ///
     /// The salt is public, and may be empty; `purpose` is the `info` of the RFC: keys for different
-    /// purposes say nothing of each other.
+    /// purposes are independent.
     static func derive(
         from secret: [UInt8], salt: [UInt8], purpose: [UInt8], byteCount: Int
     ) -> [UInt8] {
@@ -35,7 +35,7 @@ enum HKDF {
 }
 
 extension [UInt8] {
-    /// Overwrites the bytes, in a way that the optimiser keeps.
+    /// In a way that the optimiser keeps.
     package mutating func clear() {
         unsafe withUnsafeMutableBytes { bytes in
             guard let start = bytes.baseAddress else { return }
@@ -44,7 +44,7 @@ extension [UInt8] {
     }
 }
 
-/// A keyed digest (RFC 2104) with SHA-256, by libcrypto.
+/// HMAC (RFC 2104) with SHA-256, by libcrypto.
 package enum HMACSHA256 {
     static let byteCount = 32
 
@@ -57,5 +57,31 @@ package enum HMACSHA256 {
         // It allocates its context; without memory for that there is no going on.
         precondition(unsafe result != nil, "no memory for a key")
         return digest
+    }
+}
+
+package struct SHA256 {
+    private var context = SHA256_CTX()
+
+    package init() { unsafe SHA256_Init(&context) }
+
+    package mutating func update(_ bytes: Span<UInt8>) {
+        _ = unsafe bytes.withUnsafeBufferPointer { buffer in
+            unsafe SHA256_Update(&context, buffer.baseAddress, buffer.count)
+        }
+    }
+
+    package var bytes: [UInt8] {
+        var last = context
+        var digest = [UInt8](repeating: 0, count: 32)
+        unsafe SHA256_Final(&digest, &last)
+        return digest
+    }
+
+    /// 64 lower-case digits.
+    package var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return String(decoding: text, as: UTF8.self)
     }
 }

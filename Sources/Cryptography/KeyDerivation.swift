@@ -4,16 +4,16 @@ internal import CCrypto
 internal import Glibc
 internal import LinuxPlatform
 
-/// How the root, from which the keys of boxes are derived, is made of what a person keeps.
+/// How the root of the boxes' keys is made from a person's key.
 enum KeyDerivation: Equatable {
-    /// The key is random, and the root itself.
+    /// The key is random, and is the root.
     case none
     /// The key is a passphrase, stretched by scrypt (RFC 7914).
     case scrypt(salt: [UInt8], Cost)
 
     static let saltByteCount = 16
 
-    /// What one try costs: `128 · blocks · 2^logRounds` bytes, and time for `passes` of them.
+    /// `128 · blocks · 2^logRounds` bytes of memory, and time for `passes` of them.
     struct Cost: Equatable {
         var logRounds: UInt8
         var blocks: UInt8
@@ -22,13 +22,13 @@ enum KeyDerivation: Equatable {
         /// 32 MiB and a fifth of a second.
         static let standard = Cost(logRounds: 15, blocks: 8, passes: 3)
 
-        /// Whether this program takes part: at least 16 MiB, at most 128 MiB and two seconds.
+        /// Accepted costs: 16 to 128 MiB, and at most two seconds.
         var isBounded: Bool {
             (14...17).contains(logRounds) && blocks == 8 && (1...8).contains(passes)
         }
     }
 
-    /// Stretches a passphrase to 32 bytes, which the caller clears.
+    /// 32 bytes, which the caller clears.
     func root(of passphrase: [UInt8]) throws(SystemError) -> [UInt8] {
         guard case .scrypt(let salt, let cost) = self else { return passphrase }
         var root = [UInt8](repeating: 0, count: AESGCM.keyByteCount)

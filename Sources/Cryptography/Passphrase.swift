@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key that a person can type: how one is made, and which is too easily guessed.
+/// Makes passphrases, and rejects those that are easily guessed.
 enum Passphrase {
-    /// The fewest bytes.
+    /// In bytes.
     static let minimumByteCount = 16
-    /// The fewest of them that do not follow from those before.
+    /// Bytes that do not follow from those before.
     private static let minimumNewCount = 12
     private static let groups = 5
     private static let groupLength = 4
     /// 32 letters and digits of which no two look alike.
     private static let alphabet = Array("abcdefghjkmnpqrstuvwxyz123456789".utf8)
-    /// What follows each other in the alphabet and on keyboards, in rows and in columns.
+    /// Neighbours in the alphabet and on keyboards, in rows and columns.
     private static let rows = [
         "abcdefghijklmnopqrstuvwxyz", "1234567890", "0123456789", "qwertyuiop", "asdfghjkl",
         "zxcvbnm", "qwertzuiop", "yxcvbnm", "azertyuiop", "qsdfghjklm", "1qaz", "2wsx", "3edc",
         "4rfv", "5tgb", "6yhn", "7ujm", "8ik,", "9ol.", "0p;/",
     ].map { Array($0.utf8) }
 
-    /// A random one of 100 bits, such as `kq7m-2xvd-9hte-pw4c-ab3f`, which the caller clears.
+    /// 100 random bits, such as `kq7m-2xvd-9hte-pw4c-ab3f`, which the caller clears.
     static func make() -> (bytes: [UInt8], bits: Int) {
         var random = [UInt8].random(groups * groupLength)
         defer { random.clear() }
@@ -31,7 +31,7 @@ enum Passphrase {
         return (bytes, random.count * 5)
     }
 
-    /// Whether it repeats itself, or goes along rows, so that few of its characters are new.
+    /// Whether it has too few new characters: it repeats itself, or goes along rows.
     ///
     /// Words are not looked up.
     static func isPredictable(_ bytes: [UInt8]) -> Bool {
@@ -52,7 +52,7 @@ enum Passphrase {
         return newCount < minimumNewCount
     }
 
-    /// Whether three characters are the same, or one step after the other in a row, either way.
+    /// The same character three times, or one step after the other in a row, either way.
     private static func goesOn(_ three: [UInt8]) -> Bool {
         if Set(three).count == 1 { return true }
         return rows.contains { row in

@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Says what one key means that is watched on any number of keyboards.
+/// The meaning of one key that is watched on any number of keyboards.
 ///
-/// Pure: times are given. Repeats mean nothing, nor does the release of a key that was down before
-/// it was watched. A key that is down on two keyboards is down until both have let it go.
+/// Pure: times are given. Repeats mean nothing, nor does the release of a key that was down before.
+/// A key that is down on two keyboards is down until both release it.
 package struct HeldKey {
     package enum Meaning: Equatable, Sendable {
         case down
         case up
-        /// The keyboard on which it was held is gone.
+        /// Its keyboard was unplugged.
         case lost
-        /// It was part of a shortcut, or the person pressed Escape with it: what began is not meant.
+        /// Part of a shortcut, or pressed with Escape: the recording is not wanted.
         case dismissed
     }
 
-    /// Another key that goes down so soon makes a shortcut of both.
-    ///
-    /// Later the person talks.
+    /// Another key that goes down this soon makes a shortcut of both.
     static let chordTime = Duration.milliseconds(400)
 
     private let key: KeyNumber
     private var keyboards: Set<Int> = []
     private var downTime: ContinuousClock.Instant?
 
-    /// Watches a key, which is up or does not count until it was.
     init(_ key: KeyNumber) { self.key = key }
 
     private var isMeant: Bool { downTime != nil }
 
-    /// Says what the movement of a key means; nil is nothing.
+    /// Nil is no meaning.
     mutating func handle(
         _ moved: KeyNumber, _ movement: KeyMovement, on keyboard: Int,
         at instant: ContinuousClock.Instant
@@ -47,7 +44,7 @@ package struct HeldKey {
         }
     }
 
-    /// Says what the loss of a keyboard means; nil is nothing.
+    /// Nil is no meaning.
     mutating func lose(_ keyboard: Int) -> Meaning? { release(on: keyboard, as: .lost) }
 
     private mutating func release(on keyboard: Int, as meaning: Meaning) -> Meaning? {
@@ -56,7 +53,7 @@ package struct HeldKey {
         return isMeant ? meaning : nil
     }
 
-    /// Another key: of the same keyboard, since a program that types has one of its own.
+    /// Only keys of the same keyboard count: a program that types has a keyboard of its own.
     private mutating func other(
         _ moved: KeyNumber, on keyboard: Int, at instant: ContinuousClock.Instant
     ) -> Meaning? {

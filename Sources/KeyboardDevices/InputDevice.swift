@@ -4,27 +4,26 @@ internal import CEvdev
 internal import Glibc
 internal import LinuxPlatform
 
-/// A device below `/dev/input`, read by libevdev and never grabbed: others get its keys as well.
+/// A device below `/dev/input`, read by libevdev and never grabbed: other programs get its keys as
+/// well.
 ///
-/// Belongs to one thread. What it reads it tells, and remembers no key.
+/// Used by one thread. It reports movements, and remembers no key.
 @safe final class InputDevice {
     enum Reading: Equatable {
         case key(KeyNumber, KeyMovement, at: ContinuousClock.Instant)
-        /// Nothing, for now.
         case nothing
-        /// The device is gone.
         case lost
     }
 
     private let descriptor: OwnedDescriptor
     private let device: OpaquePointer
     private let hasTimes: Bool
-    /// Whether events were dropped, and what has changed meanwhile is asked for.
+    /// Events were dropped: the changes meanwhile are being read.
     private var isBehind = false
 
-    /// Opens a device; does not block.
+    /// Does not block.
     ///
-    /// - Throws: `SystemError`: `EACCES` without the right, `ENODEV` and others when it is none.
+    /// - Throws: `SystemError`: `EACCES` without the right, `ENODEV` and others for something else.
     init(_ path: String) throws(SystemError) {
         let number = try retryingInterrupts("open \(path)") {
             unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -42,7 +41,7 @@ internal import LinuxPlatform
 
     deinit { unsafe libevdev_free(device) }
 
-    /// What to poll for `POLLIN`.
+    /// To be polled for `POLLIN`.
     var number: Int32 { descriptor.number }
 
     var name: String {
@@ -53,9 +52,9 @@ internal import LinuxPlatform
         unsafe libevdev_has_event_code(device, UInt32(EV_KEY), UInt32(key.number)) == 1
     }
 
-    /// The next movement of a key; never blocks.
+    /// Never blocks.
     ///
-    /// When the kernel has dropped events, the keys that have moved meanwhile come instead.
+    /// When the kernel has dropped events, the changes meanwhile come instead.
     func next() -> Reading {
         while true {
             var event = input_event()
@@ -75,7 +74,7 @@ internal import LinuxPlatform
         }
     }
 
-    /// When an event was, on the clock that decides: however late it is read.
+    /// The time of the event, not of reading it.
     private func instant(of time: timeval) -> ContinuousClock.Instant {
         let now = ContinuousClock.now
         var clock = timespec()
@@ -87,7 +86,7 @@ internal import LinuxPlatform
         return (.zero..<Self.longestAge).contains(age) ? now - age : now
     }
 
-    /// An event that has waited longer was not meant for what happens now.
+    /// An older event is not meant for what happens now.
     private static let longestAge = Duration.seconds(60)
 }
 

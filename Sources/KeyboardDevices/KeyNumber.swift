@@ -2,21 +2,21 @@
 
 internal import CEvdev
 
-/// A key of a keyboard, by the number that the kernel gives it.
+/// A key by its number in the kernel.
 ///
-/// It is the place of the key, whatever layout the person has.
+/// The number is that of the key's place, whatever the layout.
 package struct KeyNumber: Hashable, Sendable {
-    /// The number, as `linux/input-event-codes.h` lists them.
-    package let number: UInt16
+    /// `linux/input-event-codes.h` lists them.
+    let number: UInt16
 
-    /// What is held when nothing is said: alone it writes nothing anywhere.
+    /// The default: alone it writes nothing in any program.
     package static let rightControl = KeyNumber(UInt16(KEY_RIGHTCTRL))
-    /// What throws a recording away.
+    /// Throws a recording away.
     static let escape = KeyNumber(UInt16(KEY_ESC))
 
     package init(_ number: UInt16) { self.number = number }
 
-    /// The key of a name: "right-ctrl", "f13", "KEY_MICMUTE", or "BTN_EXTRA" of a mouse.
+    /// Names are "right-ctrl", "f13", "KEY_MICMUTE", or "BTN_EXTRA" of a mouse.
     ///
     /// - Returns: nil when the kernel has no such name.
     package init?(named name: String) {
@@ -29,7 +29,7 @@ package struct KeyNumber: Hashable, Sendable {
         self.init(number)
     }
 
-    /// Its name, as a line shows it: "right Ctrl", or what the kernel calls it.
+    /// As shown: "right Ctrl", or the kernel's name.
     package var name: String {
         guard let text = unsafe libevdev_event_code_get_name(UInt32(EV_KEY), UInt32(number)) else {
             return "key \(number)"
@@ -38,19 +38,19 @@ package struct KeyNumber: Hashable, Sendable {
         return Self.titles[name] ?? String(name.dropFirst(name.hasPrefix("KEY_") ? 4 : 0))
     }
 
-    /// Whether it is a button of a mouse, a pad or a pen, which belongs to no chord of keys.
+    /// A button of a mouse, a pad or a pen belongs to no chord of keys.
     var isButton: Bool {
         (UInt16(BTN_MISC)..<UInt16(KEY_OK)).contains(number)
     }
 
-    /// Names of the terminal's keys that the kernel calls otherwise.
+    /// Keys that the terminal and the kernel name differently.
     private static let aliases = [
         "RETURN": "ENTER", "PRINT-SCREEN": "SYSRQ", "MENU": "COMPOSE", "ALT-GR": "RIGHTALT",
         "LEFT-CONTROL": "LEFTCTRL", "RIGHT-CONTROL": "RIGHTCTRL", "LEFT-SUPER": "LEFTMETA",
         "RIGHT-SUPER": "RIGHTMETA",
     ]
 
-    /// The names of those that are likely, as a person writes them.
+    /// Of likely keys, as a person writes them.
     private static let titles = [
         "KEY_RIGHTCTRL": "right Ctrl", "KEY_LEFTCTRL": "left Ctrl", "KEY_RIGHTALT": "right Alt",
         "KEY_RIGHTSHIFT": "right Shift", "KEY_RIGHTMETA": "right Super",
@@ -60,10 +60,8 @@ package struct KeyNumber: Hashable, Sendable {
 }
 
 enum KeyMovement: Sendable, Equatable, CaseIterable {
-    /// It went up.
     case release
-    /// It went down.
     case press
-    /// It is held, and the keyboard says so again.
+    /// Held down, as the keyboard reports again.
     case repetition
 }

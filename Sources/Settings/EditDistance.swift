@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a word is from another that may have been meant.
 package enum EditDistance {
     /// The letters that must be inserted, left out, replaced or exchanged with their neighbour
     /// (Damerau and Levenshtein, no letter twice).
-    package static func between(_ one: String, _ other: String) -> Int {
+    static func between(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one), Array(other))
         guard !one.isEmpty, !other.isEmpty else { return max(one.count, other.count) }
         var before = [Int](repeating: 0, count: other.count + 1)

@@ -4,7 +4,7 @@
 ///
 /// toml++ bounds how deep values nest, and not how many parts a key has.
 enum NestingCheck {
-    /// The most dots of a line, outside of texts and remarks.
+    /// Per line, outside of strings and comments.
     static let limit = 32
 
     private enum Place { case bare, remark, text(quote: UInt8, isLong: Bool) }
@@ -50,7 +50,6 @@ enum NestingCheck {
         }
     }
 
-    /// Whether two more of a quotation mark follow.
     private static func isRow(of quote: UInt8, at index: Int, in bytes: [UInt8]) -> Bool {
         bytes[index...].prefix(2).elementsEqual([quote, quote])
     }

@@ -2,9 +2,9 @@
 
 internal import CTOML
 
-/// Reads the text of a file of settings, which is TOML 1.0, with the place of everything in it.
+/// Reads TOML 1.0, with the place of everything in it.
 package enum SettingsDocument {
-    /// The most bytes: no file of settings that a person writes is longer.
+    /// In bytes: no person writes a longer file of settings.
     package static let byteLimit = 1 << 20
 
     package static func parse(
@@ -28,7 +28,6 @@ package enum SettingsDocument {
     }
 }
 
-/// Puts together what toml++ tells of a document.
 private final class DocumentBuilder {
     fileprivate struct Open {
         var name: String?
@@ -49,7 +48,6 @@ private final class DocumentBuilder {
 
     fileprivate init(file: String?) { self.file = file }
 
-    /// The document, once all is told.
     var table: SettingsTable { Self.table(open[0].members) }
 
     /// toml++ sorts by name; a person reads from the top.
@@ -76,7 +74,7 @@ private final class DocumentBuilder {
 
     // MARK: - C
 
-    /// What toml++ calls, each with the builder as its context.
+    /// The context of each callback is the builder.
     static var reader: utter_toml_reader {
         unsafe utter_toml_reader(
             begin: { context, name, length, namePlace, place, isArray in
@@ -111,7 +109,7 @@ private final class DocumentBuilder {
     }
 }
 
-/// What is missing where a bare word stands, which toml++ takes for half a number, date or `true`.
+/// What is missing around a bare word, which toml++ takes for half a number, date or `true`.
 private func advice(on reason: String) -> String {
     let isBareWord =
         reason.contains("could not determine value type") || reason.contains("parsing boolean")

@@ -14,7 +14,7 @@ package struct SettingsReader {
     private let name: String?
     private var asked: [String] = []
 
-    /// Reads a table; `name` is what a message calls it.
+    /// `name` stands before the members in messages.
     package init(_ table: SettingsTable, name: String? = nil) {
         self.table = table
         self.name = name
@@ -29,31 +29,24 @@ package struct SettingsReader {
         try value(key, "a string", \.string)
     }
 
-    /// A text that is read further; its error is said at its place.
-    package mutating func string<Value, Failure: Error>(
-        _ key: String, as read: (String) throws(Failure) -> Value,
-        reason: (Failure) -> String
+    /// Reads the text further; an error names its place.
+    package mutating func string<Value, Failure: Error & CustomStringConvertible>(
+        _ key: String, as read: (String) throws(Failure) -> Value
     ) throws(SettingsError) -> Value? {
-        let place = table[key]?.place
         guard let text = try string(key) else { return nil }
-        do throws(Failure) {
-            return try read(text)
-        } catch {
-            throw SettingsError("'\(path(key))': \(reason(error))", at: place)
-        }
+        return try value(of: text, key, read)
     }
 
     package mutating func word<Word: RawRepresentable & CaseIterable>(
         _ key: String, as type: Word.Type = Word.self
     ) throws(SettingsError) -> Word? where Word.RawValue == String {
-        let place = table[key]?.place
         guard let text = try string(key) else { return nil }
         if let word = Word(rawValue: text) { return word }
         let words = Word.allCases.map(\.rawValue)
         let hint =
             EditDistance.nearest(to: text, among: words).map { "; did you mean '\($0)'?" }
             ?? "; it is one of \(words.joined(separator: ", "))"
-        throw SettingsError("'\(path(key))' cannot be '\(text)'\(hint)", at: place)
+        throw error(key, " cannot be '\(text)'\(hint)")
     }
 
     package mutating func integer(_ key: String) throws(SettingsError) -> Int? {
@@ -68,7 +61,6 @@ package struct SettingsReader {
     package mutating func seconds(
         _ key: String, upTo limit: Int, allowsZero: Bool = false
     ) throws(SettingsError) -> Duration? {
-        let place = place(key)
         var said: Double?
         if let text = table[key]?.value.string, let seconds = TimeText.seconds(text) {
             asked.append(key)
@@ -78,9 +70,8 @@ package struct SettingsReader {
         }
         guard let number = said else { return nil }
         guard allowsZero ? number >= 0 : number > 0, number <= Double(limit) else {
-            throw SettingsError(
-                "'\(path(key))' must be \(allowsZero ? "0 or more" : "above 0") and at most "
-                    + "\(limit)", at: place)
+            throw error(
+                key, " must be \(allowsZero ? "0 or more" : "above 0") and at most \(limit)")
         }
         // In whole milliseconds: 2.4 is no binary fraction.
         return .milliseconds(Int((number * 1_000).rounded()))
@@ -90,13 +81,30 @@ package struct SettingsReader {
         try value(key, "true or false", \.flag)
     }
 
-    /// Texts: a list of them, or one.
+    /// A list of strings, or one string.
     package mutating func strings(_ key: String) throws(SettingsError) -> [String]? {
         if case .string(let text) = table[key]?.value {
             asked.append(key)
             return [text]
         }
         return try list(key, of: "strings", \.string)
+    }
+
+    /// Reads each of the texts further; an error names the place of the list.
+    package mutating func strings<Value, Failure: Error & CustomStringConvertible>(
+        _ key: String, as read: (String) throws(Failure) -> Value
+    ) throws(SettingsError) -> [Value]? {
+        try strings(key)?.map { text throws(SettingsError) in try value(of: text, key, read) }
+    }
+
+    private func value<Value, Failure: Error & CustomStringConvertible>(
+        of text: String, _ key: String, _ read: (String) throws(Failure) -> Value
+    ) throws(SettingsError) -> Value {
+        do throws(Failure) {
+            return try read(text)
+        } catch let failure {
+            throw error(key, ": \(failure.description)")
+        }
     }
 
     package mutating func integers(_ key: String) throws(SettingsError) -> [Int]? {
@@ -122,7 +130,7 @@ package struct SettingsReader {
         }
     }
 
-    /// A table of texts, in the order in which they are written.
+    /// In the order of the file.
     package mutating func texts(
         _ key: String
     ) throws(SettingsError) -> [(name: String, value: String, place: SettingsPlace)]? {
@@ -134,31 +142,45 @@ package struct SettingsReader {
         }
     }
 
-    /// A table, as a reader of its own that the caller finishes.
+    /// The caller calls `finish()` of the table's reader.
     package mutating func table(_ key: String) throws(SettingsError) -> SettingsReader? {
         let name = path(key)
         return try value(key, "a table", \.table).map { SettingsReader($0, name: name) }
     }
 
-    /// A list of tables, each as a reader of its own that the caller finishes.
+    /// Reads a table to its end.
+    package mutating func table<Value>(
+        _ key: String, as read: (inout SettingsReader) throws(SettingsError) -> Value
+    ) throws(SettingsError) -> Value? {
+        guard var table = try table(key) else { return nil }
+        let value = try read(&table)
+        try table.finish()
+        return value
+    }
+
+    /// The caller calls `finish()` of each reader.
     package mutating func tables(_ key: String) throws(SettingsError) -> [SettingsReader]? {
         let name = path(key)
         return try list(key, of: "tables", \.table)?.map { SettingsReader($0, name: name) }
     }
 
-    /// Where a member stands; nil when it does not.
+    /// Nil for a missing member.
     package func place(_ key: String) -> SettingsPlace? { table[key]?.place }
 
-    /// What a message calls a member.
+    /// The error about a member: `reason` stands behind its name.
+    package func error(_ key: String, _ reason: String) -> SettingsError {
+        SettingsError("'\(path(key))'\(reason)", at: place(key))
+    }
+
+    /// The member's name in messages.
     package func path(_ key: String) -> String { name.map { "\($0).\(key)" } ?? key }
 
-    /// Demands that every member has been asked for.
     package func finish() throws(SettingsError) {
         if let (error, _) = unknown({ _, _ in nil }).first { throw error }
     }
 
-    /// The members that have not been asked for: what to say of each, and the name that may have
-    /// been meant; `meant` knows members of other tables, and is asked when none of this one is near.
+    /// Members not asked for: the error, and the name that may have been meant; `meant` knows other
+    /// tables, and is asked when no name of this one is near.
     package func unknown(
         _ meant: (_ path: String, _ isTable: Bool) -> String?
     ) -> [(error: SettingsError, meant: String?)] {

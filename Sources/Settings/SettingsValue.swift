@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One value of a file of settings (TOML 1.0).
 package enum SettingsValue: Sendable, Hashable {
     case string(String)
     case integer(Int)
     case number(Double)
     case flag(Bool)
-    /// A list; its elements may differ in kind.
+    /// Elements may differ in kind.
     case array([SettingsNode])
     case table(SettingsTable)
-    /// A date or a time, which no setting is.
+    /// A date or a time: no setting takes one.
     case date
 
     package var kind: String {
@@ -34,7 +33,6 @@ package enum SettingsValue: Sendable, Hashable {
     }
 }
 
-/// A value and where it stands.
 package struct SettingsNode: Sendable, Hashable {
     package var value: SettingsValue
     package var place: SettingsPlace
@@ -45,11 +43,11 @@ package struct SettingsNode: Sendable, Hashable {
     }
 }
 
-/// A table of named values, in the order in which they are written.
+/// In the order of the file.
 package struct SettingsTable: Sendable, Hashable {
     package struct Member: Sendable, Hashable {
         package var name: String
-        /// Where the name stands.
+        /// Of the name.
         package var place: SettingsPlace
         package var node: SettingsNode
 
@@ -60,7 +58,7 @@ package struct SettingsTable: Sendable, Hashable {
         }
     }
 
-    /// The members; no name occurs twice.
+    /// No name occurs twice.
     package var members: [Member]
 
     package init(_ members: [Member] = []) { self.members = members }
@@ -70,13 +68,13 @@ package struct SettingsTable: Sendable, Hashable {
     }
 }
 
-/// A place in a file of settings, for a message.
+/// For messages.
 package struct SettingsPlace: Sendable, Hashable, Comparable {
-    /// The line, from 1.
+    /// From 1.
     package var line: Int
-    /// The column, from 1, in characters.
+    /// From 1, in characters.
     package var column: Int
-    /// The file's name; nil where there is one file only.
+    /// Nil where only one file is read.
     package var file: String?
 
     package init(line: Int, column: Int, file: String? = nil) {
@@ -90,12 +88,11 @@ package struct SettingsPlace: Sendable, Hashable, Comparable {
     }
 }
 
-/// Why a file of settings cannot be used: what is wrong, and where.
 package struct SettingsError: Error, Sendable, Equatable {
-    /// The longest reason that is said, which may repeat what the file says.
+    /// In characters; a reason may repeat what the file says.
     private static let limit = 400
 
-    /// Where; nil for something that is missing.
+    /// Nil for something that is missing.
     package var place: SettingsPlace?
     package var reason: String
 
@@ -104,8 +101,7 @@ package struct SettingsError: Error, Sendable, Equatable {
         self.place = place
     }
 
-    /// The error behind the name of its file, as compilers write it; `file` is its name, unless the
-    /// place has another.
+    /// As compilers write it; `file` is used unless the place has a name.
     package func text(of file: String) -> String {
         let reason = reason.count > Self.limit ? "\(reason.prefix(Self.limit))…" : reason
         guard let place else { return "\(file): \(reason)" }

@@ -4,14 +4,14 @@ internal import CSystemd
 internal import Glibc
 internal import LinuxPlatform
 
-/// A connection to D-Bus; belongs to one thread, and blocks it.
+/// A connection to D-Bus; used by one thread, which it blocks.
 @safe final class Bus {
     private let bus: OpaquePointer
 
-    /// How long another program may take for an answer to a call.
+    /// For the answer to a call.
     private static let patience = Duration.seconds(25)
 
-    /// Connects to a bus; without an address, to that of the person's session.
+    /// Nil is the bus of the person's session.
     init(address: String? = nil) throws(BusError) {
         var bus: OpaquePointer?
         var code: Int32
@@ -42,8 +42,7 @@ internal import LinuxPlatform
         if code < 0 { throw BusError(code, "take the name \(name)") }
     }
 
-    /// Calls a method, such as "org.freedesktop.DBus.Properties.Get", of a program's object at `path`,
-    /// and waits for the values of its answer.
+    /// Blocks until the answer; a method is named like "org.freedesktop.DBus.Properties.Get".
     func call(
         _ method: String, of destination: String, at path: String, _ values: [BusValue]
     ) throws(BusError) -> [BusValue] {
@@ -66,7 +65,7 @@ internal import LinuxPlatform
         return unsafe BusMessage(taking: answer).values()
     }
 
-    /// The next message, answers left out; nil at the deadline.
+    /// Without answers to calls; nil at the deadline.
     func next(by deadline: ContinuousClock.Instant?) throws(BusError) -> BusMessage? {
         while true {
             var message: OpaquePointer?
@@ -136,9 +135,9 @@ internal import LinuxPlatform
 
 /// Why something could not be done on the bus.
 struct BusError: Error, Equatable {
-    /// The name of an error that another program has answered; empty when the bus itself fails.
+    /// The error's name in another program's answer; empty when the bus itself fails.
     let name: String
-    /// What happened, in one line.
+    /// One line.
     let description: String
 
     init(_ code: Int32, _ call: String) {

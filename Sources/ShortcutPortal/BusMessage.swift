@@ -83,9 +83,7 @@ internal import CSystemd
 
     // MARK: - Reading
 
-    /// The values that have not been read yet.
-    ///
-    /// A value that breaks off ends them.
+    /// The values that have not been read yet; a broken one ends them.
     func values() -> [BusValue] {
         var values: [BusValue] = []
         while let value = next() { values.append(value) }
@@ -138,7 +136,6 @@ internal import CSystemd
 
     private func isRead(_ code: Int32) -> Bool { code > 0 }
 
-    /// Entries as a dictionary, their variants opened.
     private static func options(_ entries: [BusValue]) -> [String: BusValue] {
         var options: [String: BusValue] = [:]
         for case .structure(let pair) in entries where pair.count == 2 {

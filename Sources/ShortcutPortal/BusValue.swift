@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of a message of D-Bus: of its types those that the portal uses.
+/// A value of a D-Bus message, of a type that the portal uses.
 indirect enum BusValue: Equatable, Sendable {
     /// `s`
     case string(String)
@@ -14,16 +14,15 @@ indirect enum BusValue: Equatable, Sendable {
     case bool(Bool)
     /// `v`
     case variant(BusValue)
-    /// `a{sv}`: names, and values of any type, in their variants.
+    /// `a{sv}`: the values are in variants.
     case options([String: BusValue])
-    /// `a`: values of one type, which is named since there may be none.
+    /// `a` of the named type, since the array may be empty.
     case array([BusValue], of: String)
     /// A structure, in brackets.
     case structure([BusValue])
-    /// A value of another type, which was not read.
+    /// A value of another type, which is not read.
     case other
 
-    /// Its type, as D-Bus writes it.
     var signature: String {
         switch self {
         case .string: "s"
@@ -39,7 +38,7 @@ indirect enum BusValue: Equatable, Sendable {
         }
     }
 
-    /// The text of a string or a path, also in a variant; nil of all else.
+    /// Of a string or a path, also in a variant.
     var text: String? {
         switch self {
         case .string(let text), .path(let text): text
@@ -48,7 +47,7 @@ indirect enum BusValue: Equatable, Sendable {
         }
     }
 
-    /// The members of an array, also in a variant; none of all else.
+    /// Of an array, also in a variant.
     var members: [BusValue] {
         switch self {
         case .array(let members, _): members

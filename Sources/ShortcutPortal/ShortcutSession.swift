@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Shortcuts that the desktop reports, by the XDG portal `GlobalShortcuts`.
+/// Shortcuts by the XDG portal `GlobalShortcuts`.
 ///
-/// Belongs to one thread, and blocks it. Its calls have two answers: the path of a request at once,
-/// and what has come of it in a signal of that request.
+/// Used by one thread, which it blocks. A call has two answers: the path of a request at once, and
+/// later a signal of that request with the result.
 package final class ShortcutSession {
     package enum Event: Equatable, Sendable {
-        /// A shortcut was pressed, in milliseconds of a clock of the desktop's.
+        /// In milliseconds of the desktop's clock.
         case activated(String, time: UInt64)
         case deactivated(String, time: UInt64)
         /// The person has chosen other keys.
@@ -24,17 +24,17 @@ package final class ShortcutSession {
 
     private let bus: Bus
     private var session = ""
-    /// The keys as the desktop describes them, by the names of their shortcuts.
+    /// By the shortcuts' names, as the desktop describes the keys.
     package private(set) var triggers: [String: String] = [:]
 
-    /// How long the portal has to make a session.
+    /// For the portal to make a session.
     private static let patience = Duration.seconds(25)
-    /// How long the person has to say yes.
+    /// For the person to say yes.
     private static let thinkingTime = Duration.seconds(300)
 
-    /// Asks for shortcuts, and waits until the person has allowed them.
+    /// Blocks until the person has allowed the shortcuts.
     ///
-    /// The application is the name of a desktop file, by which the desktop knows the program.
+    /// `application` is the name of a desktop file, by which the desktop knows the program.
     package init(
         _ shortcuts: [Shortcut], application: String, address: String? = nil
     ) throws(PortalError) {
@@ -92,7 +92,7 @@ package final class ShortcutSession {
         }
     }
 
-    /// Calls a method whose answer comes by a signal.
+    /// For a method whose result comes by a signal.
     private func ask(
         _ method: String, _ values: [BusValue], _ options: [String: BusValue],
         within limit: Duration
@@ -147,12 +147,11 @@ package final class ShortcutSession {
     }
 }
 
-/// A shortcut that the desktop is asked to tell of.
 package struct Shortcut: Equatable, Sendable {
-    /// Its name among ours.
-    package var id: String
+    /// One of our own names.
+    var id: String
     package var description: String
-    /// The key that is proposed, as the XDG shortcuts specification writes it; nil proposes none.
+    /// As the XDG shortcuts specification writes it; nil proposes none.
     var preferredTrigger: String?
 
     package init(id: String, description: String, preferredTrigger: String? = nil) {
@@ -160,14 +159,13 @@ package struct Shortcut: Equatable, Sendable {
         self.preferredTrigger = preferredTrigger
     }
 
-    /// As `BindShortcuts` wants it: `(sa{sv})`.
+    /// `(sa{sv})`, for `BindShortcuts`.
     var value: BusValue {
         var options = ["description": BusValue.string(description)]
         if let preferredTrigger { options["preferred_trigger"] = .string(preferredTrigger) }
         return .structure([.string(id), .options(options)])
     }
 
-    /// The keys that the desktop names, by the names of their shortcuts.
     static func triggers(in value: BusValue?) -> [String: String] {
         var triggers: [String: String] = [:]
         for case .structure(let pair) in value?.members ?? [] where pair.count == 2 {
@@ -180,19 +178,14 @@ package struct Shortcut: Equatable, Sendable {
     }
 }
 
-/// Why the desktop does not tell of a key.
+/// Why the desktop reports no shortcuts.
 package enum PortalError: Error, Equatable {
-    /// The session has no bus, or no portal for global shortcuts.
     case absent(String)
-    /// The person has said no.
     case declined
-    /// The portal refuses, and does not say more than that.
+    /// Without a reason.
     case refused(String)
-    /// The portal has not answered in time.
     case silent(String)
-    /// The portal has ended the session.
     case closed
-    /// The bus has ended.
     case broken(String)
 }
 
@@ -206,5 +199,35 @@ extension PortalError: CustomStringConvertible {
         case .closed: "the desktop has ended the session of the shortcut"
         case .broken(let reason): "the session's bus has ended: \(reason)"
         }
+    }
+}
+
+/// Turns the desktop's times of shortcuts into ours.
+///
+/// Pure. Of the desktop's clock only differences count: a press is when it is reported, and the
+/// release follows after the desktop's difference, however late either is reported.
+package struct ShortcutClock {
+    private var press: (time: UInt64, instant: ContinuousClock.Instant)?
+
+    /// A longer difference is between two clocks.
+    private static let longest = Duration.seconds(3_600)
+
+    package init() {}
+
+    package mutating func pressed(
+        at time: UInt64, now: ContinuousClock.Instant
+    ) -> ContinuousClock.Instant {
+        press = (time, now)
+        return now
+    }
+
+    package mutating func released(
+        at time: UInt64, now: ContinuousClock.Instant
+    ) -> ContinuousClock.Instant {
+        defer { press = nil }
+        // Some desktops tell no times.
+        guard let press, press.time > 0, time > press.time else { return now }
+        let length = Duration.milliseconds(Int64(clamping: time - press.time))
+        return length <= Self.longest ? press.instant + length : now
     }
 }

@@ -10,7 +10,7 @@ struct ResponseHead {
     static let lineLimit = 200
 
     private(set) var status: Int?
-    /// Whether it came over HTTP/2, in which each stream has an end of its own.
+    /// Over HTTP/2 each stream has an end of its own.
     private(set) var isHTTP2 = false
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var isComplete = false
@@ -21,7 +21,7 @@ struct ResponseHead {
         case goesOn
         case complete
         case tooLong
-        /// The service switched protocols, which was not asked for (RFC 9110 §15.2.2).
+        /// 101, which was not asked for (RFC 9110 §15.2.2).
         case switchesProtocol
     }
 

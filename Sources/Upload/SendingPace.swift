@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Holds a body back to so many bytes a second.
+/// Limits the bytes of a body a second.
 ///
-/// What was not used is kept for a quarter of a second, so that a voice that is followed live is
-/// never late.
+/// What was not used is kept for a quarter of a second, so that a live voice is never late.
 struct SendingPace {
     private let bytesPerSecond: Int
     private let burst: Int
@@ -17,7 +16,7 @@ struct SendingPace {
         last = now
     }
 
-    /// How many bytes may be sent now; 0 is too few to be worth a chunk.
+    /// In bytes; 0 when a chunk would be too small.
     mutating func room(now: ContinuousClock.Instant) -> Int {
         let elapsed = min(now - last, .seconds(1))
         let earned = Int(Double(bytesPerSecond) * (elapsed / .seconds(1)))
@@ -31,9 +30,7 @@ struct SendingPace {
 
     mutating func spend(_ byteCount: Int) { allowance -= byteCount }
 
-    /// How long it takes until a piece may be sent again.
     var interval: Duration { .milliseconds(20) }
 
-    /// The least that is sent at once while held back.
     private var piece: Int { max(1, min(burst, bytesPerSecond / 50)) }
 }

@@ -11,8 +11,8 @@ public struct TransferDeadlines: Sendable, Equatable {
     public var stall: Duration
     /// From the last body byte until the answer is complete.
     public var answer: Duration
-    /// From the head of a refusal until its end: what was heard by then is the answer.
-    package var refusal: Duration
+    /// From the head of a refusal to its end; what came by then is the answer.
+    var refusal: Duration
     /// From the moment at which the recording is complete, or from the start if it is by then, until
     /// the end; a pace that is our own adds its time.
     public var whole: Duration
@@ -73,15 +73,15 @@ public struct TransferDeadlines: Sendable, Equatable {
 struct TransferProgress: Equatable {
     var start: ContinuousClock.Instant
     var isConnected = false
-    /// Since when the journal has had bytes that the connection did not take.
+    /// Since when the connection has not taken bytes that the journal has.
     var waitingSince: ContinuousClock.Instant?
-    /// When the recording was known to be complete, and what our own pace takes added.
+    /// When the recording was known to be complete, plus the time that our own pace takes.
     var wholeSince: ContinuousClock.Instant?
     var bodyEnd: ContinuousClock.Instant?
 }
 
 extension Duration {
-    /// Milliseconds, rounded up, from 0 to `limit`.
+    /// Rounded up, from 0 to `limit`.
     func wholeMilliseconds(upTo limit: Int) -> Int {
         if self <= .zero { return 0 }
         if self >= .milliseconds(limit) { return limit }

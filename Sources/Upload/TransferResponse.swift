@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has come of a transfer's response, and what that makes of the transfer's end.
+/// The response so far, and how the transfer ended by it.
 ///
-/// Holds the head, and of the body its length.
+/// Keeps the head, and only the length of the body.
 struct TransferResponse {
     private var head = ResponseHead()
     private var byteCount = 0
-    /// Bytes of it that came while the person spoke.
+    /// While the person spoke.
     private var earlyByteCount = 0
     private var isTooLong = false
-    /// Whether its content has said that it is complete.
+    /// By its content.
     private var isOver = false
-    /// The most bytes that its body may have once the recording is complete.
+    /// In bytes, once the recording is complete.
     private let limit: Int
-    /// What is heard meanwhile may be so many times as long: hours of hypotheses.
+    /// While the person speaks, the limit is this many times higher: hours of hypotheses.
     private static let earlyLimitFactor = 32
     private let isSecure: Bool
 
@@ -39,7 +39,7 @@ struct TransferResponse {
         }
     }
 
-    /// Counts decoded bytes of the body, and says why it cannot be used, or nil.
+    /// Decoded bytes; returns why the body cannot be used, or nil.
     mutating func take(bodyByteCount: Int, whileSpeaking isEarly: Bool = false) -> String? {
         // A refusal is the end of the sending.
         let isEarly = isEarly && !isRefusal
@@ -50,16 +50,14 @@ struct TransferResponse {
         return isTooLong ? "the response is longer than \(most) bytes" : nil
     }
 
-    /// Its content has said that nothing of use follows.
     mutating func end() { isOver = true }
 
     var status: Int? { head.isComplete ? head.status : nil }
     var headers: [(name: String, value: String)] { head.headers }
-    /// Whether the service has said that it does not want the rest.
+    /// A refusal: the service does not want the rest.
     var isRefusal: Bool { status.map { $0 >= 300 } ?? false }
 
-    /// Decides how the transfer ended: `own` is why we broke it off, `failure` what libcurl complains
-    /// of.
+    /// How the transfer ended: `own` is why we broke it off, `failure` is libcurl's error.
     func ending(
         own: TransferResult.Ending?, failure: TransferResult.Ending?
     ) -> TransferResult.Ending {
@@ -83,8 +81,8 @@ struct TransferResponse {
 
     /// Whether the answer is known, however the connection ended.
     ///
-    /// A refusal is an answer even when its body was cut, and a success when it is as long as it
-    /// said: many services reset a connection whose body they do not want to read any further.
+    /// A refusal is an answer even if its body was cut, and a success if it has its length: many
+    /// services reset a connection whose body they do not want.
     private var isHeard: Bool {
         guard status != nil else { return false }
         return isRefusal || isWhole

@@ -32,22 +32,20 @@ public struct TransferResult: Sendable {
     public var ending: Ending
     /// The final response's status (RFC 9110 §15), or nil when none came.
     public var status: Int?
-    /// The final response's header fields; names in lower case.
+    /// Of the final response; names in lower case.
     package var headers: [(name: String, value: String)]
     /// Bytes of the recording that the connection took, whatever the body makes of them.
     public var sentByteCount: Int
-    /// Bytes of the body that the connection took, without chunk framing.
+    /// Taken by the connection, without chunk framing.
     package var wireByteCount: Int
-    /// The same with chunk framing, where there is one.
+    /// With chunk framing, where there is one.
     package var framedByteCount = 0
-    /// Bytes of the answer's body that came, as they travelled.
+    /// Of the answer's body, as they travelled.
     package var receivedByteCount = 0
     package var isBodyComplete: Bool
     package var timings: TransferTimings
-    /// How long the service asks to wait (`Retry-After`, RFC 9110 §10.2.3), up to an hour; zero when
-    /// it does not.
+    /// `Retry-After` (RFC 9110 §10.2.3), up to an hour; zero without one.
     package var retryAfter = Duration.zero
-    /// Whether it went over a connection that an earlier transfer had left.
     package var hasReusedConnection = false
     package var route = TransferRoute()
 
@@ -70,30 +68,30 @@ public struct TransferResult: Sendable {
     }
 }
 
-/// When the parts of a transfer happened, as durations since its start.
+/// Durations since the start.
 package struct TransferTimings: Sendable, Equatable {
-    /// The start; nil when it did not begin.
+    /// Nil when the transfer did not begin.
     package var began: ContinuousClock.Instant?
     package var resolved: Duration?
     package var connected: Duration?
-    /// TLS was agreed; nil without TLS.
+    /// Nil without TLS.
     package var secured: Duration?
-    /// The head of the request was handed to the connection.
+    /// The connection had the head of the request.
     package var headOut: Duration?
     package var firstByteOut: Duration?
     package var lastByteOut: Duration?
     package var firstByteIn: Duration?
     package var firstBodyByteIn: Duration?
-    /// The first words of the answer were understood; noted by what reads it.
+    /// The first words of the answer; set by the observer.
     package var firstText: Duration?
     package var lastByteIn: Duration?
     package var end: Duration?
-    /// The version of HTTP in which the service answered, such as "1.1"; nil without an answer.
+    /// Such as "1.1"; nil without an answer.
     package var httpVersion: String?
 }
 
 extension TransferResult.Ending {
-    /// The case as one word, such as `connection-lost`.
+    /// One word, such as `connection-lost`.
     package var word: String {
         switch self {
         case .answered: "answered"
@@ -127,27 +125,26 @@ extension TransferResult.Ending {
 }
 
 package struct TransferRoute: Sendable, Equatable {
-    /// Our address and port, such as `192.0.2.7:41234` or `[::1]:41234`.
+    /// Such as `192.0.2.7:41234` or `[::1]:41234`.
     package var local: String?
-    /// The address and port at the other end: the service's, or the proxy's.
+    /// The service's, or the proxy's.
     package var remote: String?
     package var isByProxy = false
-    /// The version of TLS, such as `TLSv1.3`; nil without TLS.
+    /// Such as `TLSv1.3`; nil without TLS.
     package var tls: String?
-    /// The cipher, as OpenSSL calls it; nil without TLS.
+    /// OpenSSL's name; nil without TLS.
     package var cipher: String?
 
     init() {}
 
-    /// Takes note of a head that was sent: a proxy is asked for the whole URL (RFC 9112 §3.2.2), or
-    /// to connect.
+    /// A proxy is asked for the whole URL (RFC 9112 §3.2.2), or to CONNECT.
     mutating func note(requestHead: String) {
         let line = requestHead.prefix { !$0.isNewline }.split(separator: " ")
         guard line.count > 1 else { return }
         if line[0] == "CONNECT" || line[1].hasPrefix("http://") { isByProxy = true }
     }
 
-    /// An address with its port; an IPv6 address in brackets.
+    /// An IPv6 address stands in brackets.
     static func place(_ address: String?, _ port: Int) -> String? {
         guard let address, !address.isEmpty, port > 0 else { return nil }
         return address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"

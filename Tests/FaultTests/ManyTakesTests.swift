@@ -5,6 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import TakeStore
 @testable import Utter
 
 /// What a take costs beside ten thousand others, in file operations.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Cryptography
+@testable import TakeStore
 @testable import Utter
 
 /// The power fails between any two file operations.

@@ -200,6 +200,6 @@ import Testing
         service.add(
             try Credential(place: .query("key"), form: .percentEncoded, secret: "s/1"))
         #expect(service.url.text == "https://speech.example/a?b=c&key=")
-        #expect(service.requestURL.text == "https://speech.example/a?b=c&key=s%2F1")
+        #expect(service.opening(service.url).text == "https://speech.example/a?b=c&key=s%2F1")
     }
 }

@@ -53,7 +53,7 @@ struct RecognitionServiceTests {
     }
 
     @Test func aSchemeIsAWord() throws {
-        #expect(try Credential(scheme: "Token", secret: "x").headerValue == "Token x")
+        #expect(try Credential(scheme: "Token", secret: "x").value == "Token x")
         #expect(throws: ServiceError.invalidCredential(reason: "its scheme is not a word")) {
             try Credential(scheme: "Api Key", secret: "x")
         }

@@ -35,11 +35,11 @@ package final class FailingFile: JournalFile {
         var reserveCount = 0
     }
 
-    private let file: PlainFile
+    private let file: any JournalFile
     private let state = Mutex(State())
 
     package init(_ file: consuming OwnedDescriptor, _ faults: Faults = Faults()) {
-        self.file = PlainFile(file)
+        self.file = makePlainFile(file)
         self.faults = faults
     }
 

@@ -145,7 +145,7 @@ extension TakeEvent {
 
 /// A speaker whose every word is the test's: raw PCM through a pipe.
 final class Speaker: Sendable {
-    let source: PCMReplay
+    let source: any CaptureSource
     private let input: Int32
     private let output: Mutex<Int32>
 
@@ -153,8 +153,8 @@ final class Speaker: Sendable {
         let ends = try makePipe()
         input = ends.reading
         output = Mutex(ends.writing)
-        source = PCMReplay(
-            descriptor: ends.reading, name: "the speaker", rawFormat: .speech, pace: .unpaced)
+        source = FileReplay.samples(
+            of: ends.reading, name: "the speaker", rawFormat: .speech, pace: .unpaced)
     }
 
     deinit {

@@ -8,7 +8,6 @@ internal import AudioCore
 final class FLACDecoder: AudioDecoder {
     var format: StreamFormat? { header.streamInfo?.format }
 
-    /// Whether no frame is torn, and all samples have come that the header promises.
     var isAtEnd: Bool {
         guard let reader, reader.rest.isEmpty else { return false }
         return header.streamInfo?.sampleCount.map { $0 == sampleCount } ?? true

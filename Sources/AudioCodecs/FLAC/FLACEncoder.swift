@@ -23,10 +23,9 @@ extension AudioCodec {
 /// block that names libFLAC, then one frame after the other, each with its number and two
 /// checksums. Equal samples make equal bytes, however they are divided among the calls.
 ///
-/// An encoder belongs to one take and is used by one thread at a time, which is why `Sendable`
-/// is stated unchecked: it is handed over whole, with the take, and never shared. The pointer is
-/// created in `init`, never handed out, and freed in `deinit`, before what its callbacks write to.
-@safe final class FLACEncoder: AudioEncoder, @unchecked Sendable {
+/// Safe because the pointer is created in `init`, never handed out, and freed in `deinit`, before what
+/// its callbacks write to.
+@safe final class FLACEncoder: AudioEncoder {
     /// Samples in one frame of the file.
     ///
     /// libFLAC writes a frame when it has one sample more than the frame holds, so that this is a
@@ -42,7 +41,6 @@ extension AudioCodec {
     private static let frameOverhead = 19
 
     private final class Output {
-        /// What it has written, and no caller has got yet.
         var bytes: [UInt8] = []
         var totals: FLAC__StreamMetadata_StreamInfo?
     }

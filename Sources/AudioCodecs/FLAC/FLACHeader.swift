@@ -52,7 +52,6 @@ struct FLACHeader {
 
     private(set) var streamInfo: StreamInfo?
     private(set) var byteCount = 0
-    /// Whether what follows are frames.
     private(set) var isComplete = false
 
     /// Takes bytes in, up to the end of the header.

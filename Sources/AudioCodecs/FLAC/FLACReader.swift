@@ -14,10 +14,8 @@ internal import CFLAC
 /// are called within `nextFrame` only and use no pointer later.
 @safe final class FLACReader {
     struct Frame: Equatable {
-        /// Where it begins, in bytes from the start of the file.
         var offset: Int
         var byteCount: Int
-        /// How many samples of a channel come before it.
         var firstSample: Int
         var sampleCount: Int
         var format: StreamFormat
@@ -32,11 +30,9 @@ internal import CFLAC
     private final class Exchange {
         /// Bytes from the first one of the frame that is being read.
         var bytes: [UInt8] = []
-        /// How many of `bytes` libFLAC has got.
         var given = 0
         var isStarved = false
         var error: FLAC__StreamDecoderErrorStatus?
-        /// The head of the frame that was decoded.
         var head: FLAC__FrameHeader?
         /// Its samples, interleaved, as 16 bits.
         var samples: [Int16] = []
@@ -50,10 +46,8 @@ internal import CFLAC
     /// Where the next frame begins, in bytes from the start of the file.
     private(set) var offset: Int
 
-    /// The samples of the frame that was read last, interleaved.
     var samples: [Int16] { exchange.samples }
 
-    /// Bytes that are there, and not in a frame that was read.
     var rest: [UInt8] { exchange.bytes }
 
     /// Begins with the 34 bytes of the STREAMINFO block, and the offset of the first frame.
@@ -127,7 +121,6 @@ internal import CFLAC
         return next != nil
     }
 
-    /// Drops the bytes before the next frame; the decoder starts at its first one.
     private func begin(at index: Int) {
         offset += index
         exchange.bytes.removeFirst(index)

@@ -5,15 +5,11 @@ final class FLACRecoverer: AudioRecoverer {
     private static let longestHeader = 1 << 16
     /// No frame of ours is shorter: its head, one sample that stands for all, its checksums.
     private static let shortestFrame = 13
-
-    /// The first bytes, until the header is whole.
     private var head: [UInt8] = []
     private var reader: FLACReader?
-    /// The end of what is whole, and the samples in it.
     private var (byteCount, frames) = (0, 0)
     /// Whether a byte was found that is not what it has to be; what follows it cannot be trusted.
     private var isBroken = false
-    /// The first intact frame behind a beginning that is lost.
     private var resumption: FLACReader.Frame?
 
     func append(_ bytes: Span<UInt8>) {
@@ -32,7 +28,6 @@ final class FLACRecoverer: AudioRecoverer {
         return IntactAudio(byteCount: byteCount, frames: frames, beginning: try newBeginning())
     }
 
-    /// Whether the beginning is lost, and what follows it is being looked for.
     private var isResuming: Bool { isBroken && frames == 0 && resumption == nil }
 
     private func readHeader() {
@@ -93,7 +88,6 @@ final class FLACRecoverer: AudioRecoverer {
         }
     }
 
-    /// The header, and silence up to the first frame that is left.
     private func newBeginning() throws(EncodingError) -> NewBeginning? {
         guard let resumption else { return nil }
         let (count, rest) = resumption.firstSample

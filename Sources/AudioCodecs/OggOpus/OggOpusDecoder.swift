@@ -35,7 +35,6 @@ final class OggOpusDecoder: AudioDecoder {
 
     var format: StreamFormat? { .speech }
 
-    /// Whether the last page of the stream has come, and nothing is cut off.
     var isAtEnd: Bool { if case .ended = state { true } else { false } }
 
     init() {}

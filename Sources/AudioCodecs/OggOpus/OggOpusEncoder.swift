@@ -22,10 +22,7 @@ extension AudioCodec {
 /// a page costs 28 bytes. The last page carries the end mark and the granule position that makes the
 /// decoded length equal to the recorded one, to the frame. Equal frames and serial number make equal
 /// bytes, however the frames are divided among the calls.
-///
-/// An encoder belongs to one take and is used by one thread at a time, which is why `Sendable`
-/// is stated unchecked: it is handed over whole, with the take, and never shared.
-final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
+final class OggOpusEncoder: AudioEncoder {
     /// Granule positions count at 48 kHz, whatever the input rate (RFC 7845 §4).
     static let granulesPerFrame = 3
 
@@ -114,7 +111,6 @@ final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
         return headersByteCount + packets * (page + OpusPacketEncoder.maximumPacketByteCount)
     }
 
-    /// Each header is on a page of its own, in one segment.
     private var headersByteCount: Int {
         2 * (OggPageWriter.pageHeaderByteCount + 1) + identificationHeader.count
             + commentHeader.count

@@ -2,18 +2,14 @@
 
 /// Why bytes are not an Ogg Opus stream that can be decoded.
 enum OggOpusError: Error, Sendable, Hashable {
-    /// At this byte of the stream an Ogg page should begin, and none does, or its checksum is
-    /// wrong (RFC 3533 §6).
+    /// No Ogg page begins at this byte, or its checksum is wrong (RFC 3533 §6).
     case notAPage(offset: Int)
-    /// Pages between the last one and number `sequence` are missing.
     case missingPages(before: Int)
-    /// A page belongs to a second stream inside the first, such as video.
     case multiplexed
-    /// The stream does not begin with an `OpusHead` packet (RFC 7845 §5.1).
+    /// RFC 7845 §5.1.
     case notOpus(reason: String)
-    /// The second packet is not `OpusTags` (RFC 7845 §5.2).
+    /// RFC 7845 §5.2.
     case missingTags
-    /// A packet is longer than any that speech needs.
     case packetTooLong(limit: Int)
     /// An Opus packet cannot be decoded; packets are counted from 0, without the headers.
     case damagedPacket(number: Int, reason: String)

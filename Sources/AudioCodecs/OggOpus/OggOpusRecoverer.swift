@@ -26,7 +26,6 @@ final class OggOpusRecoverer: AudioRecoverer {
             beginning: try newBeginning())
     }
 
-    /// Whether the beginning is lost, and what follows it is being looked for.
     private var isResuming: Bool {
         isBroken && pageCount < Self.headerPageCount && resumption == nil
     }
@@ -66,7 +65,6 @@ final class OggOpusRecoverer: AudioRecoverer {
         resumption = (pages.byteCount - page.byteCount, page)
     }
 
-    /// The two headers, and silence up to the first page that is left.
     private func newBeginning() throws(EncodingError) -> NewBeginning? {
         guard let resumption, resumption.page.packetCount > 0 else { return nil }
         let granules = OpusPacketEncoder.framesPerPacket * OggOpusEncoder.granulesPerFrame

@@ -24,7 +24,6 @@ internal import COpus
     private var stream = unsafe ogg_stream_state()
     private var offset = 0
 
-    /// Where the page that was read last ends, in bytes from the start.
     var byteCount: Int { offset }
 
     init() {
@@ -74,7 +73,6 @@ internal import COpus
         _ = unsafe ogg_stream_reset_serialno(&stream, serialNumber)
     }
 
-    /// Takes the packets of the page that was read last.
     mutating func beginPackets(limit: Int) throws(OggOpusError) {
         guard unsafe ogg_stream_pagein(&stream, &page) == 0 else {
             throw .notAPage(offset: offset)

@@ -50,7 +50,6 @@ internal import COpus
         packetNumber += 1
     }
 
-    /// Appends everything queued, on as few pages as hold it.
     mutating func flush(into output: inout [UInt8]) {
         var page = unsafe ogg_page()
         while unsafe ogg_stream_flush(stream, &page) != 0 {

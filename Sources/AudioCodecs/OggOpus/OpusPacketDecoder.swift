@@ -13,7 +13,7 @@ internal import Glibc
     private var number = 0
     private var samples = [Int16](repeating: 0, count: maximumSampleCount)
 
-    /// The gain is applied to every sample, in 1/256 dB.
+    /// The gain is in 1/256 dB.
     init(gain: Int) throws(OggOpusError) {
         var code: Int32 = 0
         guard let decoder = unsafe opus_decoder_create(16_000, 1, &code) else {

@@ -6,7 +6,6 @@ internal import COpus
 ///
 /// Sound because the pointer is created in `init`, never handed out, and destroyed in `deinit`.
 @safe struct OpusPacketEncoder: ~Copyable {
-    /// Frames in one packet, which is 20 ms.
     static let framesPerPacket = 320
 
     /// The longest packet of one Opus frame, in bytes: its head and 1275 (RFC 6716 §3.4).
@@ -20,7 +19,7 @@ internal import COpus
     /// How hard the codec tries, of 0 to 10: 5 costs 17 s of CPU per hour of audio, 10 costs 33 s.
     private static let complexity = 5
 
-    /// The codec aims at `bitrate` bits per second.
+    /// The bitrate is in bits per second.
     init(bitrate: Int) throws(EncodingError) {
         var code: Int32 = 0
         let created = unsafe opus_encoder_create(16_000, 1, OPUS_APPLICATION_VOIP, &code)

@@ -38,21 +38,26 @@ final class WAVDecoder: AudioDecoder {
     }
 }
 
-/// Decodes samples without a header, whose form is known.
-package final class PCMDecoder: AudioDecoder {
-    package let format: StreamFormat?
+/// A decoder of samples without a header.
+package func makePCMDecoder(
+    _ sampleFormat: SampleFormat, format: StreamFormat, isBigEndian: Bool
+) -> any AudioDecoder {
+    PCMDecoder(sampleFormat, format: format, isBigEndian: isBigEndian)
+}
 
-    /// Whether all samples have come whose number was known; of others, those that were whole.
-    package var isAtEnd: Bool { incomplete.isEmpty && (remainingByteCount ?? 0) == 0 }
+final class PCMDecoder: AudioDecoder {
+    let format: StreamFormat?
+
+    /// Whether all samples have come, if their number was known, and none is incomplete.
+    var isAtEnd: Bool { incomplete.isEmpty && (remainingByteCount ?? 0) == 0 }
 
     private let sampleFormat: SampleFormat
     private let isBigEndian: Bool
     /// Bytes that still belong to the samples; what follows them is not audio.
     private var remainingByteCount: Int?
-    /// The beginning of a sample whose end has not come yet.
     private var incomplete: [UInt8] = []
 
-    package init(
+    init(
         _ sampleFormat: SampleFormat, format: StreamFormat, byteCount: Int? = nil,
         isBigEndian: Bool = false
     ) {
@@ -62,7 +67,7 @@ package final class PCMDecoder: AudioDecoder {
         remainingByteCount = byteCount
     }
 
-    package func decode(
+    func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(UndecodableAudio) {
         var rest = bytes.extracting(first: remainingByteCount ?? .max)
@@ -84,5 +89,5 @@ package final class PCMDecoder: AudioDecoder {
     }
 
     /// Appends nothing: a part of a sample at the end is dropped.
-    package func finish(into output: inout [Int16]) throws(UndecodableAudio) {}
+    func finish(into output: inout [Int16]) throws(UndecodableAudio) {}
 }

@@ -11,6 +11,8 @@ extension AudioCodec {
         name: "wav", mediaType: "audio/wav",
         mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"], bodyOffset: 0)
 
+    package static func makeWAVEncoder() -> any AudioEncoder { WAVEncoder() }
+
     private init(name: String, mediaType: String, mediaTypes: [String], bodyOffset: Int) {
         self.init(
             name: name, title: "WAV", fileExtension: "wav", fileExtensions: ["wav"],
@@ -29,10 +31,7 @@ extension AudioCodec {
 /// per second 32000; 32 bytes per frame 2; 34 bits per sample 16; 36 `data`; 40 the size
 /// `0xFFFFFFFF`; 44 signed 16-bit samples to the end of the file. Both sizes stand for
 /// "unknown": it is the only pair that sox, ffmpeg and Python's `wave` all read to the end.
-///
-/// An encoder belongs to one take and is used by one thread at a time, which is why `Sendable`
-/// is stated unchecked: it is handed over whole, with the take, and never shared.
-package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
+final class WAVEncoder: AudioEncoder {
     static let headerByteCount = 44
 
     static let header: [UInt8] =
@@ -42,13 +41,13 @@ package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
 
     private var byteCount = 0
 
-    package init() {}
+    init() {}
 
-    package func begin(into output: inout [UInt8]) throws(EncodingError) {
+    func begin(into output: inout [UInt8]) throws(EncodingError) {
         output.append(contentsOf: Self.header)
     }
 
-    package func encode(
+    func encode(
         _ frames: Span<Int16>, into output: inout [UInt8]
     ) throws(EncodingError) {
         byteCount += 2 * frames.count
@@ -59,10 +58,10 @@ package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
         }
     }
 
-    package func finish(into output: inout [UInt8]) throws(EncodingError) {}
+    func finish(into output: inout [UInt8]) throws(EncodingError) {}
 
     /// The header with the two lengths; a longer file than they can say keeps the unknown ones.
-    package var settledHeader: [UInt8]? {
+    var settledHeader: [UInt8]? {
         guard byteCount < 0xFFFF_FFFF - Self.headerByteCount else { return nil }
         var header = Self.header
         for (offset, length) in [(4, byteCount + Self.headerByteCount - 8), (40, byteCount)] {
@@ -71,7 +70,7 @@ package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
         return header
     }
 
-    package func maximumByteCount(forFrames frames: Int) -> Int {
+    func maximumByteCount(forFrames frames: Int) -> Int {
         Self.headerByteCount + 2 * frames
     }
 }

@@ -10,7 +10,6 @@ final class WAVRecoverer: AudioRecoverer {
 
     private let dropsEmptyTail: Bool
     private var seen = 0
-    /// Where the last byte that is not zero ends.
     private var contentEnd = 0
     private var head: [UInt8] = []
 

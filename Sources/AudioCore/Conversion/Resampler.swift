@@ -51,7 +51,6 @@ internal import CSampleRate
         return progress
     }
 
-    /// Forgets all input.
     mutating func reset() throws(ConversionError) {
         let code = unsafe src_reset(state)
         guard code == 0 else { throw Self.failure("src_reset", code) }

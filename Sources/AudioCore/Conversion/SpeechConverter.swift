@@ -7,17 +7,13 @@
 /// where frame k · rate / 16000 of the input stands. Audio at 16 kHz is not resampled, and at
 /// 16 kHz mono not touched.
 ///
-/// A converter belongs to one take and is used by one thread at a time, which is why
-/// `Sendable` is stated unchecked: it is handed over whole, with the take, and never shared.
-/// Its buffers are allocated when it is created; a call allocates only when `output` grows.
-package final class SpeechConverter: @unchecked Sendable {
+/// A converter belongs to one take. Its buffers are allocated when it is created; a call allocates only when `output` grows.
+package final class SpeechConverter {
     /// Input frames that are resampled at once; at 48 kHz about a period.
     private static let batchFrameCount = 1_024
 
     private let format: StreamFormat
     private var resampler: Resampler?
-
-    /// The frame that is being mixed: how many of its samples have come, and their sum.
     private var mixedSampleCount = 0
     private var mixedSum = 0
 
@@ -114,7 +110,6 @@ package final class SpeechConverter: @unchecked Sendable {
         if batchCount == batch.count { try resampleBatch(into: &output) }
     }
 
-    /// Resamples what the batch holds, and appends it until `limit` frames have been made.
     private func resampleBatch(
         into output: inout [Int16], upTo limit: Int = .max
     ) throws(ConversionError) {
@@ -161,9 +156,7 @@ package enum ResamplingQuality: Sendable, Hashable, CaseIterable {
 }
 
 package enum ConversionError: Error, Sendable, Equatable {
-    /// The format has no channels, or a rate that is not within 256 times of 16 kHz.
     case unsupportedFormat(sampleRate: Int, channelCount: Int)
-    /// A call of the resampler failed; `reason` is the library's word for it.
     case resamplerFailed(operation: String, reason: String)
 }
 

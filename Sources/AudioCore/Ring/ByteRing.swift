@@ -92,7 +92,7 @@ internal import Synchronization
             return true
         }
 
-        /// Whether everything was consumed; if not, the consumer's `wasAwaited` will say yes.
+        /// If false, the consumer's `wasAwaited` says yes once the ring is empty.
         package func awaitDrain() -> Bool {
             ring.isAwaited.store(true, ordering: .relaxed)
             // Partner of the fence in Consumer.wasAwaited: the consumer sees the flag, or we see
@@ -102,7 +102,6 @@ internal import Synchronization
                 == ring.written.value.load(ordering: .relaxed)
         }
 
-        /// Says that nothing more will be written.
         package func finish() {
             // releasing: partner of the acquire in Consumer.isFinished.
             ring.isFinished.store(true, ordering: .releasing)
@@ -115,13 +114,13 @@ internal import Synchronization
     package struct Consumer: ~Copyable, Sendable {
         fileprivate let ring: ByteRing
 
-        /// Whether the producer has finished: what is consumed after this was seen is the rest.
+        /// Once true, what is left to consume is the rest.
         package var isFinished: Bool {
             // acquiring: partner of the release in Producer.finish.
             ring.isFinished.load(ordering: .acquiring)
         }
 
-        /// Whether the producer has waited for what was consumed by now; says so once.
+        /// Whether the producer waits for what was consumed by now; true once.
         package func wasAwaited() -> Bool {
             // Partner of the fence in Producer.awaitDrain.
             atomicMemoryFence(ordering: .sequentiallyConsistent)

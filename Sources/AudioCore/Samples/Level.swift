@@ -17,7 +17,7 @@ public struct Level: Sendable, Hashable {
 
     static let silence = Level(peak: 0, rootMeanSquare: 0)
 
-    /// Measures samples; of none it says `silence`.
+    /// `silence` for no samples.
     package init(of samples: Span<Int16>) {
         var largest: Int32 = 0
         var sum: Int64 = 0

@@ -2,31 +2,18 @@
 
 /// What is wrong with a WAV file; every offset is in bytes from the file's start.
 package enum WAVError: Error, Sendable, Equatable {
-    /// The file does not begin with `RIFF`, `RF64` or `BW64`.
     case notRIFF(found: ChunkIdentifier)
-    /// The RIFF file holds something else than `WAVE`.
     case notWAVE(found: ChunkIdentifier)
-    /// The file ends after `byteCount` bytes, before its data chunk begins.
     case endsInHeader(byteCount: Int)
-    /// No data chunk begins within the first `limit` bytes.
     case noDataWithin(limit: Int)
-    /// More than `limit` chunks stand before the data.
     case tooManyChunks(offset: Int, limit: Int)
-    /// The data chunk stands before the format chunk, so its samples have no meaning.
     case dataBeforeFormat(offset: Int)
-    /// A second format chunk stands before the data.
     case secondFormat(offset: Int)
-    /// A chunk is shorter than its fields.
     case chunkTooShort(offset: Int, chunk: ChunkIdentifier, byteCount: Int, minimum: Int)
-    /// The format tag names a codec that is not PCM.
     case unsupportedFormatTag(offset: Int, tag: UInt16)
-    /// The sub-format of `WAVE_FORMAT_EXTENSIBLE` is not one of Microsoft's format tags.
     case unsupportedSubformat(offset: Int)
-    /// The channel count is zero or above `WAVHeader.maximumChannelCount`.
     case channelCountOutOfRange(offset: Int, count: Int)
-    /// The sample rate is outside `WAVHeader.sampleRates`.
     case sampleRateOutOfRange(offset: Int, rate: Int)
-    /// The width of a sample is none that the format tag allows.
     case unsupportedBitDepth(offset: Int, bits: Int, isFloat: Bool)
     /// The block align is not channel count × bytes per sample.
     case blockAlignMismatch(offset: Int, found: Int, expected: Int)

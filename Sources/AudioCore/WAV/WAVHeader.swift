@@ -43,8 +43,7 @@ package struct WAVHeader: Sendable, Hashable {
 
     package var bytesPerFrame: Int { streamFormat.channelCount * sampleFormat.byteCount }
 
-    /// Whether a file that begins like this calls itself RIFF, RF64, BW64 or RIFX, be the rest usable
-    /// or not.
+    /// Whether a file that begins like this calls itself RIFF, RF64, BW64 or RIFX, usable or not.
     package static func isContainer(_ bytes: Span<UInt8>) -> Bool {
         guard bytes.count >= 4 else { return false }
         let found = ChunkIdentifier(bytes, at: 0)
@@ -93,7 +92,6 @@ package struct ChunkIdentifier: Sendable, Hashable {
     static let rf64 = ChunkIdentifier("RF64")
     static let bw64 = ChunkIdentifier("BW64")
     static let rifx = ChunkIdentifier("RIFX")
-    /// The beginning of a program of Linux.
     static let program = ChunkIdentifier("\u{7F}ELF")
     static let wave = ChunkIdentifier("WAVE")
     static let sizes = ChunkIdentifier("ds64")
@@ -106,7 +104,6 @@ extension ChunkIdentifier: CustomStringConvertible {
         (0..<UInt32(4)).map { UInt8(truncatingIfNeeded: code >> (8 * $0)) }
     }
 
-    /// Whether all bytes are ASCII that stands in texts.
     var isText: Bool { bytes.allSatisfy { (0x20..<0x7F).contains($0) || (9...13).contains($0) } }
 
     /// The name in quotes; bytes that are not printable ASCII as `\x` and two hex digits.

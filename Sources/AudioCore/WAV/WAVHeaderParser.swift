@@ -7,8 +7,6 @@
 package struct WAVHeaderParser: Sendable {
     /// The most chunks before the data; a hostile file could hold millions of empty ones.
     static let maximumChunkCount = 1_024
-
-    /// Where the next wanted bytes begin, in bytes from the file's start.
     package private(set) var wantedOffset = 0
 
     /// How many bytes `take` needs, at most a whole extensible format chunk.
@@ -96,7 +94,6 @@ package struct WAVHeaderParser: Sendable {
         return nil
     }
 
-    /// The data's length, or `nil` when the number in the file means that it is unknown.
     private func dataByteCount(_ claimed: UInt64, dataOffset: Int) -> Int? {
         if claimed == 0xFFFF_FFFF, let longDataByteCount {
             let isKnown = longDataByteCount > 0 && longDataByteCount < UInt64(Int.max / 2)

@@ -13,15 +13,13 @@ internal import Glibc
     let setup: ALSASetup
 
     private let handle: ALSAHandle
-    /// Frames that are not 16-bit yet, or that are to be thrown away.
+    /// Frames to be converted to 16 bits, or to be thrown away.
     private var scratch: [UInt8]
     /// alsa-lib wants to write to the descriptors it judges.
     private var polled: [pollfd] = []
-
-    /// Frames that `scratch` holds.
     private static let scratchFrames = 4_096
 
-    /// Opens a PCM by its ALSA name and agrees on how to capture; does not start it.
+    /// Does not start the PCM.
     init(opening device: String, period: Duration) throws(CaptureError) {
         utter_alsa_listen()
         let handle: ALSAHandle
@@ -60,10 +58,8 @@ extension ALSADevice {
             periodFrames: setup.periodFrames, bufferFrames: setup.bufferFrames)
     }
 
-    /// Starts capturing.
-    ///
-    /// - Returns: the moment of the first frame by `CLOCK_MONOTONIC`, in ns: the card's own word
-    ///   for it, or the end of the call where it has none.
+    /// - Returns: the moment of the first frame by `CLOCK_MONOTONIC`, in ns: the card's own
+    ///   timestamp, or the end of the call without one.
     func start() throws(ALSAError) -> Int64 {
         let before = Self.now()
         try ALSAError.check("snd_pcm_start", unsafe snd_pcm_start(handle.pcm))
@@ -75,7 +71,7 @@ extension ALSADevice {
         return (before...after).contains(stamp) ? stamp : after
     }
 
-    /// Starts capturing again after an overrun; what the ring held is gone.
+    /// After an overrun: what the ring held is gone.
     ///
     /// - Returns: as `start`.
     func restart() throws(ALSAError) -> Int64 {
@@ -85,19 +81,16 @@ extension ALSADevice {
         return try start()
     }
 
-    /// Asks a suspended card to go on.
-    ///
-    /// - Throws: `ALSAError` `EAGAIN` while it wakes up, `ENOSYS` when it cannot.
+    /// - Throws: `ALSAError` `EAGAIN` while the card wakes up, `ENOSYS` when it cannot.
     func resume() throws(ALSAError) {
         try ALSAError.check("snd_pcm_resume", unsafe snd_pcm_resume(handle.pcm))
     }
 
     var state: snd_pcm_state_t { unsafe snd_pcm_state(handle.pcm) }
 
-    /// Frames that the card has captured and we have not read; more than the ring holds when older
-    /// ones have been overwritten.
+    /// Captured frames that were not read; more than the ring holds after an overrun.
     ///
-    /// - Throws: `ALSAError`; `EPIPE` for a number that no card can mean.
+    /// - Throws: `ALSAError`; `EPIPE` for an impossible number.
     func available() throws(ALSAError) -> Int {
         let operation: StaticString = "snd_pcm_avail_update"
         let count = try ALSAError.check(operation, unsafe snd_pcm_avail_update(handle.pcm))
@@ -107,10 +100,10 @@ extension ALSADevice {
         return count
     }
 
-    /// A driver that claims to have more, 3 h of the highest rate, has lost count.
+    /// 3 h at the highest rate: a driver that claims more has lost count.
     private static let mostAvailable = Int(Int32.max)
 
-    /// Reads up to `count` frames, and returns how many stand at the start of `samples` now.
+    /// Returns how many frames are at the start of `samples`.
     mutating func read(
         _ count: Int, into samples: inout MutableSpan<Int16>
     ) throws(ALSAError) -> Int {
@@ -127,7 +120,7 @@ extension ALSADevice {
         return read
     }
 
-    /// Reads up to `count` frames, throws them away, and returns how many those were.
+    /// Returns how many frames were thrown away.
     mutating func discard(_ count: Int) throws(ALSAError) -> Int { try readScratch(count) }
 
     private mutating func readScratch(_ count: Int) throws(ALSAError) -> Int {
@@ -142,8 +135,8 @@ extension ALSADevice {
         handle.appendPollDescriptors(to: &descriptors)
     }
 
-    /// Whether the polled descriptors mean frames or a change of state; a plug-in may use them for
-    /// other things, and takes its own signals back here.
+    /// Whether the descriptors mean frames or a change of state; a plug-in also handles its own
+    /// signals here.
     mutating func isReady(_ descriptors: Span<pollfd>) -> Bool {
         polled.removeAll(keepingCapacity: true)
         for index in descriptors.indices { polled.append(descriptors[index]) }

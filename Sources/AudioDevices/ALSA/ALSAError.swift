@@ -5,15 +5,14 @@ internal import Capture
 internal import Glibc
 internal import LinuxPlatform
 
-/// A negative return value of alsa-lib.
 struct ALSAError: Error, Equatable {
     /// The C function that failed, such as "snd_pcm_readi".
     let operation: StaticString
 
-    /// The value of `errno` that it stands for, positive.
+    /// `errno`, positive.
     let code: Int32
 
-    /// What an alsa-lib function returned, unless that is negative.
+    /// Throws for a negative return value.
     @discardableResult
     static func check<Value: SignedInteger>(
         _ operation: StaticString, _ value: Value
@@ -27,12 +26,12 @@ struct ALSAError: Error, Equatable {
         return unsafe String(cString: text)
     }
 
-    /// Whether the card went away: a USB plug was pulled, or the sound server ended.
+    /// Whether the card or the sound server is gone.
     ///
-    /// `EBADFD` is among them because a driver that is being removed closes the PCM's state first.
+    /// `EBADFD`: a driver that is being removed closes the PCM first.
     var isLoss: Bool { [ENODEV, ENOENT, EBADFD, ENXIO].contains(code) }
 
-    /// The reason, and what alsa-lib has complained of on this thread since it was listened to.
+    /// With alsa-lib's own messages on this thread.
     var fullReason: String {
         let complaint = unsafe String(cString: utter_alsa_complaint())
         return complaint.isEmpty

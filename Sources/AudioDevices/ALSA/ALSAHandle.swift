@@ -14,9 +14,8 @@ internal import LinuxPlatform
 
     let status: OpaquePointer
 
-    /// The descriptors that opening takes for a moment: configuration, plug-ins, the sound server.
-    ///
-    /// alsa-lib says that there is no such device when it cannot open its configuration.
+    /// Opening needs these for a moment: configuration, plug-ins, the sound server; without them
+    /// alsa-lib reports a missing device.
     private static let neededDescriptors = 12
 
     /// Opens a PCM by its ALSA name, to capture.

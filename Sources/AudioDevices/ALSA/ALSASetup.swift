@@ -8,17 +8,16 @@ internal import Glibc
 struct ALSASetup {
     let format: StreamFormat
     let layout: SampleLayout
-    /// Frames between two interrupts.
     let periodFrames: Int
     let bufferFrames: Int
 
-    /// Rates in the order in which we want them: 16 kHz, then its multiples, because they convert
-    /// best, then what else keeps all of a voice.
+    /// In the order of preference: 16 kHz, its multiples, which convert best, then what keeps all
+    /// of a voice.
     private static let wantedRates: [UInt32] = [
         16_000, 32_000, 48_000, 96_000, 192_000, 24_000, 22_050, 44_100, 88_200, 176_400,
     ]
 
-    /// No ring need be longer than this, in seconds: behind it stands the take's own ring.
+    /// In seconds; behind it is the take's own ring.
     private static let longestBuffer = 8
 
     /// Agrees on how to capture: 16 kHz mono 16-bit, or what is nearest to it.
@@ -46,7 +45,7 @@ struct ALSASetup {
         return agreed
     }
 
-    /// Narrows down what the PCM offers; nil when it has no sample format that we can take.
+    /// Nil when the PCM has no usable sample format.
     private static func negotiate(
         with handle: borrowing ALSAHandle, _ period: Duration
     ) throws(ALSAError) -> ALSASetup? {
@@ -69,11 +68,10 @@ struct ALSASetup {
             bufferFrames: try parameters.buffer())
     }
 
-    /// Frames between two wake-ups: the period asked for; 7 ms less, and half of it at least, where
-    /// the rate has to be converted.
+    /// The period asked for; at least 7 ms less, down to half of it, where the rate is converted.
     ///
-    /// The converter's filter looks 2.9 ms ahead. On average a sample waits half a period, so that
-    /// one that is shorter by more than twice as much brings it to the service at the same time.
+    /// The converter's filter looks 2.9 ms ahead. On average a sample waits half a period, so a
+    /// period that is shorter by twice as much makes up for it.
     private static func wantedPeriod(of format: StreamFormat, _ period: Duration) -> Int {
         guard format.sampleRate != StreamFormat.speech.sampleRate else {
             return format.frames(in: period)

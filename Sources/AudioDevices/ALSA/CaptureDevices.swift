@@ -12,10 +12,10 @@ public struct CaptureDevice: Sendable, Hashable {
     /// What the device calls itself, in one line; empty when it says nothing.
     public let description: String
 
-    /// The name of its sound card, or nil when it is not bound to one.
+    /// Nil when the device is not bound to a card.
     package let card: String?
 
-    /// Whether this is what `Microphone` takes when nothing is said.
+    /// Whether `Microphone` takes it by default.
     package var isDefault: Bool { name == "default" }
 
     init(name: String, description: String, card: String? = nil) {
@@ -28,12 +28,10 @@ public struct CaptureDevice: Sendable, Hashable {
 /// The devices that ALSA's configuration offers.
 public enum CaptureDevices {
     package enum Purpose: Sendable {
-        /// To be recorded from.
         case recording
-        /// To be played on.
         case playing
 
-        /// ALSA's word for devices that can do the other thing only.
+        /// ALSA's word for devices of the other direction only.
         fileprivate var opposite: String { self == .recording ? "Output" : "Input" }
     }
 
@@ -101,7 +99,7 @@ public enum CaptureDevices {
         return unsafe String(cString: value)
     }
 
-    /// The card that a name such as "plughw:CARD=PCH,DEV=0" is bound to.
+    /// Such as "PCH" in "plughw:CARD=PCH,DEV=0".
     private static func card(in name: String) -> String? {
         guard name.contains("CARD=") else { return nil }
         return cardIndex(in: name).flatMap { cardName(ofIndex: Int32($0)) }

@@ -5,10 +5,9 @@ package import Capture
 internal import LinuxPlatform
 internal import Synchronization
 
-/// What a device offers, as it says when it is opened.
 package struct DeviceAbility: Sendable, Equatable {
     package var formats: [String]
-    /// Those of the usual rates that it has, in Hz.
+    /// In Hz, of the usual rates.
     package var rates: [Int]
     package var channels: ClosedRange<Int>
 
@@ -18,14 +17,14 @@ package struct DeviceAbility: Sendable, Equatable {
 }
 
 extension DeviceAbility {
-    /// How long a device may take to answer.
+    /// For a device to answer.
     private static let patience = Duration.seconds(2)
 
     private static let usualRates: [UInt32] = [
         8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000, 192_000,
     ]
 
-    /// Opens devices one after another, without waiting for any that is held, and closes them.
+    /// Opens devices one by one, without waiting for busy ones, and closes them.
     ///
     /// - Returns: what each offers, or why it cannot be opened; nil for one that does not answer,
     ///   and for those behind it.

@@ -23,9 +23,8 @@ package enum DeviceChoice {
         return device.name
     }
 
-    /// The device of a list that a text stands for; what is in no way in the list is taken as a name
-    /// that ALSA may know.
-    package static func device(
+    /// A text that fits no device of the list is taken as a name that ALSA may know.
+    static func device(
         meantBy text: String, among devices: [CaptureDevice]
     ) throws(CaptureError) -> CaptureDevice {
         if let named = devices.first(where: { $0.name == text }) { return named }
@@ -45,7 +44,7 @@ package enum DeviceChoice {
             .compactMap { form in matches.first { $0.name.hasPrefix(form) } }.first ?? first
     }
 
-    /// Whether the sound server was told to take a monitor when nothing else is said.
+    /// Whether the sound server's default source is a monitor.
     private static func isMonitorByDefault(_ name: String) -> Bool {
         guard ["default", "pulse"].contains(name), let source = unsafe getenv("PULSE_SOURCE") else {
             return false
@@ -59,7 +58,7 @@ extension CaptureDevice {
         name.contains(".monitor") || description.lowercased().contains("monitor of ")
     }
 
-    /// Whether a text is a part of what it is called, in large or small letters.
+    /// Ignores case.
     fileprivate func mentions(_ text: String) -> Bool {
         let text = text.lowercased()
         return [name, description, card ?? ""].contains { $0.lowercased().contains(text) }

@@ -11,7 +11,6 @@ internal import Glibc
     private let pcm: OpaquePointer
     private let parameters: OpaquePointer
 
-    /// Begins with everything that the PCM can do.
     init(of handle: borrowing ALSAHandle) throws(ALSAError) {
         var allocated: OpaquePointer?
         let code = unsafe snd_pcm_hw_params_malloc(&allocated)
@@ -29,12 +28,11 @@ internal import Glibc
 
     deinit { unsafe snd_pcm_hw_params_free(parameters) }
 
-    /// Keeps a "plug" from converting rates; a PCM that cannot be asked keeps its way.
+    /// Keeps a "plug" from converting rates; an error does no harm.
     func refuseRateConversion() {
         _ = unsafe snd_pcm_hw_params_set_rate_resample(pcm, parameters, 0)
     }
 
-    /// Asks for interleaved frames, read by copying.
     func setInterleaved() throws(ALSAError) {
         try ALSAError.check(
             "snd_pcm_hw_params_set_access",
@@ -110,7 +108,7 @@ internal import Glibc
             unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &frames))
     }
 
-    /// Takes one of the configurations left, and prepares the PCM.
+    /// Picks one of the remaining configurations, and prepares the PCM.
     func apply() throws(ALSAError) {
         try ALSAError.check("snd_pcm_hw_params", unsafe snd_pcm_hw_params(pcm, parameters))
     }

@@ -17,8 +17,6 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
 
     private let period: Duration
     private var stream: MicrophoneStream?
-
-    /// The period that is asked for when nothing is said.
     package static let usualPeriod = Duration.milliseconds(20)
 
     /// Names a device; opens nothing yet.
@@ -35,10 +33,7 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     /// A microphone does not wait for us.
     public var isLive: Bool { true }
 
-    /// The card behind an open device.
-    ///
-    /// Nil while it is closed, or when a sound server stands before the card. Called on the
-    /// thread that drives the device.
+    /// Nil while closed, or behind a sound server; called on the thread that drives the device.
     var cardName: String? { stream?.cardName ?? nil }
 
     /// What was agreed on with the open device; nil while it is closed.

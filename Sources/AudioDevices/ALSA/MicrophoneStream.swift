@@ -22,7 +22,7 @@ internal import Glibc
 /// has no such frames, and all it has is read. Which kind it is we find out by looking again in the
 /// middle of a period: after the first one, and then when the take is twice as old.
 struct MicrophoneStream: ~Copyable {
-    /// The place of the next frame: frames read and frames lost.
+    /// Frames read and frames lost: the place of the next one in time.
     private(set) var position = 0
 
     private let name: String
@@ -31,42 +31,41 @@ struct MicrophoneStream: ~Copyable {
     /// Frames at the far end of the ring that are not safe to read.
     private let margin: Int
 
-    /// Frames lost before `position` and not yet said.
+    /// Frames lost before `position`, to be reported.
     private var unreportedLoss = 0
-    /// Where the card's own count began: 0, or the position at which it was started again.
+    /// Where the card's own count began: 0, or `position` at a restart.
     private var cardStart = 0
-    /// The position at which the take ends, once that was asked for.
+    /// Where the take ends, once a stop was requested.
     private var end: Int?
     private var grain = Grain.fine
-    /// The card's position when we looked last.
+    /// At the last look.
     private var lastSeen = 0
-    /// The position at which to find out about the grain.
+    /// Where to find out about the grain.
     private var nextProbe = 0
-    /// When the card was first started, in ns.
+    /// In ns.
     private let startedAt: Int64
-    /// Whether the descriptors said that there is something to do.
     private var isWoken = false
-    /// Whether every whole period was read: until the next wake-up the card need not be asked.
+    /// All whole periods were read: the card need not be asked before the next wake-up.
     private var isDrained = false
-    /// Since when nothing has come, in ns.
+    /// In ns.
     private var silentSince: Int64
     private var hasBegun = false
-    /// Restarts since the last frame, and until when the next one waits, in ns.
+    /// Since the last frame; the next restart in ns.
     private var (restarts, nextRestart) = (0, Int64(0))
-    /// How often a card that hangs was started anew since its last frame.
+    /// How often a hanging card was started anew since its last frame.
     private var pushes: Int64 = 0
 
     /// Whether the card's position moves between two wake-ups.
     private enum Grain {
-        /// A quarter of a period later, has it moved on from this position?
+        /// Has it moved on from this position a quarter of a period later?
         case probing(position: Int)
         case fine
         case coarse
     }
 
-    /// A card that has begun and then delivers nothing for this long, in seconds, hangs.
+    /// Seconds without a frame after which a running card hangs.
     private static let patience = 5
-    /// A card that only ever stops is broken: plug-ins call every failure of a driver an overrun.
+    /// A card that only ever stops is broken: plug-ins call every failure an overrun.
     private static let mostRestarts = 10
     /// Bluetooth headsets need seconds to begin.
     private static let firstPatience = 10
@@ -140,8 +139,6 @@ struct MicrophoneStream: ~Copyable {
 extension MicrophoneStream {
     private var isAtEnd: Bool { end.map { position >= $0 } ?? false }
 
-    /// Reads the frames that are there, and counts those lost to an overrun.
-    ///
     /// - Returns: frames read; 0 when there are none, or when some were lost.
     private mutating func advance(
         into frames: inout MutableSpan<Int16>, wasWoken: Bool
@@ -181,10 +178,10 @@ extension MicrophoneStream {
         return count
     }
 
-    /// Whether a card can have captured so many frames since its start, with a quarter to spare.
+    /// Whether a card can have captured this many frames since its start, with a quarter to spare.
     ///
-    /// A device behind which no card stands, such as ALSA's "file" over "null", has a ring that is
-    /// always full, and loses nothing for it.
+    /// A device without a card, such as ALSA's "file" over "null", has a ring that is always full,
+    /// and loses nothing.
     private func hasHadTime(for frames: Int, by now: Int64) -> Bool {
         let elapsed = Int((now - startedAt) / 1_000) * format.sampleRate / 1_000_000
         return frames <= elapsed + elapsed / 4 + device.setup.bufferFrames / 4
@@ -237,9 +234,9 @@ extension MicrophoneStream {
 // MARK: - Waiting and recovering
 
 extension MicrophoneStream {
-    /// Says what to wait for, now that nothing can be read.
+    /// What to wait for, now that nothing can be read.
     ///
-    /// If it `wasRefused`, the driver has just not given the frames that it says it has.
+    /// `wasRefused`: the driver did not give the frames that it claims to have.
     private mutating func rest(
         wasWoken: Bool, wasRefused: Bool = false
     ) throws(CaptureError) -> SourceRead {
@@ -282,7 +279,7 @@ extension MicrophoneStream {
         return .wait(.forDescriptorsOrUntil(.now + .nanoseconds(min(remaining, untilPush))))
     }
 
-    /// Starts a card anew that delivers nothing; what was said meanwhile is lost, and counted.
+    /// Restarts a silent card; the time in between is counted as lost.
     private mutating func push() throws(CaptureError) -> SourceRead {
         pushes += 1
         do throws(ALSAError) {
@@ -310,7 +307,7 @@ extension MicrophoneStream {
         }
     }
 
-    /// Starts the card again and counts what was said meanwhile as lost.
+    /// Restarts the card; the time in between is counted as lost.
     private mutating func restart() throws(CaptureError) -> SourceRead {
         if let end {
             lose(max(0, end - position))
@@ -340,11 +337,11 @@ extension MicrophoneStream {
         return try rest(wasWoken: false)
     }
 
-    /// Wakes a suspended card, never waiting for it.
+    /// Wakes a suspended card without waiting for it.
     ///
     /// What its ring still held, a period at most, is given up: some drivers resume with a ring
-    /// that they have forgotten. The clock stands still while the computer sleeps, so the gap is
-    /// what could have been said, not the hours of sleep.
+    /// that they have forgotten. `CLOCK_MONOTONIC` stands still during the sleep, so the gap is
+    /// what could have been said.
     private mutating func resume() throws(CaptureError) -> SourceRead {
         do throws(ALSAError) {
             try device.resume()

@@ -21,10 +21,9 @@ enum SampleLayout: CaseIterable {
         }
     }
 
-    /// ALSA's name for it, such as "S16_LE".
+    /// Such as "S16_LE".
     var name: String { unsafe snd_pcm_format_name(format).map { unsafe String(cString: $0) } ?? "" }
 
-    /// Bytes from one sample to the next.
     var stride: Int {
         switch self {
         case .s16: 2
@@ -33,7 +32,7 @@ enum SampleLayout: CaseIterable {
         }
     }
 
-    /// The byte at which the upper 16 bits begin.
+    /// Of the upper 16 bits.
     private var offset: Int {
         switch self {
         case .s16: 0

@@ -10,12 +10,10 @@ internal import LinuxPlatform
 struct DeviceHolders {
     private let root: String
 
-    /// Looks into a folder that is like `/proc`.
+    /// `root` is a folder like `/proc`.
     init(root: String = "/proc") { self.root = root }
 
-    /// The programs that record from a card; nil is any card.
-    ///
-    /// From any thread; reads a few files for each process.
+    /// Nil is any card; from any thread; reads a few files for each process.
     func holders(ofCard card: Int? = nil) -> [DeviceHolder] {
         let owners = owners(ofCard: card)
         let processes = owners.isEmpty ? openers(ofCard: card) : owners
@@ -29,7 +27,7 @@ struct DeviceHolders {
 
     // MARK: - Pure
 
-    /// The task that has opened a substream, by its `status` file.
+    /// From the substream's `status` file.
     static func owner(inStatus text: String) -> Int32? {
         for line in text.split(separator: "\n") {
             let parts = line.split(separator: ":", maxSplits: 1)
@@ -39,7 +37,7 @@ struct DeviceHolders {
         return nil
     }
 
-    /// The card of a device file for recording, such as 1 of "/dev/snd/pcmC1D0c".
+    /// Such as 1 of "/dev/snd/pcmC1D0c".
     static func card(ofCapture path: String) -> Int? {
         let prefix = "/dev/snd/pcmC"
         guard path.hasPrefix(prefix), path.hasSuffix("c") else { return nil }
@@ -48,7 +46,7 @@ struct DeviceHolders {
         return Int(parts[0])
     }
 
-    /// The program of a task, by its `status` file, and the process that it is a thread of.
+    /// From the task's `status` file; a thread's process.
     static func holder(inStatus text: String) -> DeviceHolder? {
         var (name, process): (String?, Int32?)
         for line in text.split(separator: "\n") {
@@ -67,7 +65,6 @@ struct DeviceHolders {
 
     // MARK: - Reading
 
-    /// The owners of the card's substreams for recording.
     private func owners(ofCard card: Int?) -> [Int32] {
         var found: [Int32] = []
         for name in names("asound") {
@@ -83,7 +80,6 @@ struct DeviceHolders {
         return found
     }
 
-    /// The processes that have a device file of the card open for recording.
     private func openers(ofCard card: Int?) -> [Int32] {
         names("").compactMap { Int32($0) }.filter { process in
             names("\(process)/fd").contains { name in

@@ -10,11 +10,9 @@ internal import LinuxPlatform
 /// read, because `O_NONBLOCK` would stay set for every process that shares the descriptor.
 struct ByteReader: ~Copyable {
     enum Fill {
-        /// The bytes are there.
         case filled
-        /// They are not there yet: poll `descriptor`.
+        /// Poll `descriptor`.
         case notYet
-        /// The input ended before them.
         case ended
     }
 
@@ -23,10 +21,8 @@ struct ByteReader: ~Copyable {
 
     let descriptor: Int32
 
-    /// Bytes from position 0 to the end of the file when it was opened; `nil` for a pipe.
+    /// Of a regular file when it was opened; nil for a pipe.
     let fileByteCount: Int?
-
-    /// The position of the first byte that has not been consumed.
     private(set) var position = 0
 
     private let owned: OwnedDescriptor?
@@ -48,8 +44,8 @@ struct ByteReader: ~Copyable {
             descriptor: number, owned: OwnedDescriptor(taking: number), name: path, prefix: [])
     }
 
-    /// Reads a descriptor, of which `prefix` has been read already, and which the caller closes later
-    /// than this reader goes.
+    /// `prefix` was read from the descriptor before; the caller closes the descriptor after this
+    /// reader is gone.
     init(descriptor: Int32, name: String, prefix: [UInt8]) throws(CaptureError) {
         try self.init(descriptor: descriptor, owned: nil, name: name, prefix: prefix)
     }
@@ -78,14 +74,13 @@ struct ByteReader: ~Copyable {
 
     var byteCount: Int { end - start }
 
-    /// Makes room for `capacity` bytes, so that fills of as many allocate nothing.
+    /// Later fills of up to `capacity` bytes allocate nothing.
     mutating func reserve(_ capacity: Int) {
         if buffer.count < capacity {
             buffer += [UInt8](repeating: 0, count: capacity - buffer.count)
         }
     }
 
-    /// Reads until `wanted` bytes are there, or as many as can be had now.
     mutating func fill(_ wanted: Int) throws(SystemError) -> Fill {
         reserve(wanted)
         if start == end || start + wanted > buffer.count { moveToFront() }
@@ -98,9 +93,9 @@ struct ByteReader: ~Copyable {
         return .filled
     }
 
-    /// Repeats `step` until it has its bytes or the input has ended; blocks meanwhile.
+    /// Blocks until `step` has its bytes or the input has ended.
     ///
-    /// - Throws: `CaptureError.cannotOpen`, which names the input, and what has not come by `deadline`.
+    /// - Throws: `CaptureError.cannotOpen` with the name and what has not come by `deadline`.
     mutating func wait(
         for what: String, of name: String, until deadline: ContinuousClock.Instant,
         _ step: (inout ByteReader) throws(SystemError) -> Fill
@@ -132,13 +127,12 @@ struct ByteReader: ~Copyable {
         return .filled
     }
 
-    /// Marks bytes as done with; at most `byteCount`.
+    /// Consumes at most `count` bytes.
     mutating func consume(_ count: Int) {
         start += count
         position += count
     }
 
-    /// Lends the first `count` bytes that are there.
     func withBytes<Result, Failure: Error>(
         _ count: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -178,7 +172,7 @@ struct ByteReader: ~Copyable {
         }
     }
 
-    /// Whether a read would return at once, be it with bytes, the end or an error.
+    /// Whether a read returns at once: with bytes, the end or an error.
     private func isReadable() throws(SystemError) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return try retryingInterrupts("poll") { unsafe poll(&request, 1, 0) } > 0

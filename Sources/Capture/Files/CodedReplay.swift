@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCodecs
-package import AudioCore
-package import Glibc
+internal import AudioCodecs
+internal import AudioCore
+internal import Glibc
 internal import LinuxPlatform
 
 /// A recording that has to be decoded, from a file or a pipe, replayed as if it were being spoken.
@@ -14,21 +14,21 @@ internal import LinuxPlatform
 ///
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
-package final class CodedReplay: CaptureSource, @unchecked Sendable {
-    package let name: String
+final class CodedReplay: CaptureSource, @unchecked Sendable {
+    let name: String
 
-    package var isLive: Bool { false }
+    var isLive: Bool { false }
 
-    /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
-    package var isStored: Bool { !clock.isHoldingBack && isFile }
+    /// A file without a pace; a paced file stands for a voice.
+    var isStored: Bool { !clock.isHoldingBack && isFile }
 
-    /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
-    package private(set) var warning: String?
+    /// What was odd about the recording, or nil; final once `read` has returned `.end`.
+    private(set) var warning: String?
 
     /// Bytes that are read of a file at once.
     private static let fileByteCount = 4_096
 
-    /// Bytes that are read of a pipe at once, which are nowhere else then.
+    /// Bytes per read of a pipe: a killed program loses them.
     private static let pipeByteCount = 512
 
     private let descriptor: (number: Int32, prefix: [UInt8])?
@@ -36,7 +36,6 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
     private var reader: ByteReader?
     private let decoder: any AudioDecoder
     private var format = StreamFormat.speech
-    /// Decoded samples; those before `start` have been delivered.
     private var samples: [Int16] = []
     private var start = 0
     private var deliveredFrameCount = 0
@@ -44,9 +43,7 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
     private var hasEnded = false
     private var isStopped = false
 
-    /// Names an input, of which `prefix` has been read already; its owner closes the descriptor, after
-    /// `close`.
-    package init(
+    init(
         _ codec: AudioCodec, descriptor: Int32, name: String, pace: Pace = .realTime,
         prefix: [UInt8] = [],
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -57,7 +54,6 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
         clock = ReplayClock(pace: pace, now: now)
     }
 
-    /// Takes over an input of which nothing has been consumed.
     init(
         _ codec: AudioCodec, reading reader: consuming ByteReader, name: String, clock: ReplayClock
     ) {
@@ -68,8 +64,8 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
         self.reader = consume reader
     }
 
-    /// Reads the headers, up to the first sound or the end; waits up to 10 s for those of a pipe.
-    package func open() throws(CaptureError) -> StreamFormat {
+    /// Waits up to 10 s for the headers of a pipe.
+    func open() throws(CaptureError) -> StreamFormat {
         if let descriptor {
             reader = try ByteReader(
                 descriptor: descriptor.number, name: name, prefix: descriptor.prefix)
@@ -86,8 +82,7 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
         return format
     }
 
-    /// Delivers the periods that are due, or says when the next one is.
-    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         guard !isStopped, reader != nil else { return .end }
         let room = frames.count / format.channelCount
         let unit = min(room, max(1, format.framesPerPeriod))
@@ -110,19 +105,18 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
         return .frames(count)
     }
 
-    package func appendPollDescriptors(to descriptors: inout [pollfd]) {
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
         guard !isStopped, !isFile, let number = reader?.descriptor else { return }
         descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
     }
 
-    package func requestStop() { isStopped = true }
+    func requestStop() { isStopped = true }
 
     /// A descriptor that was given stays open.
-    package func close() { reader = nil }
+    func close() { reader = nil }
 }
 
 extension CodedReplay {
-    /// Decodes until so many frames are there, or as many as can be had now.
     private func decode(_ wanted: Int) throws(CaptureError) {
         if start > 0 {
             samples.removeFirst(start)
@@ -133,9 +127,7 @@ extension CodedReplay {
         }
     }
 
-    /// Decodes the next bytes.
-    ///
-    /// - Returns: false when none have come yet.
+    /// - Returns: false when no bytes are there yet.
     private func decodeSome() throws(CaptureError) -> Bool {
         let fill: ByteReader.Fill
         do throws(SystemError) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import AudioCodecs
 public import AudioCore
 public import Glibc
 internal import LinuxPlatform
@@ -90,4 +91,26 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
 
     /// Closes the file.
     public func close() { replay?.close() }
+}
+
+extension FileReplay {
+    /// Replays samples from a descriptor, of which `prefix` was read before; the owner closes the
+    /// descriptor after `close`.
+    ///
+    /// A raw format means signed 16-bit little-endian samples; nil means a WAV file. Nothing is
+    /// sniffed: a header would sound like a click.
+    package static func samples(
+        of descriptor: Int32, name: String, rawFormat: StreamFormat? = nil, pace: Pace,
+        prefix: [UInt8] = []
+    ) -> any CaptureSource {
+        PCMReplay(
+            descriptor: descriptor, name: name, rawFormat: rawFormat, pace: pace, prefix: prefix)
+    }
+
+    /// Replays what has to be decoded, as `samples` does the rest.
+    package static func decoding(
+        _ codec: AudioCodec, of descriptor: Int32, name: String, pace: Pace, prefix: [UInt8]
+    ) -> any CaptureSource {
+        CodedReplay(codec, descriptor: descriptor, name: name, pace: pace, prefix: prefix)
+    }
 }

@@ -3,22 +3,19 @@
 package import AudioCodecs
 internal import AudioCore
 
-/// What kind of audio an input is, as far as its first bytes tell.
+/// What the first bytes of an input say about it.
 package enum InputType: Sendable, Equatable {
-    /// A WAV file: RIFF, RF64, BW64 or RIFX, whether or not it can be used.
+    /// RIFF, RF64, BW64 or RIFX, usable or not.
     case wav
-    /// A form that has to be decoded, such as Opus in Ogg.
     case coded(AudioCodec)
-    /// Another kind of audio, by the name that people know it by.
+    /// Another kind of audio, by its usual name.
     case foreign(String)
     /// None of these: raw samples, perhaps.
     case unknown
-    /// It takes this many bytes to tell, more than there were.
+    /// This many bytes are needed.
     case undecided(byteCount: Int)
 
-    /// Looks at the first bytes of an input.
-    ///
-    /// `undecided` says how many would do. Where the input ends before, it is `unknown`.
+    /// `undecided` says how many bytes are needed; if the input ends before, it is `unknown`.
     package init(_ bytes: Span<UInt8>) {
         guard bytes.count >= 4 else {
             self = .undecided(byteCount: 4)
@@ -55,7 +52,7 @@ package enum InputType: Sendable, Equatable {
         }
     }
 
-    /// Looks for the frames that must follow the first: its few bits alone may be loud samples.
+    /// Looks for the frames that must follow: the few bits of one header may be loud samples.
     private static func frames(_ bytes: Span<UInt8>, of first: MPEGFrame) -> InputType {
         var (frame, offset) = (first, 0)
         for _ in 1..<3 {
@@ -109,14 +106,13 @@ package enum InputType: Sendable, Equatable {
 /// §6.2), as far as it says where the next frame begins.
 struct MPEGFrame {
     let name: String
-    /// From this header to the next.
     let byteCount: Int
 
     /// The bits that all frames of a file share: version, layer, protection and rate; of AAC the
     /// profile too.
     let kind: UInt16
 
-    /// So many bytes say it all.
+    /// Enough for every kind of header.
     static let headerByteCount = 6
 
     /// Kilobits a second of layer III by index: MPEG-1, then MPEG-2 and 2.5.
@@ -128,7 +124,7 @@ struct MPEGFrame {
     /// Frames of MPEG-1 a second by index; MPEG-2 has half, MPEG-2.5 a quarter.
     private static let sampleRates = [44_100, 48_000, 32_000]
 
-    /// Reads a header; nil when these bytes are something else.
+    /// Nil when the bytes are no such header.
     init?(_ bytes: Span<UInt8>) {
         guard bytes.count >= Self.headerByteCount, bytes[0] == 0xFF, bytes[1] >= 0xE0
         else { return nil }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCore
-package import Glibc
+internal import AudioCore
+internal import Glibc
 internal import LinuxPlatform
 
 /// Samples from a file or a pipe, behind a WAV header or without one, replayed as if they were being
@@ -14,41 +14,36 @@ internal import LinuxPlatform
 ///
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
-package final class PCMReplay: CaptureSource, @unchecked Sendable {
-    package let name: String
+final class PCMReplay: CaptureSource, @unchecked Sendable {
+    let name: String
 
-    package var isLive: Bool { false }
+    var isLive: Bool { false }
 
-    /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
-    package var isStored: Bool { !clock.isHoldingBack && reader?.fileByteCount != nil }
+    /// A file without a pace; a paced file stands for a voice.
+    var isStored: Bool { !clock.isHoldingBack && reader?.fileByteCount != nil }
 
-    /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
-    package private(set) var warning: String?
+    /// What was odd about the recording, or nil; final once `read` has returned `.end`.
+    private(set) var warning: String?
 
     /// How long `open` waits for the header of a pipe.
     static let headerWait = Duration.seconds(10)
 
     private static let minimumBufferByteCount = 65_536
 
-    /// What is to be read; nil of an input that `reader` has already.
+    /// Nil for an input that `reader` has already.
     private let descriptor: (number: Int32, prefix: [UInt8])?
-    /// The layout of samples without a header; nil of a WAV file.
+    /// Samples without a header; nil for a WAV file.
     private let rawFormat: StreamFormat?
     private var clock: ReplayClock
     private var reader: ByteReader?
     private var header: WAVHeader?
     private var deliveredFrameCount = 0
 
-    /// All frames of the recording; `nil` while an input of unknown length goes on.
+    /// Nil while an input of unknown length goes on.
     private var frameCount: Int?
     private var isStopped = false
 
-    /// Names an input, of which `prefix` has been read already; its owner closes the descriptor, after
-    /// `close`.
-    ///
-    /// A raw format is that of signed 16-bit little-endian samples; without one it is a WAV file.
-    /// Nothing is sniffed: a header would sound as a click.
-    package init(
+    init(
         descriptor: Int32, name: String, rawFormat: StreamFormat? = nil, pace: Pace = .realTime,
         prefix: [UInt8] = [], now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
@@ -58,7 +53,6 @@ package final class PCMReplay: CaptureSource, @unchecked Sendable {
         clock = ReplayClock(pace: pace, now: now)
     }
 
-    /// Takes over an input of which nothing has been consumed.
     init(reading reader: consuming ByteReader, name: String, clock: ReplayClock) {
         self.name = name
         (descriptor, rawFormat) = (nil, nil)
@@ -66,8 +60,8 @@ package final class PCMReplay: CaptureSource, @unchecked Sendable {
         self.reader = consume reader
     }
 
-    /// Opens the file and reads its header; waits up to 10 s for the header of a pipe.
-    package func open() throws(CaptureError) -> StreamFormat {
+    /// Waits up to 10 s for the header of a pipe.
+    func open() throws(CaptureError) -> StreamFormat {
         var opened = try openedReader()
         let header: WAVHeader
         if let rawFormat {
@@ -93,8 +87,7 @@ package final class PCMReplay: CaptureSource, @unchecked Sendable {
         return format
     }
 
-    /// Delivers the periods that are due, or says when the next one is.
-    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         guard !isStopped, reader != nil, let header else { return .end }
         let format = header.streamFormat
         let room = frames.count / format.channelCount
@@ -121,15 +114,15 @@ package final class PCMReplay: CaptureSource, @unchecked Sendable {
         return .frames(count)
     }
 
-    package func appendPollDescriptors(to descriptors: inout [pollfd]) {
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
         guard !isStopped, let number = pipeDescriptor else { return }
         descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
     }
 
-    package func requestStop() { isStopped = true }
+    func requestStop() { isStopped = true }
 
     /// A descriptor that was given stays open.
-    package func close() { reader = nil }
+    func close() { reader = nil }
 }
 
 // MARK: - How much
@@ -154,12 +147,11 @@ extension PCMReplay {
         max(1, format.framesPerPeriod)
     }
 
-    /// Bytes of samples that have come so far; all of them when the input has ended.
     private func bytesSeen(_ header: WAVHeader) -> Int {
         deliveredFrameCount * header.bytesPerFrame + (reader?.byteCount ?? 0)
     }
 
-    /// Reads ahead as much as one read can deliver.
+    /// Reads ahead what one `read` can deliver.
     private func fillPeriods(
         _ unit: Int, of room: Int, _ header: WAVHeader
     ) throws(CaptureError) -> ByteReader.Fill {
@@ -187,8 +179,7 @@ extension PCMReplay {
         deliveredFrameCount += count
     }
 
-    /// Whether another chunk of samples follows the first, which no player hears either; asked
-    /// of files only.
+    /// A second data chunk, which players ignore; asked of files only.
     private func hasSecondData(behind header: WAVHeader) -> Bool {
         guard let descriptor = reader?.descriptor, reader?.fileByteCount != nil,
             let first = header.dataByteCount
@@ -231,7 +222,7 @@ extension PCMReplay {
 // MARK: - The header
 
 extension PCMReplay {
-    /// Reads a WAV header, and leaves the input at the first sample.
+    /// Leaves the input at the first sample.
     private func readHeader(from reader: inout ByteReader) throws(CaptureError) -> WAVHeader {
         let deadline = ContinuousClock.now + Self.headerWait
         var parser = WAVHeaderParser()

@@ -19,9 +19,7 @@ public enum Pace: Sendable, Hashable {
     }
 }
 
-/// Holds a replay back to its pace: says which of its frames exist by now.
-///
-/// It starts when it is asked first.
+/// Says which frames of a replay exist by now; it starts with the first question.
 struct ReplayClock {
     private let speed: Double?
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -32,10 +30,9 @@ struct ReplayClock {
         self.now = now
     }
 
-    /// Whether anything is held back; otherwise all frames exist from the start.
+    /// Otherwise all frames exist from the start.
     var isHoldingBack: Bool { speed != nil }
 
-    /// How many frames may have been delivered by now.
     mutating func dueFrameCount(sampleRate: Int) -> Int {
         guard let speed else { return .max }
         let now = now()
@@ -49,15 +46,15 @@ struct ReplayClock {
     }
 }
 
-/// Says when a frame of a replayed recording exists.
+/// When each frame of a replayed recording exists.
 ///
-/// Every instant is reckoned from the start and none from the one before, so nothing drifts.
+/// Every instant is counted from the start, so nothing drifts.
 struct ReplaySchedule: Sendable {
     let start: ContinuousClock.Instant
     let sampleRate: Int
     let speed: Double
 
-    /// The instant at which the first `frames` frames have been spoken, rounded up.
+    /// When the first `frames` frames have been spoken, rounded up.
     func instant(ofFrames frames: Int) -> ContinuousClock.Instant {
         let (seconds, rest) = frames.quotientAndRemainder(dividingBy: sampleRate)
         let nanoseconds = (rest * 1_000_000_000 + sampleRate - 1) / sampleRate
@@ -65,7 +62,6 @@ struct ReplaySchedule: Sendable {
         return start + (speed == 1 ? spoken : spoken / speed)
     }
 
-    /// How many frames have been spoken at `now`.
     func frames(at now: ContinuousClock.Instant) -> Int {
         let spoken = (now - start) / .seconds(1) * speed * Double(sampleRate)
         // Above this nothing is exact any more, and no recording is as long.

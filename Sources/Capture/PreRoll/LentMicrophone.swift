@@ -18,20 +18,19 @@ final class LentMicrophone: CaptureSource, @unchecked Sendable {
     private var isBroken = false
     private var ending = Ending.none
 
-    /// How far the end of the recording has come.
     private enum Ending {
         case none
-        /// It was asked for; until then at the latest it comes.
+        /// The last frames come by then.
         case requested(until: ContinuousClock.Instant)
-        /// All that had come before was read: the next frames are the last.
+        /// What had come before was read; the next frames are the last.
         case drained(until: ContinuousClock.Instant)
-        /// They were read.
+        /// The last frames were read.
         case complete
     }
 
     /// The longest time to open a device, in seconds.
     private static let patience = 5
-    /// After this long without frames the last ones are not waited for any more.
+    /// Without frames for this long, the last ones are not awaited.
     private static let lastFrames = Duration.milliseconds(60)
 
     init(of keeper: PreRoll, _ kept: KeptSource) throws(SystemError) {
@@ -82,8 +81,7 @@ final class LentMicrophone: CaptureSource, @unchecked Sendable {
         }
     }
 
-    /// The device goes on when the take ends: what it has captured by then comes with its next
-    /// interrupt.
+    /// The device goes on when the take ends: its last frames come with the next interrupt.
     private func ended(by read: SourceRead) -> SourceRead {
         switch (ending, read) {
         case (.none, _), (.complete, _): break

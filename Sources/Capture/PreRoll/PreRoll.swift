@@ -12,7 +12,7 @@ internal import Synchronization
 /// What is remembered of an earlier take is forgotten. From any thread.
 package final class PreRoll: Sendable {
     private struct State {
-        /// Takes that wait for the device, the first first.
+        /// First come, first served.
         var waiting: [LentMicrophone] = []
         var isLent = false
         var isOver = false
@@ -25,12 +25,11 @@ package final class PreRoll: Sendable {
     private let wakeup: Wakeup
     private let thread = Mutex<NamedThread?>(nil)
 
-    /// How long a device that cannot be opened, or broke, is left alone.
+    /// The pause after a device failed to open or broke.
     private static let pause = Duration.seconds(2)
-    /// The most frames that one read asks for.
     private static let framesPerRead = 4_800
 
-    /// Opens a microphone and keeps it open; `length` of it is remembered.
+    /// `length` is how much is remembered.
     package init(_ source: any CaptureSource, length: Duration) throws(SystemError) {
         kept = KeptSource(source)
         self.length = length
@@ -62,9 +61,7 @@ package final class PreRoll: Sendable {
         wakeup.signal()
     }
 
-    /// Gives up waiting for the device.
-    ///
-    /// - Returns: false when it has been lent already.
+    /// - Returns: false when the device has been lent already.
     func withdraw(_ take: LentMicrophone) -> Bool {
         state.withLock { state in
             let count = state.waiting.count
@@ -144,7 +141,6 @@ package final class PreRoll: Sendable {
         }
     }
 
-    /// Reads what is there, and says what to wait for.
     private func remember() throws(CaptureError) -> SourceWait {
         var buffer = [Int16](repeating: 0, count: Self.framesPerRead * kept.format.channelCount)
         while true {
@@ -179,10 +175,10 @@ package final class PreRoll: Sendable {
     }
 }
 
-/// The device and what is remembered of it, which one thread has at a time: that of the pre-roll, or
-/// that of the take which it is lent to.
+/// The device and what is remembered, used by one thread at a time: the pre-roll's, or the take's
+/// that borrowed it.
 ///
-/// `@unchecked Sendable`: it is handed over under the lock of `PreRoll.State`.
+/// `@unchecked Sendable`: handed over under the lock of `PreRoll.State`.
 final class KeptSource: @unchecked Sendable {
     let source: any CaptureSource
     var format = StreamFormat.speech
@@ -198,14 +194,12 @@ final class KeptSource: @unchecked Sendable {
     }
 }
 
-/// The newest samples of a source, as many as fit; older ones give way.
 struct RecentSamples {
     private var samples: [Int16]
-    /// Where the oldest stands.
     private var start = 0
     private(set) var count = 0
 
-    /// Has room for so many samples, at least one.
+    /// At least one sample.
     init(capacity: Int) { samples = [Int16](repeating: 0, count: max(1, capacity)) }
 
     mutating func removeAll() { (start, count) = (0, 0) }
@@ -217,7 +211,7 @@ struct RecentSamples {
         }
     }
 
-    /// Takes the oldest out, and returns how many: as many as fit, and a multiple of `grain`.
+    /// Removes the oldest that fit, in multiples of `grain`; returns how many.
     mutating func remove(into room: inout MutableSpan<Int16>, inMultiplesOf grain: Int) -> Int {
         let taken = min(count, room.count) / grain * grain
         for index in 0..<taken { room[index] = samples[(start + index) % samples.count] }

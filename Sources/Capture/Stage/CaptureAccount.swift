@@ -13,16 +13,14 @@ package final class CaptureAccount: Sendable {
     private let encoded = Atomic(0)
     private let bytes = Atomic(0)
     private let levelBits = Atomic<UInt64>(0)
-    /// When the first frame was captured, in nanoseconds since the account was made, plus 1; 0
-    /// before that.
+    /// Nanoseconds since the account was made, plus 1; 0 without a frame.
     private let firstFrameBits = Atomic<Int64>(0)
     private let made = ContinuousClock.now
-    /// Below zero until there is a level.
+    /// Below zero without a level.
     private let peakBits = Atomic<UInt32>(Float(-1).bitPattern)
 
     package init() {}
 
-    /// Creates the account of a recording of an earlier run.
     package init(encodedFrames: Int, gapFrames: Int, encodedBytes: Int) {
         captured.store(encodedFrames - gapFrames, ordering: .relaxed)
         if gapFrames > 0 { addGap(gapFrames) }
@@ -31,16 +29,14 @@ package final class CaptureAccount: Sendable {
 
     package var capturedFrames: Int { captured.load(ordering: .relaxed) }
 
-    /// When the first frame came from the source; nil before that.
     package var firstFrame: ContinuousClock.Instant? {
         let nanoseconds = firstFrameBits.load(ordering: .relaxed)
         return nanoseconds > 0 ? made + .nanoseconds(nanoseconds - 1) : nil
     }
 
-    /// Frames that were lost, and replaced by silence of the same length.
+    /// Replaced by silence of the same length.
     package var gapFrames: Int { lost.load(ordering: .relaxed) }
 
-    /// Frames that went into the encoder, silence in place of gaps included.
     package var encodedFrames: Int { encoded.load(ordering: .relaxed) }
 
     package var encodedBytes: Int { bytes.load(ordering: .relaxed) }
@@ -52,7 +48,7 @@ package final class CaptureAccount: Sendable {
             rootMeanSquare: Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
     }
 
-    /// The loudest sample so far; nil when nothing has been captured in this run.
+    /// Nil when nothing has been captured in this run.
     package var peak: Level? {
         let peak = Float(bitPattern: peakBits.load(ordering: .relaxed))
         return peak < 0 ? nil : Level(peak: peak, rootMeanSquare: 0)

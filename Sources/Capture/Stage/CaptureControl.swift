@@ -2,7 +2,6 @@
 
 internal import Synchronization
 
-/// How other threads ask a recording to end.
 package final class CaptureControl: Sendable {
     private let stop = Atomic(false)
     private let abort = Atomic(false)
@@ -13,23 +12,23 @@ package final class CaptureControl: Sendable {
 
     /// Asks for the end: what the device holds and a short tail still follow.
     ///
-    /// - Parameter keepsTail: false ends at what the device holds now.
+    /// - Parameter keepsTail: false skips the tail.
     package func requestStop(keepsTail: Bool = true) {
         if !keepsTail { withoutTail.store(true, ordering: .relaxed) }
         // releasing: a thread that sees the stop also sees `withoutTail`.
         stop.store(true, ordering: .releasing)
     }
 
-    /// Takes the request to stop back: inside its tail the recording goes on.
+    /// Withdraws the request to stop: inside its tail the recording goes on.
     ///
-    /// One that comes later, or after a stop without tail, is not heeded.
+    /// Ignored after the tail, and after a stop without one.
     package func requestResume() {
         stop.store(false, ordering: .relaxed)
         // releasing: a thread that sees the request also sees that the stop was taken back.
         resumption.store(true, ordering: .releasing)
     }
 
-    /// Asks for the end at once; nothing more is wanted.
+    /// The rest is not wanted.
     package func requestCancel() { abort.store(true, ordering: .relaxed) }
 
     /// Whether the end was asked for, and not taken back.
@@ -37,10 +36,65 @@ package final class CaptureControl: Sendable {
     var isCancelRequested: Bool { abort.load(ordering: .relaxed) }
     var isResumeRequested: Bool { resumption.load(ordering: .acquiring) }
 
-    /// Whether it was asked since the last time to take the stop back.
-    ///
-    /// On the capture thread.
+    /// True once for each request; on the capture thread.
     func takeResume() -> Bool { resumption.exchange(false, ordering: .acquiring) }
 
     var keepsTail: Bool { !withoutTail.load(ordering: .relaxed) }
+}
+
+/// How far a take has come, seen from the capture thread.
+enum CapturePhase {
+    case unopened
+    case running
+    /// A stop was requested; the last word is still awaited.
+    case tail
+    /// The device's last frames are read.
+    case draining
+    /// The rest of the encoder and the ring is being written.
+    case closing(CaptureEnd.Cause)
+    case ended
+
+    func heeds(_ control: CaptureControl) -> Bool {
+        switch self {
+        case .running:
+            control.isStopRequested || control.isResumeRequested || control.isCancelRequested
+        case .tail:
+            control.isResumeRequested || control.isCancelRequested || !control.keepsTail
+        case .unopened, .draining, .closing: control.isCancelRequested
+        case .ended: false
+        }
+    }
+
+    func obeying(_ control: CaptureControl, hasTail: Bool) -> CapturePhase {
+        switch self {
+        case .ended: self
+        case .unopened, .running, .tail, .draining, .closing:
+            control.isCancelRequested
+                ? .closing(.cancelled) : stopping(for: control, hasTail: hasTail)
+        }
+    }
+
+    /// Whether a recording in this phase can still go on after a stop.
+    func canResume(_ control: CaptureControl) -> Bool {
+        switch self {
+        case .running, .tail: control.keepsTail && !control.isCancelRequested
+        case .unopened, .draining, .closing, .ended: false
+        }
+    }
+
+    private func stopping(for control: CaptureControl, hasTail: Bool) -> CapturePhase {
+        switch self {
+        case .running where control.isStopRequested:
+            hasTail && control.keepsTail ? .tail : .draining
+        case .tail where !control.keepsTail: .draining
+        default: self
+        }
+    }
+}
+
+enum StageWait {
+    case opening
+    case source(SourceWait)
+    /// An empty ring; the journal thread signals it.
+    case journal
 }

@@ -52,10 +52,9 @@ public struct CaptureEnd: Sendable {
     /// What was agreed on with a device; nil for another source, and without one that opened.
     public var details: SourceDetails?
 
-    /// Whether the end of a source that is not live was asked for before it came, as far as is known.
+    /// Whether a source that is not live was stopped before its end, as far as is known.
     package private(set) var isCut = false
 
-    /// Whether the recording has all that it was to have.
     package var isWhole: Bool { cause == .limitReached || cause == .finished && !isCut }
 
     package init(
@@ -70,8 +69,7 @@ public struct CaptureEnd: Sendable {
         self.details = details
     }
 
-    /// Says that a source that is not live was stopped before its end.
-    package mutating func cut(_ source: String) {
+    mutating func cut(_ source: String) {
         isCut = true
         if cause == .finished { warning = "the rest of '\(source)' was not read" }
     }
@@ -95,22 +93,22 @@ public enum SignalState: String, Sendable, CaseIterable {
     case clipped = "clipping"
 }
 
-/// What happens to a recording; told on the capture thread, in order.
+/// Told on the capture thread, in order.
 package enum CaptureEvent: Sendable {
-    /// The source is not open yet, though it has had a second for that.
+    /// The source has not opened for a second.
     case late
-    /// The source is open, and delivers this; what was agreed on, if it is a device.
+    /// The details are those of a device.
     case opened(StreamFormat, SourceDetails?)
-    /// The first frame has come from the source.
+    /// The first frame.
     case began
-    /// The request to stop was taken back in time: the tail belongs to what follows it.
+    /// The tail belongs to what follows it.
     case resumed
-    /// The signal of a microphone is like this from now on.
+    /// A change of a microphone's signal.
     case signal(SignalState)
-    /// So many frames of 16 kHz were lost in the source, and are silence now.
+    /// In frames of 16 kHz, now silence.
     case lost(frames: Int)
-    /// A voice was heard, and then a silence of the length that the plan sets.
+    /// A voice, then a silence of the plan's length.
     case quiet
-    /// The last byte went into the ring.
+    /// The last byte is in the ring.
     case ended(CaptureEnd)
 }

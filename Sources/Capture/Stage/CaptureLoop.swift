@@ -11,27 +11,23 @@ package import LinuxPlatform
 package final class CaptureLoop: Sendable {
     private let loop: WorkerLoop<CaptureWorker>
 
-    /// Starts the thread, on which `onWrite` is called after a turn in which a ring was given bytes or
-    /// its end; it must not block.
+    /// `onWrite` is called on the thread after a turn that wrote to a ring or finished it; it must
+    /// not block.
     package init(onWrite: @escaping @Sendable () -> Void) throws(SystemError) {
         loop = try WorkerLoop(name: "capture") { CaptureWorker(onWrite: onWrite) }
     }
 
-    /// Takes a take on; its source is opened at once.
-    ///
-    /// From any thread; does not wait for the source.
+    /// Opens the source on a thread of its own; from any thread, never blocks.
     package func add(_ stage: sending CaptureStage) {
         let opening = stage.opening
         loop.send(stage)
         opening.begin { [loop] in loop.wake() }
     }
 
-    /// Makes the loop look at every take's control, and at the rings that it waits for.
-    ///
-    /// From any thread; never blocks.
+    /// Looks at every take's control and at the awaited rings; from any thread, never blocks.
     package func wake() { loop.wake() }
 
-    /// Ends the thread and waits for it; takes that still run are abandoned.
+    /// Ends the thread and waits for it; running takes are abandoned.
     package func shutDown() { loop.shutDown() }
 }
 
@@ -73,10 +69,8 @@ struct CaptureWorker: Worker {
         return WorkerPause(until: due)
     }
 
-    /// Waits for the descriptors of the sources as well.
-    ///
-    /// They are looked at even when a timer is due: a replay that is always due must not keep a
-    /// microphone from being read.
+    /// Polls the sources even when a timer is due: a replay that is always due must not starve a
+    /// microphone.
     mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
         descriptors.append(pollfd(fd: wakeup, events: Int16(POLLIN), revents: 0))
         // EINTR and EAGAIN lead to one more turn, which is harmless.

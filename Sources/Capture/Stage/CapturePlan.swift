@@ -7,17 +7,14 @@ public struct CapturePlan: Sendable {
     /// What follows the request to stop, from a live source.
     public var tail: Tail
 
-    /// Ends the take after exactly this many frames at 16 kHz, gaps included; nil is no limit.
+    /// At 16 kHz, gaps included; nil is no limit.
     package var longestFrames: Int?
 
-    /// Drops the take when it is asked to end before it has this many frames at 16 kHz; zero drops
-    /// none.
-    ///
-    /// For a live source: a key that was touched.
+    /// Drops a take that is stopped before it has this many frames at 16 kHz: a key was only
+    /// touched; for live sources; zero drops none.
     var leastFrames = 0
 
-    /// Tells each time when a voice was heard and then none for this many frames at 16 kHz; nil is
-    /// never.
+    /// Reports each silence of this many frames at 16 kHz after a voice; nil is never.
     var silenceFrames: Int?
 
     /// Creates a plan.
@@ -43,18 +40,12 @@ public struct CapturePlan: Sendable {
 /// People release the key while the last syllable still sounds. The tail lasts `usual`, ends
 /// early once it has been quiet for `quiet`, and goes on up to `longest` while the voice does.
 public struct Tail: Sendable, Equatable {
-    /// Ends the tail when the voice has been silent this long.
-    ///
-    /// Frames.
-    package var quiet: Int
-    /// The length of the tail of a voice that trails off.
-    ///
-    /// Frames.
-    package var usual: Int
-    /// The end even of a voice that goes on.
-    ///
-    /// Frames.
-    package var longest: Int
+    /// Frames of silence that end the tail.
+    var quiet: Int
+    /// Frames; the tail of a voice that trails off.
+    var usual: Int
+    /// Frames; the end even of a voice that goes on.
+    var longest: Int
 
     package init(quiet: Duration, usual: Duration, longest: Duration) {
         self.quiet = StreamFormat.speech.frames(in: quiet)
@@ -77,9 +68,8 @@ public struct Tail: Sendable, Equatable {
     /// Ends at the release.
     public static let none = Tail(quiet: .zero, usual: .zero, longest: .zero)
 
-    /// Whether `recorded` frames of tail are enough when the last `silent` of all frames were
-    /// without voice.
-    package func isOver(recorded: Int, silent: Int) -> Bool {
+    /// `silent` is how many of the last frames had no voice.
+    func isOver(recorded: Int, silent: Int) -> Bool {
         if recorded >= longest { return true }
         if recorded >= usual { return silent > 0 }
         return recorded >= quiet && silent >= quiet

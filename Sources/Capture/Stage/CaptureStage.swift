@@ -10,7 +10,7 @@ internal import Glibc
 /// first second nothing is allocated. Lost frames are owed to the timeline: silence of the same
 /// length goes into the encoder before the next frames do.
 package final class CaptureStage {
-    /// The most frames that one read asks for, per channel: 100 ms at 16 kHz.
+    /// Per channel: 100 ms at 16 kHz.
     private static let framesPerRead = 1_600
     /// Reads in a row before other takes get their turn.
     private static let readsPerTurn = 16
@@ -30,23 +30,21 @@ package final class CaptureStage {
     private let gate = VoiceGate()
     private var watch = SignalWatch(sampleRate: StreamFormat.speech.sampleRate)
     private var details: SourceDetails?
-    /// When the last frame came, or the source was opened.
+    /// Or when the source was opened.
     private var lastFrame = ContinuousClock.now
     private var tailFrames = 0
     private var hasToldQuiet = false
     private var wait = StageWait.opening
-    /// Where the source's descriptors stand among those polled now.
+    /// The place of the source's descriptors in the polled array.
     private var polled = 0..<0
     private var isReady = false
     /// Interleaved samples as the source delivers them.
     private var raw: [Int16] = []
-    /// The same as 16 kHz mono.
+    /// 16 kHz mono.
     private var speech: [Int16] = []
 
-    /// Joins the parts of one take.
-    ///
-    /// The ring is empty and has room for what 200 ms can become at most. `tell` is called on the
-    /// capture thread, and last with `ended`.
+    /// The ring is empty and has room for 200 ms at least; `tell` is called on the capture thread,
+    /// and last with `ended`.
     package init(
         source: any CaptureSource, encoder: any AudioEncoder, producer: consuming ByteRing.Producer,
         plan: CapturePlan, control: CaptureControl, account: CaptureAccount,
@@ -66,10 +64,9 @@ package final class CaptureStage {
         self.tell = tell
     }
 
-    /// Whether the ring was given bytes or its end in the last turn.
     var didWrite: Bool { output.didWrite }
 
-    /// What the next turn waits for, or nil when the take has ended.
+    /// Nil when the take has ended.
     var pendingWait: StageWait? { if case .ended = phase { nil } else { wait } }
 
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
@@ -127,13 +124,13 @@ package final class CaptureStage {
         wait = openingWatch.due.map { .source(.until($0)) } ?? .opening
     }
 
-    /// Whether the end was asked for of a source that is not open, and is not waited for any more.
+    /// Whether the end was requested before the source opened, and the source is not awaited.
     private var isUnopenedForGood: Bool {
         guard case .unopened = phase, control.isStopRequested else { return false }
         return openingWatch.isLate || !control.keepsTail
     }
 
-    /// Why a take ends that has recorded nothing: such a one is not sent.
+    /// Why a take without a frame ends; it is not sent.
     private var emptyEnd: CaptureEnd.Cause {
         source.isLive ? .tooShort(frames: 0) : .source(.noSound(name: source.name))
     }
@@ -189,12 +186,11 @@ package final class CaptureStage {
         }
     }
 
-    /// Whether what was recorded before the end was asked for is not worth to be sent.
+    /// Whether the recording was stopped before it was worth sending.
     private var isTooShort: Bool {
         source.isLive && account.capturedFrames + account.gapFrames < plan.leastFrames
     }
 
-    /// Takes what the device still holds; the source then says `end`.
     private func drain() {
         source.requestStop()
         isCut = !source.isLive
@@ -230,13 +226,12 @@ package final class CaptureStage {
         phase = .ended
     }
 
-    /// Whether what ended so, and ended well, has nothing to be sent.
     private func hasNothing(_ cause: CaptureEnd.Cause) -> Bool {
         (cause == .finished || cause == .limitReached)
             && account.capturedFrames + account.gapFrames == 0
     }
 
-    /// Whether the encoder has finished, and whether a source that is not live was stopped.
+    /// `isCut`: a source that is not live was stopped.
     private var (isEncodingFinished, isCut) = (false, false)
 
     private func finishEncoding() throws(EncodingError) {
@@ -289,7 +284,7 @@ package final class CaptureStage {
         wait = .source(.until(.now))
     }
 
-    /// The wait of a live source, cut at the moment at which too long nothing has come.
+    /// The wait of a live source, cut at the moment when no frame has come for too long.
     private func watching(
         _ reason: SourceWait, _ now: ContinuousClock.Instant
     ) -> SourceWait {
@@ -316,10 +311,10 @@ package final class CaptureStage {
         return output.hasRoom(forFrames: Self.speechFramesPerRead)
     }
 
-    /// The most frames at 16 kHz that one read becomes, with what the converter held back.
+    /// Frames at 16 kHz, with what the converter held back.
     private static let speechFramesPerRead = 2 * framesPerRead
 
-    /// Encodes what was just read; returns why the take must end now, if it must.
+    /// Returns why the take must end now, if it must.
     private func take(frames count: Int) -> CaptureEnd.Cause? {
         speech.removeAll(keepingCapacity: true)
         let samples = count * format.channelCount
@@ -352,7 +347,7 @@ package final class CaptureStage {
         return nil
     }
 
-    /// Judges so many samples that the source delivered, and what has become of them.
+    /// `samples` as delivered, and `speech` after conversion.
     private func listen(to samples: Int) {
         let changed = watch.hear(raw.span.extracting(first: samples), channels: format.channelCount)
         if let changed { tell(.signal(changed)) }
@@ -365,7 +360,7 @@ package final class CaptureStage {
         hasToldQuiet = isQuiet
     }
 
-    /// Counts frames of the source that are gone; returns whether the take must end now.
+    /// Returns whether the take must end now.
     private func lose(_ frames: Int) -> Bool {
         let lost = output.lose(frames, sampleRate: format.sampleRate, most: framesLeft)
         tell(.lost(frames: lost))
@@ -384,7 +379,7 @@ package final class CaptureStage {
         return max(0, limit - account.capturedFrames - account.gapFrames)
     }
 
-    /// Cuts `speech` where the take would become longer than allowed.
+    /// Cuts `speech` at the plan's limit.
     @discardableResult
     private func trimToLimit() -> Bool {
         let left = framesLeft

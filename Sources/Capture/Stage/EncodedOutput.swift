@@ -12,7 +12,6 @@ final class EncodedOutput {
     private let account: CaptureAccount
     private var ledger = GapLedger()
     private var encoded: [UInt8] = []
-    /// What lost frames become, a part at a time.
     private let silence: [Int16]
 
     /// Joins an encoder and an empty ring; silence is encoded `framesAtOnce`.
@@ -26,17 +25,16 @@ final class EncodedOutput {
         silence = [Int16](repeating: 0, count: framesAtOnce)
     }
 
-    /// Whether the ring was given bytes or its end since this was last set to false.
+    /// Whether the ring was written to or finished since this was last set to false.
     var didWrite = false
 
     var gaps: [Gap] { ledger.gaps }
 
-    /// Whether the ring has room for so many frames, whatever they become.
     func hasRoom(forFrames count: Int) -> Bool {
         producer.freeByteCount >= encoder.maximumByteCount(forFrames: count)
     }
 
-    /// Whether the journal has everything; if not, it will wake the capture loop when it has.
+    /// If false, the journal thread wakes the capture loop later.
     func awaitDrain() -> Bool { producer.awaitDrain() }
 
     func begin() throws(EncodingError) {
@@ -44,8 +42,7 @@ final class EncodedOutput {
         try encoder.begin(into: &encoded)
     }
 
-    /// Encodes what was just captured; without room in the ring all of it becomes a gap, since a
-    /// live source cannot wait.
+    /// Without room in the ring everything becomes a gap, since a live source cannot wait.
     func encodeOrOwe(_ speech: borrowing [Int16]) throws(EncodingError) {
         guard try writeSilence(), hasRoom(forFrames: speech.count) else {
             account.addCaptured(-speech.count)
@@ -55,8 +52,7 @@ final class EncodedOutput {
         _ = pushOut()
     }
 
-    /// Counts frames of a source with this rate that are gone, and returns how many frames at 16 kHz
-    /// they are, `most` at most.
+    /// Counts lost frames of the source's rate; returns them as frames at 16 kHz, `most` at most.
     func lose(_ frames: Int, sampleRate: Int, most: Int) -> Int {
         let converted = ledger.speechFrames(
             lost: frames, sampleRate: sampleRate, speechRate: StreamFormat.speech.sampleRate)
@@ -65,14 +61,12 @@ final class EncodedOutput {
         return lost
     }
 
-    /// Encodes the last frames, and makes what comes behind them.
     func finishEncoding(_ speech: borrowing [Int16]) throws(EncodingError) {
         try encode(speech, first: speech.count)
         try encoder.finish(into: &encoded)
     }
 
-    /// Puts what is encoded, and the silence that is owed, into the ring; false when that must wait for
-    /// room.
+    /// Puts encoded bytes and owed silence into the ring; false without room.
     func settle() -> Bool {
         guard pushOut() else { return false }
         do throws(EncodingError) {
@@ -84,7 +78,6 @@ final class EncodedOutput {
         }
     }
 
-    /// Puts the encoder's output into the ring; false when it must wait for room.
     func pushOut() -> Bool {
         guard !encoded.isEmpty else { return true }
         guard producer.write(encoded.span) else { return false }
@@ -111,7 +104,7 @@ final class EncodedOutput {
         account.addGap(frames)
     }
 
-    /// Encodes the silence that is owed, as far as the ring has room; true when nothing is owed any more.
+    /// As much of the owed silence as the ring has room for; true when none is owed.
     private func writeSilence() throws(EncodingError) -> Bool {
         while ledger.owed > 0 {
             let count = min(ledger.owed, silence.count)
@@ -123,19 +116,16 @@ final class EncodedOutput {
     }
 }
 
-/// What one take has lost, and how much of it has not yet been replaced by silence.
-///
-/// Counts in frames of 16 kHz.
+/// Lost frames at 16 kHz, and how many of them are not yet silence.
 struct GapLedger {
     /// The most gaps that are told apart.
     private static let limit = 1_000
 
-    /// Every hole, in order; the last of 1,000 stands for all that followed.
+    /// In order; after 1,000 the last one takes all that follow.
     private(set) var gaps: [Gap] = []
     /// Frames that still have to become silence.
     private(set) var owed = 0
-    /// What earlier losses left over when they were converted, in parts of the source's rate,
-    /// so that many small losses add up to the right length.
+    /// What rounding left over, in parts of the source's rate, so that many small losses add up.
     private var remainder = 0
 
     init() { gaps.reserveCapacity(16) }
@@ -146,9 +136,7 @@ struct GapLedger {
         return parts / sampleRate
     }
 
-    /// Notes a loss behind `encoded` frames and the silence that is owed.
-    ///
-    /// Losses that follow each other make one gap.
+    /// A loss behind `encoded` frames and the owed silence; adjacent losses are one gap.
     mutating func owe(_ frames: Int, cause: Gap.Cause, encoded: Int) {
         let start = encoded + owed
         owed += frames

@@ -9,23 +9,20 @@ struct SignalWatch {
     ///
     /// A device is given a push after a second; that may help.
     static let patience = Duration.milliseconds(1_100)
-
-    /// What was last told.
     private(set) var state = SignalState.good
-    /// All that was wrong, in order; that the first frame is late is no fault.
+    /// In order; a late first frame is no fault.
     private(set) var faults: [SignalState] = []
 
     private let second: Int
-    /// Frames in all, since the last sample that was not zero, and since the last above one bit.
+    /// In all, since the last sample that was not zero, and since the last above one bit.
     private var frames = 0
     private var zeroFrames = 0
     private var deadFrames = 0
-    /// Whether anything came but zeros and the last bit, and whether that was as loud as a voice.
+    /// `wasHeard`: anything but zeros and the last bit.
     private var (wasHeard, wasLoud) = (false, false)
-    /// Samples at full scale in the second that is under way, and when it began.
     private var fullCount = 0
     private var secondBegan = 0
-    /// The frame at which the last second with many of them ended.
+    /// The end of the last second with many full-scale samples.
     private var clippedUntil: Int?
 
     /// -46 dBFS: a voice that a microphone is meant for is louder at least once in three seconds,
@@ -33,12 +30,12 @@ struct SignalWatch {
     private static let loud: UInt16 = 164
     /// How long a person may pause behind a noise gate, in seconds.
     private static let longestPause = 30
-    /// The fewest samples at full scale in a second that can be heard.
+    /// Fewer full-scale samples a second are not heard.
     private static let many = 16
 
     init(sampleRate: Int) { second = max(1, sampleRate) }
 
-    /// Listens to interleaved samples, and says what the signal is like, if that has changed.
+    /// Interleaved samples; returns the state when it has changed.
     mutating func hear(_ samples: Span<Int16>, channels: Int) -> SignalState? {
         let count = samples.count / max(1, channels)
         guard count > 0 else { return nil }
@@ -57,7 +54,6 @@ struct SignalWatch {
         return note(judgement)
     }
 
-    /// As `hear`, when nothing has come for `patience`.
     mutating func miss() -> SignalState? { note(.absent) }
 
     private var judgement: SignalState {

@@ -18,14 +18,12 @@ final class SourceOpening: Sendable {
 
     private let source: any CaptureSource
     private let state = Mutex(State.opening)
-    /// So that the capture thread takes the lock once.
+    /// Spares the capture thread the lock.
     private let isDone = Atomic(false)
 
     init(_ source: any CaptureSource) { self.source = source }
 
-    /// Starts a thread that opens the source.
-    ///
-    /// Does not wait. `tell` is called on that thread when the source is open or cannot be opened.
+    /// Does not wait; `tell` is called on the opening thread.
     func begin(then tell: @escaping @Sendable () -> Void) {
         do throws(SystemError) {
             // Nothing joins it: a device that never answers must not keep a program from ending.
@@ -55,17 +53,14 @@ final class SourceOpening: Sendable {
         isDone.store(true, ordering: .releasing)
     }
 
-    /// What the source delivers, or why it cannot be opened; nil while that is not known.
-    ///
-    /// On the capture thread, which owns the source from then on.
+    /// Nil while the source is opening; on the capture thread, which owns the source afterwards.
     var result: Result<StreamFormat, CaptureError>? {
         guard isDone.load(ordering: .acquiring) else { return nil }
         return state.withLock { if case .done(let result) = $0 { result } else { nil } }
     }
 
-    /// Closes the source, or leaves that to the thread that is still opening it.
-    ///
-    /// - Returns: whether the source is the capture thread's.
+    /// - Returns: whether the source is the capture thread's; otherwise the opening thread closes
+    ///   it.
     func close() -> Bool {
         let isOurs = state.withLock { state in
             if case .done = state { return true }

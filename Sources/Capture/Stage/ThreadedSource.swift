@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCore
-package import Glibc
+internal import AudioCore
+internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
@@ -14,31 +14,29 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable` because what is neither atomic nor locked belongs to one thread: the
 /// capture thread, or the source's own.
-package final class ThreadedSource: CaptureSource, @unchecked Sendable {
-    /// Gaps and the end, and where they stand among the bytes of the frames.
+final class ThreadedSource: CaptureSource, @unchecked Sendable {
+    /// A gap or the end, and its place among the bytes of the frames.
     private struct Notice {
         var position: Int
-        /// Frames that were lost, or nil for the end.
+        /// Lost frames, or nil for the end.
         var content: Result<Int?, CaptureError>
     }
 
     private let source: any CaptureSource
     private let patience: Duration
-    /// Wakes the capture thread.
     private let news: Wakeup
-    /// Wakes the source's thread.
     private let orders: Wakeup
 
     private let notices = Mutex<[Notice]>([])
     private let noticeCount = Atomic(0)
-    /// Bytes that the ring has ever been given.
+    /// Bytes ever written to the ring.
     private let written = Atomic(0)
-    /// Twice the number of calls of the source, and odd while one lasts.
+    /// Twice the number of calls, plus 1 during one.
     private let calls = Atomic(0)
     private let isStopped = Atomic(false)
     private let isClosed = Atomic(false)
     private let closingTime: Duration
-    /// Until when the device may be closed.
+    /// The deadline for closing the device.
     private var closesUntil: ContinuousClock.Instant?
     private let isOver = Atomic(false)
 
@@ -48,9 +46,9 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     private var consumer: ByteRing.Consumer?
     private var consumed = 0
     private var isDriven = false
-    /// The call that was going on at the last look.
+    /// The call seen by the last look.
     private var watched = 0
-    /// In how many looks in a row it was the same.
+    /// Looks in a row that saw the same call.
     private var looks = 0
     private var nextLook = ContinuousClock.now
 
@@ -58,23 +56,14 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     private var producer: ByteRing.Producer?
     private var call = 0
 
-    /// In how many looks in a row one call is a driver that hangs.
-    ///
-    /// They are counted, for a program that was stopped meanwhile has looked at nothing.
+    /// Looks in a row at one call after which the driver hangs; looks are counted, not time: the
+    /// program may have been stopped.
     private static let looksOfHang = 10
     /// What the ring holds while the capture thread is late.
     private static let ringSeconds = 4
-    /// How soon is looked again whether a full ring has room.
     private static let pause = Duration.milliseconds(10)
 
-    /// Gives a live source a thread of its own, and leaves any other as it is.
-    package static func driving(_ source: any CaptureSource) -> any CaptureSource {
-        // Without a descriptor for it the capture thread drives it as it does files.
-        source.isLive ? (try? ThreadedSource(source)) ?? source : source
-    }
-
-    /// Wraps a source that is not open yet, whose driver may take `patience` for an answer, and
-    /// `closing` to close the device.
+    /// The source is not open yet; `patience` and `closing` bound the driver's calls.
     init(
         _ source: any CaptureSource, patience: Duration = .seconds(5),
         closing: Duration = .seconds(1)
@@ -86,11 +75,11 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         orders = try Wakeup()
     }
 
-    package var name: String { source.name }
-    package var isLive: Bool { source.isLive }
-    package var details: SourceDetails? { openedDetails }
+    var name: String { source.name }
+    var isLive: Bool { source.isLive }
+    var details: SourceDetails? { openedDetails }
 
-    package func open() throws(CaptureError) -> StreamFormat {
+    func open() throws(CaptureError) -> StreamFormat {
         format = try source.open()
         openedDetails = source.details
         let ring = ByteRing(minimumCapacity: format.sampleRate * bytesPerFrame * Self.ringSeconds)
@@ -111,7 +100,7 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
 
     // MARK: - The capture thread
 
-    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         if let next = try next(into: &frames) { return next }
         // What comes after the second look wakes this thread again.
         news.drain()
@@ -119,7 +108,6 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         return try rest()
     }
 
-    /// What the source's thread has left here; nil when there is nothing.
     private func next(
         into frames: inout MutableSpan<Int16>
     ) throws(CaptureError) -> SourceRead? {
@@ -164,7 +152,6 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         return .wait(.forDescriptorsOrUntil(nextLook))
     }
 
-    /// Looks whether the driver is still in the same call.
     private func look() {
         let (current, now) = (calls.load(ordering: .relaxed), ContinuousClock.now)
         if current != watched || current.isMultiple(of: 2) {
@@ -177,17 +164,16 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         nextLook = now + patience / Self.looksOfHang
     }
 
-    package func appendPollDescriptors(to descriptors: inout [pollfd]) {
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
         descriptors.append(pollfd(fd: news.descriptor, events: Int16(POLLIN), revents: 0))
     }
 
-    package func requestStop() {
+    func requestStop() {
         isStopped.store(true, ordering: .releasing)
         orders.signal()
     }
 
-    /// Has the source's thread close the device.
-    package func close() {
+    func close() {
         guard isDriven else { return source.close() }
         guard closesUntil == nil else { return }
         closesUntil = .now + closingTime
@@ -195,8 +181,8 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         orders.signal()
     }
 
-    /// The device, which the next take may want, is waited for unless its driver hangs.
-    package var closing: SourceWait? {
+    /// Waits for the device, which the next take may want, unless its driver hangs.
+    var closing: SourceWait? {
         news.drain()
         // acquiring: partner of the release in `drive`.
         guard let closesUntil, !isOver.load(ordering: .acquiring), closesUntil > .now,
@@ -247,7 +233,6 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         news.signal()
     }
 
-    /// Begins a call, after the last one if that was not left.
     private func enter() {
         call += call.isMultiple(of: 2) ? 1 : 2
         calls.store(call, ordering: .relaxed)
@@ -305,4 +290,10 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
             leave()
         }
     }
+}
+
+/// Gives a live source a thread of its own; other sources stay as they are.
+package func driven(_ source: any CaptureSource) -> any CaptureSource {
+    // Without a descriptor for it the capture thread drives it as it does files.
+    source.isLive ? (try? ThreadedSource(source)) ?? source : source
 }

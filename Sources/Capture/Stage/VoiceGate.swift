@@ -9,16 +9,15 @@ internal import CVoice
 @safe final class VoiceGate {
     /// Frames since a voice was last heard.
     private(set) var silentFrames = 0
-    /// Whether a voice was heard without a pause for longer than a click.
+    /// A voice without a pause, longer than a click.
     private(set) var hasHeardVoice = false
 
-    /// Without memory for one, everything is a voice: nothing ends too early.
+    /// Nil when memory ran out: everything then counts as voice.
     private let detector: OpaquePointer?
     private var part: [Int16] = []
-    /// Frames of voice without a pause.
     private var voicedFrames = 0
 
-    /// A click, and what the detector adds to it, is shorter: 200 ms.
+    /// 200 ms: a click, and what the detector adds to it, is shorter.
     private static let shortestVoice = 3_200
 
     init() {
@@ -30,7 +29,7 @@ internal import CVoice
         if let detector = unsafe detector { unsafe utter_voice_end(detector) }
     }
 
-    /// Listens to what comes next, at 16 kHz.
+    /// 16 kHz.
     func hear(_ frames: Span<Int16>) {
         silentFrames += frames.count
         for index in frames.indices {

@@ -15,13 +15,11 @@ package final class EncryptedFile: JournalFile {
     private let key: Mutex<[UInt8]>
     private let writer: FrameWriter?
     private let map: FrameMap
-    /// Where the frames end in the file.
+    /// In bytes of the file.
     private let end: Atomic<Int>
-    /// Readers that are not in use at the moment.
     private let readers: Mutex<[FrameReader]>
-    /// The bytes of audio that were found in a file of an earlier run.
+    /// Found in a file of an earlier run.
     package let audioByteCount: Int
-    /// Whether a file of an earlier run ends with the mark of its end.
     package let isFinished: Bool
 
     package init(new file: any JournalFile, key: EncryptionKey, take: String) throws(SystemError) {
@@ -53,9 +51,9 @@ package final class EncryptedFile: JournalFile {
 
     deinit { key.withLock { $0.clear() } }
 
-    /// Opens a file of an earlier run for reading, and checks every frame of it.
+    /// Opens a file of an earlier run for reading, and checks every frame; blocks on the disk.
     ///
-    /// Blocks on the disk. Throws when nothing of it can be read.
+    /// - Throws: `EncryptionError` when nothing can be read.
     package static func open(
         _ file: any JournalFile, size: Int, key: EncryptionKey, take: String
     ) throws(EncryptionError) -> EncryptedFile {
@@ -77,7 +75,7 @@ package final class EncryptedFile: JournalFile {
 
     package var damage: [Range<Int>] { map.damage.map(\.lost).filter { !$0.isEmpty } }
 
-    /// Where the last whole frame ends in the file; what follows is of no use.
+    /// What follows is of no use.
     package var fileByteCount: Int { end.load(ordering: .acquiring) }
 
     package func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
@@ -123,7 +121,7 @@ package final class EncryptedFile: JournalFile {
     package func reserve(_ byteCount: Int) throws(SystemError) { try file.reserve(byteCount) }
     package func isGone() throws(SystemError) -> Bool { try file.isGone() }
 
-    /// Marks the end as well: from here on nothing is missing.
+    /// Also writes the mark of the end.
     package func trim() throws(SystemError) {
         try writer?.finish()
         try file.trim()

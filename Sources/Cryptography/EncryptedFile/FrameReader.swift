@@ -12,14 +12,12 @@ final class FrameReader: @unchecked Sendable {
 
     private let file: any JournalFile
     private let cipher: AESGCM
-    /// Holds a piece of the file at its start.
     private var window: [UInt8] = []
     private var windowRange = 0..<0
-    /// The audio of the frame that was decrypted last because a part of it was wanted.
+    /// Of the frame that was last decrypted for a part of it.
     private var frame: [UInt8] = []
     private var frameStart = 0
     private var frameLength = 0
-    /// The frame after the last that was looked at.
     private var next: FramePosition?
 
     init(_ file: any JournalFile, key: [UInt8]) throws(SystemError) {
@@ -29,10 +27,10 @@ final class FrameReader: @unchecked Sendable {
 
     deinit { frame.clear() }
 
-    /// Reads audio from `offset` of it on.
+    /// Reads audio from `offset` on.
     ///
-    /// `start` is a frame that begins there or before, `end` where the whole frames behind it end in
-    /// the file.
+    /// `start` is a frame that begins there or before; `end` is where its whole frames end in the
+    /// file.
     ///
     /// - Returns: the bytes read; 0 at the end.
     /// - Throws: `SystemError` when the disk fails; `EBADMSG` when the frame there was altered.
@@ -77,7 +75,7 @@ final class FrameReader: @unchecked Sendable {
         return count
     }
 
-    /// The first frame of the block that holds a byte of the audio, among whole frames.
+    /// The first frame of the block that holds this byte of the audio.
     private func seek(
         _ offset: Int, from start: FramePosition, end: Int
     ) throws(SystemError) -> FramePosition {
@@ -104,7 +102,7 @@ final class FrameReader: @unchecked Sendable {
         return found
     }
 
-    /// What was read before a frame that was altered; the next read says so.
+    /// Returns the bytes before an altered frame; the next read throws.
     private func partial(_ count: Int, _ position: FramePosition) throws(SystemError) -> Int {
         guard count == 0 else { return count }
         throw SystemError(call: "decrypt the frame at byte \(position.file)", code: EBADMSG)
@@ -115,10 +113,9 @@ final class FrameReader: @unchecked Sendable {
         keepFrame(header, at: FramePosition(file: place, audio: header.offset))
     }
 
-    /// The header at a place of the file, or nil when no whole frame is left in its block, or before
-    /// `end`.
+    /// Nil when no whole frame is left in the block, or before `end`.
     ///
-    /// What it says is true only when the frame turns out to be intact.
+    /// True only if the frame turns out to be intact.
     func header(at place: Int, end: Int) throws(SystemError) -> FrameHeader? {
         guard try load(place, FrameHeader.byteCount, end: end) else { return nil }
         let start = place - windowRange.lowerBound
@@ -130,7 +127,6 @@ final class FrameReader: @unchecked Sendable {
         return header
     }
 
-    /// Decrypts the frame whose header was read last.
     private func open(
         _ header: FrameHeader, at place: Int, into buffer: UnsafeMutableRawBufferPointer
     ) -> Bool {
@@ -169,7 +165,7 @@ final class FrameReader: @unchecked Sendable {
         return count
     }
 
-    /// Makes sure that bytes of the file are in the window; false when the file ends before.
+    /// Loads bytes of the file into the window; false when the file ends before.
     private func load(_ place: Int, _ count: Int, end: Int) throws(SystemError) -> Bool {
         guard place + count <= end else { return false }
         if place >= windowRange.lowerBound, place + count <= windowRange.upperBound { return true }

@@ -8,13 +8,11 @@ internal import LinuxPlatform
 /// says that it ends, or else with the next block; the frame there tells exactly how much audio is
 /// missing.
 struct FrameScan {
-    /// Which parts of the file are whole.
     private(set) var map: FrameMap
     private(set) var end: FramePosition
     private(set) var isMarked = false
     private var number: UInt32 = 0
 
-    /// Reads the frames of a file of `size` bytes.
     init(_ reader: FrameReader, size: Int) throws(SystemError) {
         map = FrameMap()
         end = FramePosition(file: FrameLayout.start, audio: 0)
@@ -31,7 +29,6 @@ struct FrameScan {
         }
     }
 
-    /// Whether a header may stand behind the last whole frame.
     private func follows(_ header: FrameHeader) -> Bool {
         header.number > number && header.offset >= end.audio
     }
@@ -49,35 +46,29 @@ struct FrameScan {
     }
 }
 
-/// Where a frame of an encrypted file begins.
 struct FramePosition: Equatable {
     var file: Int
     var audio: Int
 }
 
-/// A part of the audio that was altered or damaged; a whole frame follows.
 struct FrameDamage: Equatable {
     var lost: Range<Int>
     var start: Int
-    /// Where the file goes on.
     var resumption: Int
 }
 
-/// Which stretches of an encrypted file are whole.
 struct FrameMap {
-    /// What lies between them, in order.
+    /// In order.
     private(set) var damage: [FrameDamage] = []
 
-    /// Takes note of a loss behind those that are known.
     mutating func note(_ loss: FrameDamage) { damage.append(loss) }
 
-    /// The loss that a byte of the audio is part of.
     func loss(at offset: Int) -> Range<Int>? {
         damage.first { $0.lost.contains(offset) }?.lost
     }
 
-    /// The stretch of whole frames that holds a byte of the audio: its first frame, and where it
-    /// ends in the file, which is nil for the last one.
+    /// The first of the whole frames around a byte of the audio, and where they end in the file;
+    /// nil for the last ones.
     func stretch(at offset: Int) -> (start: FramePosition, end: Int?) {
         let before = damage.lastIndex { $0.lost.upperBound <= offset }
         let start =

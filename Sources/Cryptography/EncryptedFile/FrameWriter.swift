@@ -11,7 +11,6 @@ final class FrameWriter: @unchecked Sendable {
     private let cipher: AESGCM
     private var number: UInt32 = 0
     private var frames: [UInt8] = []
-    /// Where the last frame ends.
     private(set) var end: FramePosition
     private var markedEnd: FramePosition?
 
@@ -21,7 +20,7 @@ final class FrameWriter: @unchecked Sendable {
         end = FramePosition(file: FrameLayout.start, audio: 0)
     }
 
-    /// Appends audio, whole or not at all as far as `end` is concerned.
+    /// All or nothing, as far as `end` is concerned.
     func append(_ bytes: Span<UInt8>) throws(SystemError) {
         let start = FrameLayout.frameStart(end.file)
         frames.removeAll(keepingCapacity: true)
@@ -40,7 +39,7 @@ final class FrameWriter: @unchecked Sendable {
         end = FramePosition(file: start + frames.count, audio: audio)
     }
 
-    /// Writes the mark of the end, which the next frame replaces.
+    /// The next frame replaces the mark.
     func finish() throws(SystemError) {
         guard markedEnd != end else { return }
         frames.removeAll(keepingCapacity: true)

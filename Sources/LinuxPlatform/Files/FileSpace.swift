@@ -48,9 +48,8 @@ private let isLinux5_8: Bool = {
     return !numbers.lexicographicallyPrecedes([5, 8])
 }()
 
-/// Bytes that this user may still store where `path` is, or nil when the system does not say.
-///
-/// A quota is not counted.
+/// Bytes that this user may still store at `path`, quotas not counted; nil when the system does not
+/// say.
 package func freeByteCount(at path: String) -> Int? {
     var status = statvfs()
     guard unsafe statvfs(path, &status) == 0 else { return nil }
@@ -58,7 +57,7 @@ package func freeByteCount(at path: String) -> Int? {
 }
 
 extension statvfs {
-    /// Bytes that an unprivileged user may still store; more than `Int.max` is `Int.max`.
+    /// For an unprivileged user; at most `Int.max`.
     var freeByteCount: Int {
         let (count, overflow) = f_bavail.multipliedReportingOverflow(by: f_frsize)
         return overflow ? .max : Int(clamping: count)

@@ -18,7 +18,7 @@ extension Folder {
         return "others may write in it (mode 0\(mode))"
     }
 
-    /// Whether there is something, or only opening it will tell.
+    /// True also when only opening it would tell.
     package static func mayExist(at path: String) -> Bool {
         var status = stat()
         return unsafe lstat(path, &status) == 0 || errno != ENOENT
@@ -35,14 +35,12 @@ extension Folder {
         }
     }
 
-    /// Whether this folder is still what a name in `parent` stands for.
-    ///
-    /// It is not when it was removed or moved since it was opened.
+    /// False when it was removed or moved since it was opened.
     package func isStill(_ name: String, in parent: Folder) -> Bool {
         isFolder(named: name, at: parent.descriptor.number)
     }
 
-    /// Whether this folder is still what its path leads to: not removed, and not moved away.
+    /// False when it was removed or moved away.
     package var isAtItsPath: Bool { isFolder(named: path, at: AT_FDCWD) }
 
     private func isFolder(named name: String, at parent: Int32) -> Bool {
@@ -60,12 +58,10 @@ extension Folder {
         return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
     }
 
-    /// Gives an entry another name, perhaps in another folder, and makes that durable.
+    /// Makes the new name durable; blocks on the disk.
     ///
-    /// Blocks on the disk.
-    ///
-    /// - Throws: `SystemError`; `EEXIST` or `ENOTEMPTY` when the new name is taken by a folder
-    ///   that is not empty.
+    /// - Throws: `SystemError`; `EEXIST` or `ENOTEMPTY` when the new name is that of a folder with
+    ///   something in it.
     package func move(
         _ name: String, to folder: Folder, as newName: String
     ) throws(SystemError) {
@@ -76,7 +72,6 @@ extension Folder {
         try sync()
     }
 
-    /// Makes now the time that `modificationTime` tells.
     package func touch() throws(SystemError) {
         guard futimens(descriptor.number, nil) == 0 else {
             throw SystemError.last("touch \(path)")
@@ -89,7 +84,7 @@ extension Folder {
         try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
     }
 
-    /// When an entry was changed last, in seconds since 1970; nil when there is none.
+    /// In seconds since 1970; nil when there is no such entry.
     package func modificationTime(of name: String) -> Int? {
         var status = stat()
         guard unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
@@ -107,7 +102,7 @@ extension Folder {
         return max(0, count)
     }
 
-    /// Bytes of the file system that this user may still fill; nil when it does not say.
+    /// Of this user; nil when the system does not say.
     package var freeByteCount: Int? {
         var status = statvfs()
         guard unsafe fstatvfs(descriptor.number, &status) == 0 else { return nil }

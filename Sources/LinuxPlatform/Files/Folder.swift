@@ -19,8 +19,8 @@ package final class Folder: Sendable {
         self.descriptor = descriptor
     }
 
-    /// A process that is just being started has a copy of the descriptor until it runs its program, and
-    /// with it the lock.
+    /// `fork` in another thread copies the descriptor, and the lock with it, until the child runs
+    /// its program.
     deinit { if isLocked.load(ordering: .relaxed) { unlock() } }
 
     /// Opens the folder at `path`, making it and its parents when they are missing.
@@ -76,9 +76,9 @@ package final class Folder: Sendable {
         return try Self.open(path: path, at: descriptor.number, name: name)
     }
 
-    /// Makes a folder within that is locked before it can be seen by its name.
+    /// Makes a folder that is locked before its name can be seen.
     ///
-    /// Until then it is called `hidden`, which a program that is killed leaves behind.
+    /// Until then it is called `hidden`, which a killed program leaves behind.
     ///
     /// - Throws: `SystemError`; `EEXIST` when the name is taken.
     package func makeLockedFolder(
@@ -101,8 +101,6 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Gives a folder within a name that nothing has.
-    ///
     /// Durable after `sync`.
     ///
     /// - Throws: `SystemError`; `EEXIST` when the name is taken.
@@ -119,7 +117,7 @@ package final class Folder: Sendable {
         try Self.open(path: path + "/" + name, at: descriptor.number, name: name)
     }
 
-    /// Creates a file for reading and writing that did not exist before.
+    /// For reading and writing; `EEXIST` when the name is taken.
     package func createFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
         let file = OwnedDescriptor(
             taking: try openFile(
@@ -148,8 +146,6 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Reads a whole file of at most `limit` bytes.
-    ///
     /// - Throws: `SystemError`; `EFBIG` when the file is longer than `limit`.
     package func contents(of name: String, limit: Int) throws(SystemError) -> [UInt8] {
         let file = try openFile(name)
@@ -188,9 +184,7 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Gives a file another name, in the place of what has it now, and makes that durable.
-    ///
-    /// Blocks on the disk.
+    /// Replaces what has the new name, durably; blocks on the disk.
     package func renameFile(_ name: String, to newName: String) throws(SystemError) {
         try giveName(newName, to: name)
         try sync()
@@ -202,14 +196,14 @@ package final class Folder: Sendable {
         }
     }
 
-    /// A file that is missing already is no error.
+    /// A missing file is no error.
     package func removeFile(_ name: String) throws(SystemError) {
         if unsafe unlinkat(descriptor.number, name, 0) != 0, errno != ENOENT {
             throw SystemError.last("unlink \(path)/\(name)")
         }
     }
 
-    /// A folder that is missing already is no error.
+    /// A missing folder is no error.
     package func removeFolder(_ name: String) throws(SystemError) {
         if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) != 0, errno != ENOENT {
             throw SystemError.last("rmdir \(path)/\(name)")
@@ -220,7 +214,7 @@ package final class Folder: Sendable {
         Int(try status(of: name).st_size)
     }
 
-    /// For names that are mostly not there: making an error takes longer than looking.
+    /// Nil for a missing file; much cheaper than a thrown error.
     package func size(of name: String) -> Int? {
         var status = stat()
         let flags = AT_SYMLINK_NOFOLLOW
@@ -241,9 +235,7 @@ package final class Folder: Sendable {
         return status
     }
 
-    /// Cuts a file, and makes that durable.
-    ///
-    /// Blocks on the disk.
+    /// Durable; blocks on the disk.
     package func truncateFile(_ name: String, to byteCount: Int) throws(SystemError) {
         let file = try openFileForWriting(name)
         try retryingInterrupts("truncate \(path)/\(name)") {
@@ -252,9 +244,7 @@ package final class Folder: Sendable {
         try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
     }
 
-    /// Overwrites the first bytes of a file, and makes that durable.
-    ///
-    /// Blocks on the disk.
+    /// Overwrites the first bytes, durably; blocks on the disk.
     package func overwriteFile(_ name: String, with bytes: [UInt8]) throws(SystemError) {
         let file = try openFileForWriting(name)
         try writeAll(bytes.span, to: file.number, at: 0)
@@ -263,9 +253,7 @@ package final class Folder: Sendable {
 
     package func isGone() throws(SystemError) -> Bool { try isRemoved(descriptor.number) }
 
-    /// Makes the names in this folder durable.
-    ///
-    /// Blocks on the disk.
+    /// Makes the names in this folder durable; blocks on the disk.
     package func sync() throws(SystemError) {
         try retryingInterrupts("fsync \(path)") { fsync(descriptor.number) }
     }
@@ -296,14 +284,12 @@ package final class Folder: Sendable {
         }
     }
 
-    /// The names of everything within, sorted, without "." and "..".
     package func names() throws(SystemError) -> [String] {
         let stream = try unsafe openEntries()
         defer { unsafe closedir(stream) }
         return try unsafe Self.names(in: stream, path)
     }
 
-    /// As `names`, of any folder.
     package static func names(at path: String) throws(SystemError) -> [String] {
         guard let stream = unsafe opendir(path) else { throw SystemError.last("open \(path)") }
         defer { unsafe closedir(stream) }
@@ -339,8 +325,6 @@ package final class Folder: Sendable {
     }
 }
 
-/// Writes all bytes at an offset, however often the system takes only a part.
-///
 /// - Throws: `SystemError`; what was written before stays written.
 package func writeAll(
     _ bytes: Span<UInt8>, to descriptor: Int32, at offset: Int

@@ -6,8 +6,7 @@ internal import Glibc
 package struct FolderWatch: ~Copyable {
     private let descriptor: OwnedDescriptor
 
-    /// Watches a folder from now on; if it `seesRights`, a change of a name's rights or owner counts
-    /// as well.
+    /// With `seesRights`, a change of a name's rights or owner counts, too.
     package init(_ path: String, seesRights: Bool = false) throws(SystemError) {
         let flags = Int32(IN_NONBLOCK | IN_CLOEXEC)
         let number = try retryingInterrupts("inotify_init1") { inotify_init1(flags) }
@@ -27,7 +26,7 @@ package struct FolderWatch: ~Copyable {
         while unsafe read(descriptor.number, &bytes, bytes.count) > 0 {}
     }
 
-    /// Waits until a name has appeared, or the time is over; nil is for ever.
+    /// Waits until a name has appeared; nil is for ever.
     package func wait(within limit: Duration?) {
         let pause = limit.map { WorkerPause.until(.now + $0) } ?? .untilWoken
         _ = pause.wait(for: descriptor.number)

@@ -11,7 +11,7 @@ internal import Glibc
 package protocol JournalFile: Sendable {
     func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError)
 
-    /// Reads at least one byte, or returns 0 at the end of the file.
+    /// 0 only at the end of the file.
     func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int
@@ -19,21 +19,15 @@ package protocol JournalFile: Sendable {
     /// Blocks on the disk.
     func sync() throws(SystemError)
 
-    /// The file system that it is on, when one call makes all of that durable and says when it could
-    /// not (`syncfs`).
+    /// The file system, when `syncfs` makes all of it durable and reports errors.
     var fileSystem: UInt64? { get }
 
-    /// Makes everything durable that was written to the file system, by whatever program.
     func syncFileSystem() throws(SystemError)
 
-    /// Has the disk keep `byteCount` bytes free behind the end of the file, whose size stays.
-    ///
-    /// Blocks on the disk.
+    /// Reserves disk space behind the end of the file, whose size stays; blocks on the disk.
     func reserve(_ byteCount: Int) throws(SystemError)
 
-    /// Gives back what is reserved.
-    ///
-    /// Blocks on the disk. Called once nothing will be written any more.
+    /// Gives back what is reserved; blocks on the disk. Nothing is written afterwards.
     func trim() throws(SystemError)
 
     func isGone() throws(SystemError) -> Bool
@@ -48,21 +42,25 @@ extension JournalFile {
     package func isGone() throws(SystemError) -> Bool { false }
 }
 
-package final class PlainFile: JournalFile {
-    private let file: OwnedDescriptor
-    package let fileSystem: UInt64?
+/// Takes over a descriptor that is open for reading and, unless the take is complete, writing.
+package func makePlainFile(_ file: consuming OwnedDescriptor) -> any JournalFile {
+    PlainFile(file)
+}
 
-    /// Takes over a descriptor that is open for reading and, unless the take is complete, writing.
-    package init(_ file: consuming OwnedDescriptor) {
+final class PlainFile: JournalFile {
+    private let file: OwnedDescriptor
+    let fileSystem: UInt64?
+
+    init(_ file: consuming OwnedDescriptor) {
         fileSystem = syncableFileSystem(of: file.number)
         self.file = file
     }
 
-    package func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
+    func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
         try writeAll(bytes, to: file.number, at: offset)
     }
 
-    package func read(
+    func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
         try retryingInterrupts("read") {
@@ -70,19 +68,19 @@ package final class PlainFile: JournalFile {
         }
     }
 
-    package func sync() throws(SystemError) {
+    func sync() throws(SystemError) {
         try retryingInterrupts("fdatasync") { fdatasync(file.number) }
     }
 
-    package func syncFileSystem() throws(SystemError) {
+    func syncFileSystem() throws(SystemError) {
         try retryingInterrupts("syncfs") { syncfs(file.number) }
     }
 
-    package func reserve(_ byteCount: Int) throws(SystemError) {
+    func reserve(_ byteCount: Int) throws(SystemError) {
         try reserveSpace(behind: file.number, byteCount: byteCount)
     }
 
-    package func trim() throws(SystemError) { try releaseSpace(behind: file.number) }
+    func trim() throws(SystemError) { try releaseSpace(behind: file.number) }
 
-    package func isGone() throws(SystemError) -> Bool { try isRemoved(file.number) }
+    func isGone() throws(SystemError) -> Bool { try isRemoved(file.number) }
 }

@@ -10,7 +10,7 @@ package struct NamedFile: Sendable {
     /// How long a pipe or a terminal may take nothing.
     private static let patience = Duration.seconds(10)
 
-    package let path: String
+    let path: String
 
     package init(_ path: String) { self.path = path }
 
@@ -47,16 +47,16 @@ package struct NamedFile: Sendable {
         }
     }
 
-    /// Makes the file with these bytes; there is never half of it.
+    /// The file appears whole.
     ///
     /// - Throws: `SystemError`: `EEXIST` when there is something of that name.
     package func create(with bytes: [UInt8]) throws(SystemError) {
         try place(bytes, isNew: true)
     }
 
-    /// Adds bytes at the end of a file that is there, in one step as long as the disk has room.
+    /// In one step unless the disk is full.
     ///
-    /// - Throws: `SystemError`: `ENOENT` when it is not there any more.
+    /// - Throws: `SystemError`: `ENOENT` when the file is gone.
     package func append(_ bytes: [UInt8]) throws(SystemError) {
         let isOther = try kind() == .other
         let flags = O_WRONLY | O_APPEND | O_NOCTTY | (isOther ? O_NONBLOCK : 0)
@@ -92,7 +92,6 @@ package struct NamedFile: Sendable {
         }
     }
 
-    /// Where links lead.
     private var target: String {
         guard let resolved = unsafe realpath(path, nil) else { return path }
         defer { unsafe free(resolved) }
@@ -171,8 +170,7 @@ package struct NamedFile: Sendable {
             })
     }
 
-    /// Writes where the descriptor stands; a pipe without a reader is an error, and one that is
-    /// full is waited for.
+    /// Writes at the descriptor's position; waits for a full pipe, fails without a reader.
     private func write(
         _ bytes: [UInt8], to file: borrowing OwnedDescriptor
     ) throws(SystemError) {

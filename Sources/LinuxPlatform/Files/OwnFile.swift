@@ -16,7 +16,7 @@ package struct OwnFile: Sendable {
         (self.path, self.patience) = (path, patience)
     }
 
-    /// Whether the file can be read a second time, which a pipe cannot.
+    /// False for a pipe, which can be read once.
     package static func isRegular(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -33,7 +33,6 @@ package struct OwnFile: Sendable {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Reads up to the limit, or until enough is there.
     package func bytes(
         until isEnough: ([UInt8]) -> Bool = { _ in false }
     ) throws(ReadingError) -> [UInt8] {
@@ -78,7 +77,7 @@ package struct OwnFile: Sendable {
         }
     }
 
-    package func failure(
+    func failure(
         _ reason: String, _ remedy: ReadingError.Remedy? = nil
     ) -> ReadingError {
         ReadingError("'\(path)' \(reason)", remedy)
@@ -162,9 +161,7 @@ extension OwnFile {
         ReadingError("\(path): it \(reason)", remedy)
     }
 
-    /// The text of bytes in UTF-8.
-    ///
-    /// - Throws: `ReadingError` with the place of the first byte that is none.
+    /// - Throws: `ReadingError` with the place of the first byte that is not UTF-8.
     private func text(of bytes: [UInt8]) throws(ReadingError) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
         for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
@@ -176,5 +173,25 @@ extension OwnFile {
                 "\(path):\(index + 1):\(column + 1): it is not UTF-8", .correct(file: path))
         }
         throw ReadingError("\(path): it is not UTF-8", .correct(file: path))
+    }
+}
+
+/// Why a secret, a profile or a file of settings cannot be read; the description says it in one line.
+public struct ReadingError: Error, Sendable, Equatable, CustomStringConvertible {
+    package enum Remedy: Sendable, Equatable {
+        case correct(file: String)
+        case move
+        case closeToReaders(path: String)
+        case closeToWriters(path: String)
+        case writeFirstLine
+        case writeToPipe
+    }
+
+    /// What happened and why.
+    public let description: String
+    package let remedy: Remedy?
+
+    package init(_ description: String, _ remedy: Remedy? = nil) {
+        (self.description, self.remedy) = (description, remedy)
     }
 }

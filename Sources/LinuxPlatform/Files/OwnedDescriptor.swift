@@ -3,9 +3,9 @@
 internal import CLinux
 internal import Glibc
 
-/// A file descriptor with one owner, closed when the owner goes.
+/// A file descriptor with one owner; `deinit` closes it.
 package struct OwnedDescriptor: ~Copyable, Sendable {
-    /// The descriptor's number; valid for as long as this value lives.
+    /// Valid while this value lives.
     package let number: Int32
 
     package init(taking number: Int32) {
@@ -23,7 +23,7 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
     }
 }
 
-/// Makes a pipe that no child process inherits; the caller closes both ends.
+/// Not inherited by child processes; the caller closes both ends.
 package func makePipe() throws(SystemError) -> (reading: Int32, writing: Int32) {
     var ends: [Int32] = [-1, -1]
     guard unsafe utter_pipe(&ends) == 0 else { throw SystemError.last("pipe") }

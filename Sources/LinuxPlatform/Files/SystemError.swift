@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The error of one system call.
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-    package let call: String
+    let call: String
 
     /// The value of `errno`.
     public let code: Int32
@@ -14,12 +14,12 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         self.code = code
     }
 
-    /// Reads `errno`; to be called right after the call that failed.
+    /// Reads `errno`: call it right after the call that failed.
     package static func last(_ call: String) -> SystemError {
         SystemError(call: call, code: errno)
     }
 
-    /// The system's word for the error, as `strerror(3)` says it.
+    /// The corresponding C function is `strerror`.
     package var reason: String {
         guard let text = unsafe strerror(code) else { return "error \(code)" }
         return unsafe String(cString: text)

@@ -8,7 +8,6 @@ internal import Glibc
 /// What it starts in turn is in that group too, unless it leaves it on purpose. A caller that lets
 /// go of a program that has not ended kills all of them.
 package struct ChildProcess: ~Copyable, Sendable {
-    /// What becomes one of its standard descriptors.
     package enum Stream: ~Copyable, Sendable {
         /// `/dev/null`.
         case nothing
@@ -39,9 +38,8 @@ package struct ChildProcess: ~Copyable, Sendable {
     private let number: pid_t
     /// Readable once the process has ended.
     private let end: OwnedDescriptor
-    /// Whether it goes on without us.
     private let isDetached: Bool
-    /// Whether its status has been asked for: its number may be another process's then.
+    /// Once true, the number may be another process's.
     private var isOver = false
 
     package init(
@@ -72,16 +70,16 @@ package struct ChildProcess: ~Copyable, Sendable {
 
     deinit { if !isOver, !isDetached { Self.kill(number) } }
 
-    /// Waits until a descriptor can be read, or the program has ended; false when neither is in time.
+    /// False at the deadline.
     package func waitUntilOver(
         orReadable descriptor: Int32, _ other: Int32 = -1, by deadline: ContinuousClock.Instant
     ) -> Bool {
         waitUntilReadable(end.number, descriptor, other, by: deadline)
     }
 
-    /// Waits until the program has ended, and blocks so long.
+    /// Blocks until the program has ended.
     ///
-    /// - Returns: its status as `waitpid(2)` gives it, or nil when `deadline` has passed before.
+    /// - Returns: the status of `waitpid(2)`, or nil at the deadline.
     package mutating func status(
         by deadline: ContinuousClock.Instant
     ) throws(SystemError) -> Int32? {
@@ -168,9 +166,9 @@ package struct ChildProcess: ~Copyable, Sendable {
     }
 }
 
-/// Waits until one of the descriptors can be read, or has come to its end; through signals.
+/// Waits until a descriptor is readable or at its end, through signals.
 ///
-/// - Returns: false when `deadline` has passed before.
+/// - Returns: false at the deadline.
 package func waitUntilReadable(
     _ descriptors: Int32..., by deadline: ContinuousClock.Instant
 ) -> Bool {

@@ -8,7 +8,7 @@ package enum Environment {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
-    /// All variables whose names are wanted, as "NAME=value".
+    /// As "NAME=value".
     package static func all(where isWanted: (String) -> Bool) -> [String] {
         var entries: [String] = []
         var next = unsafe environ
@@ -19,7 +19,7 @@ package enum Environment {
         return entries.filter { isWanted(String($0.prefix { $0 != "=" })) }
     }
 
-    /// The person's home; without a usable HOME the account's own.
+    /// The account's own home when HOME is not usable.
     package static var home: String {
         if let home = self["HOME"], home.hasPrefix("/") { return home }
         let account = unsafe getpwuid(geteuid())

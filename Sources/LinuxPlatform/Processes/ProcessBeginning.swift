@@ -7,21 +7,20 @@ internal import Glibc
 /// A desktop begins one for each press and one for each release of a key, and the one that was begun
 /// first may be the last to get anywhere.
 package struct ProcessBeginning: Codable, Comparable, Sendable {
-    /// In ticks since the system began; what a process becomes later does not change it.
-    package var ticks: UInt64
-    /// Its number, which tells those of one tick apart.
-    package var process: Int32
+    /// In clock ticks since boot; `exec` does not change it.
+    var ticks: UInt64
+    /// Tells processes of the same tick apart.
+    var process: Int32
 
     package static func < (one: ProcessBeginning, other: ProcessBeginning) -> Bool {
         (one.ticks, one.process) < (other.ticks, other.process)
     }
 
-    /// That of this process; nil when the system does not tell.
     package static var own: ProcessBeginning? {
         ticks(of: getpid()).map { ProcessBeginning(ticks: $0, process: getpid()) }
     }
 
-    /// Whether it can be: what lies ahead is of another machine, or of the time before a restart.
+    /// False for a time of another machine, or from before a restart.
     package var isPast: Bool {
         var now = timespec()
         unsafe clock_gettime(CLOCK_BOOTTIME, &now)
@@ -29,7 +28,6 @@ package struct ProcessBeginning: Codable, Comparable, Sendable {
         return ticks <= UInt64(now.tv_sec + 1) * perSecond
     }
 
-    /// When the process of a number began; nil when there is none.
     package static func ticks(of process: Int32) -> UInt64? {
         let descriptor = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

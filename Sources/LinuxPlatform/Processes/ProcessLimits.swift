@@ -4,14 +4,13 @@ internal import CLinux
 internal import Glibc
 
 package enum ProcessLimits {
-    /// Whether so many descriptors can be had now.
     package static func areDescriptorsLeft(_ count: Int) -> Bool {
         let descriptors = (0..<count).map { _ in dup(STDERR_FILENO) }
         for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
         return descriptors.allSatisfy { $0 >= 0 }
     }
 
-    /// The bytes of address space that the process may have; nil when there is no limit.
+    /// In bytes; nil without a limit.
     package static var addressSpace: Int? {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0,

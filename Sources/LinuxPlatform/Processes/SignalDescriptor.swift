@@ -29,13 +29,13 @@ package final class SignalDescriptor: Sendable {
     }
 }
 
-/// Nil when the descriptor is no terminal.
+/// Nil for a descriptor that is not a terminal.
 package func terminalColumns(_ descriptor: Int32) -> Int? {
     let columns = Int(utter_terminal_columns(descriptor))
     return columns > 0 ? columns : nil
 }
 
-/// Nil when the descriptor is no terminal.
+/// Nil for a descriptor that is not a terminal.
 package func terminalRows(_ descriptor: Int32) -> Int? {
     let rows = Int(utter_terminal_rows(descriptor))
     return rows > 0 ? rows : nil

@@ -34,10 +34,10 @@ package enum LocalSocket {
         return socket
     }
 
-    /// Connects to the socket at `path`.
+    /// Waits up to `limit` for a place in the queue of the other side.
     ///
-    /// Waits so long for a place in the queue of the other side, and throws `EAGAIN` then; `ENOENT`
-    /// or `ECONNREFUSED` when no process listens there.
+    /// - Throws: `SystemError`: `EAGAIN` without one; `ENOENT` or `ECONNREFUSED` without a
+    ///   listener.
     package static func connect(
         to path: String, within limit: Duration
     ) throws(SystemError) -> OwnedDescriptor {
@@ -55,9 +55,7 @@ package enum LocalSocket {
         return socket
     }
 
-    /// Takes the next client; nil when there is none.
-    ///
-    /// Never blocks.
+    /// Nil when no client waits; never blocks.
     package static func accept(from listener: Int32) throws(SystemError) -> OwnedDescriptor? {
         let number = utter_accept(listener)
         if number >= 0 { return OwnedDescriptor(taking: number) }
@@ -67,7 +65,7 @@ package enum LocalSocket {
         }
     }
 
-    /// The user and the process on the other side, as the kernel knows them (`SO_PEERCRED`).
+    /// As the kernel knows them (`SO_PEERCRED`).
     package static func peer(of socket: Int32) throws(SystemError) -> (user: UInt32, process: Int32)
     {
         // `struct ucred`: process, user, group.
@@ -84,15 +82,15 @@ package enum LocalSocket {
             && option(SO_TYPE, of: number) == Int32(SOCK_STREAM.rawValue)
     }
 
-    /// Makes sure that calls on a socket never wait, and that no child inherits it.
+    /// Non-blocking and close-on-exec.
     package static func makeNonblocking(_ number: Int32) {
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
         _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
     }
 
-    /// Reads what is there; never blocks.
+    /// Never blocks.
     ///
-    /// - Returns: the bytes; none at the end; nil when there are none yet.
+    /// - Returns: the bytes; empty at the end; nil when there are none yet.
     package static func receive(from number: Int32) throws(SystemError) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         let count = unsafe recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
@@ -114,7 +112,7 @@ package enum LocalSocket {
         throw SystemError.last("send")
     }
 
-    /// How much of what was sent the other side has not read, in bytes and the kernel's overhead.
+    /// In bytes, with the kernel's overhead.
     package static func unreadCount(of number: Int32) -> Int { Int(utter_unread(number)) }
 
     /// Sends one datagram to the socket at a path, or at an abstract name that begins with "@".
@@ -144,7 +142,6 @@ package enum LocalSocket {
         return unsafe getsockopt(number, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
     }
 
-    /// Hands the address of a path to a system call.
     private static func withAddress(
         of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(SystemError) -> Void
     ) throws(SystemError) {

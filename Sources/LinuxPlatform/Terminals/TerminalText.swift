@@ -64,7 +64,7 @@ package enum TerminalText {
         return result + words[start...]
     }
 
-    /// The beginning of the text in at most `byteLimit` bytes of UTF-8; what is cut ends in "…".
+    /// What is cut ends in "…".
     package static func cut(_ text: String, to byteLimit: Int = excerptByteLimit) -> String {
         guard text.utf8.count > byteLimit else { return text }
         let ellipsis = "…"
@@ -87,7 +87,6 @@ package enum TerminalText {
         return cut(singleLine(sanitized(String(decoding: head, as: UTF8.self))))
     }
 
-    /// Whether a byte of UTF-8 may begin a harmful scalar: a quick test, since few texts have one.
     private static func mayBeginHarm(_ byte: UInt8) -> Bool {
         byte < 0x20 && byte != 0x0A && byte != 0x09 || byte == 0x7F || byte == 0xC2 || byte == 0xE2
     }

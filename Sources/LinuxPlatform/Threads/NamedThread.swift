@@ -11,9 +11,9 @@ package final class NamedThread: Sendable {
     private let handle: pthread_t
     private let isJoined = Atomic(false)
 
-    /// Starts a thread, which ends when `body` returns; its name has at most 15 bytes.
+    /// Starts the thread, which ends when `body` returns; `name` has at most 15 bytes.
     ///
-    /// - Throws: `SystemError` when the system has no thread left (`EAGAIN`).
+    /// - Throws: `SystemError` `EAGAIN` when the system has no thread left.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, body: body))
         var handle = pthread_t()
@@ -39,7 +39,7 @@ package final class NamedThread: Sendable {
     // Of a thread that is not joined, the system would keep the stack until the process ends.
     deinit { if !isJoined.load(ordering: .relaxed) { pthread_detach(handle) } }
 
-    /// Waits until the thread has ended; only the first call does.
+    /// Waits for the end of the thread; later calls return at once.
     package func join() {
         guard !isJoined.exchange(true, ordering: .relaxed) else { return }
         _ = pthread_join(handle, nil)
@@ -56,7 +56,6 @@ private final class ThreadBody: Sendable {
     }
 }
 
-/// The C entry point of every thread; called by `pthread_create`, on the new thread.
 private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context = unsafe context else { return nil }
     let thread = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()

@@ -29,7 +29,7 @@ package final class Settlement<Value: Sendable>: Sendable {
         }
     }
 
-    /// Makes the value known, from any thread; the first one counts.
+    /// From any thread; the first call counts.
     package func settle(_ value: Value) {
         let waiting = state.withLock { state in
             guard state.value == nil else { return [CheckedContinuation<Void, Never>]() }

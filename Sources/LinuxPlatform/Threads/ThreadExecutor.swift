@@ -3,14 +3,13 @@
 internal import Glibc
 internal import Synchronization
 
-/// Runs what tasks have to do on one thread: that which calls `run`.
+/// Runs tasks on the thread that calls `run`.
 ///
 /// The standard executor is libdispatch, which starts three threads for the first task.
 package final class ThreadExecutor: TaskExecutor {
     private let wakeup: Wakeup
     private let jobs = Mutex<[UnownedJob]>([])
 
-    /// Creates an executor that does nothing before `run` is called.
     package init() throws(SystemError) { wakeup = try Wakeup() }
 
     /// From any thread; never blocks.
@@ -20,7 +19,7 @@ package final class ThreadExecutor: TaskExecutor {
         wakeup.signal()
     }
 
-    /// Does what is handed over, in that order, for as long as the process lives.
+    /// Runs jobs in order, until the process ends.
     package func run() -> Never {
         while true {
             var event = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)

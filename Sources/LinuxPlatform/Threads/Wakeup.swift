@@ -9,7 +9,6 @@ internal import Synchronization
 /// Signals that come before the wait are not lost, and many of them count as one.
 package final class Wakeup: Sendable {
     private let event: OwnedDescriptor
-    /// Whether the thread is about to wake anyway.
     private let isSignalled = Atomic(false)
 
     package init() throws(SystemError) {
@@ -18,7 +17,7 @@ package final class Wakeup: Sendable {
         event = OwnedDescriptor(taking: number)
     }
 
-    /// What the waiting thread polls for `POLLIN`.
+    /// To be polled for `POLLIN`.
     package var descriptor: Int32 { event.number }
 
     /// From any thread; never blocks.
@@ -31,9 +30,9 @@ package final class Wakeup: Sendable {
         _ = unsafe write(event.number, &one, 8)
     }
 
-    /// Takes all signals back.
+    /// Takes all signals back; never blocks.
     ///
-    /// Called by the woken thread, before it looks for what it was woken for; never blocks.
+    /// Called by the woken thread before it looks for work.
     package func drain() {
         var count: UInt64 = 0
         // EAGAIN means that there was nothing to take. First: what is signalled from here on is

@@ -10,23 +10,20 @@ package protocol Worker: SendableMetatype {
 
     mutating func receive(_ message: Message)
 
-    /// Does what there is to do now.
+    /// One turn; `isLast`: the loop has been shut down, and all messages were received.
     ///
-    /// - Parameter isLast: the loop has been shut down; all that was sent before has been received.
-    ///   Turns go on while they say `.goesOn`.
-    /// - Returns: what comes before the next turn.
+    /// After the shut-down turns go on while the result is `.goesOn`.
     mutating func turn(isLast: Bool) -> WorkerPause
 
-    /// Waits for the wake-up or for what else the next turn needs.
-    ///
-    /// Not called before a turn that is the last. An interrupted wait is one that ends early.
+    /// Waits for the wake-up, or for what the next turn needs; not called before the last turn. May
+    /// return early.
     ///
     /// - Returns: whether `wakeup` is readable.
     mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool
 
     mutating func end()
 
-    /// Is given what was sent too late to be received.
+    /// Takes a message that came after the last turn.
     mutating func refuse(_ message: Message)
 }
 
@@ -41,26 +38,23 @@ extension Worker {
 }
 
 package enum WorkerPause: Equatable {
-    /// Nothing: there is more to do.
     case goesOn
-    /// A wait until the loop is woken, or the clock has reached this instant.
     case until(ContinuousClock.Instant)
-    /// A wait until the loop is woken.
     case untilWoken
 
-    /// Until the earlier of two instants; nil is never.
+    /// Nil is never.
     package init(until instant: ContinuousClock.Instant?) {
         self = instant.map { .until($0) } ?? .untilWoken
     }
 
-    /// Waits for a descriptor alone, and says whether it is readable.
+    /// - Returns: whether the descriptor is readable.
     package func wait(for number: Int32) -> Bool {
         if case .goesOn = self { return false }
         var descriptor = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&descriptor, 1, milliseconds) > 0
     }
 
-    /// What is left of it, as `poll(2)` wants it: rounded up, -1 for ever.
+    /// The rest, for `poll(2)`: rounded up, -1 for ever.
     package var milliseconds: Int32 {
         switch self {
         case .goesOn: return 0

@@ -9,8 +9,7 @@ internal import Synchronization
 package final class WorkerLoop<Work: Worker>: Sendable {
     private struct Inbox {
         var messages: [Work.Message] = []
-        /// Whether the thread reads no more: a message would wait for ever, and keep alive what it
-        /// holds.
+        /// The thread reads no more: a message would stay, and keep alive what it holds.
         var isClosed = false
     }
 
@@ -20,7 +19,7 @@ package final class WorkerLoop<Work: Worker>: Sendable {
     private let isShutDown = Atomic(false)
     private let thread = Mutex<NamedThread?>(nil)
 
-    /// Starts the thread, on which `make` makes the worker; `wakeup` is one that others signal too.
+    /// Starts the thread, which calls `make`; others may signal `wakeup`, too.
     package init(
         name: String, wokenBy wakeup: Wakeup? = nil, _ make: @escaping @Sendable () -> Work
     ) throws(SystemError) {
@@ -29,11 +28,9 @@ package final class WorkerLoop<Work: Worker>: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Hands a message over, to be received before the next turn.
+    /// From any thread; the worker receives it before its next turn.
     ///
-    /// From any thread.
-    ///
-    /// - Returns: false when the loop has ended; the message is dropped then.
+    /// - Returns: false when the loop has ended, and the message is dropped.
     @discardableResult
     package func send(_ message: sending Work.Message) -> Bool {
         let handed = Handed(message)
@@ -48,9 +45,7 @@ package final class WorkerLoop<Work: Worker>: Sendable {
         return true
     }
 
-    /// Begins the next turn.
-    ///
-    /// From any thread; never blocks.
+    /// Begins the next turn; from any thread, never blocks.
     package func wake() { wakeup.signal() }
 
     package func shutDown() {
@@ -90,7 +85,6 @@ package final class WorkerLoop<Work: Worker>: Sendable {
     }
 }
 
-/// Carries a value into another thread, which becomes its only user.
 private struct Handed<Value>: @unchecked Sendable {
     var value: Value
 

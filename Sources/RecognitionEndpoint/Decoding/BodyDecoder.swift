@@ -68,7 +68,7 @@ extension AudioMediaType {
     func makeDecoder() -> any AudioDecoder {
         switch self {
         case .pcm(let format, let isBigEndian):
-            PCMDecoder(.int16, format: format, isBigEndian: isBigEndian)
+            makePCMDecoder(.int16, format: format, isBigEndian: isBigEndian)
         case .file(let codec): codec.makeDecoder()
         case .form(let boundary): FormDecoder(boundary: boundary)
         }

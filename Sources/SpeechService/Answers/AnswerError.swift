@@ -92,7 +92,6 @@ extension AnswerError {
 extension AnswerError: CustomStringConvertible {}
 
 enum ByteCount {
-    /// The count with its unit; whole mebibytes are said as such.
     static func text(_ count: Int) -> String {
         count >= 1 << 20 && count % (1 << 20) == 0 ? "\(count >> 20) MiB" : "\(count) bytes"
     }

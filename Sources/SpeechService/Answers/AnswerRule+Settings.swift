@@ -26,10 +26,7 @@ extension AnswerRule {
         silence = Set((try reader.strings("silence") ?? []).map { Self.silenceKey($0) })
         silence.remove("")
         emptyIsNoSpeech = try reader.word("empty", as: EmptyAnswer.self) == .noSpeech
-        if var places = try reader.table("errors") {
-            errors = try ErrorPlaces(&places)
-            try places.finish()
-        }
+        errors = try reader.table("errors", as: ErrorPlaces.init(_:)) ?? errors
         values = try ValueRule(
             &reader, isDocument: self.framing == .json, hasSuccess: success != nil)
     }
@@ -60,14 +57,14 @@ extension ValueRule {
         language = try reader.paths("language") ?? language
         confidence = try reader.paths("confidence") ?? confidence
         if case .table? = reader.node("duration")?.value {
-            var table = try reader.table("duration")
-            duration = try table?.paths("path") ?? duration
-            durationUnit = try table?.number("unit") ?? 1
-            try table?.finish()
+            _ = try reader.table("duration") { table throws(SettingsError) in
+                duration = try table.paths("path") ?? duration
+                durationUnit = try table.number("unit") ?? 1
+            }
         } else {
             duration = try reader.paths("duration") ?? duration
         }
-        stop = try reader.path(of: "stop")
+        stop = try reader.string("stop", as: JSONPath.init(_:))
         skipped = Set(try reader.strings("skip") ?? [])
     }
 }
@@ -75,18 +72,12 @@ extension ValueRule {
 extension ErrorPlaces {
     fileprivate init(_ reader: inout SettingsReader) throws(SettingsError) {
         let mark = "header:"
-        let place = reader.place("message")
         self.init(codes: try reader.paths("code") ?? [])
-        for text in try reader.strings("message") ?? [] {
-            guard !text.hasPrefix(mark) else {
+        _ = try reader.strings("message") { text throws(ServiceError) in
+            if text.hasPrefix(mark) {
                 messageHeaders.append(text.dropFirst(mark.count).lowercased())
-                continue
-            }
-            do throws(ServiceError) {
+            } else {
                 messages.append(try JSONPath(text))
-            } catch {
-                throw SettingsError(
-                    "'\(reader.path("message"))': \(error.description)", at: place)
             }
         }
     }
@@ -96,31 +87,28 @@ extension ValueSelector {
     fileprivate init(_ reader: inout SettingsReader) throws(SettingsError) {
         condition = try ValueCondition(&reader)
         guard let kind = try reader.word("is", as: ValueKind.self) else {
-            throw SettingsError("'\(reader.path("is"))' is missing: it says what the value is")
+            throw reader.error("is", " is missing: it says what the value is")
         }
         self.kind = kind
         textPaths = try reader.paths("text")
         merge = try reader.word("merge")
         if kind == .final, merge == .append {
-            throw SettingsError(
-                "'\(reader.path("merge"))' of a final is accumulate or replace",
-                at: reader.place("merge"))
+            throw reader.error("merge", " of a final is accumulate or replace")
         }
     }
 }
 
 extension ValueCondition {
-    /// Reads where to look (`path`, `event`, `header`) and what must be there (`equals` and `one-of`,
-    /// which both take one value or a list, `prefix`, `set`, `exists`; nothing when it must only be there).
+    /// Where to look: `path`, `event` or `header`; what must be there: `equals` and `one-of`, which
+    /// take a value or a list, `prefix`, `set`, `exists`; by default anything.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         let event = try reader.string("event")
-        let path = try reader.path(of: "path")
+        let path = try reader.string("path", as: JSONPath.init(_:))
         let header = try reader.string("header")
         var test: Test?
         func only(_ key: String, _ new: Test) throws(SettingsError) {
             guard test == nil else {
-                throw SettingsError(
-                    "'\(reader.path(key))' stands beside another test", at: reader.place(key))
+                throw reader.error(key, " stands beside another test")
             }
             test = new
         }
@@ -166,21 +154,8 @@ extension JSONValue {
 }
 
 extension SettingsReader {
-    mutating func path(of key: String) throws(SettingsError) -> JSONPath? {
-        try string(
-            key, as: { text throws(ServiceError) in try JSONPath(text) },
-            reason: { $0.description })
-    }
-
     mutating func paths(_ key: String) throws(SettingsError) -> [JSONPath]? {
-        let (name, place) = (path(key), place(key))
-        return try strings(key)?.map { text throws(SettingsError) in
-            do throws(ServiceError) {
-                return try JSONPath(text)
-            } catch {
-                throw SettingsError("'\(name)': \(error.description)", at: place)
-            }
-        }
+        try strings(key, as: JSONPath.init(_:))
     }
 
     mutating func labels(_ key: String) throws(SettingsError) -> [String]? {
@@ -200,10 +175,7 @@ extension SettingsReader {
     }
 
     mutating func condition(_ key: String) throws(SettingsError) -> ValueCondition? {
-        guard var table = try table(key) else { return nil }
-        let condition = try ValueCondition(&table)
-        try table.finish()
-        return condition
+        try table(key, as: ValueCondition.init(_:))
     }
 
     fileprivate mutating func timedText(
@@ -225,7 +197,6 @@ extension SettingsReader {
         return rule
     }
 
-    /// The fields of a head that may hold a transcript: a table, or a list of them.
     fileprivate mutating func headerTranscripts(
         _ key: String
     ) throws(SettingsError) -> [HeaderTranscript] {
@@ -246,13 +217,11 @@ extension SettingsReader {
         guard let name = try table.string("name") else {
             throw SettingsError("'\(table.path("name"))' is missing", at: tablePlace)
         }
-        let (place, label) = (table.place("coding"), table.path("coding"))
         let coding = try (table.strings("coding") ?? []).map { word throws(SettingsError) in
             guard let coding = HeaderTranscript.Coding(rawValue: word) else {
                 let known = HeaderTranscript.Coding.allCases.map(\.rawValue)
-                throw SettingsError(
-                    "'\(label)' cannot be '\(word)'; it is one of \(known.joined(separator: ", "))",
-                    at: place)
+                throw table.error(
+                    "coding", " cannot be '\(word)'; it is one of \(known.joined(separator: ", "))")
             }
             return coding
         }

@@ -4,16 +4,16 @@ internal import LinuxPlatform
 
 /// How a good answer becomes hypotheses: what a service's description says of it, as data.
 public struct AnswerRule: Sendable, Hashable {
-    package var framing: AnswerFraming
+    var framing: AnswerFraming
     package var values: ValueRule
-    /// What must be true of the answer somewhere, or it is a failure; nil when nothing must.
-    package var success: ValueCondition?
-    /// What is true of an answer that says that there was no speech.
+    /// What must be true somewhere in the answer, or it is a failure; nil when nothing must.
+    var success: ValueCondition?
+    /// What is true of an answer without speech.
     var noSpeech: ValueCondition?
     /// Texts that stand for a recording without speech, such as "[BLANK_AUDIO]"; in lower case and
     /// without white space.
-    package var silence: Set<String> = []
-    /// Whether an answer without a byte says that there was no speech, not that something failed.
+    var silence: Set<String> = []
+    /// Whether an answer without a byte means no speech; otherwise it is a failure.
     var emptyIsNoSpeech = false
     package var errors = ErrorPlaces()
     /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
@@ -30,19 +30,19 @@ public struct AnswerRule: Sendable, Hashable {
 
     /// By what the service says and sends, as the usual services say it.
     public static let automatic = AnswerRule(framing: .automatic)
-    package static let text = AnswerRule(framing: .text)
-    /// The body is a stream of events in the manner of OpenAI and its like.
-    package static let events = AnswerRule(framing: .events)
+    static let text = AnswerRule(framing: .text)
+    /// Events in the manner of OpenAI and its like.
+    static let events = AnswerRule(framing: .events)
     static let subtitles = AnswerRule(framing: .subtitles)
 
-    /// The body is one JSON document with the text at this path.
-    package static func json(path: JSONPath) -> AnswerRule {
+    /// One JSON document.
+    static func json(path: JSONPath) -> AnswerRule {
         AnswerRule(
             framing: .json,
             values: ValueRule(textPaths: [path], selectors: ValueRule.standard.failures))
     }
 
-    /// The body is a sequence of JSON values, read while they come.
+    /// JSON values, read while they come.
     static func jsonSequence(_ values: ValueRule) -> AnswerRule {
         AnswerRule(framing: .sequence, values: values)
     }
@@ -117,7 +117,7 @@ extension AnswerRule {
 }
 
 extension AnswerRule {
-    /// The text without the lines that say no more than that there was no speech.
+    /// Without the lines that only say that there was no speech.
     func spoken(_ text: String) -> String {
         guard !silence.isEmpty else { return text }
         let lines = text.split(whereSeparator: \.isNewline)
@@ -134,7 +134,7 @@ extension AnswerRule {
     }
 }
 
-package enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
+enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
     /// By what the service says and sends.
     ///
     /// A JSON type is read as a sequence of values, of which one value is the simplest case: wit.ai
@@ -146,21 +146,21 @@ package enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
     case automatic = "auto"
     case text
     case json
-    /// The body is a sequence of JSON values, read while they come.
+    /// JSON values, read while they come.
     case sequence
-    /// The body is a stream of server-sent events (WHATWG HTML §9.2), read while they come.
+    /// Server-sent events (WHATWG HTML §9.2), read while they come.
     case events
     case subtitles
     case header
 }
 
-/// Where a service puts what it says about a failure, before the places where most services do.
+/// Where a service puts the words of a failure, looked at before the usual places.
 package struct ErrorPlaces: Sendable, Hashable {
-    /// Where its words are; the first that has some counts.
+    /// The first with words counts.
     var messages: [JSONPath]
-    /// Fields of the response's head that have them, before the body; names in lower case.
+    /// Fields of the head, looked at before the body; names in lower case.
     var messageHeaders: [String]
-    package var codes: [JSONPath]
+    var codes: [JSONPath]
 
     init(
         messages: [JSONPath] = [], messageHeaders: [String] = [], codes: [JSONPath] = []
@@ -170,7 +170,7 @@ package struct ErrorPlaces: Sendable, Hashable {
         self.codes = codes
     }
 
-    /// The words in a head: one line of at most 200 bytes, harmless to a terminal; nil for none.
+    /// One line of at most 200 bytes, harmless to a terminal; nil for none.
     package func message(in head: AnswerHead) -> String? {
         messageHeaders.lazy.compactMap(head.header).compactMap { JSONValue.string($0).label }
             .first { !$0.isEmpty }

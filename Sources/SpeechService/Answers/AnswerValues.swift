@@ -9,9 +9,8 @@ internal import LinuxPlatform
 struct AnswerValues: Sendable {
     private struct Pending {
         var hypothesis: Hypothesis
-        /// The bytes of the values that it is made of.
         var byteCount: Int
-        /// Whether it becomes a final when nothing comes after it.
+        /// Becomes a final when nothing comes after it.
         var isProvisional: Bool
     }
 
@@ -26,10 +25,9 @@ struct AnswerValues: Sendable {
     private var finalByteCount = 0
     private var segments: [RecognizedWord] = []
     private var segmentByteCount = 0
-    /// The language named by values without a text, until a final takes it.
+    /// Of values without a text, until a final takes it.
     private var language: String?
     private var duration, confidence: Double?
-    /// The beginning of the first value that had no text, and where else it has some.
     private var textlessExcerpt: String?
     private var textPlaces: [String] = []
     private var saysNoSpeech = false
@@ -255,13 +253,13 @@ extension ValueCondition {
     }
 }
 
-/// What services say when they have understood nothing: that there was no speech, or why not.
+/// What services say when they understood nothing: no speech, or why not.
 enum NoSpeech {
-    /// Azure's, in answers without a text.
+    /// Azure's.
     private static let statuses: Set<String> = [
         "NoMatch", "InitialSilenceTimeout", "BabbleTimeout",
     ]
-    /// Messages that say that all is well.
+    /// Messages of success.
     private static let praise: Set<String> = ["ok", "success", "succeeded", "done"]
 
     static func isSaid(by value: JSONValue) -> Bool {

@@ -72,7 +72,6 @@ struct AutomaticAnswer: ResponseDecoder {
         return try decoder?.accumulate(begun.span) ?? []
     }
 
-    /// What the beginning of a body is; nil while it may be several things.
     private static func framing(of bytes: [UInt8], isWhole: Bool) -> AnswerFraming? {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         // A head that may still become a byte-order mark decides nothing.
@@ -97,9 +96,7 @@ struct BoundedBody: Sendable {
         self.limit = limit
     }
 
-    /// Takes the next bytes.
-    ///
-    /// - Throws: `AnswerError.tooLarge`; what had come is let go.
+    /// - Throws: `AnswerError.tooLarge`; the bytes so far are dropped.
     mutating func append(_ more: Span<UInt8>) throws(AnswerError) {
         guard more.count <= limit - bytes.count else {
             bytes = []

@@ -49,7 +49,6 @@ struct EventReader: AnswerReader {
         return try values.take(value, of: event.name, madeOf: event.data)
     }
 
-    /// What an event says; nil for one that says nothing.
     private mutating func value(of event: EventScanner.Event) throws(AnswerError) -> JSONValue? {
         guard let text = String(validating: event.data, as: UTF8.self) else {
             let place = UTF8Check.firstInvalidOffset(in: event.data) ?? 0
@@ -76,10 +75,8 @@ struct EventReader: AnswerReader {
 /// a whole body cuts off before its empty line counts: some servers leave that line out.
 struct EventScanner: Sendable {
     struct Event: Sendable, Equatable {
-        /// What its `event` field says; nil without one.
         var name: String?
         var data: [UInt8]
-        /// Where in the stream the first of these begins.
         var offset: Int
     }
 
@@ -98,9 +95,7 @@ struct EventScanner: Sendable {
         return nil
     }
 
-    /// Ends the stream.
-    ///
-    /// - Returns: the event that no empty line has ended, or nil.
+    /// - Returns: an event without its empty line, or nil.
     mutating func finish() -> Event? {
         if let line = lines.finish() { _ = take(line.bytes, at: line.offset) }
         return dispatch()

@@ -8,7 +8,7 @@ internal import CZlib
 struct HeaderAnswer: ResponseDecoder {
     private let result: Result<String, AnswerError>
 
-    /// Reads the first field of `places` that is there, of which at most `limit` bytes may come.
+    /// Reads the first field of `places` that is there, of at most `limit` bytes.
     init(_ places: [HeaderTranscript], in head: AnswerHead, limit: Int) {
         result = Result { () throws(AnswerError) in
             for place in places {
@@ -74,12 +74,12 @@ struct HeaderTranscript: Sendable, Hashable {
     enum Coding: String, Sendable, Hashable, CaseIterable {
         /// Base64 (RFC 4648 §4 and §5), with padding or without.
         case base64
-        /// Compressed by gzip or zlib (RFC 1952, RFC 1950).
+        /// gzip or zlib (RFC 1952, RFC 1950).
         case gzip
     }
 
     var name: String
-    /// How the text is encoded, the last step first.
+    /// The last step first.
     var coding: [Coding]
 
     init(name: String, coding: [Coding] = []) {
@@ -121,7 +121,7 @@ enum Inflation {
     }
 }
 
-/// An answer with a good status whose head says that the service has failed.
+/// An answer with a good status whose head reports a failure.
 struct RefusedAnswer: ResponseDecoder {
     private static let limit = 64 << 10
 
@@ -130,7 +130,7 @@ struct RefusedAnswer: ResponseDecoder {
     private let head: AnswerHead
     private var body: [UInt8] = []
 
-    /// Reads why; the head says `code`, which is empty when the field is missing.
+    /// `code` is empty when the field is missing.
     init(rule: AnswerRule, code: String, head: AnswerHead) {
         self.rule = rule
         self.code = code
@@ -152,7 +152,7 @@ struct RefusedAnswer: ResponseDecoder {
     }
 }
 
-/// An answer whose head says that nothing was heard; its body says nothing more.
+/// An answer whose head reports that nothing was heard; its body is ignored.
 struct SilentAnswer: ResponseDecoder {
     mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] { [] }
 

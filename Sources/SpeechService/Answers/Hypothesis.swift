@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package struct Hypothesis: Sendable, Hashable {
-    /// The words as the service wrote them; empty when it heard nothing.
+    /// Empty when nothing was heard.
     var text: String
-    package var isFinal: Bool
-    /// How it joins what was thought before: a partial replaces the partial or is appended to it, a
+    var isFinal: Bool
+    /// How the text joins earlier ones: a partial replaces the partial or is appended to it, a
     /// final accumulates or replaces all.
-    package var merge: TextMerge
-    /// The words one by one, when the service tells; else empty.
+    var merge: TextMerge
     var words: [RecognizedWord]
-    /// Longer pieces, such as sentences, when the service tells; else empty.
-    package var segments: [RecognizedWord] = []
-    /// The seconds of audio that the service says it heard, or nil.
-    package var duration: Double?
-    package var language: String?
-    /// How sure the service is of the text, from 0 to 1, or nil.
-    package var confidence: Double?
+    var segments: [RecognizedWord] = []
+    /// Seconds of audio that the service reports, or nil.
+    var duration: Double?
+    var language: String?
+    /// From 0 to 1, or nil.
+    var confidence: Double?
 
-    package init(
+    init(
         text: String, isFinal: Bool, merge: TextMerge? = nil, words: [RecognizedWord] = [],
         duration: Double? = nil
     ) {

@@ -5,7 +5,6 @@
 /// A byte-order mark at the start is skipped. It holds the bytes of one unfinished line; its owner
 /// bounds them by `byteCount`.
 struct LineScanner: Sendable {
-    /// A line without its end, and where in the stream it begins.
     struct Line {
         var bytes: [UInt8]
         var offset: Int
@@ -42,9 +41,7 @@ struct LineScanner: Sendable {
         return close()
     }
 
-    /// Ends the stream.
-    ///
-    /// - Returns: the line that nothing has ended, unless it is empty.
+    /// - Returns: the unfinished line, unless it is empty.
     mutating func finish() -> Line? { line.isEmpty ? nil : close() }
 
     private mutating func close() -> Line {

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the bytes of an answer, which complete pieces that say something.
+/// Cuts the bytes of an answer into pieces, and reads what they say.
 protocol AnswerReader: Sendable {
-    /// The most bytes between two pieces that say something.
+    /// In bytes between two pieces that say something.
     var limit: Int { get }
     var byteCount: Int { get }
-    /// Whether no later byte matters.
     var isOver: Bool { get }
-    /// Whether the service has said that it has heard the end of the speech.
     var hasHeardEnd: Bool { get }
 
     /// Takes bytes from `index` on: to the end of the first piece that says something, or all.
     ///
-    /// - Returns: what that piece says; nil when all bytes were taken, or the reader is over.
+    /// - Returns: nil when all bytes were taken, or the reader is over.
     mutating func take(
         _ bytes: Span<UInt8>, from index: inout Int
     ) throws(AnswerError) -> Hypothesis?
 
-    /// Ends the body.
-    ///
-    /// - Returns: what is said by the piece that nothing has ended, and by all of them.
+    /// - Returns: what the unfinished piece says, and what all pieces say together.
     mutating func finish() throws(AnswerError) -> [Hypothesis]
 }
 
@@ -28,13 +24,9 @@ extension AnswerReader {
     var hasHeardEnd: Bool { false }
 }
 
-/// An answer that is read piece by piece.
-///
-/// What was said before a failure is handed out first.
 struct PiecewiseAnswer<Reader: AnswerReader>: ResponseDecoder {
     private var reader: Reader
     private var failure: AnswerError?
-    /// Where in the body the last piece ended that said something.
     private var productiveByteCount = 0
 
     var hasHeardEnd: Bool { reader.hasHeardEnd }
@@ -116,7 +108,6 @@ struct TextReader: AnswerReader {
     }
 }
 
-/// Reads an answer that is one JSON document, read when it is whole.
 struct JSONReader: AnswerReader {
     let limit: Int
     private var bytes: [UInt8] = []

@@ -24,25 +24,23 @@ package protocol ResponseDecoder: Sendable {
     /// Whether the service has said that it has heard the end of the speech.
     var hasHeardEnd: Bool { get }
 
-    /// Whether the answer has said by its content that it is complete: what follows says nothing.
+    /// The answer has ended by its content: what follows says nothing.
     var isOver: Bool { get }
 }
 
 extension ResponseDecoder {
-    package var hasHeardEnd: Bool { false }
-    package var isOver: Bool { false }
+    var hasHeardEnd: Bool { false }
+    var isOver: Bool { false }
 }
 
-/// Whether what is still to come of an answer can say anything.
 package enum AnswerReading: Sendable, Equatable {
     case goesOn
-    /// The answer has said itself that it is complete.
     case ended
     case failed
 }
 
 package struct AnswerHead: Sendable {
-    /// Its fields, names in lower case.
+    /// Names in lower case.
     var headers: [(name: String, value: String)]
 
     package init(headers: [(name: String, value: String)] = []) { self.headers = headers }
@@ -51,10 +49,9 @@ package struct AnswerHead: Sendable {
         headers = mediaType.map { [(name: "content-type", value: $0)] } ?? []
     }
 
-    /// The value of its `Content-Type` field, or nil without one.
     package var mediaType: String? { header("content-type") }
 
-    /// The value of the first field of that name, which may have capitals.
+    /// The first field of that name, in any case.
     func header(_ name: String) -> String? {
         let name = name.lowercased()
         return headers.first { $0.name == name }?.value
@@ -71,7 +68,7 @@ struct MediaType: Sendable, Hashable {
         essence = type.filter { !$0.isWhitespace }.lowercased()
     }
 
-    /// Whether it promises JSON: one value or a sequence of them.
+    /// One value or a sequence of them.
     var isJSON: Bool {
         switch essence {
         case "application/json", "text/json", "application/x-ndjson", "application/ndjson",

@@ -3,7 +3,7 @@
 internal import LinuxPlatform
 
 package enum ServiceMessage {
-    /// Where services put their message; the first that holds a string counts.
+    /// The first that holds a string counts.
     private static let paths = [
         JSONPath(names: "error", "message"),
         JSONPath(names: "error"),
@@ -68,7 +68,7 @@ package enum ServiceMessage {
         return nil
     }
 
-    /// The code in the body of an error answer, a short text; nil when it has none.
+    /// Nil when the body has no code.
     package static func code(in body: [UInt8], at places: ErrorPlaces) -> String? {
         // An answer that is not JSON has no code.
         guard let value = try? JSONParser.parse(body) else { return nil }
@@ -79,7 +79,7 @@ package enum ServiceMessage {
         (places.codes + codePaths).label(in: value)
     }
 
-    /// The form of FastAPI and its like: what is wrong, and with which field of the request.
+    /// FastAPI and its like: what is wrong, and with which field of the request.
     private static func fieldErrors(in value: JSONValue) -> String? {
         guard case .array(let errors)? = value["detail"] else { return nil }
         let texts = errors.prefix(3).compactMap { error -> String? in
@@ -101,10 +101,9 @@ package enum ServiceMessage {
 
 /// Recognises HTML where text was expected and finds the line that a person would read first.
 enum WebPage {
-    /// The most bytes of a text that are looked at.
+    /// A longer text is only looked at up to here.
     private static let byteLimit = 16_384
 
-    /// Whether the text begins like an HTML or XML document.
     static func isWebPage(_ text: String) -> Bool {
         let start = text.drop { $0.isWhitespace }.prefix(9).lowercased()
         return ["<!doctype", "<html", "<head", "<body", "<?xml"].contains { start.hasPrefix($0) }

@@ -4,13 +4,10 @@ internal import LinuxPlatform
 
 /// A transcript with times, as the subtitles of a film; pure.
 package enum SubtitleText {
-    /// What is shown for a while.
     package struct Cue: Equatable, Sendable {
-        /// When, in seconds from the start of the audio.
         var start, end: Double
-        /// In one line, harmless to a terminal.
+        /// One line, harmless to a terminal.
         var text: String
-        /// Who says it, when that is known.
         var speaker: String?
 
         init(start: Double, end: Double, text: String, speaker: String? = nil) {
@@ -18,13 +15,13 @@ package enum SubtitleText {
         }
     }
 
-    /// As much is read at a glance: two lines of 42 characters for 6 s, as broadcasters have it.
+    /// Two lines of 42 characters, which are read in 6 s, as broadcasters have it.
     private static let characterLimit = 84
     private static let secondLimit = 6.0
-    /// A pause in which a cue ends.
+    /// In seconds; a longer pause ends a cue.
     private static let pause = 1.0
 
-    /// The cues of a transcript: its segments, or its words in groups; none when it has no times.
+    /// The segments, or the words in groups; none without times.
     package static func cues(of transcript: Transcript) -> [Cue] {
         let segments = cues(of: transcript.segments)
         guard segments.isEmpty else { return segments }

@@ -3,16 +3,16 @@
 internal import LinuxPlatform
 
 /// Where an answer lists words, or longer pieces, with their times in the audio.
-package struct TimedTextRule: Sendable, Hashable {
-    /// Where the list is; the first that there is counts.
-    package var paths: [JSONPath]
+struct TimedTextRule: Sendable, Hashable {
+    /// The first list that is there counts.
+    var paths: [JSONPath]
     var text = Self.paths("punctuated_word", "word", "text", "token")
     var start = Self.paths("start", "start_time", "startTime")
     var end = Self.paths("end", "end_time", "endTime")
-    /// Where it says how sure the service is, from 0 to 1.
-    package var confidence = Self.paths("probability", "confidence")
-    package var speaker = Self.paths("speaker", "speaker_id")
-    /// How many seconds one of its units of time is.
+    /// Values from 0 to 1.
+    var confidence = Self.paths("probability", "confidence")
+    var speaker = Self.paths("speaker", "speaker_id")
+    /// Seconds per unit of time.
     var unit = 1.0
 
     init(paths: [JSONPath]) { self.paths = paths }
@@ -56,7 +56,6 @@ extension [JSONPath] {
         }.first { $0.magnitude <= Self.largest }
     }
 
-    /// The first text or number, as a short text.
     func label(in value: JSONValue) -> String? {
         for path in self {
             guard let text = path.values(in: value).first?.label, !text.isEmpty else { continue }

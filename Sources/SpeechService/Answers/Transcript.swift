@@ -28,14 +28,12 @@ public struct Transcript: Sendable, Hashable {
     /// What is being said since the last final; may still change.
     public var partial: String { TerminalText.singleLine(rawPartial) }
 
-    /// About as many bytes of memory as a copy of it occupies.
+    /// In memory, approximately.
     package var byteCount: Int { finalByteCount + rawPartial.utf8.count }
 
-    /// Takes over what the recogniser thinks now.
-    ///
-    /// - Returns: whether it is anything new.
+    /// - Returns: whether the hypothesis is anything new.
     @discardableResult
-    package mutating func apply(_ hypothesis: Hypothesis) -> Bool {
+    mutating func apply(_ hypothesis: Hypothesis) -> Bool {
         guard hypothesis.isFinal else {
             switch hypothesis.merge {
             case .replace:
@@ -62,9 +60,6 @@ public struct Transcript: Sendable, Hashable {
         return before != self
     }
 
-    /// Takes over several hypotheses in their order.
-    ///
-    /// - Returns: whether they say anything new.
     @discardableResult
     package mutating func apply(_ hypotheses: [Hypothesis]) -> Bool {
         hypotheses.reduce(false) { apply($1) || $0 }

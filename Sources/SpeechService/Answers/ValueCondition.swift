@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package struct ValueCondition: Sendable, Hashable {
+struct ValueCondition: Sendable, Hashable {
     package enum Place: Sendable, Hashable {
         case path(JSONPath)
         case event
@@ -10,7 +10,7 @@ package struct ValueCondition: Sendable, Hashable {
     enum Test: Sendable, Hashable {
         case exists
         case isAbsent
-        /// There is one, and it is not null, false, zero or empty.
+        /// Not null, false, zero or empty.
         case isSet
         case oneOf([JSONValue])
         case begins(String)
@@ -36,7 +36,6 @@ package struct ValueCondition: Sendable, Hashable {
         self.test = test
     }
 
-    /// What stands at its place in a value or at the name of its event.
     func found(in value: JSONValue, of event: String?) -> [JSONValue] {
         switch place {
         case .path(let path): path.values(in: value)
@@ -49,27 +48,27 @@ package struct ValueCondition: Sendable, Hashable {
         holds(of: found(in: value, of: event))
     }
 
-    /// Whether it holds of what stands at its place: of one of several.
+    /// Of any of several values.
     func holds(of found: [JSONValue]) -> Bool {
         test == .isAbsent
             ? found.allSatisfy { $0 == .null } : found.contains { test.holds(of: $0) }
     }
 
-    /// What a field says that this condition is about; empty when the field is missing, nil when
-    /// it is about no field.
+    /// Of the field that this condition is about; empty when the field is missing, nil for another
+    /// condition.
     func headerText(in head: AnswerHead) -> String? {
         guard case .header(let name) = place else { return nil }
         return head.header(name) ?? ""
     }
 
-    /// Whether it holds of a field with this value; an empty one is not there.
+    /// An empty field counts as missing.
     func holds(ofHeader text: String) -> Bool {
         test.holds(of: text.isEmpty ? .null : .string(text))
     }
 }
 
 extension JSONValue {
-    /// Whether both are the same; services send a number as a text here and there.
+    /// A number may be sent as a text.
     fileprivate func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.number(let number), .string(let text)), (.string(let text), .number(let number)):

@@ -4,30 +4,29 @@
 ///
 /// It is data, so that the description of a service can bring its own.
 package struct ValueRule: Sendable, Hashable {
-    /// Where the text of a value may be; the first place that has one counts.
+    /// The first place with a text counts.
     var textPaths: [JSONPath]
-    /// How to tell the kinds apart; the first that matches decides.
+    /// The first that matches decides.
     var selectors: [ValueSelector]
-    /// The kind of a value with text that no selector matches; nil for what is usual in an answer
-    /// of this framing.
+    /// For text that no selector matches; nil for the kind that is usual in this framing.
     var unmatched: ValueKind?
-    /// How the text of such a value joins what was understood before; nil for how its kind does it.
-    package var merge: TextMerge?
+    /// For such text; nil for its kind's own way.
+    var merge: TextMerge?
     var words = TimedTextRule(paths: Self.paths("words", "speech.tokens"))
-    /// Where longer pieces are, such as sentences or what one speaker says.
-    package var segments = TimedTextRule(paths: Self.paths("segments"))
-    package var language = Self.paths(
+    /// Such as sentences, or what one speaker says.
+    var segments = TimedTextRule(paths: Self.paths("segments"))
+    var language = Self.paths(
         "language", "language_code", "detected_language", "audio_language")
-    /// Where it says how sure the service is of the whole text, from 0 to 1.
-    package var confidence = Self.paths("confidence", "speech.confidence")
-    package var duration = Self.paths("duration")
-    /// How many seconds one unit of that time is.
+    /// From 0 to 1, of the whole text.
+    var confidence = Self.paths("confidence", "speech.confidence")
+    var duration = Self.paths("duration")
+    /// Seconds per unit of that time.
     var durationUnit = 1.0
-    /// The value in which this is true says that the service has heard the end of the speech.
+    /// True when the service has heard the end of the speech.
     package var stop: JSONPath?
-    package var skipped: Set<String> = []
+    var skipped: Set<String> = []
 
-    package init(
+    init(
         textPaths: [JSONPath], selectors: [ValueSelector], unmatched: ValueKind? = nil,
         merge: TextMerge? = nil
     ) {
@@ -49,9 +48,9 @@ extension ValueRule {
         selectors.first { $0.condition.holds(in: value, of: event) }
     }
 
-    /// The text at the first of some paths that has one; a string on its own is its own text.
+    /// A string on its own is its own text.
     ///
-    /// - Returns: nil when there is none; empty when there are empty ones only.
+    /// - Returns: nil without a text; empty when all texts are empty.
     static func text(of value: JSONValue, at paths: [JSONPath]) -> String? {
         if let text = value.string { return text }
         var found: String?
@@ -72,7 +71,7 @@ extension ValueRule {
     /// Values are told apart by the event's name, by `type`, then by `error`, `intents` and
     /// `is_final`. A sequence without any of these is old `/speech`: its last text is the final. In
     /// a stream of events each such text is a piece of the whole, as speaches sends it.
-    package static let standard = ValueRule(
+    static let standard = ValueRule(
         textPaths: [JSONPath(names: "text")],
         selectors: [
             ValueSelector(.event, .equals(.string("error")), is: .failure),

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How to recognise a value of one kind.
-package struct ValueSelector: Sendable, Hashable {
+struct ValueSelector: Sendable, Hashable {
     var condition: ValueCondition
     var kind: ValueKind
     var textPaths: [JSONPath]?
-    /// How its text joins what was understood before; nil for how the kind does it.
+    /// Nil for the kind's own way.
     var merge: TextMerge?
 
     init(
@@ -32,23 +31,22 @@ package struct ValueSelector: Sendable, Hashable {
     }
 }
 
-package enum TextMerge: String, Sendable, Hashable, CaseIterable {
-    /// A partial replaces the partial; a final replaces all that was final, too.
+enum TextMerge: String, Sendable, Hashable, CaseIterable {
+    /// A final replaces all finals, too.
     case replace
-    /// The partial goes on with it, without a space.
+    /// Without a space.
     case append
-    /// It follows what is final, after a space.
+    /// After a space.
     case accumulate
 }
 
-package enum ValueKind: String, Sendable, Hashable, CaseIterable {
-    /// What is being said; may still change.
+enum ValueKind: String, Sendable, Hashable, CaseIterable {
+    /// May still change.
     case partial
     case final
-    /// A partial that becomes a final when the answer ends and no final has come after it.
+    /// A partial that becomes a final when the answer ends without one after it.
     case provisional
-    /// Text that was said before in another form: provisional while there is no final, else
-    /// ignored.
+    /// Repeats earlier text in another form: provisional without a final, else ignored.
     case restatement
     case segment
     case failure

@@ -108,7 +108,6 @@ struct JSONParser {
         index += 1
     }
 
-    /// Skips white space and, if it follows, the closing byte.
     private mutating func closes(with byte: UInt8) throws(AnswerError) -> Bool {
         skipWhitespace()
         guard try peek() == byte else { return false }
@@ -165,7 +164,6 @@ struct JSONParser {
         return text
     }
 
-    /// Skips bytes of a string that stand for themselves.
     private mutating func skipPlain() {
         var end = index
         while end < bytes.count, bytes[end] >= 0x20, bytes[end] != UInt8(ascii: "\""),
@@ -232,7 +230,6 @@ struct JSONParser {
         return Unicode.Scalar(value) ?? "\u{FFFD}"
     }
 
-    /// The four hexadecimal digits after the `u` at `index`.
     private mutating func codeUnit() throws(AnswerError) -> UInt16 {
         index += 1
         var unit: UInt16 = 0

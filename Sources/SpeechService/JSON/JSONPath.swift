@@ -31,7 +31,7 @@ package struct JSONPath: Sendable, Hashable {
     /// The values at this place, in order; empty when there are none.
     ///
     /// Only `[]` yields several.
-    package func values(in value: JSONValue) -> [JSONValue] {
+    func values(in value: JSONValue) -> [JSONValue] {
         var values = [value]
         for step in steps {
             switch step {
@@ -157,12 +157,12 @@ private struct JSONPathReader {
 }
 
 extension JSONPath {
-    /// Members that hold what was said, in services that are known.
+    /// Names of members with a transcript, in known services.
     private static let usualNames: Set<String> = [
         "text", "transcript", "transcription", "display", "displaytext", "utterance", "result",
         "sentence", "lexical", "content",
     ]
-    /// Arrays whose elements are several readings of the same words.
+    /// Arrays of several readings of the same words.
     private static let alternatives: Set<String> = [
         "alternatives", "alternative", "hypotheses", "nbest", "n_best", "candidates",
     ]

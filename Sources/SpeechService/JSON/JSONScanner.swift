@@ -7,7 +7,6 @@
 /// It looks at brackets and quotes only; whether a value is well-formed is the parser's business.
 /// It holds the bytes of one unfinished value; its owner bounds them by `byteCount`.
 struct JSONScanner: Sendable {
-    /// A value's bytes and where in the stream they begin.
     struct Piece: Sendable, Equatable {
         var bytes: [UInt8]
         var offset: Int
@@ -15,7 +14,7 @@ struct JSONScanner: Sendable {
 
     private enum State: Sendable {
         case between
-        /// A number or literal, which ends at the first byte that cannot belong to it.
+        /// A number or literal; ends at the first byte that cannot belong to it.
         case atom
         case string
         case container
@@ -25,16 +24,13 @@ struct JSONScanner: Sendable {
 
     private var state = State.between
     private var depth = 0
-    /// Whether the byte at hand is in a string, and whether a backslash stands before it.
     private var (isInString, isEscaped) = (false, false)
     private var pending: [UInt8] = []
     private var pendingOffset = 0
-    /// Bytes of the byte-order mark seen.
     private var markCount = 0
 
     private(set) var byteCount = 0
 
-    /// Whether the stream would end inside a string, an array or an object.
     var isInsideValue: Bool {
         switch state {
         case .between, .atom: false
@@ -77,9 +73,7 @@ struct JSONScanner: Sendable {
         index = end
     }
 
-    /// Looks for the end of the string, array or object that is being read.
-    ///
-    /// - Returns: where the bytes end that belong to it, and whether it ends there.
+    /// - Returns: the end of the bytes that belong to the value, and whether it ends there.
     private mutating func scan(
         _ bytes: Span<UInt8>, from start: Int
     ) throws(AnswerError) -> (end: Int, isClosed: Bool) {
@@ -117,9 +111,7 @@ struct JSONScanner: Sendable {
         return (index, false)
     }
 
-    /// Ends the stream.
-    ///
-    /// - Returns: the number or literal that nothing had ended yet, or nil.
+    /// - Returns: an unfinished number or literal, or nil.
     mutating func finish() -> Piece? {
         guard case .atom = state else { return nil }
         return close()
@@ -166,7 +158,7 @@ struct JSONScanner: Sendable {
         }
     }
 
-    /// Whether the byte is white space between tokens (RFC 8259 §2).
+    /// RFC 8259 §2.
     static func isWhitespace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }

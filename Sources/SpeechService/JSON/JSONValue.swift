@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One value of JSON (RFC 8259 §3).
-package enum JSONValue: Sendable, Hashable {
+enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// A number, as a double (RFC 8259 §6); what is too large becomes infinite.
+    /// A double (RFC 8259 §6); what is too large becomes infinite.
     case number(Double)
-    /// A string; a lone surrogate has become U+FFFD.
     case string(String)
     case array([JSONValue])
-    /// The members of an object in their order; a name may occur twice.
+    /// In order; a name may occur twice.
     case object([JSONMember])
 
-    package var string: String? {
+    var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    package var number: Double? {
+    var number: Double? {
         guard case .number(let number) = self else { return nil }
         return number
     }
 
-    /// The value of an object's member, or nil; of two with this name the later one.
+    /// Of two members with this name the later one.
     subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
@@ -33,10 +32,10 @@ package enum JSONValue: Sendable, Hashable {
         return elements[index]
     }
 
-    /// Whether the value says something: it is not null, false, zero or empty.
+    /// Not null, false, zero or empty.
     ///
     /// Services send `"error": null`, `"error": ""` and `"err_no": 0` with a success.
-    package var isSet: Bool {
+    var isSet: Bool {
         switch self {
         case .null: false
         case .bool(let flag): flag
@@ -48,7 +47,7 @@ package enum JSONValue: Sendable, Hashable {
     }
 }
 
-package struct JSONMember: Sendable, Hashable {
+struct JSONMember: Sendable, Hashable {
     var name: String
     var value: JSONValue
 
@@ -60,9 +59,7 @@ package struct JSONMember: Sendable, Hashable {
 
 /// Writes JSON (RFC 8259) without white space between its tokens.
 package enum JSONText {
-    /// The text of a value.
-    ///
-    /// A number that is whole is written so; members stay in their order.
+    /// Whole numbers have no point; members stay in order.
     static func text(of value: JSONValue) -> String {
         switch value {
         case .null: "null"
@@ -77,8 +74,7 @@ package enum JSONText {
         }
     }
 
-    /// A text between quotation marks, with what must be escaped escaped (RFC 8259 §7), and with
-    /// it the control character 0x7F, which need not be.
+    /// With what must be escaped (RFC 8259 §7), and the control character 0x7F.
     package static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -4,10 +4,9 @@ internal import Settings
 
 /// Finds the texts of a profile: its own, that of the profile which it extends, and so on.
 enum ProfileChain {
-    /// Where profiles are looked for: gives the text of a name, or nil.
+    /// The text of a profile's name, or nil.
     typealias Shelf = @Sendable (_ name: String) throws -> ProfileText?
 
-    /// The most texts of one profile.
     static let limit = 8
 
     /// Finds the texts of the profile of a name.
@@ -50,7 +49,6 @@ enum ProfileChain {
         return texts
     }
 
-    /// The profile that a text extends, and how an error about it is made.
     private static func parent(
         of text: ProfileText
     ) throws(SettingsError) -> (name: String, error: (String) -> SettingsError)? {
@@ -102,12 +100,12 @@ package struct ProfileText: Sendable, Hashable {
         self.text = text
     }
 
-    /// What a person says over a profile for one take, or for a service without one.
+    /// For one take, or for a service without a profile.
     package init(overriding text: String, place: String) {
         self.init(name: Self.overriding, place: place, text: text)
     }
 
-    /// The profile of a service that is known by its URL alone, and may want a token.
+    /// For a service known by its URL alone; a token is optional.
     package init(plainFor url: String) {
         self.init(
             overriding: """
@@ -117,6 +115,6 @@ package struct ProfileText: Sendable, Hashable {
                 """, place: "the URL")
     }
 
-    /// Whether it is what a person says over a profile.
+    /// Made by `init(overriding:place:)`.
     package var isOverriding: Bool { name == Self.overriding }
 }

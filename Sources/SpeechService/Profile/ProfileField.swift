@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import AudioCodecs
 internal import Settings
 
-/// A query parameter, a header field or a form's field of a profile.
 struct ProfileField: Sendable, Hashable {
     var name: String
     var value: WordTemplate
-    /// Whether the value is a JSON document, in whose strings words may stand.
+    /// A JSON document, in whose strings words may stand.
     var isJSON = false
     var place: SettingsPlace
 
@@ -17,8 +17,7 @@ struct ProfileField: Sendable, Hashable {
     ) throws(SettingsError) -> [ProfileField] {
         guard let node = reader.node(key) else { return [] }
         guard case .table(let table) = node.value else {
-            throw SettingsError(
-                "'\(reader.path(key))' must be a table, not \(node.value.kind)", at: node.place)
+            throw reader.error(key, " must be a table, not \(node.value.kind)")
         }
         var fields: [ProfileField] = []
         var inside = SettingsReader(table, name: reader.path(key))
@@ -56,7 +55,7 @@ struct ProfileField: Sendable, Hashable {
         return fields
     }
 
-    /// Those of two lists; one of the second replaces that of its name in the first.
+    /// Fields of the second list replace those of their names in the first.
     static func merged(_ one: [ProfileField], _ two: [ProfileField]) -> [ProfileField] {
         var rest = two
         var all: [ProfileField] = []
@@ -71,8 +70,39 @@ struct ProfileField: Sendable, Hashable {
         return all + rest
     }
 
-    /// The value, or nil when a word in it has none.
+    /// Nil when a word has no value.
     func filled(by words: [String: String]) -> String? {
         isJSON ? WordJSON.filled(value.text, by: words) : value.filled(by: words)
+    }
+}
+
+package struct ProfileFormat: Sendable, Hashable {
+    package var codec: AudioCodec
+    var contentType: WordTemplate?
+    var fileName: String?
+    var query: [ProfileField] = []
+    var headers: [ProfileField] = []
+    var fields: [ProfileField] = []
+    var words: [String: String] = [:]
+
+    init(codec: AudioCodec) { self.codec = codec }
+
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
+        guard let codec = try reader.word("codec", as: AudioCodec.self) else {
+            throw SettingsError("each of 'formats' needs a 'codec'")
+        }
+        self.codec = codec
+        contentType = try reader.string("content-type").map(WordTemplate.init)
+        fileName = try reader.string("file-name")
+        query = try ProfileField.read("query", &reader)
+        headers = try ProfileField.read("headers", &reader)
+        fields = try ProfileField.read("fields", &reader, allowsJSON: true)
+        for word in try reader.texts("words") ?? [] {
+            guard WordTemplate.isName(word.name) else {
+                throw SettingsError(
+                    "'\(reader.path("words")).\(word.name)' is no word", at: word.place)
+            }
+            words[word.name] = word.value
+        }
     }
 }

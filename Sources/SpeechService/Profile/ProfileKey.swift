@@ -4,25 +4,21 @@ internal import Settings
 
 /// A field of a profile by its dotted path, and what may stand there.
 package struct ProfileKey: Sendable {
-    /// How its value is written.
     package enum Form: Sendable, Equatable {
         case text
-        /// The path of a file.
         case path
         case words([String])
         case number
         case seconds
         case flag
-        /// A text, or a list of texts.
         case list
-        /// A text, a table, or a list of tables.
         case table
     }
 
-    /// The path, such as `transfer.framing`; one that ends in `.NAME` stands for fields of any name.
+    /// Such as `transfer.framing`; one that ends in `.NAME` stands for any name.
     package let path: String
     package let form: Form
-    /// What it says, in one line.
+    /// One line.
     package let about: String
 
     private init(_ path: String, _ form: Form, _ about: String) {
@@ -31,7 +27,7 @@ package struct ProfileKey: Sendable {
 
     private init(_ path: String, _ about: String) { self.init(path, .text, about) }
 
-    /// The field that a path names; nil is none.
+    /// Nil when there is none.
     package static func named(_ path: String) -> ProfileKey? {
         all.first { key in
             guard let family = key.family else { return key.path == path }
@@ -88,14 +84,14 @@ package struct ProfileKey: Sendable {
         }
     }
 
-    /// Whether a value begins as a list of TOML does, and not as `[BLANK_AUDIO]`.
+    /// Unlike a text such as `[BLANK_AUDIO]`.
     private static func isList(_ value: String) -> Bool {
         guard value.hasPrefix("["), let next = value.dropFirst().first(where: { $0 != " " })
         else { return false }
         return "\"'{[]".contains(next) || next.isNumber
     }
 
-    /// What the names of a family begin with, such as `headers.`; nil for one field.
+    /// Such as `headers.`; nil for one field.
     private var family: String? {
         path.hasSuffix(".NAME") ? String(path.dropLast("NAME".count)) : nil
     }
@@ -106,7 +102,7 @@ extension ProfileKey {
         of type: Word.Type
     ) -> Form { .words(Word.allCases.map(\.rawValue)) }
 
-    /// All fields, in the order in which docs/profiles.md explains them.
+    /// In the order of docs/profiles.md.
     package static let all: [ProfileKey] = [
         ProfileKey("url", "where the recording is sent"),
         ProfileKey("method", words(of: RequestMethod.self), "the method of the request"),

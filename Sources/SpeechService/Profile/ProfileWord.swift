@@ -9,9 +9,9 @@ public struct ProfileWord: Sendable, Hashable {
         var sent: String
     }
 
-    /// Words that need no description: it is enough that a template uses them.
+    /// A template may use them without a description.
     package static let usual = ["language", "model", "prompt"]
-    /// Words with fixed values; each request fills in the take's name.
+    /// Each request fills in the take's name.
     static let fixed = ["rate": "16000", "take": TakeMark.text]
 
     /// What it is called, such as `language`.
@@ -22,10 +22,10 @@ public struct ProfileWord: Sendable, Hashable {
     public internal(set) var standard: String?
     /// Whether the service cannot be asked without it.
     public internal(set) var isRequired = false
-    /// The service's value for each spoken one; other values are sent unchanged.
+    /// The service's value for each spoken one; others are sent unchanged.
     var values: [Value] = []
     var isLimited = false
-    /// Whether it may be used under a name that sounds like a secret's.
+    /// May be used under a name like a secret's.
     var isPublic = false
     /// Whether its slashes separate path segments, as in `openai/whisper-large-v3`.
     var isPath = false
@@ -33,7 +33,7 @@ public struct ProfileWord: Sendable, Hashable {
     /// What may be said; empty when that is anything.
     public var choices: [String] { isLimited ? values.map(\.said) : [] }
 
-    /// Whether a person may say it, in the person's or the service's spelling.
+    /// In the person's or the service's spelling.
     package func takes(_ value: String) -> Bool {
         !isLimited || values.contains { $0.said == value || $0.sent == value }
     }
@@ -42,14 +42,12 @@ public struct ProfileWord: Sendable, Hashable {
 
     init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
         self.init(name: name)
-        let place = reader.place(name)
         guard WordTemplate.isName(name) else {
-            throw SettingsError(
-                "'\(reader.path(name))' is no word: it is made of small letters, digits, '-' and '_'",
-                at: place)
+            throw reader.error(
+                name, " is no word: it is made of small letters, digits, '-' and '_'")
         }
         guard Self.fixed[name] == nil, name != "audio" else {
-            throw SettingsError("'\(reader.path(name))' has a meaning of its own", at: place)
+            throw reader.error(name, " has a meaning of its own")
         }
         if case .string(let text)? = reader.node(name)?.value {
             standard = text
@@ -65,11 +63,12 @@ public struct ProfileWord: Sendable, Hashable {
         isPath = try table.flag("path") ?? false
         try table.finish()
         if isLimited, values.isEmpty {
-            throw SettingsError("'\(reader.path(name)).only' needs values", at: place)
+            throw SettingsError(
+                "'\(reader.path(name)).only' needs values", at: reader.place(name))
         }
     }
 
-    /// What is sent.
+    /// The value that is sent.
     package func value(for said: String?, of service: String) throws(ProfileError) -> String? {
         guard let said = said ?? standard, !said.isEmpty else {
             guard !isRequired else { throw .missingWord(name, service: service) }
@@ -82,12 +81,12 @@ public struct ProfileWord: Sendable, Hashable {
     }
 }
 
-/// Where the name of the take stands in what a profile sends: the same in each attempt, so that a
-/// service can tell, or a person can see, that two requests are about one recording.
+/// Stands for the take's name in what a profile sends: the same in each attempt, so that two
+/// requests are known to be about one recording.
 package enum TakeMark {
     static let text = "{take}"
 
-    /// The bytes with the name in place of its marks.
+    /// Replaces the marks.
     package static func filled(_ bytes: [UInt8], by id: String) -> [UInt8] {
         bytes.replacing(Array(text.utf8), with: Array(id.utf8))
     }

@@ -14,7 +14,7 @@ public struct Profiles: Sendable {
         var text: ProfileChain.Shelf
     }
 
-    /// Those that count first come first.
+    /// The first counts most.
     private let shelves: [Shelf]
 
     /// The profiles that come with the package.
@@ -84,12 +84,11 @@ public struct Profiles: Sendable {
         }
     }
 
-    /// Whether a text that names a profile is the path of a file.
     package static func isPath(_ name: String) -> Bool {
         name.contains("/") || name.hasSuffix(".toml")
     }
 
-    /// Whether a text can be the name of a profile, and so of a file.
+    /// And of a file.
     package static func isName(_ text: String) -> Bool {
         !text.isEmpty && !text.hasPrefix(".") && text.utf8.count < 100
             && text.utf8.allSatisfy { byte in

@@ -16,7 +16,7 @@ public struct RecognitionService: Sendable, Hashable {
     public var method = RequestMethod.post
     /// Fields of the request beside our own, without secrets; one of the same name replaces ours.
     public var headers: [HeaderField]
-    /// The secrets of the service; they belong to the origin of `url`.
+    /// They belong to the origin of `url`.
     package var credentials: [Credential]
     /// The type of the recording instead of its format's own, or nil; of a JSON body, the type of
     /// the body.
@@ -36,9 +36,9 @@ public struct RecognitionService: Sendable, Hashable {
     /// How connections to it are made.
     public var connection = ConnectionSettings()
     package var exchange = ExchangePlan.post
-    /// What is sent for each word of its profile, for requests that are made later.
+    /// The value of each word of the profile, for later requests.
     package var words: [String: String] = [:]
-    /// Which secrets it needs and what utter makes of them; the secrets are `credentials`.
+    /// The secrets themselves are `credentials`.
     package var authentication = AuthenticationPlan.bearer
 
     /// Creates a description.
@@ -68,7 +68,7 @@ public struct RecognitionService: Sendable, Hashable {
         }
     }
 
-    /// Describes what a profile says, which holds no secret whatever its names are.
+    /// A profile holds no secret, whatever its names are.
     init(
         ofProfile url: ServiceURL, headers: [HeaderField], contentType: String?, answer: AnswerRule
     ) throws(ServiceError) {
@@ -89,15 +89,13 @@ public struct RecognitionService: Sendable, Hashable {
         credentials.append(credential)
     }
 
-    /// Whether a secret has to be asked for before the first request.
     package var lacksSecrets: Bool { !unknownSecrets.isEmpty }
 
-    /// The secrets that are asked for, the login of the proxy among them.
+    /// With the login of the proxy.
     package var unknownSecrets: [Credential] {
         (credentials + [connection.proxyLogin].compactMap(\.self)).filter { !$0.isKnown }
     }
 
-    /// The same with the secrets that were asked for.
     package func opened(with secrets: [Credential]) -> RecognitionService {
         var service = self
         if !secrets.isEmpty { service.credentials.removeAll { $0.place == .fields } }
@@ -107,10 +105,7 @@ public struct RecognitionService: Sendable, Hashable {
 
     package var sendsSecret: Bool { !credentials.isEmpty }
 
-    /// The URL with its secrets, as it is sent to the transfer.
-    var requestURL: ServiceURL { opening(url) }
-
-    /// A URL with the secrets for which its query has a name without a value.
+    /// Adds the secrets for which the query has a name without a value.
     ///
     /// - Parameter url: one to which the secrets may go.
     /// - Returns: the URL; secret.
@@ -123,7 +118,7 @@ public struct RecognitionService: Sendable, Hashable {
         }
     }
 
-    /// A URL with the names of the secrets that stand in its query.
+    /// With the names, not the values, of the secrets in its query.
     package func naming(_ url: ServiceURL) -> ServiceURL {
         credentials.reduce(url) { url, credential in
             guard case .query(let name) = credential.place else { return url }
@@ -156,7 +151,6 @@ public struct RecognitionService: Sendable, Hashable {
 }
 
 extension Credential.Place {
-    /// Whether a request has room for one of both only: names of fields have no case.
     func isSame(as other: Credential.Place) -> Bool {
         switch (self, other) {
         case (.header(let one), .header(let two)): one.lowercased() == two.lowercased()

@@ -24,7 +24,7 @@ extension ServiceProfile {
     }
 
     /// What is sent for each word.
-    package func values(
+    func values(
         of said: [String: String], format: ProfileFormat
     ) throws(ProfileError) -> [String: String] {
         for name in said.keys.sorted() where !words.contains(where: { $0.name == name }) {

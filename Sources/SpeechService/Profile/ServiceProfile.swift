@@ -39,7 +39,7 @@ public struct ServiceProfile: Sendable, Hashable {
     public var name: String { ownText?.name ?? "" }
 
     /// The profile's own text, below what a person says over it.
-    package var ownText: ProfileText? { texts.first { !$0.isOverriding } }
+    var ownText: ProfileText? { texts.first { !$0.isOverriding } }
 
     /// The forms of audio that the service reads, the best first; none means all.
     public var codecs: [AudioCodec] { formats.map(\.codec) }
@@ -206,5 +206,48 @@ public struct ServiceProfile: Sendable, Hashable {
         let others =
             exchange.words.map { ($0, "exchange") } + authentication.words.map { ($0, "auth") }
         return all + others.map { (WordTemplate("{\($0)}"), self.table[$1]?.place) }
+    }
+}
+
+extension ServiceProfile {
+    /// Demands that what has no words in it can be sent as it is: what has some is looked at when
+    /// they are said.
+    func checkSpelling(urlPlace: SettingsPlace?) throws(SettingsError) {
+        if url.words.isEmpty {
+            try placed("'url'", at: urlPlace) { () throws(ServiceError) in
+                _ = try ServiceURL(url.text)
+            }
+        }
+        let bodyPlace = table["body"]?.place
+        for type in [body.contentType] + formats.map(\.contentType) {
+            guard let type, type.words.isEmpty else { continue }
+            try placed("'content-type'", at: bodyPlace) { () throws(ServiceError) in
+                _ = try HeaderField(name: "Content-Type", value: type.text)
+            }
+        }
+        if body.kind == .form {
+            try placed("'body'", at: bodyPlace) { () throws(ServiceError) in
+                _ = try AudioForm(
+                    fields: body.fields.map { field throws(ServiceError) in
+                        try AudioForm.Field(name: field.name, value: field.value.text)
+                    }, fileField: body.fileField, fileName: body.fileName)
+            }
+        }
+        for field in headers + formats.flatMap(\.headers) {
+            let value = field.value.words.isEmpty && !field.isJSON ? field.value.text : "value"
+            try placed("'headers'", at: field.place) { () throws(ServiceError) in
+                _ = try HeaderField(name: field.name, value: value)
+            }
+        }
+    }
+
+    private func placed(
+        _ name: String, at place: SettingsPlace?, _ read: () throws(ServiceError) -> Void
+    ) throws(SettingsError) {
+        do throws(ServiceError) {
+            try read()
+        } catch {
+            throw SettingsError("\(name): \(error.description)", at: place)
+        }
     }
 }

@@ -6,9 +6,9 @@ package import LinuxPlatform
 internal import Synchronization
 
 extension Journal {
-    /// Makes a sealed journal in memory of what `next` appends, until that returns false.
+    /// A sealed journal in memory of what `next` appends, until that returns false.
     ///
-    /// - Throws: what `next` throws; `SystemError` when it is more than one take may have in memory.
+    /// - Throws: what `next` throws; `SystemError` beyond one take's memory.
     package static func inMemory(
         from next: (_ bytes: inout [UInt8]) throws -> Bool
     ) throws -> Journal {
@@ -24,20 +24,18 @@ extension Journal {
         return journal
     }
 
-    /// Writes everything to a new file that its owner alone can read, durably, with zeros for what
-    /// the disk does not give back, and `beginning` for the first `count` bytes.
-    ///
-    /// Blocks on the disk.
+    /// Writes everything durably to a new file for the owner alone, with zeros for unreadable
+    /// bytes, and `beginning` instead of the first `count` bytes; blocks on the disk.
     ///
     /// - Returns: how many bytes could not be read.
-    /// - Throws: `SystemError`; `EEXIST` when there is such a file. It leaves none that is not whole.
+    /// - Throws: `SystemError`; `EEXIST` when there is such a file. An incomplete file is removed.
     package func export(
         to path: String, beginning: [UInt8] = [], insteadOf count: Int = 0
     ) throws(SystemError) -> Int {
         let number = try retryingInterrupts("open \(path)") {
             unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         }
-        let file = PlainFile(OwnedDescriptor(taking: number))
+        let file = makePlainFile(OwnedDescriptor(taking: number))
         do throws(SystemError) {
             try file.write(beginning.span, at: 0)
             var (end, rest) = (beginning.count, count)
@@ -56,12 +54,11 @@ extension Journal {
         }
     }
 
-    /// Gives everything to `take`, at most 4 KiB at once, with zeros for what cannot be read.
-    ///
-    /// Blocks on the disk.
+    /// Gives everything to `take`, at most 4 KiB at once, with zeros for unreadable bytes; blocks
+    /// on the disk.
     ///
     /// - Returns: how many bytes could not be read.
-    /// - Throws: what `take` throws, and why nothing could be read, when that is so.
+    /// - Throws: what `take` throws, and the reason when nothing could be read.
     @discardableResult
     package func readAnyway(
         _ take: (Span<UInt8>) throws(SystemError) -> Void
@@ -87,7 +84,7 @@ extension Journal {
         return lost
     }
 
-    /// Everything in a sealed journal; blocks on the disk.
+    /// Of a sealed journal; blocks on the disk.
     package func contents() throws(SystemError) -> [UInt8] {
         var all: [UInt8] = []
         all.reserveCapacity(byteCount)
@@ -95,7 +92,7 @@ extension Journal {
         return all
     }
 
-    /// The SHA-256 of a sealed journal in hexadecimal; reads all of it, and blocks on the disk.
+    /// Of a sealed journal, in hexadecimal; reads all of it, and blocks on the disk.
     package func sha256() throws(SystemError) -> String {
         var digest = SHA256()
         try forEachPiece { digest.update($0) }
@@ -115,7 +112,7 @@ extension Journal {
 }
 
 extension [UInt8] {
-    /// Reads at most `limit` bytes from a journal to the start of this array; 0 when there are none.
+    /// At most `limit` bytes, to the start of this array; 0 at the end.
     mutating func read(
         from journal: Journal, at offset: Int, limit: Int = .max
     ) throws(SystemError) -> Int {

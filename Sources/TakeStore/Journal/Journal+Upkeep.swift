@@ -6,15 +6,15 @@ internal import Synchronization
 
 // What the sync thread does for a journal, turn by turn.
 extension Journal {
-    /// The disk keeps this much ahead of what is written, so that it is known to be nearly full
-    /// before it is: 32 s of PCM.
+    /// Disk space is reserved this far ahead, so that a nearly full disk is noticed early: 32 s of
+    /// PCM.
     static let reserveStep = 1 << 20
     /// The most that one turn writes, so that other takes have theirs.
     static let sliceLimit = 8 << 20
     static let retryInterval = Duration.seconds(1)
 
     struct Upkeep {
-        /// Up to where the disk has promised room.
+        /// The end of the reserved disk space.
         var reservedEnd = 0
         var canReserve = true
         var reservesAt = ContinuousClock.now
@@ -25,9 +25,7 @@ extension Journal {
         var isAbandoned = false
     }
 
-    /// Whether no sync will ever be needed again.
-    ///
-    /// From any thread.
+    /// No sync will ever be needed again; from any thread.
     package var isSettled: Bool {
         guard isSealed else { return false }
         return state.withLock { state in
@@ -37,12 +35,10 @@ extension Journal {
         }
     }
 
-    /// Says that the audio is not wanted on the disk any more.
-    ///
-    /// From any thread.
+    /// The audio is not wanted on the disk any more; from any thread.
     package func abandon() { state.withLock { $0.upkeep.isAbandoned = true } }
 
-    /// Makes durable what the disk holds, and after the seal writes to it what memory holds.
+    /// Makes the file durable, and after the seal writes to it what memory holds.
     ///
     /// Called on the sync thread; blocks on the disk. The first `synced` bytes are durable already.
     func sync(at instant: ContinuousClock.Instant = .now, synced: Int? = nil) {
@@ -83,9 +79,9 @@ extension Journal {
         } while isSealed && !isSettled
     }
 
-    /// Says that bytes waited for the disk much longer than promised; the first time counts.
+    /// Bytes have waited for the disk much longer than promised; the first call counts.
     ///
-    /// What was never meant for the disk does not wait for it.
+    /// A journal that was never meant for the disk ignores it.
     func note(slow wait: Duration) {
         guard path != nil else { return }
         state.withLock { state in
@@ -93,7 +89,6 @@ extension Journal {
         }
     }
 
-    /// The file system of the file, while that is trusted and wants to be synced.
     var syncedFileSystem: UInt64? {
         let (file, isTrusted) = state.withLock { ($0.file, $0.isTrusted && !$0.upkeep.isAbandoned) }
         return isTrusted && path != nil && byteCount > durable.load(ordering: .relaxed)
@@ -163,8 +158,8 @@ extension Journal {
 
     // MARK: - A disk that works again
 
-    /// Writes what memory holds: to the same file when the disk was only full, and the whole take to
-    /// a new one in its place when the file is not trusted.
+    /// Writes what memory holds: to the same file when the disk was only full, and to a new one in
+    /// its place when the file is not trusted.
     private func writeRest(_ present: State) throws(SystemError) {
         let (file, start) = try target(present)
         let end = min(byteCount, start + Self.sliceLimit)

@@ -14,9 +14,9 @@ internal import Synchronization
 ///
 /// The file is written by the journal thread until the seal, and by the sync thread from then on.
 package final class Journal: Sendable {
-    /// How much of a take may live in memory: 2.3 h of PCM.
+    /// Of a take: 2.3 h of PCM.
     static let memoryLimit = 256 << 20
-    /// What may follow after the recording was asked to end: more than the ring holds.
+    /// For what follows the request to stop: more than the ring holds.
     static let memoryReserve = 4 << 20
 
     struct Memory {
@@ -26,15 +26,15 @@ package final class Journal: Sendable {
 
     struct State {
         var file: any JournalFile
-        /// Whether the file may be written and synced.
+        /// The file may be written and synced.
         var isTrusted = true
-        /// The rest of the take, which the file does not hold, or not for sure.
+        /// The rest of the take, which is not safely in the file.
         var memory: Memory?
         var condition = JournalCondition()
         var upkeep = Upkeep()
     }
 
-    /// The path of the file, or nil when the journal lives in memory only.
+    /// Nil when the journal lives in memory only.
     package let path: String?
 
     let home: JournalHome?
@@ -67,49 +67,39 @@ package final class Journal: Sendable {
         sealed.store(true, ordering: .releasing)
     }
 
-    /// Bytes that can be read.
-    ///
-    /// Grows until the journal is sealed. From any thread.
+    /// Bytes that can be read; grows until the seal; from any thread.
     package var byteCount: Int {
         // acquiring: partner of the release in `append`.
         written.load(ordering: .acquiring)
     }
 
-    /// Bytes that a power cut leaves on the disk.
-    ///
-    /// From any thread.
+    /// Bytes that survive a power cut; from any thread.
     var durableByteCount: Int { max(0, durable.load(ordering: .relaxed)) }
 
-    /// Whether no more bytes will come.
-    ///
-    /// Once true, `byteCount` is final. From any thread.
+    /// Once true, `byteCount` is final; from any thread.
     package var isSealed: Bool {
         // acquiring: partner of the release in `seal`.
         sealed.load(ordering: .acquiring)
     }
 
-    /// How well the disk serves the take.
-    ///
     /// From any thread.
     package var condition: JournalCondition { state.withLock { $0.condition } }
 
-    /// Whether memory holds as much as one take may have there.
-    ///
-    /// The recording has to end then; a little is still taken. From any thread.
+    /// Memory holds the most of one take: the recording has to end, though a little is still taken;
+    /// from any thread.
     var isFull: Bool { full.load(ordering: .relaxed) }
 
     package enum Read: Sendable, Equatable {
-        /// This many bytes, at least one, stand at the start of the buffer.
+        /// At least one byte, at the start of the buffer.
         case bytes(Int)
-        /// The journal has no byte at that offset yet.
+        /// No byte at that offset yet.
         case nothingYet
-        /// The journal is sealed and has no byte at that offset.
+        /// The journal is sealed before that offset.
         case end
     }
 
-    /// Reads what stands at an offset, perhaps less than fits into the buffer, which is not empty.
-    ///
-    /// From any thread; does not wait for bytes.
+    /// Reads perhaps less than fits into the buffer, which is not empty; from any thread, never
+    /// waits for bytes.
     package func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Read {
@@ -134,9 +124,7 @@ package final class Journal: Sendable {
 
     // MARK: - The journal thread
 
-    /// Appends bytes; when the disk refuses, in memory.
-    ///
-    /// Called on the journal thread.
+    /// Appends to memory when the disk refuses; called on the journal thread.
     func append(_ bytes: Span<UInt8>) throws(SystemError) {
         let offset = written.load(ordering: .relaxed)
         let (file, isTrusted, memory) = state.withLock { ($0.file, $0.isTrusted, $0.memory) }
@@ -156,9 +144,7 @@ package final class Journal: Sendable {
         written.store(offset + bytes.count, ordering: .releasing)
     }
 
-    /// Says that no more bytes will come.
-    ///
-    /// Called on the journal thread.
+    /// No bytes follow; called on the journal thread.
     func seal() {
         // The disk may forget what it has not confirmed.
         if state.withLock({ !$0.isTrusted && $0.memory == nil }) {
@@ -188,7 +174,7 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Goes on in memory, and copies there what the disk holds from `offset` on.
+    /// Goes on in memory, with a copy of what the disk holds from `offset` on.
     @discardableResult
     func leaveDisk(from offset: Int) -> Memory {
         let end = written.load(ordering: .relaxed)
@@ -204,7 +190,7 @@ package final class Journal: Sendable {
         return memory
     }
 
-    /// Copies a part of the take into a file, to the same place or to `position`.
+    /// To the same place, or to `position`.
     func copy(
         to file: any JournalFile, from start: Int, to end: Int, at position: Int? = nil
     ) throws(SystemError) {
@@ -221,23 +207,23 @@ package final class Journal: Sendable {
 }
 
 extension SystemError {
-    /// Whether the disk only had no room, so that what it holds is intact.
+    /// The disk had no room; what it holds is intact.
     var isRefusal: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
 }
 
 package struct JournalCondition: Sendable, Equatable {
-    /// The write or sync that failed, for as long as a part of the take lives in memory only.
+    /// Why a part of the take lives in memory only.
     package var failure: SystemError?
-    /// Why the disk promised no room ahead: it is nearly full.
+    /// The disk is nearly full.
     package var shortage: Shortage?
-    /// How long bytes have waited for the disk when it took more than a second.
+    /// Bytes have waited this long for the disk, more than a second.
     package var slowSync: Duration?
 
     package init() {}
 
     package struct Shortage: Sendable, Equatable {
         package var error: SystemError
-        /// Bytes that it still has, or nil when that is unknown.
+        /// Nil when unknown.
         package var freeByteCount: Int?
 
         init(error: SystemError, freeByteCount: Int?) {
@@ -247,12 +233,12 @@ package struct JournalCondition: Sendable, Equatable {
     }
 }
 
-/// Where a journal that cannot trust its file any more gets a new one.
+/// Gives a journal a new file when the old one is not trusted.
 ///
-/// Both are called on the sync thread and block on the disk.
+/// Called on the sync thread; blocks on the disk.
 struct JournalHome: Sendable {
-    /// Creates an empty file beside the audio.
+    /// An empty file beside the audio.
     let makeFile: @Sendable () throws(SystemError) -> any JournalFile
-    /// Puts the file that was made last in the place of the audio, durably.
+    /// Puts the last file of `makeFile` in the place of the audio, durably.
     let replaceAudio: @Sendable () throws(SystemError) -> Void
 }

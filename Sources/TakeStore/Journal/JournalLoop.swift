@@ -11,8 +11,8 @@ package import LinuxPlatform
 package final class JournalLoop: Sendable {
     private let loop: WorkerLoop<JournalWorker>
 
-    /// Starts the thread, on which `onAppend` is called after a turn in which a journal grew or was
-    /// sealed; it must not block.
+    /// `onAppend` is called on the thread after a turn in which a journal grew or was sealed; it
+    /// must not block.
     package init(onAppend: @escaping @Sendable () -> Void) throws(SystemError) {
         loop = try WorkerLoop(name: "journal") { JournalWorker(onAppend: onAppend) }
     }
@@ -52,13 +52,11 @@ package final class JournalLoop: Sendable {
         }
     }
 
-    /// Says that a ring has bytes.
-    ///
-    /// From any thread; never blocks.
+    /// A ring has bytes; from any thread, never blocks.
     package func wake() { loop.wake() }
 
-    /// Carries what the rings hold now, ends the thread and waits for it; journals whose rings
-    /// have not been finished are left unsealed.
+    /// Carries what the rings hold now, ends the thread and waits for it; journals of unfinished
+    /// rings stay unsealed.
     package func shutDown() { loop.shutDown() }
 }
 

@@ -4,10 +4,10 @@ internal import AudioCore
 internal import Cryptography
 package import LinuxPlatform
 
-/// One ring on its way into one journal; on the journal thread.
+/// Carries one ring into one journal; on the journal thread.
 final class JournalStage {
-    /// The most that one turn carries, so that a source without a pace starves no other take: 4 s of
-    /// PCM, written in well under a millisecond.
+    /// The most of one turn, so that a source without a pace starves no other take: 4 s of PCM,
+    /// written in well under a millisecond.
     static let turnLimit = 128 << 10
 
     private let ring: SharedRing
@@ -39,8 +39,7 @@ final class JournalStage {
         self.onSeal = onSeal
     }
 
-    /// Carries what the ring holds, or as much as one turn may, into the journal, and returns whether
-    /// that grew or was sealed.
+    /// Carries at most one turn's bytes; returns whether the journal grew or was sealed.
     func turn() -> Bool {
         // Asked first: what is stored before the end was declared is then seen below.
         let isLast = ring.ring.isFinished
@@ -88,7 +87,7 @@ final class JournalStage {
     }
 }
 
-/// The reading end of a ring, which goes from the thread that opens the journal to the journal's.
+/// The reading end, handed from the thread that opens the journal to the journal thread.
 final class SharedRing: Sendable {
     let ring: ByteRing.Consumer
 
@@ -97,9 +96,9 @@ final class SharedRing: Sendable {
 
 package struct JournalSeal: Sendable, Equatable {
     package var byteCount: Int
-    /// The SHA-256 of its bytes, as 64 hexadecimal digits.
+    /// 64 hexadecimal digits.
     package var sha256: String
-    /// The write that not even memory could take; bytes after it are lost.
+    /// The write that not even memory could take; later bytes are lost.
     package var loss: SystemError?
 
     package init(byteCount: Int, sha256: String, loss: SystemError?) {

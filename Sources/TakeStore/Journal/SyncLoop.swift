@@ -14,39 +14,37 @@ package final class SyncLoop: Sendable {
 
     /// Makes a journal durable every 200 ms until it is sealed and durable.
     ///
-    /// From any thread. `onChange` is called on the sync thread when the journal's condition has
-    /// changed, and when it is settled.
+    /// From any thread. `onChange` is called on the sync thread when the condition has changed, and
+    /// when the journal is settled.
     package func add(_ journal: Journal, onChange: @escaping @Sendable () -> Void = {}) {
         loop.send(.tend(SyncWorker.Entry(journal: journal, onChange: onChange)))
     }
 
-    /// Carries out a job after those that were given before, unless the loop has been shut down.
-    ///
-    /// From any thread.
+    /// In the order of the calls; dropped after `shutDown`; from any thread.
     package func perform(_ job: @escaping @Sendable () -> Void) { loop.send(.perform(job)) }
 
-    /// Carries out what was given before, ends the thread and waits for it.
+    /// Carries out the jobs so far, ends the thread and waits for it.
     package func shutDown() { loop.shutDown() }
 }
 
-/// What the sync thread does: a job, then the journal that is due for longest, and so on.
+/// The sync thread: a job, then the journal that has waited longest, and so on.
 struct SyncWorker: Worker {
     enum Message {
         case tend(Entry)
         case perform(@Sendable () -> Void)
     }
 
-    /// For more journals than this, one sync of their file system is asked for instead.
+    /// More journals than this are synced by one sync of their file system.
     static let crowd = 8
-    /// How long each is synced by itself after that has failed, or has cost more: it writes what all
-    /// other programs have left as well.
+    /// How long each is synced by itself after that failed or was dearer: it also writes what other
+    /// programs have left.
     static let crowdPause = Duration.seconds(5)
 
-    /// From the begin of a sync to the begin of the next.
+    /// From the start of a sync to the start of the next.
     ///
-    /// A power cut may cost 250 ms of a take; the rest of them is for the sync itself.
+    /// A power cut may cost 250 ms of a take; the rest is for the sync itself.
     private static let period = Duration.milliseconds(200)
-    /// What takes longer than this is said.
+    /// Longer waits are reported.
     fileprivate static let slowness = Duration.seconds(1)
 
     struct Entry: Sendable {
@@ -56,12 +54,12 @@ struct SyncWorker: Worker {
         var condition = JournalCondition()
     }
 
-    /// Not a slice: that keeps what was taken from it, and with it whole takes.
+    /// Not a slice: a slice would keep removed jobs, and with them whole takes.
     private var jobs: [@Sendable () -> Void] = []
     private var entries: [Entry] = []
     private var wokenAt = ContinuousClock.now
     private let now: @Sendable () -> ContinuousClock.Instant
-    /// What the sync of one journal costs, in the mean of the last ones.
+    /// The mean of the last syncs of one journal.
     private var cost: Duration?
     private var crowdsFrom: ContinuousClock.Instant
 
@@ -92,8 +90,8 @@ struct SyncWorker: Worker {
 
     mutating func end() { for entry in entries { entry.journal.finish() } }
 
-    /// Syncs the journal that is due for longest, and with it perhaps all others of its file system;
-    /// false when none is due.
+    /// Syncs the journal that has waited longest, and perhaps all others of its file system; false
+    /// when none is due.
     private mutating func tendNext() -> Bool {
         let begin = now()
         let oldest = entries.indices.min { entries[$0].dueAt < entries[$1].dueAt }
@@ -117,10 +115,10 @@ struct SyncWorker: Worker {
         if isSettled { entries.remove(at: index) }
     }
 
-    /// Makes durable what the file system of a journal holds, if that serves many.
+    /// Syncs the file system of a journal, if that serves many.
     ///
-    /// - Returns: the journals of that file system, and how much of each is durable now; none when
-    ///   each is to be synced by itself, which also tells whose bytes an error was about.
+    /// - Returns: its journals, and how much of each is durable now; none when each is to be synced
+    ///   by itself, which also tells whose error it was.
     private mutating func syncTogether(
         with oldest: Int, at begin: ContinuousClock.Instant
     ) -> [(index: Int, byteCount: Int)] {
@@ -144,7 +142,7 @@ struct SyncWorker: Worker {
 }
 
 extension SyncWorker.Entry {
-    /// Syncs the journal, tells what has changed, and returns whether it is settled.
+    /// Returns whether the journal is settled.
     fileprivate mutating func tend(
         at begin: ContinuousClock.Instant, every period: Duration, synced: Int? = nil
     ) -> Bool {
@@ -157,10 +155,9 @@ extension SyncWorker.Entry {
         return isSettled
     }
 
-    /// Tells when the journal has waited long for its sync, or within it.
+    /// Reports when the journal has waited long for its sync.
     ///
-    /// Time before `instant`, in which nothing was to be done or this program was stopped, is not
-    /// the disk's.
+    /// Time before `instant` does not count: the journal was at rest, or this program was stopped.
     fileprivate mutating func noteWait(since instant: ContinuousClock.Instant) {
         let wait = .now - max(dueAt, instant)
         guard wait > SyncWorker.slowness else { return }

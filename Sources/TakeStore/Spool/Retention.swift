@@ -15,7 +15,7 @@ public struct Retention: Sendable, Equatable {
     /// The most takes with such audio; the oldest goes first.
     ///
     /// They never keep a new one from the disk.
-    package var audioTakes: Int
+    var audioTakes: Int
 
     /// Creates a retention.
     public init(
@@ -35,7 +35,7 @@ public struct Retention: Sendable, Equatable {
         answered: .seconds(30 * 86_400), cancelled: .seconds(7 * 86_400), audio: .seconds(86_400),
         audioBytes: 1 << 30, audioTakes: 200)
 
-    package static let removed = Duration.seconds(86_400)
+    static let removed = Duration.seconds(86_400)
 
     /// Deletes for good what was removed more than a day ago.
     package static func sweepRemoved(_ store: TakeStore, by clock: SpoolAge? = nil) {
@@ -47,7 +47,7 @@ public struct Retention: Sendable, Equatable {
     ///
     /// - Returns: what was deleted, oldest first.
     @discardableResult
-    package func sweep(
+    func sweep(
         _ store: TakeStore, by limits: SpoolLimits = .standard, at time: ClockReading = .now
     ) -> [TakeID] {
         var sweep = Sweep(of: store, self, by: limits, at: time)

@@ -15,7 +15,7 @@ package struct ClockReading: Sendable {
     }
 
     /// Reads the clocks; the corresponding files are in proc(5).
-    package static var now: ClockReading {
+    static var now: ClockReading {
         let words = ["sys/kernel/random/boot_id", "uptime"].map { name in
             FileManager.default.contents(atPath: "/proc/" + name)
                 .map { String(decoding: $0, as: UTF8.self) }?

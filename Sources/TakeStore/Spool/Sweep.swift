@@ -22,7 +22,7 @@ package struct Sweep: Sendable {
     /// How many takes one step looks at, in a few milliseconds.
     private static let looks = 64
 
-    package private(set) var removed: [TakeID] = []
+    private(set) var removed: [TakeID] = []
     private let store: TakeStore
     private let retention: Retention
     private let limits: SpoolLimits

@@ -214,7 +214,7 @@ extension TakeStore {
     }
 
     /// Blocks on the disk; a failure loses the note.
-    package func note(_ bytes: [UInt8], as note: Note) {
+    func note(_ bytes: [UInt8], as note: Note) {
         // As above.
         try? state.replaceFile(note.rawValue, with: bytes)
     }

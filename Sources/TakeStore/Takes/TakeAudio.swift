@@ -65,7 +65,7 @@ extension TakeFolder {
     ) throws(SystemError) -> any JournalFile {
         // Never in the clear what is called encrypted.
         if isEncrypted && key == nil { throw SystemError(call: "encrypt \(path)", code: ENOKEY) }
-        let file = PlainFile(try folder.createFile(name))
+        let file = makePlainFile(try folder.createFile(name))
         guard isEncrypted, let key else { return file }
         return try EncryptedFile(new: file, key: key, take: id.text)
     }
@@ -98,8 +98,8 @@ extension TakeFolder {
         }
     }
 
-    package func openAudio(fileName name: String) throws(SystemError) -> TakeAudio {
-        let file = PlainFile(try folder.openFile(name))
+    func openAudio(fileName name: String) throws(SystemError) -> TakeAudio {
+        let file = makePlainFile(try folder.openFile(name))
         let size = try folder.byteCount(of: name)
         let path = "\(path)/\(name)"
         guard name.hasSuffix(Self.encryptedSuffix) else {

@@ -27,7 +27,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         case cancelled
     }
 
-    package var version = currentVersion
+    var version = currentVersion
     package var id: TakeID
     package var state: State
     /// When it began, in ISO 8601, UTC.
@@ -260,7 +260,7 @@ package struct TransferRecord: Sendable, Codable, Equatable {
     package var url: String?
     package var begun: String
     /// When it had ended; nil while it runs, and when its process died.
-    package var ended: String?
+    var ended: String?
     /// How it ended, for a person; nil while that is not known.
     package var ending: String?
     package var status: Int?
@@ -273,7 +273,7 @@ package struct TransferRecord: Sendable, Codable, Equatable {
         self.begun = UTCTime(begun).iso8601
     }
 
-    package mutating func end(_ ending: String, at date: Date, status: Int?, wasWhole: Bool) {
+    mutating func end(_ ending: String, at date: Date, status: Int?, wasWhole: Bool) {
         self.ending = String(ending.prefix(Self.endingLimit))
         ended = UTCTime(date).iso8601
         self.status = status
@@ -286,7 +286,7 @@ package struct TransferRecord: Sendable, Codable, Equatable {
 package struct SentFile: Sendable, Codable, Hashable {
     package var byteCount: Int
     /// Its SHA-256 in hexadecimal.
-    package var sha256: String
+    var sha256: String
 
     package init(byteCount: Int, sha256: String) {
         (self.byteCount, self.sha256) = (byteCount, sha256)

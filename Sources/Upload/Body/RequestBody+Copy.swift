@@ -4,7 +4,7 @@ internal import Cryptography
 package import LinuxPlatform
 
 extension RequestBody {
-    /// The SHA-256 of the body of a sealed source, in hexadecimal; blocks on the disk.
+    /// Of a sealed source; blocks on the disk.
     package func sha256() throws(SystemError) -> String { try digest().hexadecimal }
 
     func digest() throws(SystemError) -> SHA256 {
@@ -13,8 +13,7 @@ extension RequestBody {
         return digest
     }
 
-    /// Writes the first bytes of the body to a file, without what `clean` takes out of the bytes
-    /// around the recording; blocks on the disk.
+    /// The bytes around the recording pass through `clean`; blocks on the disk.
     package func copy(
         upTo byteCount: Int, to descriptor: Int32, clean: ([UInt8]) -> [UInt8]
     ) throws(SystemError) {
@@ -44,7 +43,7 @@ extension RequestBody {
         }
     }
 
-    /// The value of the field by which a service knows the body again (RFC 9530 §2).
+    /// The value of `Content-Digest` (RFC 9530 §2).
     ///
     /// Of a sealed source; reads all of it: blocks on the disk.
     package func contentDigest() throws(SystemError) -> String {

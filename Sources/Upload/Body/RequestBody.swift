@@ -11,22 +11,22 @@ package import LinuxPlatform
 package struct RequestBody: Sendable {
     package enum Transform: Sendable, Equatable {
         case none
-        /// In base64 (RFC 4648 §4), without line breaks.
+        /// RFC 4648 §4, without line breaks.
         case base64
     }
 
-    package var prologue: [UInt8]
-    package var source: any BodySource
-    /// The source's byte at which the body's part of it begins.
+    var prologue: [UInt8]
+    var source: any BodySource
+    /// Of the source.
     var sourceStart: Int
     var transform: Transform
-    package var epilogue: [UInt8]
-    /// Whether the service is told the length (`Content-Length`), and not sent chunks.
+    var epilogue: [UInt8]
+    /// Sends `Content-Length` instead of chunks.
     ///
     /// Only for a sealed source.
     package var saysLength = false
 
-    /// Makes a body of a recording, with nothing around it unless told otherwise.
+    /// By default nothing is around the recording.
     package init(
         _ source: any BodySource, from sourceStart: Int = 0, prologue: [UInt8] = [],
         transform: Transform = .none, epilogue: [UInt8] = []
@@ -46,11 +46,10 @@ package struct RequestBody: Sendable {
     // MARK: - Offsets
 
     private struct Extent {
-        /// The wire offset behind what is there of the recording.
+        /// A wire offset: the end of the recording's bytes so far.
         let sourceEnd: Int
-        /// Bytes of the source that stand before it.
         let sourceByteCount: Int
-        /// Whether the recording is complete, so that the epilogue follows.
+        /// The recording is complete: the epilogue follows.
         let isFinal: Bool
     }
 
@@ -67,34 +66,33 @@ package struct RequestBody: Sendable {
             sourceEnd: prologue.count + wireCount, sourceByteCount: count, isFinal: isFinal)
     }
 
-    /// The length of the body on the wire; nil while the recording grows.
-    package var byteCount: Int? {
+    /// On the wire; nil while the recording grows.
+    var byteCount: Int? {
         let extent = extent
         return extent.isFinal ? extent.sourceEnd + epilogue.count : nil
     }
 
-    /// The length that the request says; nil for a body in chunks.
+    /// Nil for a body in chunks.
     var contentLength: Int? { saysLength ? byteCount : nil }
 
-    /// Whether something can be read at a wire offset: bytes, or the end.
     func isReady(at offset: Int) -> Bool {
         let extent = extent
         return extent.isFinal || offset < extent.sourceEnd
     }
 
-    /// Whether the bytes before a wire offset are the whole body.
+    /// Whether the bytes before a wire offset are all.
     package func isWhole(at offset: Int) -> Bool { byteCount.map { offset >= $0 } ?? false }
 
-    /// Whether the bytes before a wire offset tell the service that the recording has ended.
+    /// Whether the bytes before a wire offset show the service that the recording has ended.
     ///
-    /// A body in chunks without an epilogue does so only by its last chunk.
+    /// A body in chunks without an epilogue shows it only by its last chunk.
     func tellsEnd(at offset: Int) -> Bool {
         let extent = extent
         guard extent.isFinal else { return false }
         return offset > extent.sourceEnd || saysLength && isWhole(at: offset)
     }
 
-    /// Bytes of the source that are whole before a wire offset.
+    /// Bytes of the source that end before a wire offset.
     func sourceByteCount(at offset: Int) -> Int {
         let wireCount = max(0, offset - prologue.count)
         let count =
@@ -109,16 +107,16 @@ package struct RequestBody: Sendable {
     // MARK: - Reading
 
     package enum Read: Sendable, Equatable {
-        /// This many bytes, at least one, stand at the start of the buffer.
+        /// At least one byte, at the start of the buffer.
         case bytes(Int)
         case nothingYet
         case end
     }
 
-    /// Reads from a wire offset, over the borders of the parts, perhaps less than fits.
+    /// Reads from a wire offset, perhaps less than fits.
     ///
-    /// The offset is not beyond what has been read before; the buffer is not empty.
-    package func read(
+    /// The offset is not beyond what was read before; the buffer is not empty.
+    func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Read {
         let extent = extent
@@ -134,7 +132,6 @@ package struct RequestBody: Sendable {
         return extent.isFinal && offset >= end ? .end : .nothingYet
     }
 
-    /// Reads from one of the three parts; 0 when nothing is there.
     private func readPart(
         at offset: Int, of extent: Extent, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
@@ -156,7 +153,7 @@ package struct RequestBody: Sendable {
         return unsafe buffer.fill(from: epilogue[(offset - extent.sourceEnd)...])
     }
 
-    /// Reads characters of the recording; `place` counts them from its first one.
+    /// `place` counts characters of the recording from its first one.
     private func readBase64(
         at place: Int, of sourceByteCount: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
@@ -186,7 +183,6 @@ private struct NoSource: BodySource {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// Copies as many bytes as fit to the start, and returns how many.
     fileprivate func fill(from bytes: ArraySlice<UInt8>) -> Int {
         let piece = bytes.prefix(count)
         unsafe copyBytes(from: piece)
@@ -195,7 +191,7 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension [UInt8] {
-    /// Reads bytes of a source to a place in this array, and returns how many.
+    /// Returns how many bytes were read.
     fileprivate mutating func fill(
         from source: any BodySource, at offset: Int, to place: Int
     ) throws(SystemError) -> Int {
@@ -209,21 +205,19 @@ extension [UInt8] {
     }
 }
 
-/// The bytes of a recording that a body is made of; they grow until they are sealed.
+/// The bytes of a recording, which grow until they are sealed.
 ///
-/// All of it is usable from any thread, and nothing of it waits for more bytes.
+/// From any thread; no call waits for more bytes.
 package protocol BodySource: Sendable {
     var byteCount: Int { get }
 
-    /// Whether no more bytes will come.
-    ///
     /// Once true, `byteCount` is final.
     var isSealed: Bool { get }
 
-    /// Reads bytes that are there, from an offset below `byteCount`, into a buffer that is not empty.
+    /// The offset is below `byteCount`, and the buffer is not empty.
     ///
-    /// - Returns: how many stand at the start of the buffer now, perhaps fewer than fit; 0 only
-    ///   when nothing is there.
+    /// - Returns: the bytes at the start of the buffer, perhaps fewer than fit; 0 only when none
+    ///   are there.
     func readBytes(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int

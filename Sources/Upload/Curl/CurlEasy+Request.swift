@@ -4,7 +4,7 @@ internal import CCurl
 internal import SpeechService
 
 extension CurlEasy {
-    /// Sets everything about one request but the callbacks.
+    /// All options of a request but the callbacks.
     ///
     /// On the transfer thread, when the transfer begins: it asks for the late headers.
     mutating func prepare(_ request: TransferRequest) throws(CurlRefusal) {

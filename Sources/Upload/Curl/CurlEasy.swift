@@ -7,9 +7,9 @@ internal import CCurl
     private let handle: UnsafeMutableRawPointer
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var resolutions: UnsafeMutablePointer<curl_slist>?
-    /// Where libcurl writes what went wrong (`CURLOPT_ERRORBUFFER`).
+    /// `CURLOPT_ERRORBUFFER`.
     private let message: UnsafeMutablePointer<CChar>
-    /// Goes after the handle.
+    /// Freed after the handle.
     private var jar: CookieJar?
 
     /// The corresponding C function is `curl_easy_init`; nil when memory ran out.
@@ -27,12 +27,11 @@ internal import CCurl
         unsafe message.deallocate()
     }
 
-    /// The C handle, for the multi handle's calls; not to be kept.
+    /// For the multi handle's calls; not to be kept.
     var raw: UnsafeMutableRawPointer { unsafe handle }
 
     // MARK: - Options, of which libcurl takes each or ends the transfer
 
-    /// Has libcurl say in its own words what goes wrong.
     func keepMessage() throws(CurlRefusal) {
         unsafe try set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(message))
     }
@@ -41,12 +40,12 @@ internal import CCurl
         try check(option, unsafe utter_setopt_long(handle, option, value))
     }
 
-    /// Sets a length, which may be longer than a `long` is elsewhere.
+    /// For options of type `curl_off_t`.
     func setOffset(_ option: CURLoption, _ value: Int) throws(CurlRefusal) {
         try check(option, unsafe utter_setopt_offset(handle, option, curl_off_t(value)))
     }
 
-    /// Sets a text, which libcurl copies; nil takes the default away.
+    /// libcurl copies the text; nil takes the default away.
     func set(_ option: CURLoption, _ value: String?) throws(CurlRefusal) {
         try check(option, unsafe utter_setopt_string(handle, option, value))
     }
@@ -67,7 +66,7 @@ internal import CCurl
         try check(CURLOPT_SOCKOPTFUNCTION, unsafe utter_setopt_socket(handle, callback))
     }
 
-    /// Sets the request's header lines; a line "Name:" takes a default header away.
+    /// A line "Name:" takes a default header away.
     mutating func setHeaders(_ lines: [String]) throws(CurlRefusal) {
         for line in lines {
             guard let longer = unsafe curl_slist_append(headers, line) else { throw .noMemory }
@@ -76,7 +75,7 @@ internal import CCurl
         try check(CURLOPT_HTTPHEADER, unsafe utter_setopt_list(handle, CURLOPT_HTTPHEADER, headers))
     }
 
-    /// Sets addresses of hosts that are not asked for, each as `HOST:PORT:ADDRESS`.
+    /// Each as `HOST:PORT:ADDRESS`.
     mutating func setResolutions(_ lines: [String]) throws(CurlRefusal) {
         for line in lines {
             guard let longer = unsafe curl_slist_append(resolutions, line) else { throw .noMemory }
@@ -86,7 +85,6 @@ internal import CCurl
             CURLOPT_RESOLVE, unsafe utter_setopt_list(handle, CURLOPT_RESOLVE, resolutions))
     }
 
-    /// Takes part in what the requests of one take to one origin share.
     mutating func join(_ jar: CookieJar) throws(CurlRefusal) {
         self.jar = jar
         unsafe try set(CURLOPT_SHARE, jar.handle)
@@ -94,7 +92,6 @@ internal import CCurl
         try set(CURLOPT_COOKIEFILE, "")
     }
 
-    /// Has a function told of each head that is sent.
     func setDebugging(_ callback: utter_debug_callback) throws(CurlRefusal) {
         try check(CURLOPT_DEBUGFUNCTION, unsafe utter_setopt_debug(handle, callback))
         try set(CURLOPT_VERBOSE, 1)
@@ -115,7 +112,7 @@ internal import CCurl
         }
     }
 
-    /// Lets the body flow again; harmless when it is not paused.
+    /// Harmless when nothing is paused.
     func unpause() { _ = unsafe curl_easy_pause(handle, CURLPAUSE_CONT) }
 
     func offset(_ info: CURLINFO) -> Int { Int(unsafe utter_getinfo_offset(handle, info)) }
@@ -124,8 +121,7 @@ internal import CCurl
         unsafe utter_getinfo_string(handle, info).map { unsafe String(cString: $0) }
     }
 
-    /// The version of TLS that is spoken, and the cipher; nil without TLS, and once the connection
-    /// is gone.
+    /// Nil without TLS, and once the connection is gone.
     var security: (version: String, cipher: String)? {
         var (version, cipher): (UnsafePointer<CChar>?, UnsafePointer<CChar>?) = (nil, nil)
         guard unsafe utter_get_security(handle, &version, &cipher), let version = unsafe version,
@@ -136,14 +132,14 @@ internal import CCurl
 
     func long(_ info: CURLINFO) -> Int { unsafe utter_getinfo_long(handle, info) }
 
-    /// What went wrong: libcurl's own words, or its words for the code.
+    /// libcurl's own words for the failure, or its words for the code.
     func message(for code: CURLcode) -> String {
         let text = unsafe String(cString: message)
         return text.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : text
     }
 }
 
-/// Why libcurl cannot carry a request: what it refused, and its own reason.
+/// An option that libcurl refused, and why.
 struct CurlRefusal: Error, Equatable {
     let description: String
 

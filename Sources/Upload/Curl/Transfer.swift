@@ -20,26 +20,24 @@ final class Transfer: @unchecked Sendable {
     private var progress = TransferProgress(start: .now)
     private var timings = TransferTimings()
     private var route = TransferRoute()
-    /// How much of the body the connection has taken.
+    /// Bytes of the body that the connection has taken.
     private var offset = 0
     private var pace: SendingPace?
     private let sockets: OpenSockets
-    /// The socket of the connection, once that stands.
     private var socket: Int32?
     private var hasOpenedSocket = false
-    /// Whether the connection is one that an earlier transfer has left.
     private var hasReusedConnection = false
-    /// When a silent connection is asked again whether the service has closed it.
+    /// The next check whether the service has closed a silent connection.
     private var nextHangUpLook = ContinuousClock.now
     private var refusedAt: ContinuousClock.Instant?
     private var reading = AnswerReading.goesOn
-    /// When both the service had all and the answer was known.
+    /// When the service had all of the body and the answer was known.
     private var knownAt: ContinuousClock.Instant?
     private var ownEnding: TransferResult.Ending?
 
-    /// How long an answer that is known may take to end, so that the connection can be used again.
+    /// For the end of an answer that is known, so that the connection can be reused.
     private static let ending = Duration.milliseconds(250)
-    /// How long a service may have us wait; one that asks for more gets this.
+    /// In seconds; the limit of `Retry-After`.
     private static let longestRetryAfter = 3_600
 
     init(
@@ -58,7 +56,7 @@ final class Transfer: @unchecked Sendable {
         try configure()
     }
 
-    /// The C handle, for the multi handle's calls; not to be kept.
+    /// For the multi handle's calls; not to be kept.
     var raw: UnsafeMutableRawPointer { unsafe easy.raw }
 
     private func configure() throws(CurlRefusal) {
@@ -80,10 +78,9 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: - Each turn of the loop
 
-    /// Lets the body flow when there is a reason; asked before and after libcurl's turn.
+    /// Unpauses the body; called before and after libcurl's turn.
     ///
-    /// The reason is looked at each time and never remembered: a pause that libcurl took
-    /// between two looks would otherwise last for ever.
+    /// The reason is looked up each time: a pause between two remembered looks would last for ever.
     func unpauseWhenDue() {
         if progress.bodyEnd == nil {
             if isBodyWaiting { easy.unpause() }
@@ -93,7 +90,7 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Whether the body was handed over as far as it goes, and libcurl does not know that yet.
+    /// The body has nothing more to give, and libcurl has not asked since.
     private(set) var awaitsPause = false
 
     func look(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
@@ -132,27 +129,27 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Whether nothing that is still to come can change the answer.
+    /// No later byte can change the answer.
     private var isKnown: Bool { reading != .goesOn && timings.lastByteOut != nil }
 
-    /// Breaks off what has nothing more to say; how it ends is what the response is.
+    /// Breaks off a transfer whose answer is known.
     private func endAsKnown(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         if isKnown { response.end() }
         ownEnding = ownEnding ?? .timedOut(.answer)
         return now
     }
 
-    /// Whether there is something for the connection to take: bytes, or the end.
+    /// Whether bytes, or the end, wait for the connection.
     ///
-    /// What our own pace holds back does not wait for the connection.
+    /// What our own pace holds back does not count.
     private var isBodyWaiting: Bool {
         guard pace?.room(now: .now) != 0 else { return false }
         return request.body.isReady(at: offset)
     }
 
-    /// Notices that the service closed the connection while there is nothing to send.
+    /// Looks for a closed connection while there is nothing to send.
     ///
-    /// libcurl stops reading at the service's FIN and would learn the rest from its next send.
+    /// libcurl stops reading at the service's FIN and would learn of it only from its next send.
     private func lookForHangUp(now: ContinuousClock.Instant) {
         guard progress.isConnected, progress.bodyEnd == nil, response.status == nil,
             now >= nextHangUpLook
@@ -177,7 +174,7 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: - libcurl's callbacks
 
-    /// A socket was opened; several are when a name has several addresses.
+    /// Several sockets are opened when a name has several addresses.
     func didOpen(_ socket: Int32) {
         let stall = request.deadlines.stall.wholeMilliseconds(upTo: 3_600_000)
         utter_prepare_socket(socket, Int32(max(1, stall / 4_000)))
@@ -185,9 +182,9 @@ final class Transfer: @unchecked Sendable {
         hasOpenedSocket = true
     }
 
-    /// The connection stands, from this port of ours, and nothing of the request has been sent.
+    /// Called before anything of the request is sent.
     ///
-    /// - Returns: whether the request may be made on it.
+    /// - Returns: whether the connection may be used.
     func didConnect(localPort: Int32) -> Bool {
         // libcurl makes a request again by itself when a connection that it has used before dies.
         guard !progress.isConnected else { return breakOff(.connectionLost("it was kept open")) }
@@ -218,7 +215,7 @@ final class Transfer: @unchecked Sendable {
         if let security = easy.security { (route.tls, route.cipher) = security }
     }
 
-    /// The head of the request, or that by which a proxy is asked to connect, has been handed over.
+    /// Called for the request's head, and for that of a CONNECT.
     func didSend(head: String) {
         route.note(requestHead: head)
         guard !head.hasPrefix("CONNECT ") else { return }
@@ -268,7 +265,7 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Whether the service may learn that the recording has ended; otherwise the transfer ends.
+    /// False ends the transfer instead.
     private func mayEnd() -> Bool {
         let isWanted = request.mayEndBody()
         if !isWanted { ownEnding = ownEnding ?? .cancelled }
@@ -280,7 +277,7 @@ final class Transfer: @unchecked Sendable {
         timings.lastByteOut = elapsed
     }
 
-    /// Takes one line of a response's head in; false breaks the transfer off.
+    /// False breaks the transfer off.
     func receive(headerLine: String) -> Bool {
         switch response.take(headerLine: headerLine) {
         case .goesOn: return true
@@ -299,7 +296,7 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Takes bytes of the response's body in; false breaks the transfer off.
+    /// False breaks the transfer off.
     func receive(_ bytes: Span<UInt8>) -> Bool {
         if isKnown {
             // More than the mark of its end.
@@ -323,10 +320,10 @@ final class Transfer: @unchecked Sendable {
         if reading == .ended { response.end() }
     }
 
-    /// Whether a good answer is complete before the body is.
+    /// A good answer that is complete before the body.
     ///
-    /// It cannot be one to the whole recording. Where the connection stays open, libcurl would send
-    /// the rest, to a server that may not even read it, and say that all went well.
+    /// It cannot be about the whole recording. Where the connection stays open, libcurl would send
+    /// the rest to a server that may not read it, and report success.
     private var isAnsweredEarly: Bool {
         guard response.isWhole, !response.isRefusal, timings.lastByteOut == nil else {
             return false
@@ -337,7 +334,7 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: - The end
 
-    /// Tells the observer how it ended; called once, after the handle left the loop.
+    /// Called once, after the handle left the loop; tells the observer.
     func end(code: CURLcode) {
         timings.end = elapsed
         timings.resolved = duration(CURLINFO_NAMELOOKUP_TIME_T)
@@ -372,7 +369,7 @@ final class Transfer: @unchecked Sendable {
                 systemCode: easy.long(CURLINFO_OS_ERRNO), url: request.url)
     }
 
-    /// A deadline has passed; that of a connection that stands, and is not secured, says so.
+    /// A deadline that passed during the TLS handshake says so.
     private func ending(missed: TransferDeadlines.Missed) -> TransferResult.Ending {
         let isUnsecured =
             missed == .connect && request.url.lowercased().hasPrefix("https:")

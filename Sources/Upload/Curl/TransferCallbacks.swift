@@ -57,7 +57,7 @@ func writeResponse(
     return isWanted ? size * count : 0
 }
 
-/// The transfer behind a callback's context; the loop keeps it alive until its handle is gone.
+/// The loop keeps the transfer alive until its handle is gone.
 private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
     unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
 }

@@ -9,20 +9,24 @@ package struct TransferID: Sendable, Hashable {
     package init(number: Int) { self.number = number }
 }
 
+/// Starts the transport that ships; the journal loop signals `wakeup` when a journal grew.
+package func makeTransport(wokenBy wakeup: Wakeup) throws(SystemError) -> any Transport {
+    try TransferLoop(wokenBy: wakeup)
+}
+
 /// The thread that sends every body and reads every response, for any number of takes.
 ///
 /// libcurl's multi interface on one thread; it waits in `curl_multi_poll` and is woken by the
 /// journal loop when a journal grew.
-package final class TransferLoop: Transport {
+final class TransferLoop: Transport {
     private let loop: WorkerLoop<TransferWorker>
     private let nextNumber = Atomic(1)
 
-    /// Starts the thread; `wakeup` is what the journal loop signals, as `wake` does.
-    package init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
+    init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
         loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) { TransferWorker() }
     }
 
-    package func start(
+    func start(
         _ request: TransferRequest, after pause: Duration = .zero, atLeast: Duration = .zero,
         observer: any TransferObserver
     ) -> TransferID {
@@ -35,17 +39,14 @@ package final class TransferLoop: Transport {
         return id
     }
 
-    package func hurry(_ id: TransferID) { loop.send(.hurry(id)) }
+    func hurry(_ id: TransferID) { loop.send(.hurry(id)) }
 
-    package func cancel(_ id: TransferID) { loop.send(.cancel(id)) }
+    func cancel(_ id: TransferID) { loop.send(.cancel(id)) }
 
-    /// Says that a journal grew or was sealed.
-    ///
-    /// From any thread; never blocks.
-    package func wake() { loop.wake() }
+    /// A journal grew or was sealed; from any thread, never blocks.
+    func wake() { loop.wake() }
 
-    /// Cancels what still runs, ends the thread and waits for it.
-    package func shutDown() { loop.shutDown() }
+    func shutDown() { loop.shutDown() }
 }
 
 extension TransferResult {
@@ -55,4 +56,58 @@ extension TransferResult {
             isBodyComplete: false,
             timings: TransferTimings())
     }
+}
+
+/// The transfer thread: obeys commands, and gives libcurl its turn.
+struct TransferWorker: Worker {
+    /// Nil when libcurl could not be set up.
+    private let table: TransferTable?
+    /// The end of every transfer without a table.
+    private let refusal: TransferResult.Ending
+
+    init() {
+        do throws(CurlRefusal) {
+            table = try TransferTable()
+            refusal = .cancelled
+        } catch {
+            table = nil
+            refusal = .unprepared(error.description)
+        }
+    }
+
+    mutating func receive(_ command: TransferCommand) {
+        if let table { table.obey(command) } else { refuse(command, refusal) }
+    }
+
+    mutating func turn(isLast: Bool) -> WorkerPause {
+        guard let table, !isLast else { return .untilWoken }
+        return WorkerPause(until: table.turn())
+    }
+
+    mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
+        table?.wait(for: wakeup, milliseconds: pause.milliseconds) ?? pause.wait(for: wakeup)
+    }
+
+    mutating func end() { table?.cancelEverything() }
+
+    mutating func refuse(_ command: TransferCommand) { refuse(command, .cancelled) }
+
+    private func refuse(_ command: TransferCommand, _ ending: TransferResult.Ending) {
+        if case .start(let start) = command { start.observer.transferDidEnd(.unstarted(ending)) }
+    }
+}
+
+enum TransferCommand: Sendable {
+    struct Start: Sendable {
+        let id: TransferID
+        let request: TransferRequest
+        let observer: any TransferObserver
+        /// Even in a hurry.
+        let notBefore: ContinuousClock.Instant
+        var due: ContinuousClock.Instant
+    }
+
+    case start(Start)
+    case hurry(TransferID)
+    case cancel(TransferID)
 }

@@ -4,10 +4,9 @@ internal import CCurl
 internal import LinuxPlatform
 
 extension TransferResult.Ending {
-    /// Sorts libcurl's code of a failed transfer, and its words for it, into our kinds
-    /// (libcurl-errors(3)).
+    /// Sorts libcurl's codes of failed transfers (libcurl-errors(3)).
     ///
-    /// What a proxy has answered to CONNECT and the `errno` of the call that failed are 0 without one.
+    /// `proxyStatus` is the answer to CONNECT, `systemCode` an `errno`; both are 0 without one.
     init(code: CURLcode, text: String, proxyStatus: Int, systemCode: Int, url: String) {
         switch code {
         // It cannot reach the service now.
@@ -57,17 +56,16 @@ extension TransferResult.Ending {
         }
     }
 
-    /// Whether a handshake that failed would fail again.
+    /// Whether a failed handshake would fail again.
     ///
-    /// OpenSSL has an error of its own for what the peer says wrongly; a connection that breaks in
-    /// the middle has the system's, or none that is a peer's mistake.
+    /// OpenSSL has its own error for a peer's mistakes; a connection that breaks has the system's
+    /// error, or none.
     private static func isLasting(_ text: String) -> Bool {
         text.contains("error:0A") && !text.contains("unexpected eof")
     }
 
-    /// Why no connection was made, in the system's words: libcurl's say three times that.
-    ///
-    /// Names who was asked when that is another, such as a proxy.
+    /// The system's words, since libcurl's say the same three times, with the name of a peer other
+    /// than the service, such as a proxy.
     private static func refusal(_ text: String, systemCode: Int, url: String) -> String {
         let reason = SystemError(call: "connect", code: Int32(clamping: systemCode)).reason
         // "Failed to connect to HOST port NUMBER after …"

@@ -13,7 +13,6 @@ package final class TransferSession: @unchecked Sendable {
 
     package init() {}
 
-    /// What the requests to a URL share; nil when it cannot be read or memory ran out.
     func jar(for url: String) -> CookieJar? {
         // Of a URL that libcurl refuses no request is sent.
         guard let origin = try? ServiceURL(url).origin else { return nil }
@@ -24,13 +23,12 @@ package final class TransferSession: @unchecked Sendable {
     }
 }
 
-/// What the requests to one origin share: its cookies, and the addresses of hosts that were given
-/// instead of asked for.
+/// The cookies of one origin, and addresses of hosts that were given instead of looked up.
 @safe final class CookieJar {
-    /// The C handle; a transfer that takes part holds the jar until its own handle is gone.
+    /// A transfer keeps the jar until its own handle is gone.
     let handle: UnsafeMutableRawPointer
 
-    /// Begins without cookies; nil when memory ran out.
+    /// Nil when memory ran out.
     init?() {
         guard let share = unsafe curl_share_init() else { return nil }
         unsafe handle = share

@@ -11,7 +11,7 @@ internal import Glibc
     private var waiting: [TransferCommand.Start] = []
     private var transfers: [Transfer] = []
 
-    /// The most connections that are kept, idle ones included.
+    /// With idle ones.
     private static let connectionLimit = 16
 
     private let sockets = OpenSockets()
@@ -55,10 +55,10 @@ internal import Glibc
         }
     }
 
-    /// The longest wait without looking at every transfer again.
+    /// Every transfer is looked at this often.
     private static let longestWait = Duration.milliseconds(500)
 
-    /// Carries every transfer as far as it goes now, and says when to look again; nil is never.
+    /// Advances every transfer; returns when to do so again, nil for never.
     func turn() -> ContinuousClock.Instant? {
         // Deadlines are looked at as of now: what had come by then is heard before it is judged, even
         // when the process is stopped in the middle of this.
@@ -80,7 +80,7 @@ internal import Glibc
         return next
     }
 
-    /// Waits for any connection, for `descriptor` or for the time; a negative one is for ever.
+    /// Waits for any connection, for `descriptor` or for the time; -1 is for ever.
     ///
     /// - Returns: whether `descriptor` is readable.
     func wait(for descriptor: Int32, milliseconds: Int32) -> Bool {
@@ -134,5 +134,42 @@ internal import Glibc
         unsafe curl_multi_remove_handle(multi, transfer.raw)
         transfers.removeAll { $0 === transfer }
         transfer.end(code: code)
+    }
+}
+
+/// The sockets that libcurl has opened for one loop; some are closed since.
+///
+/// libcurl tells of a connection that it is about to use by its local port alone. Touched by the
+/// transfer thread alone.
+final class OpenSockets {
+    private var descriptors: Set<Int32> = []
+    /// HTTP/2 connections, as far as known.
+    private var multiplexed: Set<Int32> = []
+
+    func add(_ socket: Int32) {
+        descriptors.insert(socket)
+        multiplexed.remove(socket)
+    }
+
+    func socket(ofLocalPort port: Int32) -> Int32? {
+        descriptors.first { utter_local_port($0) == port }
+    }
+
+    func noteMultiplexed(_ socket: Int32) { multiplexed.insert(socket) }
+
+    /// Whether bytes wait on a connection over which nothing was asked.
+    ///
+    /// libcurl would take them for the next answer. On HTTP/2 that cannot happen: each answer names
+    /// its request (RFC 9113 §5.1.1).
+    func hasUnaskedBytes(_ socket: Int32) -> Bool {
+        guard !multiplexed.contains(socket) else { return false }
+        return Self.peek(socket) != nil
+    }
+
+    /// 0 at the end of the connection, 1 when bytes are there, nil when none are.
+    static func peek(_ socket: Int32) -> Int? {
+        var byte: UInt8 = 0
+        let count = unsafe recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        return count >= 0 ? count : nil
     }
 }

@@ -37,7 +37,7 @@ public final class Pipeline: Sendable {
         spool: Spool?, secrets: SecretProvider? = nil
     ) throws(SystemError) {
         try self.init(spool: spool, secrets: SecretKeeper(secrets)) {
-            growth throws(SystemError) in try TransferLoop(wokenBy: growth)
+            growth throws(SystemError) in try makeTransport(wokenBy: growth)
         }
     }
 

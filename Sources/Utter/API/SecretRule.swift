@@ -78,7 +78,7 @@ package enum SecretRefusal: Error, Sendable, Equatable {
     package struct Missing: Sendable, Equatable {
         package var place: Credential.Place
         package var isToken: Bool
-        package var reason: String
+        var reason: String
     }
 
     /// There is no token to stand there.

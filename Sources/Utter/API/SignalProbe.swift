@@ -56,7 +56,7 @@ public enum SignalProbe {
         let ended = Settlement<CaptureEnd>()
         loop.add(
             CaptureStage(
-                source: ThreadedSource.driving(source), encoder: WAVEncoder(),
+                source: driven(source), encoder: AudioCodec.makeWAVEncoder(),
                 producer: ring.takeProducer(),
                 plan: CapturePlan(tail: .none, longest: length), control: control,
                 account: heard.account,

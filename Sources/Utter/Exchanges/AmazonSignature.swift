@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import SpeechService
 
 extension RecognitionService {
-    /// The fields of a request as they are sent: with those of a signature, where one is wanted.
+    /// Adds a signature where one is wanted.
     func signed(
         _ headers: [(name: String, value: String)], method: String, url: ServiceURL,
         at now: Date = Date()
@@ -22,9 +22,9 @@ extension RecognitionService {
 ///
 /// The body is not signed (`UNSIGNED-PAYLOAD`): it is sent while it is being made.
 struct AmazonSignature {
-    /// Where the service is, such as `eu-west-1`.
+    /// Such as `eu-west-1`.
     let region: String
-    /// The service, such as `lex`.
+    /// Such as `lex`.
     let service: String
     let secrets: ClientSecrets
 
@@ -92,14 +92,14 @@ struct AmazonSignature {
             as: UTF8.self)
     }
 
-    /// The time in the basic form of ISO 8601, such as `20150830T123600Z`.
+    /// ISO 8601's basic form, such as `20150830T123600Z`.
     private static func time(_ date: Date) -> String {
         let style = Date.ISO8601FormatStyle(
             dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted)
         return date.formatted(style)
     }
 
-    /// The path, encoded once more as every service but S3 wants it, and the query, sorted.
+    /// The path, encoded twice as all services but S3 want it, and the sorted query.
     private static func canonical(_ target: String) -> (path: String, query: String) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts[0].split(separator: "/", omittingEmptySubsequences: false)

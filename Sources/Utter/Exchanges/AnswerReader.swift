@@ -4,30 +4,29 @@ internal import SpeechService
 
 /// Reads one response's body: a transcript from a good one, the service's words from a refusal.
 struct AnswerReader: Sendable {
-    /// More of a refusal's body than this says nothing more.
+    /// In bytes: a longer refusal says nothing more.
     private static let messageLimit = 64 << 10
-    /// As much of an answer is kept for the case that it cannot be read.
+    /// In bytes of an answer that may turn out unreadable.
     private static let keptLimit = 256 << 10
 
     private let rule: AnswerRule
     private var decoder: (any ResponseDecoder)?
     private var refusal: [UInt8] = []
     private var head = AnswerHead()
-    /// Whether the service has said that it has heard the end of the speech.
     private(set) var hasHeardEnd = false
     private(set) var transcript = Transcript()
     /// The beginning of an answer with a good status: it may have been paid for.
     private(set) var kept: [UInt8] = []
-    /// Whether that is all of it.
+    /// `kept` is the whole answer.
     private(set) var isKeptWhole = true
 
-    /// Whether what follows can say anything; the words of a refusal end by themselves.
+    /// Whether later bytes can say anything; the words of a refusal end by themselves.
     var reading: AnswerReading {
         if case .serviceReported? = failure { return .failed }
         return failure == nil && decoder?.isOver == true ? .ended : .goesOn
     }
 
-    /// Why a good status's body is no answer, or nil.
+    /// Why an answer with a good status is unreadable, or nil.
     private(set) var failure: AnswerError?
 
     init(rule: AnswerRule) { self.rule = rule }
@@ -41,9 +40,7 @@ struct AnswerReader: Sendable {
         }
     }
 
-    /// Takes bytes of the body in.
-    ///
-    /// - Returns: whether they said something new.
+    /// - Returns: whether the bytes said something new.
     mutating func accumulate(_ bytes: Span<UInt8>) -> Bool {
         guard decoder != nil else {
             refusal.append(
@@ -56,9 +53,7 @@ struct AnswerReader: Sendable {
         return learn { decoder throws(AnswerError) in try decoder.accumulate(bytes) }
     }
 
-    /// Ends the body, which has come whole.
-    ///
-    /// - Returns: whether its end said something new.
+    /// - Returns: whether the end said something new.
     mutating func finish() -> Bool {
         learn { decoder throws(AnswerError) in try decoder.finish() }
     }

@@ -10,13 +10,12 @@ internal import Upload
 /// Called on the transfer thread. What goes beyond `shortByteCount` of an answer, and its end, is
 /// read by the thread `answers`, in order, which alone touches the answer from then on.
 final class AttemptObserver: TransferObserver, @unchecked Sendable {
-    /// A longer answer would hold up the other takes of the transfer thread.
+    /// Longer answers would hold up other takes on the transfer thread.
     private static let shortByteCount = 64 << 10
 
-    /// What the two threads tell each other.
     private struct Handover {
         var reading = AnswerReading.goesOn
-        /// Whether what was handed over says nothing any more.
+        /// Handed-over bytes are to be ignored.
         var isCancelled = false
     }
 
@@ -26,13 +25,12 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     private let carriesRecording: Bool
     private var answer: AnswerReader
     private var firstText: ContinuousClock.Instant?
-    /// The head and the body of a good answer to one of several requests, which is looked at whole.
+    /// Of a good answer to one of several requests, which is read as a whole.
     private var head: (status: Int, fields: AnswerHead)?
     private var body: [UInt8] = []
-    /// Bytes of the answer that have come; touched by the transfer thread alone.
     private var byteCount = 0
     private let handover = Mutex(Handover())
-    /// More than the answer to a step may have.
+    /// In bytes: more than the answer to a step may have.
     private static let bodyLimit = 8 << 20 + 1
 
     init(of part: Int, for run: TakeRun, _ request: ExchangeRequest) {

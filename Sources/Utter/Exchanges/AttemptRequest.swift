@@ -52,10 +52,10 @@ extension DeliveryPlan {
         return transfer
     }
 
-    /// What tells a request from all others but its own repetitions.
+    /// The value that distinguishes a request from all but its repetitions.
     ///
-    /// `Idempotency-Key` is a structured string (RFC 9651 §3.3.3), with a service's own name it is
-    /// plain. A job's requests after the recording have other keys: one key stands for one body.
+    /// `Idempotency-Key` is a structured string (RFC 9651 §3.3.3); under a service's own name it is
+    /// plain. Later requests of a job have other keys: one key stands for one body.
     private func key(_ name: String, of step: StepRequest?) -> String {
         var name = name
         if case .job(let step, _)? = step?.use, step.content != .recording {
@@ -100,7 +100,7 @@ extension DeliveryPlan {
         return connection
     }
 
-    /// The body of each attempt; for one take and length the same bytes each time.
+    /// The same bytes each time for one take and length.
     func body(of journal: Journal, frames: Int, of id: TakeID) -> RequestBody {
         body(of: journal, frames, in: frame(of: id))
     }
@@ -129,8 +129,7 @@ extension DeliveryPlan {
 }
 
 extension BodyFrame {
-    /// What tells the request with this body from one with the same recording in another, behind the
-    /// take's id; empty for a raw body.
+    /// Distinguishes bodies with the same recording, after the take's id; empty for a raw body.
     fileprivate var mark: String {
         let bytes = prologue + epilogue
         guard !bytes.isEmpty else { return "" }
@@ -138,7 +137,7 @@ extension BodyFrame {
     }
 }
 
-/// The hash FNV-1a of 32 bits: the same in every run, for numbers that need not be secret.
+/// FNV-1a of 32 bits: the same in every run, for numbers that need not be secret.
 enum FNV {
     static func hash(_ bytes: some Sequence<UInt8>) -> UInt32 {
         bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }

@@ -8,11 +8,11 @@ internal import Synchronization
 internal import TakeStore
 internal import Upload
 
-/// Listens to one transfer beside the observer that it was made for, and writes it down.
+/// Writes one transfer down, in front of its observer.
 ///
-/// Touched by the transfer thread alone; the disk is the sync thread's.
+/// Used by the transfer thread; files are written by the sync thread.
 final class CassetteRecorder: TransferObserver, @unchecked Sendable {
-    /// So many pieces and instants are told apart; then they are thinned out.
+    /// Pieces and instants; more are thinned out.
     private static let pieceLimit = 4_096
 
     private let request: TransferRequest
@@ -128,8 +128,7 @@ final class CassetteRecorder: TransferObserver, @unchecked Sendable {
 }
 
 extension CassetteFolder {
-    /// Writes a cassette, with the digest of the body that was sent whole, and its bytes if those
-    /// are wanted.
+    /// With the digest of a body that was sent whole, and its bytes if they are wanted.
     fileprivate func write(
         _ cassette: inout Cassette, _ body: RequestBody, named name: String, _ redaction: Redaction
     ) throws(SystemError) {

@@ -3,30 +3,30 @@
 internal import Cassettes
 internal import SpeechService
 
-/// Takes the secrets of one exchange out of what is written down of it.
+/// Takes the secrets of one exchange out of its cassette.
 ///
-/// Secrets are what the service's description knows, and what stands in a field, a parameter, a
-/// cookie or a member of JSON with the name of a secret: tokens that were fetched meanwhile too.
+/// Secrets are those of the service's profile, and what stands in a field, parameter, cookie or
+/// JSON member with the name of a secret, such as fetched tokens.
 struct CassetteScrubber {
-    /// Fields that frame a message or belong to the connection.
+    /// Fields of the message or the connection.
     private static let framing: Set<String> = [
         "connection", "content-encoding", "content-length", "expect", "host", "keep-alive",
         "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade",
     ]
 
-    /// A value that is shorter is too likely to be a word of the answer.
+    /// A shorter value is probably a word of the answer.
     private static let shortest = 4
-    /// A string of JSON that is shorter, or has a space, is no token whatever it is called.
+    /// A JSON string that is shorter, or has a space, is no token whatever its name.
     private static let shortestMember = 16
-    /// What stands in place of a member's string: a client may use it where only ASCII may stand.
+    /// ASCII, as a client may need.
     private static let member = "redacted"
 
-    /// Ways to write a token that stand before it and are no part of it.
+    /// They stand before a token and are no part of it.
     private static let schemes: Set<String> = ["api-key", "basic", "bearer", "token"]
 
     private let redaction: Redaction
-    /// Of what the service's description knows alone.
+    /// Secrets of the service's profile only.
     private let known: Redaction
 
     init(
@@ -88,7 +88,7 @@ struct CassetteScrubber {
             field.name, scheme ? "\(words[0]) \(Cassette.secret)" : Cassette.secret)
     }
 
-    /// The pieces of an answer; one that ends in the middle of a secret holds nothing of it.
+    /// A piece that ends inside a secret holds nothing of it.
     func clean(_ pieces: [CassettePiece]) -> [CassettePiece] {
         let bytes = pieces.flatMap(\.bytes)
         var cuts = redaction.ranges(in: bytes).map { (range: $0, text: Redaction.mark) }
@@ -116,7 +116,7 @@ struct CassetteScrubber {
 
     // MARK: - Finding
 
-    /// What stands behind the last space of a value, or all of it.
+    /// After the last space.
     private static func token(of value: String) -> Substring {
         value.lastIndex(of: " ").map { value[$0...].dropFirst() } ?? value[...]
     }
@@ -129,7 +129,7 @@ struct CassetteScrubber {
         }
     }
 
-    /// The values of the query's parameters that are secrets by their names.
+    /// Secrets by their parameters' names.
     private static func secretParameters(in url: String) -> [Range<String.Index>] {
         guard let mark = url.firstIndex(of: "?") else { return [] }
         let query = url[url.index(after: mark)...].prefix { $0 != "#" }
@@ -142,7 +142,7 @@ struct CassetteScrubber {
         }
     }
 
-    /// The text without percent-encoding (RFC 3986 §2.1).
+    /// RFC 3986 §2.1.
     private static func decoded(_ text: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -159,7 +159,7 @@ struct CassetteScrubber {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The insides of JSON strings that are tokens by their members' names and by their looks.
+    /// Tokens in JSON, by their members' names and their looks.
     private static func secretMembers(in bytes: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var strings: [Range<Int>] = []

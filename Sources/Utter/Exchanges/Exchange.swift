@@ -20,27 +20,28 @@ internal import Upload
 ///   has it: one more reason to wait beside the seal (`TakeMachine.Delivery.waiting`).
 /// - *Segments in parallel*: several parts of one take, each with an exchange of its own.
 protocol Exchange: Sendable {
-    /// The request that is under way, or begins as soon as it may.
+    /// Under way, or next.
     var request: ExchangeRequest { get }
 
-    /// How many requests the service may have taken whole, over all runs.
+    /// Requests that the service may have taken whole, over all runs.
     var takenCount: Int { get }
 
-    /// Whether the service takes a body with its length only, and has shown that it does.
+    /// The service has shown that it takes bodies with a length only.
     var needsLength: Bool { get }
 
-    /// What a take must remember for another process to go on; nil when that begins anew.
+    /// What another process needs to go on; nil when that begins anew.
     var progress: ExchangeProgress? { get }
 
-    /// Begins the request, or says again which one begins.
+    /// Begins the request, or returns it again.
     ///
-    /// One that says a length waits until the recording `isComplete`.
+    /// - Parameter isComplete: whether the recording is, so that its length is known.
+    /// - Returns: the request; if it says a length that is not known yet, it waits.
     mutating func begin(isComplete: Bool) -> ExchangeRequest
 
-    /// Decides after one request; when another follows, `request` is that one.
+    /// Decides what follows a request; if it is another one, `request` is that.
     mutating func next(after reply: Reply, isSpeaking: Bool, at now: Moment) -> ExchangeStep
 
-    /// Has the request that was refused made once more, under the next number.
+    /// Repeats the refused request under the next number.
     mutating func renew()
 
     /// Counts a request that nothing follows; `next` counts all others.
@@ -48,45 +49,45 @@ protocol Exchange: Sendable {
 }
 
 struct ExchangeRequest: Sendable, Equatable {
-    /// Its number, from 1 over all runs of the take.
+    /// From 1, over all runs of the take.
     var number: Int
     var method: RequestMethod
     var url: ServiceURL
-    /// Whether it says the body's length, and so waits for the end of the recording.
+    /// Waits for the end of the recording.
     var saysLength: Bool
     var isComplete = false
-    /// Whether a connection that an earlier take has left may not carry it.
+    /// A connection of an earlier take may not carry it.
     var wantsFreshConnection = false
-    /// What it carries, and what its answer is, when that is not the recording and the transcript.
+    /// Nil for the recording and its transcript.
     var step: StepRequest?
 
     var carriesRecording: Bool { step?.content == nil }
-    /// Whether it asks for a token, which is no attempt to deliver the take.
+    /// Not counted as an attempt to deliver the take.
     var isForToken: Bool { if case .token? = step?.use { true } else { false } }
 }
 
 struct StepRequest: Sendable, Equatable {
     enum Use: Sendable, Equatable {
-        /// That to a step of a job, perhaps the last one.
+        /// The answer to a step of a job.
         case job(JobStep, isLast: Bool)
         case token(TokenExchange)
     }
 
     var method: StepMethod
-    /// Its fields beside those that every request has.
+    /// Beside those that every request has.
     var headers: [HeaderField] = []
-    /// What it carries; nil is the recording.
+    /// Nil is the recording.
     var content: Content?
-    /// Whether the service's secrets go with it.
+    /// Those of the service.
     var carriesSecrets: Bool
     var use: Use
 
     struct Content: Sendable, Equatable {
-        /// The bytes; none is no body.
+        /// Empty is no body.
         var bytes: [UInt8] = []
         var mediaType: String?
 
-        /// A JSON document; nil is nothing.
+        /// A JSON document; nil is no body.
         init(_ document: [UInt8]? = nil) {
             bytes = document ?? []
             mediaType = document == nil ? nil : "application/json"
@@ -96,30 +97,29 @@ struct StepRequest: Sendable, Equatable {
 
 enum ExchangeStep: Sendable, Equatable {
     case answered
-    /// The answer is good, but of a part of the recording only, and another would be no better.
+    /// Only of a part of the recording; another try would be no better.
     case answeredInPart
     case request(after: Pause)
     case failed(TakeFailure)
 }
 
-/// What lies between two requests.
 struct Pause: Sendable, Equatable {
-    /// How long it is, unless the speaker ends before.
+    /// Unless the speaker ends before.
     var duration = Duration.zero
-    /// How long it is even then: what the service has asked for.
+    /// What the service has asked for, whatever the speaker does.
     var atLeast = Duration.zero
-    /// A speaker who ends before this would wait for longer than a person is made to.
+    /// A speaker who ends before this would wait too long.
     var waitableFrom = Duration.zero
-    /// Why the request before failed; nil for a redirect.
+    /// Nil for a redirect.
     var cause: TakeFailure?
-    /// Whether the recording still went on: the pause then ends with it.
+    /// The recording still went on: the pause ends with it.
     var isForSpeaker = false
-    /// Whether the next request says its length, because the service takes no chunks.
+    /// The next request says its length: the service takes no chunks.
     var isForLength = false
-    /// Whether the next request is another than the one before, which went well.
+    /// The next request is another one; this one went well.
     var isOfNextStep = false
 
-    /// What is left of it when the speaker has ended.
+    /// The rest of the pause when the speaker has ended.
     var hurried: Pause {
         var pause = self
         if isForSpeaker { pause.duration = atLeast }
@@ -130,21 +130,21 @@ struct Pause: Sendable, Equatable {
 struct Reply: Sendable {
     var result: TransferResult
     var transcript = Transcript()
-    /// Why the body of a good status is no answer; nil when it is one.
+    /// Why the body of a good status is unreadable, or nil.
     var failure: AnswerError?
     var message: String?
-    /// The service's own code of an error, from a refusal's body or an answer that failed.
+    /// From a refusal, or from an answer that reports an error.
     var code: String?
-    /// What the answer to a step of a job says; nil without a good status.
+    /// Of a step of a job; nil without a good status.
     var verdict: StepVerdict?
     var hasToken = false
 }
 
-/// What a decision depends on and no event says: the time, and chance.
+/// What a decision depends on beside events.
 struct Moment: Sendable {
-    /// The time since the take began, by a clock that is never set.
+    /// Since the take began, monotonic.
     var elapsed = Duration.zero
-    /// From 0 to 1; made when a pause asks for it.
+    /// From 0 to 1; called when a pause needs it.
     let jitter: @Sendable () -> Double
 
     init(
@@ -159,7 +159,7 @@ extension Exchange {
 }
 
 extension TransferResult {
-    /// Whether the service may have taken the take: it had the whole body, and has not refused.
+    /// The service had the whole body, and has not refused it.
     ///
     /// Without a complete answer it cannot be known.
     var mayBeTaken: Bool {
@@ -191,8 +191,7 @@ extension DeliveryPlan {
 }
 
 extension RecognitionService {
-    /// The request for the token that opens the service; nil when it needs none, or when its secret
-    /// is missing.
+    /// Nil when the service needs no token, or the secret is missing.
     func tokenRequest(uuid: String) -> (use: TokenExchange, request: TokenRequest)? {
         guard case .token(let use) = authentication.use, let secrets = ClientSecrets(of: self),
             // One that cannot be made has been refused before the take (`checkSecrets`).

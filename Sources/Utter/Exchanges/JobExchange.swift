@@ -5,33 +5,32 @@ internal import SpeechService
 internal import TakeStore
 internal import Upload
 
-/// Several requests, one after the other: such as upload, create, poll and fetch.
+/// Several requests in a row: such as upload, create, poll and fetch.
 ///
-/// Each is delivered as `PostOnce` delivers one, and its answer judged by the step that it belongs to.
-/// What answers have said is `progress`: it is written down before the next request, with which
-/// another process goes on.
+/// Each is delivered as by `PostOnce`, and its answer judged by its step. `progress` holds what
+/// answers have said: it is noted before the next request, so that another process can go on.
 struct JobExchange: Exchange {
     private let plan: JobPlan
     private let delivery: DeliveryPlan
-    /// What tells this job from others.
+    /// Distinguishes this job from others.
     private let fingerprint: String
     private var index = 0
     private var values: [String: String] = [:]
     private var engine: PostOnce
     private var step: StepRequest?
     private let wantsLength: Bool
-    /// How often the step was made and said nothing but that it takes time.
+    /// Polls without a result.
     private var pollCount = 0
     private var waitingSince: Duration?
     private var hasAnsweredInPart = false
     /// Requests with the recording that the service may have taken whole.
     private var takenBefore: Int
-    /// How often the service may have carried the current step out without saying so.
+    /// How often the service may have carried out the current step without an answer.
     private var unknownCount = 0
-    /// How often more than once it may have carried out a step that does something.
+    /// Repetitions that may have done something twice.
     private var repetitions = 0
 
-    /// Prepares the first request of this run, which goes on where an earlier one has been.
+    /// Goes on where an earlier run stopped.
     init(
         _ plan: JobPlan, _ delivery: DeliveryPlan, from progress: ExchangeProgress? = nil,
         wantsLength: Bool = false, attemptsBefore: Int = 0, takenBefore: Int = 0
@@ -70,8 +69,7 @@ struct JobExchange: Exchange {
 
     private var current: JobStep { plan.steps[index] }
     private var carriesRecording: Bool { current.content == .recording }
-    /// Whether the step does something each time, and so at most once if nothing goes wrong; what
-    /// carries the recording is counted by `engine`.
+    /// Each request of the step does something; `engine` counts those with the recording.
     private var isDeed: Bool { current.method == .post && !current.isPoll && !carriesRecording }
 
     var request: ExchangeRequest {
@@ -85,7 +83,7 @@ struct JobExchange: Exchange {
 
     /// Makes the request of the current step.
     ///
-    /// - Returns: why it cannot be made; nil when it can.
+    /// - Returns: why it cannot be made, or nil.
     private mutating func prepare(number: Int) -> TakeFailure? {
         let step = current
         let service = delivery.service
@@ -152,7 +150,6 @@ struct JobExchange: Exchange {
         noteDeed(result)
     }
 
-    /// Counts what the service may have done: a lost answer may be one to a deed.
     private mutating func noteDeed(_ result: TransferResult) {
         guard isDeed, result.mayBeTaken else { return }
         if unknownCount > 0 { repetitions += 1 }

@@ -4,19 +4,19 @@ internal import LinuxPlatform
 internal import SpeechService
 internal import Upload
 
-/// One request that carries the recording, and whose answer is the transcript.
+/// One request with the recording, whose answer is the transcript.
 ///
-/// It is made again, from the first byte, after what may pass: every resend is decided here and
-/// numbered. libcurl decides none.
+/// It is repeated from the first byte after failures that may pass: every resend is decided here
+/// and numbered. libcurl resends nothing.
 struct PostOnce: Exchange {
-    /// More redirects than this are a loop.
+    /// More are a loop.
     private static let redirectLimit = 5
-    /// A transfer that lived this long was none of a row of failures.
+    /// A transfer that lived this long ends a row of failures.
     private static let provenAfter = Duration.seconds(3)
-    /// The least pause that a hurry leaves: what failed just now fails again.
+    /// The least pause in a hurry: what failed just now fails again.
     private static let shortestHurry = Duration.seconds(1)
 
-    /// How long a connection may have been idle to carry a take.
+    /// How long a reused connection may have been idle.
     ///
     /// Many services close theirs after 5 s: a request that crosses the close is lost.
     static let longestIdleTime = Duration.seconds(4)
@@ -32,22 +32,22 @@ struct PostOnce: Exchange {
     private let detectsEnd: Bool
     private let sendsAudioAlone: Bool
     private let sendsSecret: Bool
-    /// Takes the service's secrets out of a text.
+    /// Removes the service's secrets.
     private let redact: @Sendable (String) -> String
-    /// The origin of a token that is named and not sent, since it belongs there.
+    /// The origin to which a token that is not sent belongs.
     private var tokenOrigin: Origin?
-    /// Whether the service has not taken chunks, and so gets the length.
+    /// The service has refused chunks, and gets the length.
     private var hasFallenBack = false
     private var redirects = 0
     private var failures = 0
     private var failuresAfterRelease = 0
-    /// When the attempts of the last minute began, as far as they were waited for.
+    /// When the attempts of the last minute began, without those that were not awaited.
     private var starts = [Duration.zero]
 
-    /// Prepares the first request of this run.
-    ///
     /// Earlier runs have made `attemptsBefore`, of which the service may have taken `takenBefore`
-    /// whole. If `wantsLength`, the length is said unless the framing is to be chunked.
+    /// whole.
+    ///
+    /// `wantsLength`: the length is said unless the framing must be chunked.
     init(
         url: ServiceURL, method: RequestMethod = .post, allowed: [Origin], policy: RetryPolicy,
         rule: RetryRule = RetryRule(),
@@ -173,7 +173,7 @@ struct PostOnce: Exchange {
         }
     }
 
-    /// What a status and a code mean; a good status may carry the code of a failure that passes.
+    /// A good status may carry the code of a failure that passes.
     private func verdict(_ status: Int, _ reply: Reply) -> StatusVerdict {
         let verdict = rule.verdict(status: status, code: reply.code)
         guard verdict == .accepted, reply.failure != nil else { return verdict }
@@ -182,8 +182,8 @@ struct PostOnce: Exchange {
 
     /// Decides after an answer that came before the service had all.
     ///
-    /// It ends no recording, unless the service is known to find the end of the speech by itself.
-    /// Servers that know no chunked bodies answer at once; they get the body's length, once.
+    /// It ends no recording, unless the service finds the end of the speech by itself. Servers
+    /// without chunked bodies answer at once; they get the body's length, once.
     ///
     /// - Returns: nil when the answer is judged like any other.
     private mutating func nextAfterEarlyAnswer(

@@ -33,10 +33,10 @@ public enum RefusalAdvice: Sendable, Equatable {
 }
 
 extension RefusalAdvice {
-    /// Paths at which services of that kind want a form.
+    /// Services with these paths want a form.
     private static let formPaths = ["/audio/transcriptions", "/audio/translations", "/inference"]
 
-    /// Words of a refusal that another token of the same kind does not change.
+    /// Words of refusals that another token does not change.
     private static let limits = [
         "quota", "billing", "credit", "plan", "region", "country", "subscription", "limit",
     ]

@@ -5,17 +5,17 @@ internal import Synchronization
 internal import TakeStore
 internal import Upload
 
-/// A token that is fetched before another exchange, and once more when the service refuses it.
+/// Fetches a token before another exchange, and again when the service refuses it.
 struct TokenFirst: Exchange {
     private let use: TokenExchange
     private let url: ServiceURL
     private let policy: RetryPolicy
     private var exchange: any Exchange
-    /// Fetches the token; nil while there is one.
+    /// Nil while there is a token.
     private var engine: PostOnce?
-    /// Whether a token that is refused may only be too old.
+    /// A refused token may only be too old.
     private var mayRefresh: Bool
-    /// Whether the request that follows the token was made before.
+    /// The request after the token was made before.
     private var isRenewing = false
 
     /// Prepares an exchange that needs a token, which is fetched at a secret URL.

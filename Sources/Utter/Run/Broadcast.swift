@@ -4,16 +4,16 @@ internal import Synchronization
 
 /// Tells any number of listeners what happens, each at its own pace.
 ///
-/// Called from any thread; waits for no listener. What a listener has not taken yet is its own, and
-/// so is what is dropped for want of room. One that comes late begins with what is remembered.
+/// From any thread; waits for no listener. Each listener has its own waiting elements, some of
+/// which may be dropped. A late one begins with the remembered elements.
 final class Broadcast<Element: Sendable>: Sendable {
-    /// Adds an element to those that wait, and drops what there is no room for.
+    /// Adds an element to the waiting ones, and drops those without room.
     typealias Adding = @Sendable (inout [Element], Element) -> Void
 
     private struct Listener {
         let number: Int
         var waiting: [Element]
-        /// The one call that waits for the next element.
+        /// The call that waits for the next element.
         var call: CheckedContinuation<Element?, Never>?
     }
 
@@ -27,7 +27,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         func index(of number: Int) -> Int? { listeners.firstIndex { $0.number == number } }
     }
 
-    /// A listener, which leaves when its stream goes.
+    /// A listener, which leaves when its stream is released.
     private final class Seat: Sendable {
         let broadcast: Broadcast
         let number: Int
@@ -69,15 +69,15 @@ final class Broadcast<Element: Sendable>: Sendable {
         (self.memory, self.adding) = (memory, adding)
     }
 
-    /// A new listener, from now on.
+    /// A new listener.
     var stream: AsyncStream<Element> {
         let seat = Seat(self)
         return AsyncStream(unfolding: { await seat.next() }, onCancel: { seat.leave() })
     }
 
-    /// Has `body` told what is remembered, what happens from now on, and with nil the end.
+    /// Calls `body` with what is remembered, with each later element, and with nil at the end.
     ///
-    /// It is called in order, under a lock: it may hand things on, and nothing else.
+    /// In order, under a lock: `body` only hands elements on.
     func observe(_ body: @escaping @Sendable (Element?) -> Void) {
         state.withLock { state in
             for element in state.remembered { body(element) }
@@ -104,7 +104,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         for call in calls { call.resume(returning: element) }
     }
 
-    /// Lets late listeners not begin with these.
+    /// Late listeners do not begin with these.
     func forget(where isOver: (Element) -> Bool) {
         state.withLock { $0.remembered.removeAll(where: isOver) }
     }
@@ -139,16 +139,16 @@ final class Broadcast<Element: Sendable>: Sendable {
 }
 
 extension TakeEvent {
-    /// The most events that wait.
+    /// Waiting events.
     private static let limit = 256
-    /// The most bytes of transcripts that wait beside the newest.
+    /// Of waiting transcripts, the newest not counted.
     private static let byteLimit = 256 << 10
 
-    /// Adds an event to those that wait for a listener.
+    /// Adds an event to a listener's waiting ones.
     ///
-    /// Each progress replaces the one before. So does each transcript when they are long: an answer
-    /// that comes in many pieces would fill the memory with its copies. Of too many events the
-    /// oldest transcript that is not the newest goes, and then the oldest event.
+    /// Progress replaces earlier progress. So do long transcripts: an answer in many pieces would
+    /// fill the memory with its copies. Of too many events the oldest transcript but the newest is
+    /// dropped, then the oldest event.
     static func add(_ event: TakeEvent, to events: inout [TakeEvent]) {
         switch event {
         case .progress:

@@ -6,7 +6,7 @@ internal import Capture
 internal import SpeechService
 
 extension Duration {
-    /// The time in seconds for a person, with as many digits as it has, at most two behind the point.
+    /// For a person, with at most two decimals.
     package var secondsText: String {
         let hundredths = Int((self / .milliseconds(10)).rounded(.up))
         let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
@@ -17,10 +17,10 @@ extension Duration {
 }
 
 extension DeliveryPlan {
-    /// So long before a recording must end, a person is told.
+    /// The person is warned this long before a recording must end.
     static let limitWarning = Duration.seconds(10)
 
-    /// The longest recording that the service takes in this form; nil for any.
+    /// In this form; nil for any length.
     var longest: Duration? {
         let limits = service.limits
         var frames = limits.longest.map { StreamFormat.speech.frames(in: $0) } ?? .max
@@ -32,8 +32,8 @@ extension DeliveryPlan {
         return frames == .max ? nil : StreamFormat.speech.duration(ofFrames: frames)
     }
 
-    /// Why the service does not take a complete recording of so many frames at 16 kHz, and a
-    /// file of so many bytes; nil when it does.
+    /// Why the service does not take a recording of `frames` at 16 kHz and a file of `byteCount`; nil
+    /// when it does.
     func limitFailure(frames: Int, byteCount: Int) -> TakeFailure? {
         let (limits, length) = (service.limits, StreamFormat.speech.duration(ofFrames: frames))
         let bytes = byteCount - format.bodyOffset
@@ -56,9 +56,9 @@ extension DeliveryPlan {
 }
 
 extension TakePlan {
-    /// The length at which the service ends the recording of a voice; nil when something else does.
+    /// The length at which the service's limit ends the recording of a voice; nil without one.
     ///
-    /// Sound without a voice is still there, and stays whole: it is refused.
+    /// Sound from a file stays whole, and is refused.
     var serviceLimit: Duration? {
         guard source.isLive, let longest = delivery.longest else { return nil }
         let own = capture.longestFrames ?? .max

@@ -5,7 +5,7 @@ package import SpeechService
 package import TakeStore
 
 extension DeliveryPlan {
-    package var record: DeliveryRecord {
+    var record: DeliveryRecord {
         var record = DeliveryRecord(
             url: service.url.text, format: format.name, answer: answerText, idHeader: idHeader,
             framing: framing.rawValue)
@@ -45,13 +45,13 @@ extension DeliveryPlan {
         service.answer == profile?.profile.answer ? Self.profileAnswer : service.answer.description
     }
 
-    /// What stands for the rule of the take's profile.
+    /// Stands for the rule of the take's profile.
     private static let profileAnswer = "profile"
 
-    /// Makes the plan that a take remembers, without its secrets.
+    /// The plan that a take remembers, without its secrets.
     ///
-    /// What its profile describes is made anew; what the take remembers otherwise than the profile had
-    /// it was said by the person, and counts, unless `texts` say something else now.
+    /// It is made anew from the profile. Where the take remembers something else, the person said
+    /// so, and that counts, unless `texts` say something else now.
     package init(
         _ record: DeliveryRecord, overriding texts: [ProfileText] = [],
         words: [String: String] = [:], codec: AudioCodec? = nil
@@ -72,8 +72,8 @@ extension DeliveryPlan {
         self = plan
     }
 
-    /// Takes over what a take remembers otherwise than the plan of its profile (`old`) has it, and what
-    /// is not said anew (`new`).
+    /// Takes over what the take remembers otherwise than `old`, its profile's plan, unless `new`
+    /// says it anew.
     private mutating func change(
         to other: DeliveryPlan, unlike old: DeliveryPlan, _ new: DeliveryPlan, isAnswerOwn: Bool
     ) {
@@ -129,7 +129,7 @@ extension DeliveryPlan {
 }
 
 extension UnknownOutcome {
-    /// What a take remembers, sent again unless that says otherwise.
+    /// Sent again unless the record says otherwise.
     package init(_ record: DeliveryRecord?) {
         self = record?.unknownOutcome.flatMap { Self(rawValue: $0) } ?? .resend
     }
@@ -175,13 +175,13 @@ extension DeliveryRecord.Secret {
         }
     }
 
-    package var place: Credential.Place {
+    var place: Credential.Place {
         if let header { return .header(header) }
         if headerFile != nil { return .fields }
         return part.map { .part($0) } ?? .query(query ?? "")
     }
 
-    package var source: SecretSource {
+    var source: SecretSource {
         if let variable { return .variable(variable) }
         if let file { return .file(file) }
         if let command { return .command(command) }

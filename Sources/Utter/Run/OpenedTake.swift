@@ -8,9 +8,9 @@ internal import TakeStore
 /// Where a new take is kept: a folder of the store, or memory when the disk cannot take it.
 struct OpenedTake {
     let journal: Journal
-    /// The take's folder and manifest; nil when the take lives in memory.
+    /// Nil when the take lives in memory.
     let record: TakeRecord?
-    /// Why the take is not kept on the disk; nil when it is, or was never meant to be.
+    /// Why the take is not on the disk; nil when it is, or was never meant to be.
     let unprotected: String?
 
     /// Makes the take's folder and its journal.
@@ -67,7 +67,6 @@ struct OpenedTake {
         return (journal, record)
     }
 
-    /// The file of the audio; where there is none, no folder is left either.
     private static func makeJournal(
         _ name: String, in folder: TakeFolder, of store: TakeStore
     ) throws(SystemError) -> Journal {

@@ -5,9 +5,9 @@ internal import Capture
 internal import Synchronization
 internal import TakeStore
 
-/// Counts how far a take has come, and decides when that is looked at: ten times a second at most.
+/// Counts how far a take has come; progress is looked at ten times a second at most.
 ///
-/// Usable from any thread, without a lock.
+/// From any thread, without a lock.
 final class ProgressMeter: Sendable {
     static let interval = Duration.milliseconds(100)
 
@@ -15,11 +15,11 @@ final class ProgressMeter: Sendable {
     private let bodyOffset: Int
     let began = ContinuousClock.now
     private let sentByteCount = Atomic(0)
-    /// The body's length once it is known, -1 before.
+    /// -1 until it is known.
     private let bodyByteCount = Atomic(-1)
-    /// In nanoseconds since the take began.
+    /// Nanoseconds since the take began.
     private let nextLook = Atomic(Int64.min)
-    /// Whether it was told that the present attempt has the whole body.
+    /// The whole body of the present attempt was reported.
     private let hasToldWhole = Atomic(false)
     private let hasToldLimit = Atomic(false)
 
@@ -30,9 +30,7 @@ final class ProgressMeter: Sendable {
 
     var elapsed: Duration { .now - began }
 
-    /// Whether it is time to look, which begins the next interval.
-    ///
-    /// For the first that asks; also between two threads.
+    /// True once for each interval, on one thread only.
     func isDue(at elapsed: Duration? = nil) -> Bool {
         let now = (elapsed ?? self.elapsed).nanoseconds
         let due = nextLook.load(ordering: .relaxed)
@@ -42,12 +40,10 @@ final class ProgressMeter: Sendable {
         ).exchanged
     }
 
-    /// Whether the service's limit was not told yet; on the journal thread.
+    /// True once; on the journal thread.
     func isFirstOfLimit() -> Bool { !hasToldLimit.exchange(true, ordering: .relaxed) }
 
-    /// The recording is complete.
-    ///
-    /// - Returns: whether to tell that the connection has taken all of it.
+    /// - Returns: whether to report that the connection has taken all of the recording.
     func noteComplete(_ journalByteCount: Int) -> Bool {
         let body = max(0, journalByteCount - bodyOffset)
         // Sequentially consistent, as in `noteSent`: one of two threads sees both counts.
@@ -55,16 +51,16 @@ final class ProgressMeter: Sendable {
         return isFirstWhole(sentByteCount.load(ordering: .sequentiallyConsistent), of: body)
     }
 
-    /// Another attempt begins, which has sent nothing.
+    /// A new attempt has sent nothing.
     func noteAttempt() {
         sentByteCount.store(0, ordering: .sequentiallyConsistent)
         hasToldWhole.store(false, ordering: .relaxed)
     }
 
-    /// The connection of the present attempt has taken so many bytes of the body.
+    /// Bytes of the body that the present attempt's connection has taken.
     ///
-    /// - Returns: whether to tell how far it is: of a complete recording, when that is due, and
-    ///   when it was all; and whether to tell that it was all.
+    /// - Returns: whether to report progress of a complete recording, and whether that was all of
+    ///   it.
     func noteSent(
         _ byteCount: Int, at elapsed: Duration? = nil
     ) -> (isDue: Bool, isWhole: Bool) {

@@ -3,38 +3,35 @@
 internal import LinuxPlatform
 internal import TakeStore
 
-/// How safe a take is on the disk, and what of that a person has to hear.
+/// How safe a take is on the disk, and what the person is told about it.
 ///
-/// Pure: told what journal, manifest and folder are like, it says what has changed.
+/// Pure: told the state of journal, manifest and folder, it returns the changes.
 struct Protection: Sendable {
-    /// Why there is no folder at all; that never changes.
+    /// Why there is no folder; never changes.
     private var folder: String?
     private var journal = JournalCondition()
     private var manifest: String?
-    /// Why the recording had to end, or nil when it had not.
+    /// Nil unless the recording had to end.
     private(set) var endReason: String?
-    /// What a person was told, in order; the newest.
     private(set) var notices: [TakeNotice] = []
 
-    /// Why the take is not safe on the disk, or nil when it is.
+    /// Why the take is not safe on the disk, or nil.
     var unprotected: String? { folder ?? journal.failure?.description ?? manifest }
 
     enum Report: Sendable {
         case noFolder(String)
-        /// There may be one yet.
+        /// The folder may still come.
         case slowFolder(Duration)
-        /// The manifest could not be written, or nil when it could.
+        /// Why the manifest could not be written, or nil.
         case manifest(String?)
         case journal(JournalCondition)
-        /// A part of a take of an earlier run is lost.
+        /// Of a take of an earlier run.
         case damage(String)
-        /// Memory, where the take lives, has no room for more.
+        /// The take lives in memory, and that is full.
         case full
     }
 
-    /// Takes a report in.
-    ///
-    /// - Returns: what a person has to hear of it.
+    /// - Returns: what to tell the person.
     mutating func take(_ report: Report) -> [TakeNotice] {
         switch report {
         case .noFolder(let reason): change { $0.folder = reason }

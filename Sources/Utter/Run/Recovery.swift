@@ -13,32 +13,30 @@ internal import TakeStore
 /// takes that died while they were recorded; never deletes any. A take of which nothing can be
 /// played goes to `quarantine`, with the reason in its manifest.
 enum Recovery {
-    /// More than the longest page or frame of any codec: what is torn off by a crash is never longer, so that a
-    /// longer end is damage of another kind, and stays in the file.
+    /// More than the longest page or frame of any codec: a longer end is not torn by a crash but
+    /// damaged in another way, and stays in the file.
     private static let longestTear = 1 << 16
-    /// A file without a frame that is shorter than this holds headers only.
+    /// A shorter file without a frame holds only headers.
     private static let headerLimit = 512
 
     private enum Finding {
-        /// Its state is final, or it waits to be sent.
+        /// Final, or waiting to be sent.
         case atRest
         /// The manifest says that a process records or sends it.
         case inHand(TakeManifest)
-        /// There is no manifest; `isDamaged` says that there is one that means nothing.
+        /// Without a manifest; `isDamaged`: an unreadable one.
         case unnamed(isDamaged: Bool)
-        /// Its manifest says that it waits, but its audio is gone.
+        /// The manifest says that it waits, but its audio is gone.
         case withoutAudio
         /// Only a person, or a later program, can tell.
         case unclear
     }
 
-    /// Recovers every take that no process records or sends any more.
+    /// Recovers every take that no process records or sends; blocks on the disk.
     ///
-    /// Blocks on the disk.
+    /// A take that cannot be recovered does not stop the others.
     ///
-    /// One take that cannot be recovered never keeps the others from it.
-    ///
-    /// - Returns: the takes that were recovered, oldest first.
+    /// - Returns: the recovered takes, oldest first.
     /// - Throws: `TakeStoreError.folderUnusable`.
     @discardableResult
     static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
@@ -46,9 +44,7 @@ enum Recovery {
         return try store.ids().filter { recover($0, in: store) }
     }
 
-    /// Recovers one take, unless a process records or sends it.
-    ///
-    /// Blocks on the disk.
+    /// Unless a process records or sends it; blocks on the disk.
     ///
     /// - Returns: whether it was recovered.
     @discardableResult
@@ -159,7 +155,6 @@ enum Recovery {
         return true
     }
 
-    /// Moves a take out of the way of which nothing can be played, with the reason in its manifest.
     private static func setAside(
         _ found: TakeManifest, _ take: TakeFolder, _ store: TakeStore, reason: String
     ) throws -> Bool {
@@ -171,10 +166,9 @@ enum Recovery {
         return false
     }
 
-    /// Cuts the audio behind what is whole, gives it the beginning that it has lost, and says in the
-    /// manifest what there is then.
+    /// Cuts the audio after its whole part, restores a lost beginning, and updates the manifest.
     ///
-    /// Returns false, and changes nothing, when not a single frame is whole.
+    /// Returns false, and changes nothing, without a whole frame.
     private static func complete(
         _ manifest: inout TakeManifest, _ found: TakeAudio, _ codec: AudioCodec,
         in take: TakeFolder
@@ -227,8 +221,6 @@ enum Recovery {
             source: "unknown", url: "")
     }
 
-    /// How many bytes and frames of a file are whole.
-    ///
     /// Blocks on the disk.
     static func wholePart(
         of audio: TakeAudio, _ codec: AudioCodec

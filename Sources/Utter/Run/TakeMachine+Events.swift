@@ -6,36 +6,36 @@ internal import TakeStore
 
 extension TakeMachine {
     enum Event: Sendable {
-        /// There is a journal, on the disk or in memory; the disk knows of the service what this exchange
-        /// begins with.
+        /// A journal on the disk or in memory; the exchange begins with what the disk knows of the
+        /// service.
         case opened((any Exchange)?)
-        /// There is no journal yet, so long after the beginning.
+        /// There is no journal yet, after this time.
         case diskIsSlow(Duration)
         case began
-        /// No more audio is captured; `isEmpty` if none was.
+        /// No more audio is captured; `isEmpty` without any.
         case captured(CaptureEnd, isEmpty: Bool)
-        /// The journal holds all that was captured, or as much as there was room for.
+        /// The journal holds all captured audio, or as much as there was room for.
         case sealed(JournalSeal)
         case noted(part: Int)
         case connected(part: Int)
         case heard(part: Int, Transcript)
         case ended(part: Int, Reply)
         case digested(part: Int, String?)
-        /// The take is safe on the disk, or not, or damaged.
+        /// A change of how safe the take is.
         case protection(Protection.Report)
         case full
         case unsendable(TakeFailure)
-        /// The secrets are known, with which this exchange begins; or they cannot be had.
+        /// The exchange begins with the secrets; the failure says why they cannot be had.
         case secrets(Swift.Result<any Exchange, TakeFailure>)
-        /// The recording shall end; the answer is wanted.
+        /// Ends the recording; the answer is wanted.
         case stop
-        /// The recording shall go on after all.
+        /// The recording goes on after all.
         case resume
         case resumed
         /// The service has found the end by itself.
         case heardEnd
         case cancel
-        /// The take shall be delivered another time.
+        /// The take is delivered another time.
         case leave
         /// Nothing can be recorded.
         case unrecordable(TakeFailure, CaptureEnd)
@@ -43,29 +43,29 @@ extension TakeMachine {
         case abandoned
     }
 
-    /// What to do, in this order.
+    /// Carried out in order.
     enum Action: Sendable {
-        /// Write down that a request is about to begin, then say `noted`.
+        /// Note the beginning of a request on the disk, then report `noted`.
         case note(part: Int, ExchangeRequest)
         case start(part: Int, ExchangeRequest, Pause)
-        /// End the pause of a part's request, as far as it is the speaker's.
+        /// End the pause before a part's request, except for what the service asked for.
         case hurry(part: Int)
         case breakOff(part: Int)
-        /// Ask for the secrets, then say `secrets`; once more if the service has refused them.
+        /// Ask for the secrets, then report `secrets`; again if the service has refused them.
         case ask(after: TakeFailure?)
-        /// Compute the digest of a part, then say `digested`.
+        /// Compute a part's digest, then report `digested`.
         case digest(part: Int)
         case rememberLength
         case endCapture(CaptureStop)
-        /// Go on with the recording, if its tail is not over; then say `resumed`.
+        /// Resume the recording, if its tail is not over; then report `resumed`.
         case resumeCapture
-        /// Write down how an attempt ended, with what is written next.
+        /// Note the end of an attempt, with the next write.
         case saveAttempt(TakeAttempt)
-        /// Write down how far a job has come, with what is written next.
+        /// Note the progress of a job, with the next write.
         case saveProgress(ExchangeProgress?)
-        /// Write down that the audio is complete, and whether it is on its way.
+        /// The audio is complete; `isSending`: on its way.
         case saveSeal(JournalSeal, isWhole: Bool, isSending: Bool)
-        /// Write everything once more: the place may be a new one.
+        /// Write everything again: the place may be a new one.
         case saveAgain
         case tell(TakeEvent)
         case settle(Ending)
@@ -79,9 +79,54 @@ extension TakeMachine {
         /// What was understood, or why nothing was.
         var result: Result
         var capture: CaptureEnd
-        /// What the journal holds; nil when it was never sealed.
+        /// Nil when the journal was never sealed.
         var seal: JournalSeal?
         /// From the end of the recording to the last answer; nil without one.
         var answerDelay: Duration?
+    }
+}
+
+/// A range of a take's journal, its exchange, and the result.
+struct TakePart: Sendable {
+    typealias Result = Swift.Result<Transcript, TakeFailure>
+
+    enum Delivery: Sendable {
+        enum Wait { case journal, seal, secrets }
+
+        case waiting(for: Wait)
+        /// The next request is being noted, and begins after the pause.
+        case noting(Pause)
+        /// Under way, or in its pause.
+        case sending(ExchangeRequest, Pause)
+        /// A request is being noted that will not begin.
+        case withdrawing(Result)
+        /// A request is being broken off; its end is awaited.
+        case breakingOff(ExchangeRequest, Result)
+        case done(Result)
+    }
+
+    /// In bytes of the journal; the part ends with the journal.
+    let start: Int
+    var exchange: any Exchange
+    var delivery = Delivery.waiting(for: .journal)
+    var transcript = Transcript()
+    /// Since the take began.
+    var resultAt: Duration?
+    /// `Content-Digest`, once it is known.
+    var digest: String?
+    /// Known, or being computed.
+    var isDigested = false
+
+    init(start: Int, exchange: any Exchange, digest: String? = nil) {
+        self.start = start
+        self.exchange = exchange
+        (self.digest, isDigested) = (digest, digest != nil)
+    }
+
+    /// Replaces what a service has said, but not what the person wanted.
+    mutating func overrule(by failure: TakeFailure) {
+        guard case .done(let result) = delivery else { return }
+        if case .failure(let before) = result, before.isUnwanted || before == .left { return }
+        delivery = .done(.failure(failure))
     }
 }

@@ -3,17 +3,17 @@
 // A question for a secret may ask a person, who speaks meanwhile: no request begins before its answer,
 // and the recording waits for none.
 extension TakeMachine {
-    /// How far the question for the secrets has come.
+    /// The state of the question for the secrets.
     enum Secrets: Sendable {
-        /// They are asked for with the first sample.
+        /// Asked with the first sample.
         case wanted
         /// The first answer is awaited.
         case asked
-        /// They were answered, and are asked for once more when the service refuses them.
+        /// Answered; asked again when the service refuses them.
         case answered
-        /// The service has refused them so, and the second answer is awaited.
+        /// Refused; the second answer is awaited.
         case refused(TakeFailure)
-        /// They are what they are.
+        /// They do not change any more.
         case known
 
         var areKnown: Bool {
@@ -32,7 +32,7 @@ extension TakeMachine {
         actions.append(.ask(after: nil))
     }
 
-    /// Asks once more for what was asked for in this run, and was refused.
+    /// Asks again for secrets that were asked for in this run, and refused.
     ///
     /// - Returns: whether an answer can come.
     mutating func askAgain(for index: Int, after failure: TakeFailure) -> Bool {

@@ -27,20 +27,18 @@ internal import Upload
 /// The take settles once, when the journal is sealed and every part is done.
 struct TakeMachine: Sendable {
     enum Phase: Sendable {
-        /// The source is read.
         case recording
-        /// No more audio is captured; what the ring holds goes into the journal.
+        /// No more audio is captured; the ring goes into the journal.
         case sealing(CaptureEnd)
-        /// The recording is complete; answers are awaited.
+        /// Answers are awaited.
         case delivering(Recorded)
-        /// The outcome is known; nothing happens any more.
         case settled
     }
 
     struct Recorded: Sendable {
         var end: CaptureEnd
         var seal: JournalSeal
-        /// When that was known, since the take began.
+        /// Since the take began.
         var instant: Duration
     }
 
@@ -48,30 +46,28 @@ struct TakeMachine: Sendable {
 
     private(set) var phase = Phase.recording
     var parts: [TakePart]
-    /// The requests that have ended.
     private(set) var attempts: [TakeAttempt] = []
-    /// How safe the take is on the disk.
     private(set) var protection = Protection()
-    /// Whether the recording ends, and not because a person who may change their mind wants it.
+    /// The recording ends, and no person can change that.
     private var isEndFinal = false
     private var hasJournal = false
-    /// Whether there is something to be sent, or may be.
+    /// There may be something to send.
     private var hasSound = true
-    /// What is known of the secrets without which no request begins.
+    /// No request begins before they are known.
     var secrets = Secrets.known
     var actions: [Action] = []
 
-    /// Begins with a recording that is about to be made.
+    /// A new recording.
     ///
-    /// If it `awaitsSound`, no request begins before the first sample: what has none is not billed.
-    /// If it `wantsSecrets`, none begins before they are known.
+    /// `awaitsSound`: no request begins before the first sample, so that silence is not billed.
+    /// `wantsSecrets`: none begins before they are known.
     init(parts: [TakePart], awaitsSound: Bool = false, wantsSecrets: Bool = false) {
         self.parts = parts
         hasSound = !awaitsSound
         if wantsSecrets { secrets = .wanted }
     }
 
-    /// Begins with a recording of an earlier run, whose digests are known.
+    /// A recording of an earlier run, whose digests are known.
     init(parts: [TakePart], recorded: JournalSeal, wantsSecrets: Bool = false) {
         self.parts = parts
         if wantsSecrets { secrets = .wanted }
@@ -79,9 +75,7 @@ struct TakeMachine: Sendable {
             Recorded(end: CaptureEnd(cause: .finished), seal: recorded, instant: .zero))
     }
 
-    /// Takes note of what has happened.
-    ///
-    /// - Returns: what to do, in this order.
+    /// - Returns: what to do, in order.
     mutating func handle(_ event: Event, at now: Moment) -> [Action] {
         if case .settled = phase { return [] }
         actions = []
@@ -127,7 +121,7 @@ struct TakeMachine: Sendable {
 
     // MARK: - What is asked for now
 
-    /// Whether a body of this part may end: a recording that ends is recognised, and billed.
+    /// Whether the body of a part may end: what ends is recognised, and billed.
     func isWanted(_ index: Int) -> Bool {
         if case .settled = phase { return false }
         if case .sending = parts[index].delivery { return true }
@@ -195,8 +189,7 @@ struct TakeMachine: Sendable {
 
     // MARK: - The delivery of a part
 
-    /// Begins what waits for the journal or the secrets, once there is one with something in it, and
-    /// they are known.
+    /// Begins what waits for the journal or the secrets, once they are there.
     mutating func beginAll() {
         guard hasJournal, hasSound, secrets.areKnown else { return }
         for index in parts.indices {
@@ -207,7 +200,7 @@ struct TakeMachine: Sendable {
         }
     }
 
-    /// Begins the next request by writing it down, unless its length is not known yet.
+    /// Notes the next request, unless its length is not known yet.
     private mutating func begin(_ index: Int, after pause: Pause = Pause()) {
         let request = parts[index].exchange.begin(isComplete: isSealed)
         guard isSealed || !request.saysLength else {
@@ -298,7 +291,7 @@ struct TakeMachine: Sendable {
         parts[index].resultAt = now.elapsed
     }
 
-    /// Decides the result of a part, whatever its request does; the first result counts.
+    /// Sets the result of a part, whatever its request does; the first result counts.
     private mutating func conclude(_ index: Int, _ result: Result, _ now: Moment) {
         switch parts[index].delivery {
         case .waiting: parts[index].delivery = .done(result)
@@ -317,7 +310,7 @@ struct TakeMachine: Sendable {
 
     func isUndecided(_ index: Int) -> Bool { parts[index].resultAt == nil }
 
-    /// Has the digest of a complete part computed, which the next request carries.
+    /// For the next request of a complete part.
     mutating func digest(_ index: Int) {
         guard isSealed, !parts[index].isDigested else { return }
         parts[index].isDigested = true
@@ -346,7 +339,7 @@ struct TakeMachine: Sendable {
     // MARK: - The take
 
     /// Breaks the delivery off before the recording ends: a body that is sealed first might be sent
-    /// to its end, and be recognised for nothing.
+    /// to its end, and recognised for nothing.
     private mutating func giveUp(_ failure: TakeFailure, _ stop: CaptureStop, _ now: Moment) {
         concludeAll(failure, now)
         endCapture(stop)

@@ -8,41 +8,41 @@ internal import Synchronization
 internal import TakeStore
 internal import Upload
 
-/// What the disk knows of one take: its folder and manifest, written by the sync thread.
+/// A take's folder and manifest, which the sync thread writes.
 ///
-/// Usable from any thread; only jobs of the sync thread wait for the disk.
+/// From any thread; only jobs of the sync thread wait for the disk.
 final class TakeRecord: Sendable {
     private struct Present {
         var manifest: TakeManifest
         var version = 0
-        /// The first version in which the take is at rest.
+        /// The first version at rest.
         var restVersion: Int?
     }
 
     private let folder: TakeFolder
     private let journal: Journal
-    /// What was known of the take before this run sent it; nil when this run has recorded it.
+    /// The manifest before this run; nil for a take that this run records.
     private let before: TakeManifest?
     private let store: TakeStore
     private let sync: SyncLoop
     private let present: Mutex<Present>
-    /// The version that the disk has; touched by the sync thread alone.
+    /// Of the manifest on the disk; used by the sync thread alone.
     private let savedVersion = Atomic(-1)
-    /// Whether the take has ended, and its folder waits for the disk to be unlocked.
+    /// The take has ended, and its folder waits to be unlocked.
     private let isEnded = Atomic(false)
-    /// Whether the take was empty and is gone: nothing may bring its folder back.
+    /// The take was empty and is gone: nothing may make its folder again.
     private let isRemoved = Atomic(false)
-    /// Whether the name of a new take is durable, or cannot be made so.
+    /// The name of a new take is durable, or cannot be.
     private let isNamed = Atomic(true)
     private let onSave: @Sendable (SystemError?) -> Void
-    /// When what could not be written is tried again; nil when it could.
+    /// When to write again what could not be written; nil for nothing.
     private let retriesAt = Mutex<ContinuousClock.Instant?>(nil)
     private let failure = Mutex<SystemError?>(nil)
 
-    /// Keeps the record of a take whose folder exists, and whose audio the journal holds.
+    /// For a take whose folder exists, and whose audio is in the journal.
     ///
-    /// Only a take that this run records (`before` is nil) is removed when it turns out to be empty.
-    /// `onSave` is called on the sync thread when the manifest was written, or could not be.
+    /// Only a new take (`before` is nil) is removed when it is empty. `onSave` is called on the
+    /// sync thread after each write of the manifest.
     init(
         folder: TakeFolder, journal: Journal, before: TakeManifest? = nil, store: TakeStore,
         sync: SyncLoop,
@@ -68,8 +68,8 @@ final class TakeRecord: Sendable {
         sync.perform { [self] in write() }
     }
 
-    /// Writes the manifest as it is now, unless the disk has it: of jobs that have waited behind
-    /// each other, the first does all.
+    /// Writes the manifest, unless the disk has this version: of several waiting jobs the first
+    /// does all.
     ///
     /// On the sync thread.
     private func write() {
@@ -94,24 +94,20 @@ final class TakeRecord: Sendable {
         onSave(error)
     }
 
-    /// Whether the disk knows what became of the take.
-    ///
-    /// On the sync thread.
+    /// Whether the disk has the take's outcome; on the sync thread.
     private var isSettledOnDisk: Bool {
         guard let version = present.withLock({ $0.restVersion }) else { return false }
         return savedVersion.load(ordering: .relaxed) >= version
     }
 
-    /// What is known of a take on the disk once it has ended.
+    /// How much of an ended take is on the disk.
     enum Safety: Sendable {
         case durable
         case unconfirmed
         case refused(reason: String)
     }
 
-    /// Tells whether the disk has all of a take that has ended, once it has the take's name.
-    ///
-    /// From any thread; the sync thread tells.
+    /// Calls `tell` on the sync thread, once the disk has the take's name; from any thread.
     func tellSafety(_ tell: @escaping @Sendable (Safety) -> Void) {
         sync.perform { [self] in
             // Each of the names has a job of its own, behind which this one goes.
@@ -125,7 +121,7 @@ final class TakeRecord: Sendable {
             .map { .refused(reason: $0.description) } ?? .unconfirmed
     }
 
-    /// Has the manifest written that could not be written a second ago.
+    /// Writes the manifest a second after it could not be written.
     func writeAgain() {
         let isDue = retriesAt.withLock { instant in
             guard let due = instant, due <= .now else { return false }
@@ -135,19 +131,15 @@ final class TakeRecord: Sendable {
         if isDue { save { _ in } }
     }
 
-    /// Whether the disk lacks what could not be written.
     var isStale: Bool { retriesAt.withLock { $0 != nil } }
 
-    /// Writes once more what could not be written.
-    ///
-    /// On the sync thread.
+    /// Writes again what could not be written; on the sync thread.
     func finish() {
         guard isStale else { return }
         present.withLock { $0.version += 1 }
         write()
     }
 
-    /// Makes the name of a new take durable.
     func announce() {
         isNamed.store(false, ordering: .relaxed)
         // Before the names: without the key in an encrypted file they are worth nothing.
@@ -167,8 +159,7 @@ final class TakeRecord: Sendable {
         isNamed.store(true, ordering: .relaxed)
     }
 
-    /// Makes the names in folders durable, each by a job of its own: the audio has its turn between
-    /// them.
+    /// One job a folder, so that audio is synced in between.
     private func syncNames(in folders: ArraySlice<Folder>) {
         guard let folder = folders.first else { return endNames(nil) }
         sync.perform { [self] in
@@ -181,14 +172,14 @@ final class TakeRecord: Sendable {
         }
     }
 
-    /// Whether the manifest that the run began with says of this attempt that it begins.
+    /// Whether the manifest of the earlier run says that this attempt begins.
     func knows(of attempt: Int) -> Bool {
         present.withLock { $0.manifest.attempts >= attempt }
     }
 
-    /// Notes that a transfer is about to begin, before it does.
+    /// Notes the beginning of a transfer before it begins.
     ///
-    /// Writes a small file without waiting for the disk, which may keep the sync thread for seconds.
+    /// Writes a small file without `fsync`, which may take seconds.
     func beginTransfer(_ number: Int, to url: String) {
         let begun = present.withLock { present in
             present.manifest.beginTransfer(number, at: Date(), to: url)
@@ -199,8 +190,8 @@ final class TakeRecord: Sendable {
         save { _ in }
     }
 
-    /// Writes an answer that cannot be read beside the audio; the manifest says that it is there, and
-    /// whether another rule may read it.
+    /// Writes an unreadable answer beside the audio; the manifest says so, and whether another rule
+    /// may read it.
     func keep(answer: [UInt8], isWhole: Bool) {
         sync.perform { [self] in
             guard !isRemoved.load(ordering: .relaxed) else { return }
@@ -216,7 +207,7 @@ final class TakeRecord: Sendable {
         }
     }
 
-    /// Notes how a transfer ended; on the disk with whatever follows it.
+    /// Written with what follows.
     func endTransfer(_ attempt: TakeAttempt) {
         let result = attempt.result
         let isTaken = attempt.carriesRecording && result.mayBeTaken
@@ -230,14 +221,14 @@ final class TakeRecord: Sendable {
         }
     }
 
-    /// Notes how far a job has come; on the disk with whatever follows it.
+    /// Written with what follows.
     func noteProgress(_ progress: ExchangeProgress?) {
         present.withLock { $0.manifest.progress = progress }
     }
 
-    /// Says that the audio is complete, as soon as it is durable itself.
+    /// The audio is complete; written as soon as it is durable.
     ///
-    /// It has all of its source if `isWhole`, and is on its way at once if `isSending`.
+    /// `isWhole`: with all of its source. `isSending`: on its way at once.
     func seal(_ seal: JournalSeal, _ account: CaptureAccount, isWhole: Bool, isSending: Bool) {
         // Not by the file's name: only the journal knows whether that file can be trusted.
         sync.perform { [journal] in journal.finish() }
@@ -271,16 +262,15 @@ final class TakeRecord: Sendable {
         }
     }
 
-    /// Lets other processes send the take, once it has ended and the disk holds all of it.
-    ///
-    /// On the sync thread.
+    /// Unlocks an ended take for other processes, once the disk holds all of it; on the sync
+    /// thread.
     func unlockOnceSettled() {
         guard isEnded.load(ordering: .relaxed), journal.isSettled else { return }
         folder.unlock()
     }
 
-    /// Says that the transcript of an answered take has been handed over: its audio is deleted, or
-    /// stays for a time, which the manifest knows when it is not the usual one.
+    /// The transcript was handed over: deletes the audio, or keeps it for a time, which is noted
+    /// when it is not the usual one.
     ///
     /// - Returns: whether it stays.
     func release(keeping usual: Duration, _ time: Duration?) -> Bool {
@@ -310,7 +300,6 @@ final class TakeRecord: Sendable {
 }
 
 extension TakeManifest {
-    /// Takes over how a delivery ended; `before` is what was known before this run sent the take.
     fileprivate mutating func settle(_ outcome: TakeOutcome, before: TakeManifest?) {
         taken = outcome.takenCount > 0 ? outcome.takenCount : nil
         peak = outcome.peakDecibels.map { (Double($0) * 10).rounded() / 10 } ?? peak
@@ -347,7 +336,7 @@ extension TakeOutcome {
 }
 
 extension TakeFailure {
-    /// What the take says of it; a cancellation says enough by its state.
+    /// Nil for a cancellation, whose state says enough.
     fileprivate var keptReason: String? { isUnwanted ? nil : description }
 }
 

@@ -6,7 +6,7 @@ internal import TakeStore
 
 // How far a take has come, as its loops see it.
 extension TakeRun {
-    /// On the journal thread, with every period.
+    /// On the journal thread, every period.
     func didGrow() {
         guard meter.isDue() else { return }
         record?.writeAgain()
@@ -14,7 +14,7 @@ extension TakeRun {
         tellProgress()
     }
 
-    /// On the capture thread, with what happens to the recording of the source.
+    /// On the capture thread.
     func follow(_ event: CaptureEvent, of source: String) {
         switch event {
         case .late: tell(.opening(source: source))
@@ -37,7 +37,7 @@ extension TakeRun {
         handle(.captured(end, isEmpty: account.capturedFrames == 0))
     }
 
-    /// Says once that a recording has nearly the length that the service takes.
+    /// Reports once that the service's longest recording is nearly reached.
     private func tellLimit() {
         guard let limit else { return }
         let rest = limit - StreamFormat.speech.duration(ofFrames: account.encodedFrames)
@@ -48,7 +48,7 @@ extension TakeRun {
         }
     }
 
-    /// Breaks the delivery off of a recording that the service does not take.
+    /// Breaks off the delivery of a recording that the service does not take.
     func checkLimits(of byteCount: Int) {
         let frames = account.encodedFrames
         if let failure = plan.limitFailure(frames: frames, byteCount: byteCount) {
@@ -56,7 +56,7 @@ extension TakeRun {
         }
     }
 
-    /// On the journal thread when the journal is sealed, or on the sync thread after a failure.
+    /// On the journal thread at the seal, or on the sync thread after a failure.
     func didComplete() {
         let isSent = meter.noteComplete(journal?.byteCount ?? 0)
         // The outcome says of a write that failed just now that the take is not safe.
@@ -73,7 +73,7 @@ extension TakeRun {
 
     func willSend() { meter.noteAttempt() }
 
-    /// On the transfer thread; while the journal grows, its thread tells.
+    /// On the transfer thread; only once the journal is complete, before that its thread reports.
     func didSend(byteCount: Int) {
         let (isDue, isWhole) = meter.noteSent(byteCount)
         if isDue { tellProgress() }

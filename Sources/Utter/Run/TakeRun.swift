@@ -8,27 +8,27 @@ internal import Synchronization
 internal import TakeStore
 internal import Upload
 
-/// Carries out what a take's machine asks for, in the order in which it asks.
+/// Carries out what a take's machine asks for, in order.
 ///
-/// Called on every loop's thread. An event is handled under the lock; what follows from it is done
-/// outside, one action after another, by the thread that finds no other doing so.
+/// Called on every loop's thread. An event is handled under the lock. Its actions run outside, one
+/// after another, on the thread that finds no other doing so.
 final class TakeRun: Sendable {
     private struct State {
         var machine: TakeMachine
-        /// What the machine has asked for, and is not done yet.
+        /// Actions that are not done yet.
         var due: [TakeMachine.Action] = []
         var isActing = false
         var journal: Journal?
-        /// Folder and manifest, when the take is kept on the disk.
+        /// Nil unless the take is kept on the disk.
         var record: TakeRecord?
-        /// How many samples the body says it has, decided by the first request; 0 says nothing.
+        /// Samples that the body claims, set by the first request; 0 claims nothing.
         var statedFrames: Int?
-        /// The secrets that were asked for.
+        /// Those that were asked for.
         var secrets: [Credential] = []
-        /// Asks for them.
+        /// The task that asks for them.
         var asking: Task<Void, Never>?
         var isSettled = false
-        /// The token that was fetched for the service's secret.
+        /// Fetched for the service's secret.
         var token: Credential?
         var transfers: [Int: TransferID] = [:]
         var times = TakeTimes()
@@ -43,14 +43,13 @@ final class TakeRun: Sendable {
     private let settlement = Settlement<TakeOutcome>()
     private let state: Mutex<State>
     let meter: ProgressMeter
-    /// What the requests of the take share; nil when memory ran out.
     let session = TransferSession()
-    /// The file of a kept take that travels in another form than it is kept in.
+    /// Of a kept take that is sent in another form.
     private let audioPath: String?
-    /// The length at which a recording ends because the service takes no longer one; nil without.
+    /// The service's longest recording; nil without a limit.
     let limit: Duration?
 
-    /// Prepares a take; the account is that of what an earlier run has recorded, or empty.
+    /// The account is that of an earlier run, or empty.
     init(
         id: TakeID? = nil, plan: DeliveryPlan, machine: TakeMachine, pipeline: Pipeline,
         account: CaptureAccount = CaptureAccount(), audioPath: String? = nil,
@@ -66,10 +65,10 @@ final class TakeRun: Sendable {
         meter = ProgressMeter(of: account, bodyOffset: plan.format.bodyOffset)
     }
 
-    /// The take's name; of a new one, found when it is first asked for.
+    /// Of a new take, made at the first call.
     ///
-    /// The thread that makes its folder asks once it knows the names on the disk. A caller that asks
-    /// sooner has one by the clock, and waits for no disk.
+    /// The thread that makes the folder asks once it knows the names on the disk. An earlier caller
+    /// gets one by the clock, and waits for no disk.
     var id: TakeID {
         name.withLock { name in
             let id = name ?? pipeline.nextID()
@@ -80,9 +79,7 @@ final class TakeRun: Sendable {
 
     // MARK: - Events and actions
 
-    /// Tells the machine what has happened, and does what follows.
-    ///
-    /// From any thread; never blocks.
+    /// Tells the machine, and carries out what follows; from any thread, never blocks.
     func handle(_ event: TakeMachine.Event) {
         let now = Moment(elapsed: meter.elapsed, jitter: .random(in: 0...1))
         let isMine = state.withLock { state in
@@ -143,7 +140,8 @@ final class TakeRun: Sendable {
 
     var token: Credential? { state.withLock { $0.token } }
 
-    /// The length that all bodies of this run say: of a recording that was complete before the first.
+    /// The samples that all bodies of this run claim: of a recording that was complete before the
+    /// first.
     func statedFrames() -> Int {
         state.withLock { state in
             let frames =
@@ -153,7 +151,7 @@ final class TakeRun: Sendable {
         }
     }
 
-    /// Keeps the task that asks for secrets, which is cancelled when the take has ended.
+    /// Keeps the task, which is cancelled when the take has ended.
     func hold(_ asking: Task<Void, Never>) {
         let isLate = state.withLock { state in
             state.asking = asking
@@ -164,24 +162,24 @@ final class TakeRun: Sendable {
 
     func hold(_ secrets: [Credential]) { state.withLock { $0.secrets = secrets } }
 
-    /// The secrets that were asked for, and have been answered.
+    /// Those that were asked for.
     var secrets: [Credential] { state.withLock { $0.secrets } }
 
-    /// The plan with the secrets that were asked for.
+    /// With the secrets that were asked for.
     var openedPlan: DeliveryPlan {
         var plan = plan
         plan.service = plan.service.opened(with: secrets)
         return plan
     }
 
-    /// The service with all its secrets, the fetched token among them.
+    /// With all secrets, the fetched token among them.
     var service: RecognitionService {
         var service = openedPlan.service
         if let token { service.add(token) }
         return service
     }
 
-    /// What decides the requests of the take's part.
+    /// Of the take's only part.
     var exchange: any Exchange { state.withLock { $0.machine.parts[0].exchange } }
 
     func hold(_ transfer: TransferID, of part: Int) {

@@ -29,16 +29,13 @@ final class Wiring: Sendable {
     let transfer: any Transport
     let sync: SyncLoop
     let notes: WorkerLoop<NoteWriter>
-    /// Reads long answers.
     let answers: WorkerLoop<NoteWriter>
 
     // MARK: - Loop to loop
 
-    /// Makes what carries requests, and is woken when a journal has grown.
+    /// The transport is woken when a journal has grown.
     typealias TransportMaker = (Wakeup) throws(SystemError) -> any Transport
 
-    /// Starts the threads.
-    ///
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     init(transport: TransportMaker) throws(SystemError) {
         let growth = try Wakeup()
@@ -51,7 +48,7 @@ final class Wiring: Sendable {
         transfer = try transport(growth)
     }
 
-    /// Ends the threads in the direction of the samples, and waits for them, the disk included.
+    /// Ends the threads in the direction of the samples, and waits for them and the disk.
     func shutDown() {
         capture.shutDown()
         transfer.shutDown()
@@ -64,8 +61,6 @@ final class Wiring: Sendable {
 
     // MARK: - Source → encoder → ring → journal
 
-    /// Records a take.
-    ///
     /// From any thread; does not block.
     func record(
         _ source: any CaptureSource, by plan: CapturePlan, isCompleteSoon: Bool, for run: TakeRun
@@ -74,7 +69,7 @@ final class Wiring: Sendable {
         do throws(EncodingError) {
             capture.add(
                 CaptureStage(
-                    source: ThreadedSource.driving(source),
+                    source: driven(source),
                     encoder: try run.plan.format.makeEncoder(),
                     producer: ring.takeProducer(), plan: plan, control: run.control,
                     account: run.account,
@@ -104,10 +99,8 @@ final class Wiring: Sendable {
             onSeal: { [self] in complete(run, with: $0) })
     }
 
-    /// Says that a recording is complete; what the disk has refused of it is written first, if the
-    /// disk takes it now, so that the outcome says whether it has.
-    ///
-    /// On the journal thread.
+    /// Writes first what the disk has refused of a complete recording, if possible, so that the
+    /// outcome says so; on the journal thread.
     private func complete(_ run: TakeRun, with seal: JournalSeal) {
         let (journal, record) = (run.journal, run.record)
         guard journal?.condition.failure != nil || record?.isStale == true else {
@@ -125,7 +118,7 @@ final class Wiring: Sendable {
         }
     }
 
-    /// Makes the take's folder and journal, and learns what the disk knows of the service; may block on
+    /// Makes the take's folder and journal, and reads what the disk knows of the service; blocks on
     /// the disk.
     private func open(
         from source: any CaptureSource, _ isCompleteSoon: Bool, for run: TakeRun
@@ -169,9 +162,7 @@ final class Wiring: Sendable {
 
     // MARK: - What a take's machine asks for
 
-    /// Hands an action to the loop that does it.
-    ///
-    /// On whatever thread an event has come; never blocks.
+    /// Hands an action to the loop that does it; on the event's thread, never blocks.
     func carryOut(_ action: TakeMachine.Action, for run: TakeRun) {
         switch action {
         case .note(let part, let request): note(request, of: part, for: run)
@@ -214,7 +205,7 @@ final class Wiring: Sendable {
 
     // MARK: - Journal → request body → response
 
-    /// Has an attempt on the disk before it begins, unless the take is in memory or knows of it.
+    /// Notes an attempt before it begins, unless the take is in memory or has the note.
     private func note(_ request: ExchangeRequest, of part: Int, for run: TakeRun) {
         guard let record = run.record, !request.isForToken, !record.knows(of: request.number) else {
             return run.handle(.noted(part: part))
@@ -257,10 +248,10 @@ final class Wiring: Sendable {
     }
 }
 
-/// What the thread `notes` does: writes down which requests are about to begin.
+/// The thread `notes`: notes which requests are about to begin.
 ///
-/// It writes small files and waits for no `fsync`: neither the sync thread, which a slow disk keeps
-/// for seconds, nor a thread on the way of the samples is in its place.
+/// It writes small files without `fsync`. The sync thread may be busy for seconds, and the threads
+/// of the samples must not wait.
 struct NoteWriter: Worker {
     mutating func receive(_ note: @escaping @Sendable () -> Void) { note() }
 

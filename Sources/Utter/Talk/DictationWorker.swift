@@ -8,11 +8,10 @@ internal import LinuxPlatform
 protocol Dictated: Sendable {
     /// Ends the recording, with a tail.
     func stop()
-    /// Goes on with a recording whose tail may not be over; `resumed` or `captured` follows.
+    /// The tail may be over already; `resumed` or `captured` follows.
     func resume()
-    /// Gives it up.
     func cancel()
-    /// Has `tell` told how far it comes, in order, what has happened already first.
+    /// Calls `tell` for each step in order, earlier ones first.
     func follow(_ tell: @escaping @Sendable (DictationStep) -> Void)
 }
 
@@ -20,15 +19,13 @@ protocol Dictated: Sendable {
 enum DictationStep: Sendable {
     /// The first frame was captured.
     case listening
-    /// It was resumed before its tail was over.
+    /// Before its tail was over.
     case resumed
-    /// The person has been silent for the time that was asked for.
+    /// For the time that was asked for.
     case fellSilent
-    /// No more is recorded.
     case captured
     /// The service has all of it.
     case sent
-    /// It is over.
     case settled
 }
 
@@ -48,26 +45,25 @@ extension Take: Dictated {
     }
 }
 
-/// What the thread of a dictation does: it asks the machine, and carries out what that says.
+/// The thread of a dictation: asks the machine, and does what it says.
 struct DictationWorker: Worker {
     enum Message {
         case event(Happening)
-        /// A question how far the newest take has come.
+        /// Asks for the phase of the newest take.
         case look(@Sendable (Dictation.Phase) -> Void)
         case observe(Dictation.Observer)
-        /// No take begins any more.
+        /// No more takes.
         case finish
     }
 
-    /// What has happened, and when.
+    /// An event and its time.
     struct Happening {
         let event: TalkMachine.Event
         let instant: ContinuousClock.Instant
-        /// The only take that it is for; nil is any.
+        /// Nil is any take.
         var onlyTake: Int?
-        /// Called before it is carried out.
         var first: (@Sendable () -> Void)?
-        /// Told what has come of it; nil after the last turn.
+        /// Nil after the last turn.
         var reply: (@Sendable (Dictation.Reply?) -> Void)?
     }
 
@@ -191,7 +187,7 @@ struct DictationWorker: Worker {
 }
 
 extension Dictation.Reply {
-    /// Sums up what the machine has said.
+    /// A summary of the machine's actions.
     init(_ actions: [TalkMachine.Action]) {
         for action in actions {
             switch action {

@@ -20,41 +20,37 @@ struct TalkMachine: Sendable {
         case input(Dictation.Input, key: String = "")
         /// The clock may have reached `nextTime`.
         case time
-        /// The take of this number has come so far.
+        /// By the take's number.
         case take(Int, DictationStep)
     }
 
-    /// What to do, in this order.
+    /// Carried out in order.
     enum Action: Sendable, Equatable {
-        /// Begin to record the take of this number.
+        /// Record a take of this number.
         case start(Int)
-        /// End its recording, with a tail.
+        /// With a tail.
         case stop(Int)
-        /// Go on with its recording, whose tail may not be over; then say `resumed` or `captured`.
+        /// The tail may be over; then report `resumed` or `captured`.
         case resume(Int)
-        /// Give it up.
         case cancel(Int)
-        /// Tell the person.
         case tell(Dictation.News)
     }
 
-    /// What is long.
     struct Limits: Sendable {
-        /// A key that is up again sooner was tapped.
+        /// A key that is released sooner was tapped.
         static let tap = Duration.milliseconds(400)
-        /// A plan of this length ends a recording with its last frame, and before that the clock
-        /// does not.
+        /// A plan of the longest length ends a recording by itself; the clock only acts this much
+        /// later.
         static let grace = Duration.seconds(1)
 
-        /// The longest recording with a key that is held.
+        /// While a key is held.
         var held = Duration.seconds(300)
-        /// The longest recording.
+        /// Without a held key.
         var longest = Duration.seconds(1_800)
-        /// How long before its end the person is warned.
+        /// Before the end.
         var warning = Duration.seconds(10)
     }
 
-    /// The take that is recorded.
     private struct Voice {
         /// What keeps a recording going.
         enum Grip: Equatable {
@@ -62,7 +58,6 @@ struct TalkMachine: Sendable {
             case key(ContinuousClock.Instant, String)
             /// Nothing: it goes on until something ends it.
             case latch
-            /// The recording shall end.
             case released
         }
 
@@ -70,14 +65,13 @@ struct TalkMachine: Sendable {
         let start: ContinuousClock.Instant
         var grip: Grip
         var isHeard = false
-        /// Whether it is not known yet if its tail was over when it was resumed.
+        /// The recording was resumed, perhaps too late.
         var isResuming = false
         var isWarned = false
-        /// Whether silence ends it, and the next take begins by itself.
+        /// Ended by silence, and followed by another take.
         var hasNext = false
     }
 
-    /// A take that is not recorded any more.
     private struct Delivery {
         let number: Int
         var isSent = false
@@ -99,7 +93,7 @@ struct TalkMachine: Sendable {
 
     // MARK: - What is known
 
-    /// How far the newest take has come.
+    /// Of the newest take.
     var phase: Dictation.Phase {
         if let voice {
             return voice.grip == .released ? .tail : voice.isHeard ? .recording : .arming
@@ -108,15 +102,15 @@ struct TalkMachine: Sendable {
         return newest.isSent ? .waiting : .sending
     }
 
-    /// The number of the take that `phase` is about.
+    /// The take of `phase`.
     var take: Int? {
         voice?.number ?? deliveries.last { !$0.isCancelled }?.number
     }
 
-    /// Whether a recording goes on without a key.
+    /// Without a held key.
     var isLatched: Bool { voice?.grip == .latch }
 
-    /// When `time` is to be said; nil when nothing waits for the clock.
+    /// When to report `time`; nil when nothing waits for the clock.
     var nextTime: ContinuousClock.Instant? {
         guard let voice, let (warning, end) = times(of: voice) else { return nil }
         return warning ?? end
@@ -124,9 +118,7 @@ struct TalkMachine: Sendable {
 
     // MARK: - What happens
 
-    /// Takes note of what has happened.
-    ///
-    /// - Returns: what to do, in this order.
+    /// - Returns: what to do, in order.
     mutating func handle(_ event: Event, at now: ContinuousClock.Instant) -> [Action] {
         actions = []
         switch event {
@@ -205,7 +197,7 @@ struct TalkMachine: Sendable {
         actions.append(.tell(.latched))
     }
 
-    /// Records what is said from now on: in the take whose tail runs, or in a new one.
+    /// In the take whose tail runs, or in a new one.
     private mutating func begin(_ grip: Voice.Grip, _ now: ContinuousClock.Instant) {
         if let number = voice?.number {
             voice?.grip = grip
@@ -250,7 +242,7 @@ struct TalkMachine: Sendable {
 
     // MARK: - The clock
 
-    /// When the person is to be warned, nil when they are or need not be, and when it ends.
+    /// When to warn, nil if that is done or pointless, and when the recording ends.
     private func times(
         of voice: Voice
     ) -> (warning: ContinuousClock.Instant?, end: ContinuousClock.Instant)? {

@@ -92,7 +92,7 @@ final class TakePlayback: Sendable {
         to pipe: Int32
     ) throws(CommandFailure) {
         let total = StatusLine.clock(length)
-        let encoder = WAVEncoder()
+        let encoder = AudioCodec.makeWAVEncoder()
         var (bytes, byteCount) = ([UInt8](), 0)
         // That of WAV throws nothing.
         try? encoder.begin(into: &bytes)

@@ -27,14 +27,14 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         var process: ChildProcess
         let samples: OwnedDescriptor
         let complaints: OwnedDescriptor
-        let reader: PCMReplay
+        let reader: any CaptureSource
 
         init(
             _ process: consuming ChildProcess, _ samples: consuming OwnedDescriptor,
             _ complaints: consuming OwnedDescriptor, name: String, pace: Pace
         ) {
-            reader = PCMReplay(
-                descriptor: samples.number, name: name, rawFormat: .speech, pace: pace)
+            reader = FileReplay.samples(
+                of: samples.number, name: name, rawFormat: .speech, pace: pace)
             self.process = process
             self.samples = samples
             self.complaints = complaints
@@ -96,7 +96,7 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         }
     }
 
-    private func opened(_ reader: PCMReplay) throws(SystemError) -> StreamFormat {
+    private func opened(_ reader: any CaptureSource) throws(SystemError) -> StreamFormat {
         do throws(CaptureError) {
             return try reader.open()
         } catch {

@@ -29,10 +29,11 @@ enum StandardInput {
         }
         switch type {
         case .wav:
-            return PCMReplay(descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
+            return FileReplay.samples(
+                of: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
         case .coded(let codec):
-            return CodedReplay(
-                codec, descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
+            return FileReplay.decoding(
+                codec, of: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
         case .foreign(let kind):
             if let program = FFmpegDecoder.program {
                 return FFmpegDecoder(
@@ -40,8 +41,8 @@ enum StandardInput {
             }
             throw CommandFailure(CaptureError.foreignAudio(name: name, kind: kind))
         case .unknown, .undecided:
-            return PCMReplay(
-                descriptor: STDIN_FILENO, name: name, rawFormat: rawFormat, pace: pace,
+            return FileReplay.samples(
+                of: STDIN_FILENO, name: name, rawFormat: rawFormat, pace: pace,
                 prefix: prefix)
         }
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One control sequence (ECMA-48 §5.4) that a terminal has sent, and what it means.
+/// One control sequence (ECMA-48 §5.4) from a terminal.
 struct ControlCode {
-    /// `?` or its like before the numbers, or nil.
+    /// `?` or its like before the numbers.
     private let mark: UInt8?
-    /// The numbers: parts of a parameter stand between colons, parameters between semicolons.
+    /// Colons separate parts of a parameter, semicolons separate parameters.
     private let numbers: [[Int?]]
     private let final: UInt8
 
-    /// Takes a sequence apart; nil when it is none that a terminal sends for a key.
+    /// Nil when no key sends such a sequence.
     ///
     /// - Parameters:
     ///   - parameters: what stands between `ESC [` and the last byte.
@@ -35,7 +35,6 @@ struct ControlCode {
 
     var startsPaste: Bool { final == UInt8(ascii: "~") && mark == nil && number == 200 }
 
-    /// What it tells; nil for nothing that is of use.
     var input: TerminalInput? {
         switch (mark, final) {
         case (UInt8(ascii: "?"), UInt8(ascii: "u")): .keyboardFlags(number ?? 0)
@@ -81,16 +80,14 @@ struct ControlCode {
 }
 
 extension Unicode.Scalar {
-    /// The key; nothing has the number 0, which a text without a key has.
+    /// A text without a key has the number 0.
     fileprivate var code: KeyCode? { value == 0 ? nil : KeyCode(self) }
 }
 
-/// The keys that terminals have named by a number or a letter since the VT220.
+/// The keys that terminals name by a number or a letter, since the VT220.
 enum FunctionKeys {
-    /// The key of `CSI number ~`.
     static func key(number: Int) -> KeyCode? { byNumber[number] }
 
-    /// The key of `CSI letter` and `ESC O letter`.
     static func key(final: UInt8) -> KeyCode? { byLetter[final] }
 
     private static let byNumber: [Int: KeyCode] = [

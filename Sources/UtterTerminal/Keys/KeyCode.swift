@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key, by the number that the kitty keyboard protocol gives it.
+/// A key, by its number in the kitty keyboard protocol.
 ///
-/// Keys that write a character have its Unicode number, without Shift; all others have one of the
+/// Keys that write a character have its Unicode number, without Shift; others have one of the
 /// private use area, or of the control characters.
 package struct KeyCode: Hashable, Sendable {
     let number: UInt32
 
-    /// The last number that is no character's.
+    /// The end of the private use area.
     private static let lastPrivate: UInt32 = 63_743
 
     init(_ number: UInt32) { self.number = number }
 
     package init(_ character: Unicode.Scalar) { number = character.value }
 
-    /// The function key F1 to F35.
     static func function(_ index: Int) -> KeyCode { KeyCode(57_363 + UInt32(index)) }
 
     static let tab = KeyCode(9)
@@ -51,14 +50,14 @@ package struct KeyCode: Hashable, Sendable {
     static let rightSuper = KeyCode(57_450)
     static let rightHyper = KeyCode(57_451)
     static let rightMeta = KeyCode(57_452)
-    /// AltGr, where the layout has one: the right Alt key of most.
+    /// AltGr: the right Alt key of most layouts that have it.
     static let levelThreeShift = KeyCode(57_453)
 
     var isASCII: Bool { number < 0x80 }
 
-    /// Whether a terminal that sends bytes for keys has bytes for this one.
+    /// Whether a terminal sends bytes for this key.
     ///
-    /// Modifiers, locks and their like are seen only by a terminal that reports all keys.
+    /// Only a terminal that reports all keys reports modifiers, locks and the like.
     var hasBytes: Bool {
         switch number {
         case KeyCode.capsLock.number...KeyCode.pause.number: false

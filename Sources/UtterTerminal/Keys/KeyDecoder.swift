@@ -8,46 +8,44 @@
 struct KeyDecoder {
     private enum State: Equatable {
         case ground
-        /// ESC: the key, Alt, or the begin of a sequence.
+        /// ESC: the key, Alt, or the start of a sequence.
         case escape
-        /// Behind `ESC [`.
+        /// After `ESC [`.
         case control
-        /// Behind `ESC O`.
+        /// After `ESC O`.
         case function
-        /// Behind `ESC [ [`, as the Linux console sends F1 to F5.
+        /// After `ESC [ [`, as the Linux console sends F1 to F5.
         case consoleFunction
         /// A string for the program (OSC, DCS and others), up to BEL or `ESC \`.
         case string(isEscaped: Bool, count: Int)
-        /// A paste; so many bytes of its end have come.
+        /// A paste; `matched` bytes of its end have come.
         case paste(matched: Int)
-        /// A character of several bytes.
         case character(bits: UInt32, missing: Int)
     }
 
-    /// The parameters of the longest code that is known have 30 bytes.
+    /// The longest known code has 30 bytes of parameters.
     private static let parameterLimit = 64
-    /// How long a sequence is that swallows what comes, with an end or without.
+    /// The bytes that a sequence without an end may swallow.
     private static let sequenceLimit = 4_096
     /// `ESC [ 201 ~`.
     private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
-    /// After how long without a byte an ESC is the key.
+    /// Without a byte for this long, an ESC is the key.
     static let escapeTime = Duration.milliseconds(100)
-    /// After how long without a byte anything else that has begun is given up.
+    /// Without a byte for this long, anything else is given up.
     static let sequenceTime = Duration.seconds(1)
 
-    /// After how long without a byte a paste is: one whose end is on its way must not become keys.
+    /// The same for a paste, whose end may still come and must not become keys.
     static let pasteTime = Duration.seconds(5)
 
     private var state = State.ground
     private var parameters: [UInt8] = []
     private var length = 0
-    /// Whether ESC stood before the character whose bytes come.
     private var hasAlt = false
 
     init() {}
 
-    /// How long to wait for the next byte before `idle` is told; nil is for ever.
+    /// How long to wait for the next byte before `idle`; nil is for ever.
     var patience: Duration? {
         switch state {
         case .ground: nil
@@ -57,14 +55,11 @@ struct KeyDecoder {
         }
     }
 
-    /// Whether the end of a paste is still to come.
     var isInPaste: Bool {
         if case .paste = state { true } else { false }
     }
 
-    /// Reads one byte.
-    ///
-    /// - Returns: what it completes, or nil.
+    /// - Returns: the input that this byte completes, or nil.
     mutating func decode(_ byte: UInt8) -> TerminalInput? {
         switch state {
         case .ground: return begin(byte, [])
@@ -87,9 +82,9 @@ struct KeyDecoder {
         }
     }
 
-    /// Says how long no byte has come.
+    /// To be called when no byte has come for `time`.
     ///
-    /// - Returns: the Escape key, when that is what an ESC was.
+    /// - Returns: the Escape key, when the ESC was one.
     mutating func idle(for time: Duration) -> TerminalInput? {
         guard let patience, time >= patience else { return nil }
         let isKey = state == .escape

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a person did with a key.
 struct KeyEvent: Equatable, Sendable {
-    /// How a key moved.
     enum Kind: Equatable, Sendable {
-        /// It went down; on a terminal that does not report releases, perhaps a repeat.
+        /// On a terminal that does not report releases, perhaps a repeat.
         case press
-        /// It is held.
         case repetition
-        /// It went up.
         case release
     }
 
     var key: KeyCode
     var kind: Kind
-    /// What else was down.
+    /// Also down.
     var modifiers: KeyModifiers
-    /// The key in the same place of a standard keyboard, where the layout has another there.
+    /// The key in this place of a standard keyboard, if it is another one.
     var standardKey: KeyCode?
 
-    /// A press of a key, unless another kind is said.
+    /// A press by default.
     init(
         _ key: KeyCode, _ kind: Kind = .press, _ modifiers: KeyModifiers = [],
         standardKey: KeyCode? = nil
@@ -28,21 +24,21 @@ struct KeyEvent: Equatable, Sendable {
         self.standardKey = standardKey
     }
 
-    /// Whether this is about a key, in any layout of the keyboard.
+    /// In any layout.
     ///
-    /// What stands in its place on a standard keyboard counts where the layout has no Latin letters:
-    /// where it has them, the letter on the key is meant.
+    /// Where the layout has no Latin letters, the key in the same place of a standard keyboard
+    /// counts.
     func isOf(_ key: KeyCode) -> Bool {
         self.key == key || standardKey == key && !self.key.isASCII
     }
 
-    /// Whether it is this key together with Ctrl alone, in any layout of the keyboard.
+    /// With Ctrl alone, in any layout.
     func isControl(_ character: Unicode.Scalar) -> Bool {
         modifiers.command == .control && isOf(KeyCode(character))
     }
 }
 
-/// The keys that change what others mean, as bits of the kitty keyboard protocol.
+/// As bits of the kitty keyboard protocol.
 struct KeyModifiers: OptionSet, Hashable, Sendable {
     let rawValue: UInt32
 
@@ -55,20 +51,20 @@ struct KeyModifiers: OptionSet, Hashable, Sendable {
     static let hyper = KeyModifiers(rawValue: 16)
     static let meta = KeyModifiers(rawValue: 32)
 
-    /// Those that make a command of a key: not Shift, and not the lights of the keyboard.
+    /// The modifiers that make a command of a key: not Shift, and not the locks.
     var command: KeyModifiers {
         intersection([.alt, .control, .super, .hyper, .meta])
     }
 }
 
-/// What a terminal tells a program that reads its keys.
+/// What a terminal sends.
 enum TerminalInput: Equatable, Sendable {
     case key(KeyEvent)
-    /// The terminal's window has got the keyboard, or lost it.
+    /// The terminal's window has the keyboard, or lost it.
     case focus(Bool)
-    /// A text was pasted; it is swallowed.
+    /// The text itself is dropped.
     case pasted
-    /// The answer to `CSI ? u`: the flags of the kitty keyboard protocol that are set.
+    /// The answer to `CSI ? u`: the flags of the kitty keyboard protocol.
     case keyboardFlags(Int)
     /// The answer to `CSI c` (DA1), which every terminal gives.
     case deviceAttributes

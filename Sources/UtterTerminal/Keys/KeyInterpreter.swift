@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Says what keys mean.
+internal import Glibc
+
+/// The meaning of keys.
 ///
-/// Pure: times are given. On a terminal that reports releases the talk key is held; on others it, or
-/// Enter, is pressed once to begin and once to end. Which of both a terminal is, its answer tells, or
-/// that there is none. What was typed before that is not meant.
+/// Pure: times are given. On a terminal that reports releases the talk key is held; on others it,
+/// or Enter, is pressed once to begin and once to end. The terminal's answer tells which it is, or
+/// its silence. Keys typed before that are ignored.
 package struct KeyInterpreter {
     package enum Reports: Equatable, Sendable {
-        /// Presses, and repeats that look like them.
+        /// Repeats look like presses.
         case presses
-        /// Presses, repeats and releases.
         case releases
     }
 
     package enum Meaning: Equatable, Sendable {
         case down
         case up
-        /// A key that begins and ends was pressed.
+        /// The key that begins and ends a recording.
         case press
-        /// Enter: the recording is over, where the talk key is held.
+        /// Enter: ends the recording, where the talk key is held.
         case finish
-        /// Escape: the newest take is not wanted.
+        /// Escape: drops the newest take.
         case dismiss
-        /// Ctrl-D: there is nothing more to say.
+        /// Ctrl-D: no more takes.
         case end
-        /// The letter q: there is nothing more to say, unless a recording runs.
+        /// The letter q: no more takes, unless a recording runs.
         case quit
-        /// The talk key may go up without a word.
+        /// The release of the talk key may not be reported.
         case focusLost
-        /// Ctrl-C, Ctrl-\ or Ctrl-Z: the terminal makes no signals meanwhile.
+        /// Ctrl-C, Ctrl-\ or Ctrl-Z, of which the terminal makes no signals meanwhile.
         case signal(SignalKeys.Signal)
     }
 
     private let chosen: TalkKey
-    /// What the terminal can report; nil until it is known.
+    /// Nil until it is known.
     private(set) var reports: Reports?
     private var filter: RepeatFilter
-    /// Whether releases are reported, also if that became known too late to count.
+    /// Releases are reported, also if that became known too late to count.
     private var seesReleases = false
     private var answerDeadline: ContinuousClock.Instant?
-    /// The keys that the terminal would make signals of.
+    /// Of which the terminal would make signals.
     var signalKeys = SignalKeys()
 
-    /// Begins.
-    ///
     /// - Parameters:
-    ///   - key: the key by which a person talks.
-    ///   - answerDeadline: when a terminal that was asked has not answered; nil for one that was not.
-    ///   - now: the time; Enter may be down still, which has begun this program.
+    ///   - key: the talk key.
+    ///   - answerDeadline: when a terminal that was asked has not answered; nil for one that was
+    ///     not.
+    ///   - now: the time; the Enter that began this program may still be down.
     init(
         _ key: TalkKey, answerBy answerDeadline: ContinuousClock.Instant?,
         at now: ContinuousClock.Instant
@@ -58,15 +58,14 @@ package struct KeyInterpreter {
         filter = RepeatFilter(held: .enter, at: now)
     }
 
-    /// The key that counts: where the chosen one is not reported, Space.
+    /// The chosen key, or Space where that one is not reported.
     private var key: TalkKey { reports == .presses && !chosen.hasBytes ? .space : chosen }
 
-    /// When `time` is to be called; nil when nothing waits for the clock.
+    /// When to call `time`; nil when nothing waits for the clock.
     var deadline: ContinuousClock.Instant? {
         [answerDeadline, filter.deadline].compactMap(\.self).min()
     }
 
-    /// Says what the time has made of keys and answers.
     mutating func time(at now: ContinuousClock.Instant) -> [Meaning] {
         if let deadline = answerDeadline, now >= deadline { decide() }
         return filter.due(at: now) == nil ? [] : [.press]
@@ -115,5 +114,39 @@ package struct KeyInterpreter {
         if event.key == .escape, event.modifiers.command.isEmpty { return .dismiss }
         if event.isControl("d") { return .end }
         return event.isOf(KeyCode("q")) && event.modifiers.command.isEmpty ? .quit : nil
+    }
+}
+
+/// The keys for which a terminal sends signals: by default Ctrl-C, Ctrl-\ and Ctrl-Z (`stty(1)`).
+///
+/// While its keys are read, the terminal sends no signals itself: it would send one for a pasted
+/// byte, too.
+package struct SignalKeys: Sendable {
+    package enum Signal: Equatable, Sendable {
+        case interrupt, quit, suspend
+
+        /// To every program of the pipeline, as the terminal does.
+        func send() {
+            switch self {
+            case .interrupt: kill(0, SIGINT)
+            case .quit: kill(0, SIGQUIT)
+            case .suspend: kill(0, SIGTSTP)
+            }
+        }
+    }
+
+    private let keys: [(key: KeyEvent, signal: Signal)]
+
+    /// 0 is no key (`_POSIX_VDISABLE`).
+    init(interrupt: UInt8 = 0x03, quit: UInt8 = 0x1C, suspend: UInt8 = 0x1A) {
+        keys = [(interrupt, Signal.interrupt), (quit, .quit), (suspend, .suspend)]
+            .filter { $0.0 != 0 }.map { (KeyDecoder.event($0.0), $0.1) }
+    }
+
+    func signal(of event: KeyEvent) -> Signal? {
+        guard event.kind == .press else { return nil }
+        return keys.first {
+            event.isOf($0.key.key) && event.modifiers.command == $0.key.modifiers.command
+        }?.signal
     }
 }

@@ -14,31 +14,31 @@ struct RepeatFilter {
     enum Verdict: Equatable, Sendable {
         case press
         case repetition
-        /// It is known at this time: `due(at:)` tells.
+        /// `due(at:)` tells at that time.
         case unknown(until: ContinuousClock.Instant)
     }
 
     private struct Held {
         var first: ContinuousClock.Instant
         var last: ContinuousClock.Instant
-        /// Whether the first press was for another program.
+        /// The first press was for another program.
         var isForeign: Bool
     }
 
-    /// How long after its press a key may be repeated for the first time.
+    /// From the press to the first repeat, at most.
     static let delay = Duration.milliseconds(700)
-    /// How long after a repeat it may be repeated again.
+    /// From one repeat to the next, at most.
     static let interval = Duration.milliseconds(150)
 
     private var held: [KeyCode: Held] = [:]
     private var pending: (key: KeyCode, at: ContinuousClock.Instant)?
 
-    /// Begins at a time at which this key may be down, for another program.
+    /// `key` may be down already, for another program.
     init(held key: KeyCode? = nil, at now: ContinuousClock.Instant) {
         if let key { held[key] = Held(first: now, last: now, isForeign: true) }
     }
 
-    /// Judges the bytes of a key; what is `due` has been asked for.
+    /// Call `due` first.
     mutating func press(_ key: KeyCode, at now: ContinuousClock.Instant) -> Verdict {
         // Only keys that are repeated matter: what is remembered is bounded.
         held = held.filter { now - $0.value.last <= Self.delay }
@@ -61,10 +61,10 @@ struct RepeatFilter {
 
     mutating func release(_ key: KeyCode) { held[key] = nil }
 
-    /// When the next key is known that is not known yet.
+    /// When `due` knows more.
     var deadline: ContinuousClock.Instant? { pending.map { $0.at + Self.interval } }
 
-    /// The key that was pressed, and not repeated, when its time has come.
+    /// A key that was pressed and not repeated, once that is certain.
     mutating func due(at now: ContinuousClock.Instant) -> KeyCode? {
         guard let (key, at) = pending, now >= at + Self.interval else { return nil }
         pending = nil

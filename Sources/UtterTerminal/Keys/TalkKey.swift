@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The key by which a person talks, as `--key` names it.
+/// The talk key, as `--key` names it.
 package struct TalkKey: Equatable, Sendable {
     package let name: String
-    /// The keys that go by this name.
     package let codes: [KeyCode]
-
-    /// What is held when nothing is said.
     package static let space = TalkKey("space", [.space])
 
     private init(_ name: String, _ codes: [KeyCode]) { (self.name, self.codes) = (name, codes) }
 
-    /// The key of a name or a character; nil when there is none.
+    /// By a name or a character.
     package init?(named name: String) {
         let plain = name.lowercased()
         if let codes = Self.byName[plain] {
@@ -27,17 +24,17 @@ package struct TalkKey: Equatable, Sendable {
         }
     }
 
-    /// What may be written, for the help.
+    /// For the help.
     package static let examples = "space, enter, f1 to f24, a letter, right-alt, scroll-lock"
 
     package var title: String { name.prefix(1).uppercased() + name.dropFirst() }
 
-    /// Whether every terminal tells of its press.
+    /// Whether every terminal reports its press.
     package var hasBytes: Bool { codes[0].hasBytes }
 
-    /// Whether this is about the key: alone, or with Shift.
+    /// The key alone, or with Shift.
     ///
-    /// When it goes up, whatever else is down does not matter; and a modifier is down itself.
+    /// At its release other keys do not matter; and a modifier is down itself.
     func isMeant(by event: KeyEvent) -> Bool {
         let isThere = codes.contains(where: event.isOf)
         return isThere && (event.kind == .release || !hasBytes || event.modifiers.command.isEmpty)

@@ -2,23 +2,21 @@
 
 /// Lays out the help of a command for the width of a terminal.
 ///
-/// The parser breaks lines wherever the words of the sources end, and not those of usage. Here its
-/// help, which it made for an endless line, is broken between words: paragraphs are filled, and
-/// what stands in the second of two columns stays there.
+/// The parser breaks lines where the sources do. Its help, made for an endless line, is broken
+/// between words here: paragraphs are filled, and the second of two columns stays in place.
 package struct HelpLayout {
-    /// No line is longer, however wide the terminal is.
+    /// Also on a wider terminal.
     private static let widest = 80
-    /// On a narrower terminal lines are broken by the terminal.
+    /// A narrower terminal breaks the lines itself.
     private static let narrowest = 20
     /// Where the parser begins the second column.
     private static let secondColumn = 26
-    /// How much room the second column needs to stand beside the first.
+    /// The least width of the second column beside the first.
     private static let leastRoom = 30
     private static let usage = "USAGE: "
 
     private let columns: Int
 
-    /// Lays out for a terminal of this width; nil is none.
     package init(columns: Int?) {
         self.columns = min(max(columns ?? Self.widest, Self.narrowest), Self.widest)
     }
@@ -27,9 +25,7 @@ package struct HelpLayout {
         text.hasPrefix("OVERVIEW: ") || text.hasPrefix(usage)
     }
 
-    /// Help in lines of that width.
-    ///
-    /// - Parameter text: the parser's, whose lines are broken nowhere but in the sources.
+    /// - Parameter text: the parser's help, made for an endless line.
     /// - Returns: the lines, with their ends.
     package func text(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -40,7 +36,7 @@ package struct HelpLayout {
 
     // MARK: - Overview
 
-    /// Fills paragraphs; what is indented, or has two columns, stands for itself.
+    /// Fills paragraphs, and keeps lines that are indented or have two columns.
     private func overview(_ lines: ArraySlice<Substring>) -> [String] {
         var filled: [String] = []
         var paragraph: [Substring] = []
@@ -60,7 +56,7 @@ package struct HelpLayout {
         return filled
     }
 
-    /// A line of a list: a command, and what it does in a second column.
+    /// A command, and a second column with what it does.
     private func example(_ line: Substring) -> [String] {
         let indent = line.prefix { $0 == " " }.count
         let words = line.dropFirst(indent)
@@ -94,7 +90,7 @@ package struct HelpLayout {
 
     // MARK: - Lines
 
-    /// Two columns beside each other, or below each other where there is no room.
+    /// Below each other where there is no room.
     private func beside(_ first: Substring, _ second: Substring, at column: Int) -> [String] {
         let isEmpty = first.allSatisfy { $0 == " " }
         guard columns - column >= Self.leastRoom else {
@@ -107,7 +103,7 @@ package struct HelpLayout {
         return hanging(second, behind: head[...], indent: column)
     }
 
-    /// A text behind its beginning, further lines of it indented.
+    /// Further lines are indented.
     private func hanging(
         _ text: Substring, behind head: Substring, indent: Int, isUsage: Bool = false
     ) -> [String] {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Paints lines that change on a terminal: those of the newest take; pure.
+internal import Glibc
+internal import LinuxPlatform
+
+/// Paints the changing lines of the newest take on a terminal; pure.
 struct LivePainter: Sendable {
     var schedule = RedrawSchedule()
-    /// What is known of the takes that are not over.
+    /// Of takes that are not over.
     private var states: [Int: ScreenState] = [:]
-    /// The newest take that was shown: those before it are not, any more.
     private var newest = 0
-    /// What is on the screen, and for which window; nil when nothing is there.
+    /// Nil when nothing is on the screen.
     private var drawn: (lines: [String], size: WindowSize)?
 
-    /// Learns what is to be seen of a take.
-    ///
-    /// - Returns: the lines that stay, to be written above.
+    /// - Returns: lines that stay, to be written above.
     mutating func show(_ state: ScreenState, of take: Int) -> [String] {
         let before = states.updateValue(state, forKey: take)
         newest = max(newest, take)
@@ -27,15 +27,15 @@ struct LivePainter: Sendable {
         return lines
     }
 
-    /// Forgets a take; whether it was shown.
+    /// - Returns: whether the take was shown.
     mutating func hide(_ take: Int) -> Bool {
         states[take] = nil
         return take == newest
     }
 
-    /// What draws the lines; nil when they are there, or when there are none.
+    /// Nil when the lines are on the screen already, or there are none.
     ///
-    /// The turn is over all the same, and also when nothing may be drawn in it.
+    /// The turn is over even if nothing may be drawn in it (`isFree` is false).
     mutating func draw(
         in size: WindowSize, hasColour: Bool, at now: ContinuousClock.Instant, isFree: Bool = true
     ) -> String? {
@@ -49,19 +49,17 @@ struct LivePainter: Sendable {
         return LiveText.drawing(lines)
     }
 
-    /// What takes the lines away; nil when there are none.
     mutating func erase() -> String? {
         defer { drawn = nil }
         return drawn == nil ? nil : LiveText.erasure()
     }
 }
 
-/// Decides when a line that changes is drawn: at once after a rest, otherwise with the next turn.
+/// When a changing line is drawn: at once after a rest, else at the next turn.
 ///
-/// Pure. However often the line changes, it is drawn 16 times a second at most, and its last state
-/// always is.
+/// Pure. At most 16 drawings a second, and the last state is always drawn.
 struct RedrawSchedule {
-    /// The least time between two drawings; eyes see no more.
+    /// Eyes see no more.
     static let interval = Duration.milliseconds(60)
 
     private var isDue = false
@@ -69,16 +67,14 @@ struct RedrawSchedule {
     /// When the line changes by itself, because it counts seconds.
     private var changesAt: ContinuousClock.Instant?
 
-    /// Says that the line has changed.
     mutating func change() { isDue = true }
 
-    /// How long to wait before the line is drawn, zero for now; nil is until it changes.
     func wait(at now: ContinuousClock.Instant) -> Duration? {
         if isDue { return max(.zero, (earliest ?? now) - now) }
         return changesAt.map { max(.zero, $0 - now) }
     }
 
-    /// Says that the line is drawn, and after how long it changes by itself.
+    /// `nextChange` is when the line changes by itself.
     mutating func draw(at now: ContinuousClock.Instant, nextChange: Duration?) {
         isDue = false
         earliest = now + Self.interval
@@ -86,15 +82,14 @@ struct RedrawSchedule {
     }
 }
 
-/// Paints lines that stay, of one take: one for what has changed, and at most one a second, so that
-/// a listener can follow; pure.
+/// Paints lines that stay, at most one a second, so that a listener can follow; pure.
 ///
-/// What is no longer so before its turn is not told.
+/// A state that is over before its turn is not written.
 struct LogPainter: Sendable {
     /// The least time between two lines.
     private let interval: Duration
     private var (course, connection) = (ScreenState().course, ScreenState().connection)
-    /// The same, as far as it has been told.
+    /// As far as they were written.
     private var (toldCourse, toldConnection) = (ScreenState().course, ScreenState().connection)
     private var next: ContinuousClock.Instant?
 
@@ -106,7 +101,7 @@ struct LogPainter: Sendable {
         if case .lost = toldConnection {} else if connection == .back { toldConnection = .back }
     }
 
-    /// The line that is to be told now, which counts as told; nil when there is none.
+    /// The line to write now, which counts as written.
     mutating func take(at now: ContinuousClock.Instant) -> String? {
         guard wait(at: now) == .zero else { return nil }
         next = now + interval
@@ -118,14 +113,14 @@ struct LogPainter: Sendable {
         return connection.text
     }
 
-    /// How long to wait before a line is told; nil is until there is one.
+    /// Nil while there is no line.
     func wait(at now: ContinuousClock.Instant) -> Duration? {
         (course, connection) == (toldCourse, toldConnection) ? nil : max(.zero, (next ?? now) - now)
     }
 }
 
 extension ScreenState.Course {
-    /// What a log says of it, when it has said the other; nil is nothing.
+    /// What a log says of it after `told`; nil is nothing.
     fileprivate func text(after told: Self) -> String? {
         switch self {
         case .unknown: return nil
@@ -145,5 +140,47 @@ extension ScreenState.Connection {
         case .lost(let text): text
         case .back: "connected again"
         }
+    }
+}
+
+/// The codes (ECMA-48, DEC private modes) that draw lines over themselves.
+///
+/// The cursor rests at the first column of the first line. A terminal that is made narrower and
+/// wraps the lines keeps it there, and one that cuts them does too; so clearing from the cursor to
+/// the end of the screen erases all pieces, however many rows they have become, and nothing above.
+package enum LiveText {
+    package static func erasure() -> String { "\r\u{1B}[J" }
+
+    /// At most as many lines as the window has rows.
+    ///
+    /// Nothing is cleared first, so that nothing flickers. Automatic wrapping is off: the terminal
+    /// may have become narrower.
+    static func drawing(_ lines: [String]) -> String {
+        "\r\u{1B}[?7l" + lines.joined(separator: "\u{1B}[K\r\n")
+            + "\u{1B}[J\u{1B}[?7h" + up(lines.count - 1) + "\r"
+    }
+
+    private static func up(_ count: Int) -> String { count > 0 ? "\u{1B}[\(count)A" : "" }
+}
+
+/// Of standard error's terminal.
+package struct WindowSize: Equatable {
+    /// At least 1 each.
+    var columns: Int
+    var rows: Int
+
+    /// 80 by 24 when it is not known.
+    static var current: WindowSize {
+        WindowSize(columns: StandardError.columns, rows: terminalRows(STDERR_FILENO) ?? 24)
+    }
+
+    /// Makes changes of the size wait for the drawing thread (`SIGWINCH`).
+    ///
+    /// Called before any thread is started.
+    package static func listen() {
+        var mask = sigset_t()
+        unsafe sigemptyset(&mask)
+        unsafe sigaddset(&mask, SIGWINCH)
+        _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
     }
 }

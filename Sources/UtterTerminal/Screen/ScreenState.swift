@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a person is to see of what runs: a take, many of them, or a microphone; pure.
+/// What the screen shows of a take, many takes, or a microphone; pure.
 package struct ScreenState: Sendable, Equatable {
-    /// The colour of the title.
     package enum Tone: Int, Sendable {
         case microphone = 31
         case caution = 33
         case calm = 36
     }
 
-    /// What stands behind the title.
     package enum Fact: Sendable, Equatable {
-        /// A text; the same, shorter, in the forms that follow.
+        /// The forms that follow are shorter.
         case text([String])
-        /// A time that goes on.
+        /// A running time.
         case since(ContinuousClock.Instant)
         case level(LevelMeter)
-        /// A bar of how much is done, from 0 to 1.
+        /// A bar, from 0 to 1.
         case share(Double)
     }
 
-    /// Why what is recorded is not where it should be.
+    /// Why the recording is not where it should be.
     package enum Delay: Sendable, Equatable {
-        /// Nothing can be sent until then; a service that is busy can be reached.
+        /// Nothing is sent before `nextTry`; a busy service can be reached.
         case outage(isBusy: Bool, nextTry: ContinuousClock.Instant)
         case behind(seconds: Int)
     }
@@ -31,34 +29,31 @@ package struct ScreenState: Sendable, Equatable {
     package enum Course: Sendable, Equatable {
         case unknown
         case opening(String)
-        /// Told on any screen, the others in a log alone.
+        /// Written on any screen; the others only in a log.
         case begun(String)
         case stopped(String)
-        /// The end is told with this, unless it was told before.
+        /// Written at the end, unless `sent` was before.
         case sent(afterStop: String)
     }
 
-    /// Whether the service can be reached, as far as the person is told.
+    /// As far as the person is told.
     package enum Connection: Sendable, Equatable {
         case untold
         case lost(String)
         case back
     }
 
-    /// More of the words is not looked at for one drawing, in bytes; it fills the largest window.
+    /// In bytes: more words do not fit into the largest window.
     private static let mostWords = 1 << 15
-    /// How many cells a bar of what is done may have.
+    /// In cells.
     private static let shareSizes = Array((4...40).reversed())
-
-    /// What is done, in a word.
     private(set) var title = ""
     private var tone: Tone?
     private(set) var facts: [Fact]
-    /// What may cost the recording, the worst first.
     package var dangers: [String] = []
     package var delay: Delay?
     package var isSafe = false
-    /// What stands below, such as the text that was heard.
+    /// Below the line, such as the text so far.
     package var words = ""
     package var course = Course.unknown
     package var connection = Connection.untold
@@ -67,7 +62,7 @@ package struct ScreenState: Sendable, Equatable {
         (self.title, self.tone, self.facts) = (title, tone, facts)
     }
 
-    /// After how long a terminal shows something else by itself; nil is never.
+    /// When the picture changes by itself; nil is never.
     var nextChange: Duration? {
         var counts = facts.contains { if case .since = $0 { true } else { false } }
         if case .outage = delay { counts = true }
@@ -79,7 +74,7 @@ package struct ScreenState: Sendable, Equatable {
     ///
     /// The words have at most half of the rows, so that what stands above stays in sight. The newest
     /// are shown; what is cut begins with "…".
-    package func lines(
+    func lines(
         columns: Int, rows: Int, hasColour: Bool, at now: ContinuousClock.Instant
     ) -> [String] {
         let line = line(columns: columns - 1, hasColour: hasColour, at: now)
@@ -88,10 +83,10 @@ package struct ScreenState: Sendable, Equatable {
         return [line] + Self.newest(of: words, columns: columns - 1, rows: room)
     }
 
-    /// The end of the text that has room in so many rows.
+    /// The end of the text that fits into `rows`.
     ///
-    /// Lines break where they broke before, while words are only added: they are counted from
-    /// the text's beginning, or from a place that moves seldom.
+    /// Lines stay the same while words are added: they are counted from the text's beginning, or
+    /// from a place that seldom moves.
     private static func newest(of text: String, columns: Int, rows: Int) -> [String] {
         let bytes = text.utf8
         let skipped = max(0, bytes.count / (mostWords / 2) - 1) * (mostWords / 2)
@@ -106,7 +101,7 @@ package struct ScreenState: Sendable, Equatable {
         return lines
     }
 
-    /// The texts of a fact, the longest first; none of one that is a bar or nothing.
+    /// The longest first; none for a bar or nothing.
     private func texts(of fact: Fact, at now: ContinuousClock.Instant) -> [String] {
         switch fact {
         case .text(let forms): forms
@@ -116,7 +111,7 @@ package struct ScreenState: Sendable, Equatable {
         }
     }
 
-    /// The longest bar for a fact that has so much room with a blank and two ends; nil for none.
+    /// The longest that fits into `room` with a blank and two ends.
     private func bar(of fact: Fact, room: Int) -> String? {
         switch fact {
         case .text, .since: nil
@@ -131,7 +126,7 @@ package struct ScreenState: Sendable, Equatable {
         }
     }
 
-    /// The line of the state: what matters less is left out when it has no room.
+    /// Leaves out the least important parts first.
     private func line(columns: Int, hasColour: Bool, at now: ContinuousClock.Instant) -> String {
         let name = String(title.prefix(max(0, columns)))
         let warnings = warnings(at: now)
@@ -166,13 +161,12 @@ package struct ScreenState: Sendable, Equatable {
         return paint(name, tone) + rest + (warning.map { " " + paint($0, .caution) } ?? "")
     }
 
-    /// With the blank before it; nothing takes no room.
+    /// With the blank before it; 0 for no text.
     private static func width(_ text: String) -> Int {
         text.isEmpty ? 0 : 1 + TextWidth.columns(of: text)
     }
 
-    /// What a person has to know of what is not as it should be: the same statement several times,
-    /// the longest first.
+    /// The warnings, each in several lengths, the longest first.
     private func warnings(at now: ContinuousClock.Instant) -> [String] {
         let delays = delays(at: now)
         guard let first = dangers.first else { return delays.isEmpty ? [] : delays + ["!"] }
@@ -203,18 +197,18 @@ package struct ScreenState: Sendable, Equatable {
     }
 }
 
-/// A bar that shows how loud the signal is, and how loud it was a moment ago.
+/// A bar of the signal's level, with its recent peak.
 ///
-/// Pure. From -60 dBFS, where quiet rooms are, to full scale.
+/// Pure. From -60 dBFS, a quiet room, to full scale.
 package struct LevelMeter: Equatable, Sendable {
-    /// How many cells a bar has: the most for which there is room.
+    /// In cells; the largest that fits.
     static let sizes = [24, 12, 6]
-    /// How long the highest peak stays marked.
+    /// How long the peak stays marked.
     private static let hold = Duration.milliseconds(1_500)
     private static let floor: Float = -60
-    /// A cell that is filled from its left, in eighths.
+    /// One cell, filled from the left.
     private static let eighths = Array(" ▏▎▍▌▋▊▉█")
-    /// One cell that is filled from below.
+    /// One cell, filled from below.
     private static let steps = Array(" ▁▂▃▄▅▆▇█")
 
     private var share: Float = 0
@@ -223,7 +217,7 @@ package struct LevelMeter: Equatable, Sendable {
 
     package init() {}
 
-    /// Learns how loud the signal is now, in dBFS.
+    /// In dBFS.
     package mutating func note(decibels: Float, at now: ContinuousClock.Instant) {
         share = min(max((decibels - Self.floor) / -Self.floor, 0), 1)
         let isOver = heldSince.map { now - $0 >= Self.hold } ?? true
@@ -231,7 +225,7 @@ package struct LevelMeter: Equatable, Sendable {
         (held, heldSince) = (share, now)
     }
 
-    /// So many cells with the level in them, the highest peak as a stroke, between two ends.
+    /// With the peak as a stroke, between two ends.
     func bar(cells: Int) -> String {
         let filled = Int((share * Float(cells * 8)).rounded())
         var bar = (0..<cells).map { cell in

@@ -6,15 +6,15 @@ internal import Synchronization
 
 /// Everything that a person reads besides the transcript.
 ///
-/// Errors are `utter: error: …` and what to do is `utter: hint: …`; both in lower case, without
-/// a full stop. Nothing here is ever mixed into standard output.
+/// Errors are `utter: error: …`, and what to do is `utter: hint: …`; both in lower case, without a
+/// full stop.
 package enum StandardError {
     private static let canMoveCursor = isatty(STDERR_FILENO) == 1 && Environment.terminalHasCodes
     private static let isColourWanted = (Environment["NO_COLOR"] ?? "").isEmpty
-    /// Whether the person wants no control sequences, whatever the terminal can do.
+    /// The person wants no control sequences.
     private static let plain = Atomic(false)
 
-    /// Whether standard error is a terminal whose cursor may be moved.
+    /// A terminal whose cursor may be moved.
     package static var isTerminal: Bool { canMoveCursor && !isPlain }
 
     static var hasColour: Bool { isTerminal && isColourWanted }
@@ -25,7 +25,7 @@ package enum StandardError {
 
     package static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }
 
-    /// Whether a line can be written without waiting for its reader.
+    /// Without waiting for the reader.
     package static var isWritable: Bool {
         var request = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         return unsafe poll(&request, 1, 0) > 0 && request.revents & Int16(POLLOUT) != 0
@@ -46,23 +46,22 @@ package enum StandardError {
         }
     }
 
-    /// Writes one line, whatever the text holds: names of files and words of a service come from
-    /// outside.
+    /// The text may hold anything: names of files and words of a service come from outside.
     package static func line(_ text: String) {
         write(folded("utter: \(text)") + "\n")
     }
 
-    /// Writes why something failed; the word "error" in red where there are colours.
+    /// "error" is red where there are colours.
     package static func error(_ text: String) {
         let line = folded("utter: error: \(text)")
         let red = "utter: \u{1B}[31merror:\u{1B}[0m"
         write((hasColour ? red + line.dropFirst("utter: error:".count) : line) + "\n")
     }
 
-    /// Asks for a line, which is typed behind the question.
+    /// The answer is typed behind the question.
     package static func question(_ text: String) { write(folded("utter: \(text)") + " ") }
 
-    /// One line, broken between words for the terminal.
+    /// Broken between words for the terminal.
     static func folded(_ text: String, indent: Int = 0) -> String {
         let line = TerminalText.singleLine(TerminalText.sanitized(text))
         return isTerminal ? TextWidth.folded(line, columns: columns - indent) : line
@@ -74,6 +73,6 @@ package enum StandardError {
 }
 
 extension Environment {
-    /// Whether the terminal, as TERM names it, knows control sequences; one that has no name does not.
+    /// As TERM names it; a terminal without a name does not.
     static var terminalHasCodes: Bool { !["", "dumb", "unknown"].contains(self["TERM"] ?? "") }
 }

@@ -3,24 +3,24 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// Prints the transcript, and nothing else.
+/// The transcript, and nothing else.
 package enum StandardOutput {
-    /// The terminal's width in columns; nil when standard output is none.
+    /// Nil when standard output is no terminal.
     package static var columns: Int? {
         isatty(STDOUT_FILENO) == 1 ? terminalColumns(STDOUT_FILENO) ?? 80 : nil
     }
 
-    /// The width that the person asks for (`COLUMNS`), otherwise the terminal's; nil for neither.
+    /// `COLUMNS`, or else the terminal's width.
     package static func columns(orOf variable: String?) -> Int? {
         variable.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? columns
     }
 
-    /// Writes a line; false, with `errno`, when not all of it could be written.
+    /// False, with `errno`, when not all of it was written.
     package static func print(_ text: String) -> Bool {
         write(Array(text.utf8) + [0x0A])
     }
 
-    /// Writes bytes; false, with `errno`, when not all of them could be written.
+    /// False, with `errno`, when not all bytes were written.
     package static func write(_ bytes: [UInt8]) -> Bool {
         var bytes = bytes[...]
         while !bytes.isEmpty {

@@ -4,15 +4,15 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
-/// Where a person sees what runs, painted by a thread of its own: lines on a terminal that change, or
-/// lines that stay, for logs and for those who listen.
+/// Shows what runs, painted by a thread of its own: changing lines on a terminal, or lines that
+/// stay, for logs.
 ///
 /// From any thread. The lock is held while the terminal takes what is painted.
 package final class StatusScreen: Sendable {
     private struct State {
         var live: LivePainter?
         var log: LogPainter?
-        /// How many have the terminal to write to it.
+        /// Calls of `write` under way.
         var writers = 0
         var isOver = false
     }
@@ -21,13 +21,13 @@ package final class StatusScreen: Sendable {
     package static let silent = StatusScreen()
 
     private let state = Mutex(State())
-    /// What wakes the thread, the last when the window has another size.
+    /// The thread's wake-ups; `resizing` is `SIGWINCH`.
     private let events: (wakeup: Wakeup, resizing: SignalDescriptor)?
     private let thread = Mutex<NamedThread?>(nil)
 
     private init() { events = nil }
 
-    /// Begins with nothing to show, and with a thread that runs until `end()`.
+    /// Starts the thread, which runs until `end()`.
     package init(isLive: Bool) {
         // Without a descriptor or a thread all is said at once, in lines that stay.
         events = try? (Wakeup(), SignalDescriptor(signals: [SIGWINCH]))
@@ -45,7 +45,7 @@ package final class StatusScreen: Sendable {
 
     package var isLive: Bool { state.withLock { $0.live != nil } }
 
-    /// Shows what is to say of a take in its turn; on a terminal, unless a newer one is shown.
+    /// On a terminal only the newest take is shown.
     package func show(_ content: ScreenState, of take: Int = 1) {
         let lines = state.withLock { state in
             state.log?.show(content)
@@ -55,7 +55,6 @@ package final class StatusScreen: Sendable {
         wake()
     }
 
-    /// Takes away what is shown of a take.
     package func hide(_ take: Int = 1) {
         state.withLock { state in
             guard state.live?.hide(take) == true else { return }
@@ -63,7 +62,7 @@ package final class StatusScreen: Sendable {
         }
     }
 
-    /// Has lines written that stay, above those that change: nothing is drawn meanwhile.
+    /// Runs `body`, which writes lines above the changing ones; nothing is drawn meanwhile.
     @discardableResult
     package func write<Result: Sendable>(_ body: () -> Result) -> Result {
         state.withLock { state in
@@ -80,7 +79,7 @@ package final class StatusScreen: Sendable {
         return body()
     }
 
-    /// Takes everything away, for good; what waits for its turn is not told any more.
+    /// Erases everything, for good; lines that wait for their turn are dropped.
     package func end() {
         state.withLock { $0.isOver = true }
         events?.wakeup.signal()
@@ -123,7 +122,7 @@ package final class StatusScreen: Sendable {
         }
     }
 
-    /// Under the lock: a line that is told later stands below.
+    /// Under the lock: a line that is written later stands below.
     private func paint(_ state: inout State, at now: ContinuousClock.Instant) {
         if let text = state.log?.take(at: now) { StandardError.line(text) }
         guard !state.isOver, state.live?.schedule.wait(at: now) == .zero else { return }

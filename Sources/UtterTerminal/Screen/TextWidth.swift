@@ -14,10 +14,10 @@ package enum TextWidth {
         0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF,
         0x1AFF0...0x1B2FF, 0x1F000...0x1FAFF, 0x20000...0x3FFFD,
     ]
-    /// The vowels and ends of Korean syllables, which stand in the cells of their first letter.
+    /// Vowels and ends of Korean syllables share the cells of their first letter.
     private static let conjoining: ClosedRange<UInt32> = 0x1160...0x11FF
 
-    /// The columns of one character: the sum of its scalars'.
+    /// The sum of its scalars' widths.
     static func columns(of character: Character) -> Int {
         if let value = character.asciiValue { return value < 0x20 ? 0 : 1 }
         var columns = 0
@@ -44,21 +44,20 @@ package enum TextWidth {
         text.reduce(0) { $0 + columns(of: $1) }
     }
 
-    /// Whether a line may end between two characters: beside a blank, and beside wide ones, which are
-    /// mostly of languages that break anywhere.
+    /// Beside a blank, and beside wide characters, mostly of languages that break anywhere.
     private static func mayBreak(_ before: Character, _ after: Character) -> Bool {
         before == " " || after == " " || columns(of: before) > 1 || columns(of: after) > 1
     }
 
-    /// The text from the first place on at which a line may end, behind "…".
+    /// "…" and the text from the first possible break on.
     static func marked(_ text: some StringProtocol) -> String {
         let place = zip(text.indices.dropFirst(), zip(text, text.dropFirst()))
             .first { mayBreak($1.0, $1.1) }?.0
         return "…" + text[(place ?? text.endIndex)...]
     }
 
-    /// The end of the text in at most `columns` columns; what is cut begins with "…", and at a word
-    /// unless that is longer than the line.
+    /// The end of the text; what is cut begins with "…", at a word unless that is longer than the
+    /// line.
     static func suffix(of text: some StringProtocol, columns: Int) -> String {
         guard Self.columns(of: text) > columns else { return String(text) }
         // One is for the mark.
@@ -72,7 +71,7 @@ package enum TextWidth {
         return words.count > 1 ? words : "…" + text[start...]
     }
 
-    /// The beginning of the text in at most `columns` columns; what is cut ends with "…".
+    /// What is cut ends in "…".
     package static func prefix(of text: String, columns: Int) -> String {
         guard Self.columns(of: text) > columns else { return text }
         var room = columns - 1
@@ -83,15 +82,15 @@ package enum TextWidth {
         return columns > 0 ? text[..<(end ?? text.endIndex)] + "…" : ""
     }
 
-    /// The text, and blanks up to so many columns.
+    /// With blanks at the end.
     package static func padded(_ text: String, to columns: Int) -> String {
         text + String(repeating: " ", count: max(0, columns - Self.columns(of: text)))
     }
 
-    /// The text with a line feed before each word that does not fit into the line.
+    /// With a line feed before each word that does not fit.
     ///
-    /// A command to copy stays in one piece. What is longer than a line, such as a path, is broken by
-    /// the terminal: a line feed in it would be copied too.
+    /// A command to copy stays in one piece. The terminal breaks a longer word, such as a path: a
+    /// line feed in it would be copied, too.
     package static func folded(_ text: String, columns: Int) -> String {
         var pieces: [Substring] = []
         var isCommand = false
@@ -121,7 +120,7 @@ package enum TextWidth {
         return result
     }
 
-    /// The text in lines of at most `columns` columns, which break between words where they can.
+    /// Breaks between words where possible.
     package static func wrapped(_ text: some StringProtocol, columns: Int) -> [String] {
         var lines: [String] = []
         var line: [Character] = []

@@ -3,49 +3,46 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// Questions to the person at the terminal, one after the other, while nothing runs that could be
-/// lost.
+/// Questions to the person at the terminal, while nothing runs that could be lost.
 ///
-/// Ctrl-C and the like end the program as they do any other, and leave the terminal as it was.
+/// Ctrl-C and the like end the program, and leave the terminal as it was.
 package struct Dialogue {
-    /// Nothing more will be typed.
+    /// The input has ended.
     package struct End: Error {}
 
     package init() {}
 
-    /// Whether there is a person who reads the questions and can answer them.
+    /// Whether a person can read and answer.
     package static var isPossible: Bool { Confirmation.isPossible }
 
-    /// What ends or stops the program.
+    /// The signals that end or stop the program.
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
-    /// Says a line; blanks before it stay.
+    /// Keeps blanks at the start.
     package func say(_ text: String) {
         let indent = String(text.prefix { $0 == " " })
         StandardError.write(indent + StandardError.folded(text, indent: indent.count) + "\n")
     }
 
-    /// Asks, and waits for a line.
-    ///
-    /// - Throws: `End` at the end of what is typed.
-    /// - Returns: the line without white space around it; empty for Enter alone.
+    /// - Throws: `End` at the end of the input.
+    /// - Returns: the line without outer white space; empty for Enter alone.
     package func ask(_ question: String) throws -> String {
         StandardError.write(StandardError.folded("\(question):") + " ")
         return try line()
     }
 
-    /// Asks for yes or no; Enter alone is the usual answer.
+    /// Enter alone is `usually`.
     ///
-    /// - Throws: `End` at the end of what is typed.
+    /// - Throws: `End` at the end of the input.
     package func confirms(_ question: String, usually: Bool) throws -> Bool {
         let answer = try ask("\(question) [\(usually ? "Y/n" : "y/N")]").lowercased()
         return answer.isEmpty ? usually : ["y", "yes"].contains(answer)
     }
 
-    /// Asks for what is not to be seen on the screen.
+    /// Without showing what is typed.
     ///
-    /// - Throws: `End` at the end of what is typed.
-    /// - Returns: the line without white space around it.
+    /// - Throws: `End` at the end of the input.
+    /// - Returns: the line without outer white space.
     package func askUnseen(_ question: String) throws -> String {
         while true {
             if let line = try unseenLine(question) { return line }
@@ -53,8 +50,7 @@ package struct Dialogue {
         }
     }
 
-    /// Hides what is typed until there is a line, or a signal: that is dealt with once the
-    /// terminal is as it was.
+    /// Nil after a signal, which is handled once the terminal is as it was.
     private func unseenLine(_ question: String) throws -> String? {
         var (mask, before) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&mask)
@@ -102,13 +98,11 @@ package struct Dialogue {
     }
 }
 
-/// A question with yes or no to the person at the terminal, where nothing runs meanwhile.
+/// A question with yes or no, where nothing runs meanwhile.
 package enum Confirmation {
     package static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-    /// Asks, and waits for a line.
-    ///
-    /// Ctrl-C ends the program as it does any other.
+    /// Ctrl-C ends the program as usual.
     package static func ask(_ question: String) -> Bool {
         Signals.unblock()
         defer { Signals.block() }

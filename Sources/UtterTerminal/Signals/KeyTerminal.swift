@@ -4,26 +4,23 @@ internal import CTerminal
 internal import Glibc
 internal import LinuxPlatform
 
-/// The terminal that controls this process, as a keyboard: its modes, what it is asked and what it
-/// sends.
+/// The terminal of this process as a keyboard: its modes, questions and input.
 ///
-/// Not standard input: so `utter | wl-copy` and `git commit -m "$(utter)"` have keys. Belongs to one
-/// thread, with SIGTTIN and SIGTTOU blocked. Nothing here waits for the terminal but `leave`, and
-/// that not long.
+/// Not standard input: so `utter | wl-copy` and `git commit -m "$(utter)"` have keys. Used by one
+/// thread, with SIGTTIN and SIGTTOU blocked. Only `leave` waits for the terminal, and not long.
 package final class KeyTerminal {
-    /// How long a terminal has to answer, unless the person says otherwise.
+    /// For the terminal to answer, unless the person says otherwise.
     package static let answerTime = Duration.milliseconds(200)
-    /// So many times as long the last answer is waited for: a slow link must not bring it to the
+    /// How many times longer the last answer is awaited: on a slow link it must not reach the
     /// shell.
     private static let lastAnswerFactor = 10
 
-    /// Events of keys, all of them as escape codes, without ambiguity: 1 + 2 + 8.
+    /// Events of all keys, as escape codes, without ambiguity: 1 + 2 + 8.
     private static let keyboardFlags = 11
     private static let pasteCodes = "\u{1B}[?2004h"
     /// `CSI c`: what every terminal answers, and in order.
     private static let question = "\u{1B}[c"
 
-    /// Registers what happens at the ends of this process, once.
     private static let areEndsWatched: Bool = {
         utter_terminal_watch_ends()
         return true
@@ -32,20 +29,20 @@ package final class KeyTerminal {
     private let descriptor: OwnedDescriptor
     private let device: TerminalDevice?
     private let hasCodes: Bool
-    /// Whether it may be able to report releases.
+    /// Whether the terminal may be able to report releases.
     let isWorthAsking: Bool
-    /// How it was before; nil while it is in modes that are not ours.
+    /// The modes before; nil while ours are not set.
     private var before: TerminalModes?
-    /// Until when an answer may come that is awaited.
+    /// For the answer that is awaited.
     private(set) var answerDeadline: ContinuousClock.Instant?
-    /// How many questions it has not answered, and until when it is expected to.
+    /// Questions without an answer.
     private var openQuestions = 0
     private var patienceEnd: ContinuousClock.Instant?
     private var answerTime = KeyTerminal.answerTime
-    /// Whether it has answered, and whether it reports keys as codes.
+    /// `reportsCodes`: keys come as escape codes.
     private var (hasAnswered, reportsCodes) = (false, false)
 
-    /// Opens the terminal; nil when there is none.
+    /// Nil when there is no terminal.
     init?() {
         // Not blocking: a terminal that is stopped with Ctrl-S must not keep us from ending.
         let flags = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
@@ -63,7 +60,7 @@ package final class KeyTerminal {
         _ = Self.areEndsWatched
     }
 
-    /// What to poll for `POLLIN`.
+    /// To be polled for `POLLIN`.
     var number: Int32 { descriptor.number }
 
     /// Whether keys reach this process now.
@@ -71,15 +68,15 @@ package final class KeyTerminal {
 
     var isTaken: Bool { before != nil }
 
-    /// The keys of which it would make signals now.
+    /// Of which the terminal would make signals.
     var signalKeys: SignalKeys { before?.signalKeys ?? SignalKeys() }
 
-    /// Puts the terminal into modes for keys, and drops what was typed before.
+    /// Sets modes for keys, and drops what was typed before.
     ///
-    /// - Parameter answerTime: how long it has to say if it reports releases, with what is read; nil
-    ///   asks nothing.
-    /// - Returns: the process that was killed and had left this terminal in its modes; it is put right
-    ///   first. Nil for none.
+    /// - Parameter answerTime: how long the terminal has to say if it reports releases; nil asks
+    ///   nothing.
+    /// - Returns: the killed process whose modes were on this terminal, which is put right first;
+    ///   nil for none.
     func take(answerTime: Duration?) -> Int32? {
         let isAsked = answerTime != nil
         var killed: Int32?
@@ -108,13 +105,13 @@ package final class KeyTerminal {
         return killed
     }
 
-    /// Asks a terminal that reports releases for two things more: that it tells when another window
-    /// gets the keyboard, and which key of a standard keyboard one is.
+    /// For a terminal that reports releases: asks for focus events, and for the key of a standard
+    /// keyboard.
     func askForMore() {
         write("\u{1B}[?1004h\u{1B}[=4;2u")
     }
 
-    /// Forgets what was typed and not read.
+    /// What was typed and not read.
     func dropInput() { _ = tcflush(number, TCIFLUSH) }
 
     func note(_ input: TerminalInput) {
@@ -133,7 +130,7 @@ package final class KeyTerminal {
         patienceEnd = .now + answerTime * Self.lastAnswerFactor
     }
 
-    /// Puts modes of ours in place once more: another program had the terminal meanwhile.
+    /// Sets our modes again, after another program had the terminal.
     func renew() {
         guard let before else { return }
         before.forKeys.apply(to: number)
@@ -142,8 +139,8 @@ package final class KeyTerminal {
 
     /// Puts the terminal right.
     ///
-    /// What it still sends for keys and questions must not reach the shell, so it is waited for; but
-    /// not at all when the process `isInHaste`. The decoder is where what was read ends.
+    /// Waits for input that it still sends, which must not reach the shell; not at all if
+    /// `isInHaste`. The decoder is where reading stopped.
     func leave(isInHaste: Bool = false, behind decoder: KeyDecoder = KeyDecoder()) {
         guard before != nil else { return }
         if !isInHaste, isInForeground { drain(decoder) }
@@ -153,13 +150,13 @@ package final class KeyTerminal {
         (openQuestions, hasAnswered, reportsCodes) = (0, false, false)
     }
 
-    /// Puts the terminal right, whatever thread listens to it: this process ends now.
+    /// From any thread, at the end of this process.
     package static func putRight() { _ = utter_terminal_restore() }
 
-    /// Reads until the last answer that is still to come, and the end of a paste.
+    /// Reads up to the last awaited answer, and the end of a paste.
     ///
-    /// Of the keys in between those count that ask for a signal. What a person types meanwhile for
-    /// the shell is lost, so that nothing is waited for that will not come.
+    /// Of keys in between only those for signals count. What a person types for the shell meanwhile
+    /// is lost, so nothing is awaited that will not come.
     private func drain(_ decoder: KeyDecoder) {
         var decoder = decoder
         // One that has not answered by now never does.
@@ -182,17 +179,17 @@ package final class KeyTerminal {
         }
     }
 
-    /// What one read found.
+    /// The result of one read.
     enum Found: Equatable {
         case bytes([UInt8])
         case nothing
-        /// What is typed is another program's, until this process is in the foreground again.
+        /// Another program has the terminal, until this process is in the foreground again.
         case inBackground
-        /// There will never be anything more.
+        /// The end of the input.
         case closed
     }
 
-    /// Reads what is there; called when the descriptor is ready.
+    /// Called when the descriptor is ready.
     func read() -> Found {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = unsafe Glibc.read(number, &bytes, bytes.count)
@@ -216,7 +213,7 @@ package final class KeyTerminal {
         (isAsked ? "\u{1B}[?1004l\u{1B}[<u" : "") + "\u{1B}[?2004l"
     }
 
-    /// Puts the terminal right that a killed process has left.
+    /// Puts right what a killed process has left.
     private func repair(by marker: TerminalMarker) {
         if hasCodes { write(restoringCodes(isAsked: true)) }
         // The shell may have done it: what is not as ours was is as the person wants it.

@@ -4,8 +4,8 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
-/// Where lines come from: standard input when it is a terminal or a pipe, otherwise the terminal
-/// that controls this process.
+/// Where lines come from: standard input if it is a terminal or a pipe, else the terminal of this
+/// process.
 ///
 /// A file or /dev/null on standard input is not read: it belongs to another program's loop.
 struct Keyboard: Sendable {
@@ -23,7 +23,7 @@ struct Keyboard: Sendable {
 
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Standard input, when it is a pipe, to which a program writes; otherwise nil.
+    /// Standard input, if it is a pipe.
     static var pipe: Keyboard? {
         isPipe(STDIN_FILENO) ? Keyboard(descriptor: STDIN_FILENO) : nil
     }
@@ -33,17 +33,15 @@ struct Keyboard: Sendable {
         return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }
 
-    /// What one read found.
     enum Found {
         case line(String)
         case nothing
-        /// There will never be anything more, or what is typed is another program's.
+        /// The end of the input, or another program has the terminal.
         case closed
     }
 
-    /// Reads what is there; called when the descriptor is ready.
-    ///
-    /// Called with SIGTTIN blocked: otherwise a read from the background would stop the process.
+    /// Called when the descriptor is ready, with SIGTTIN blocked: a read from the background would
+    /// stop the process.
     func read() -> Found {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
@@ -57,17 +55,14 @@ struct Keyboard: Sendable {
     }
 }
 
-/// A question to the person at the terminal, and the line that answers it.
+/// A question to the person at the terminal, and its answer.
 final class Question: Sendable {
     private let answer = Mutex<String?>(nil)
     private let wakeup: Wakeup
 
-    /// Asks; there is no answer yet.
-    ///
     /// - Throws: `SystemError` when the process has no descriptor left.
     init() throws(SystemError) { wakeup = try Wakeup() }
 
-    /// Answers; from any thread.
     func take(_ line: String) {
         answer.withLock { $0 = line }
         wakeup.signal()
@@ -77,7 +72,7 @@ final class Question: Sendable {
     ///
     /// - Parameters:
     ///   - limit: how long the person has.
-    ///   - keyboard: read here when no other thread listens to it.
+    ///   - keyboard: read here when no other thread reads it.
     ///   - isOver: asked now and then: whether the answer is not wanted any more.
     /// - Returns: the line, or nil without one.
     func wait(within limit: Duration, _ keyboard: Keyboard?, isOver: () -> Bool) -> String? {

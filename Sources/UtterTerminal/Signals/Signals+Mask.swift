@@ -17,8 +17,7 @@ extension Signals {
         for number in [SIGINT, SIGTERM, SIGUSR1, SIGUSR2] { _ = signal(number, SIG_DFL) }
     }
 
-    /// Undoes `block` on this thread, for a program that is about to be executed in place of
-    /// this one, or for a wait in which nothing can be lost.
+    /// Undoes `block` on this thread, before `exec`, or for a wait in which nothing can be lost.
     package static func unblock() {
         var mask = inherited
         _ = unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
@@ -26,18 +25,17 @@ extension Signals {
         _ = signal(SIGXFSZ, SIG_DFL)
     }
 
-    /// Blocks what stops and ends a process from its terminal, too: the terminal is put right first.
+    /// Blocks the terminal's signals to stop or end, too: the terminal is put right first.
     ///
-    /// Not done by commands that do not listen to them.
+    /// Only for commands that read keys.
     static func blockJobControl() { change(SIG_BLOCK, jobControl) }
 
-    /// The signals that are obeyed: SIGHUP unless nohup(1) had it ignored.
+    /// SIGHUP unless nohup(1) had it ignored.
     static let watched = [SIGINT, SIGTERM, SIGUSR1, SIGUSR2] + (isIgnored(SIGHUP) ? [] : [SIGHUP])
 
-    /// The signals that do what they always do, after the terminal was put right.
+    /// They act as usual, after the terminal was put right.
     static let jobControl = [SIGTSTP, SIGQUIT].filter { !isIgnored($0) } + [SIGCONT]
 
-    /// What was blocked when the program began.
     private static let inherited: sigset_t = {
         var mask = sigset_t()
         _ = unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
@@ -51,7 +49,7 @@ extension Signals {
         _ = unsafe pthread_sigmask(how, &mask, nil)
     }
 
-    /// Whether this process was started with a signal ignored; it is left as it was.
+    /// Inherited; left as it is.
     ///
     /// Blocked signals reach a signalfd even when they are ignored.
     private static func isIgnored(_ number: Int32) -> Bool {

@@ -4,58 +4,52 @@ internal import Glibc
 package import LinuxPlatform
 internal import Synchronization
 
-/// Signals, the keys of the terminal and lines on a pipe, as one sequence of requests.
+/// Signals, keys of the terminal and lines on a pipe, as one sequence of requests.
 ///
-/// A thread of its own reads a `signalfd(2)`, the terminal and the pipe, so that no code of ours but
-/// what puts the terminal right ever runs in a signal handler.
+/// A thread reads a `signalfd(2)`, the terminal and the pipe; of our code only what puts the
+/// terminal right runs in a signal handler.
 package final class Signals: Sendable {
-    /// How a person can say when a recording begins and ends.
+    /// How a person begins and ends a recording.
     package enum Controls: Sendable, Equatable {
-        /// Keys of the terminal; this process may be in the background yet.
+        /// Of the terminal; this process may still be in the background.
         case keys(KeyInterpreter.Reports)
-        /// Lines on the pipe that is standard input.
         case lines
-        /// Signals alone.
         case nothing
     }
 
-    /// What became of the terminal when it was taken.
     package struct Taken: Sendable {
         package var controls: Controls
-        /// The process that was killed and had left the terminal in its modes.
+        /// The killed process that had left its modes on the terminal.
         package var killed: Int32?
     }
 
     private struct State {
         var handler: (@Sendable (Request) -> Void)?
-        /// Where the next line goes when a question has been asked.
+        /// Gets the next line.
         var question: Question?
-        /// What came before there was a handler, in order.
+        /// Requests before there was a handler, in order.
         var early: [Request] = []
-        /// What the thread is to do with the terminal, in order.
         var orders: [Order] = []
     }
 
     private enum Order {
         case take(TalkKey, Duration?, Settlement<Taken>)
         case leave(Settlement<Void>)
-        /// Another program has it until it is taken back.
+        /// To another program, until it is taken back.
         case lend(Wakeup)
         case takeBack
     }
 
     private let state = Mutex(State())
     private let wakeup: Wakeup
-    /// Standard input, when it is a pipe that is listened to.
+    /// Standard input, if it is a pipe that is read.
     private let pipe: Keyboard?
 
-    /// How long SIGTERM and SIGHUP leave to seal the take and to write what is known of it; what
-    /// ends a session kills soon after that.
+    /// The time after SIGTERM and SIGHUP to seal the take and write what is known: the sender kills
+    /// soon after that.
     private static let farewellTime = Duration.seconds(5)
 
-    /// Starts the thread.
-    ///
-    /// Called on the main thread, while no other runs that does not block all signals.
+    /// Called on the main thread, while all other threads block all signals.
     ///
     /// - Parameter readsPipe: whether a line from a pipe on standard input asks to stop.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
@@ -67,9 +61,9 @@ package final class Signals: Sendable {
         _ = try NamedThread(name: "signals") { [self] in listen(to: descriptor) }
     }
 
-    /// Gives every request to `handler`, on the thread of the signals.
+    /// Calls `handler` for every request, on the thread of the signals.
     ///
-    /// Those that have come before are given at once, on the calling thread. Called once.
+    /// Earlier requests are given at once, on the calling thread. Called once.
     package func handle(_ handler: @escaping @Sendable (Request) -> Void) {
         let early = state.withLock { state in
             state.handler = handler
@@ -97,16 +91,15 @@ package final class Signals: Sendable {
         return await taken.value
     }
 
-    /// Puts the terminal right, and listens to its keys no more.
+    /// Puts the terminal right, and reads its keys no more.
     package func leaveKeys() async {
         let left = Settlement<Void>()
         order(.leave(left))
         await left.value
     }
 
-    /// Reads no keys until `takeKeysBack`, and puts the terminal right for another program.
-    ///
-    /// Blocks until that is done.
+    /// Reads no keys until `takeKeysBack`, and puts the terminal right for another program; blocks
+    /// until that is done.
     func lendKeys() {
         // Without a descriptor the other program shares the terminal with the keys.
         guard let done = try? Wakeup() else { return }
@@ -115,7 +108,7 @@ package final class Signals: Sendable {
         _ = waitUntilReadable(done.descriptor, by: .now + .seconds(5))
     }
 
-    /// Reads keys again, if they were read before.
+    /// If they were read before.
     func takeKeysBack() { order(.takeBack) }
 
     private func order(_ order: Order) {
@@ -125,7 +118,7 @@ package final class Signals: Sendable {
 
     // MARK: - Questions
 
-    /// Whether there is a person at a terminal who can read a question and answer it.
+    /// Whether a person can read and answer a question.
     package var hasTerminal: Bool {
         guard StandardError.isTerminal, let keyboard = pipe ?? Keyboard() else { return false }
         return isatty(keyboard.descriptor) == 1
@@ -133,7 +126,7 @@ package final class Signals: Sendable {
 
     /// Waits for a line from the keyboard, away from the cooperative pool.
     ///
-    /// Called when no keys are listened to.
+    /// Called when no keys are read.
     ///
     /// - Parameters:
     ///   - limit: how long the person has.
@@ -160,7 +153,6 @@ package final class Signals: Sendable {
         }
     }
 
-    /// Gives a line to the question that waits for one; false when there is none.
     private func take(_ line: String) -> Bool {
         guard let question = state.withLock({ $0.question }) else { return false }
         question.take(line)
@@ -246,7 +238,7 @@ package final class Signals: Sendable {
         }
     }
 
-    /// Does what a signal asks of this process; nil when it asks nothing of the takes.
+    /// Nil when a signal asks nothing of the takes.
     private func handle(_ number: Int32, _ terminal: inout TerminalWatch) -> Request? {
         switch number {
         case SIGINT: return .cancel
@@ -269,7 +261,7 @@ package final class Signals: Sendable {
         return nil
     }
 
-    /// Lets a signal do what it always does to a process.
+    /// The signal's default action.
     private static func take(_ signal: Int32) {
         var set = sigset_t()
         unsafe sigemptyset(&set)
@@ -279,7 +271,7 @@ package final class Signals: Sendable {
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// How long the next poll(2) may wait, in milliseconds; -1 is for ever.
+    /// Milliseconds for poll(2); -1 is for ever.
     private static func wait(until end: ContinuousClock.Instant?) -> Int32 {
         guard let end else { return -1 }
         // Rounded up: a poll that returns a little too early would spin.
@@ -287,18 +279,18 @@ package final class Signals: Sendable {
     }
 }
 
-/// What a person or another program asks of the takes that run.
+/// What a person or another program asks of the running takes.
 package enum Request: Sendable, Equatable {
-    /// A line on a pipe: the recording is over, also one that is about to begin.
+    /// A line on a pipe: ends the recording, also one that is about to begin.
     case line
-    /// SIGUSR1: a recording begins, or is over.
+    /// SIGUSR1: begins or ends a recording.
     case toggle
-    /// SIGUSR2: the newest take is not wanted.
+    /// SIGUSR2: drops the newest take.
     case dismiss
-    /// A key of the terminal, which was read then.
+    /// With the time at which it was read.
     case key(KeyInterpreter.Meaning, at: ContinuousClock.Instant)
     case cancel
-    /// SIGTERM or SIGHUP; the number is the signal's.
+    /// SIGTERM or SIGHUP.
     case leave(signal: Int32)
     /// The sender of SIGTERM or SIGHUP will not wait any longer.
     case leaveNow

@@ -2,12 +2,12 @@
 
 internal import LinuxPlatform
 
-/// The keys of the terminal that controls this process, while it is in the foreground.
+/// The keys of the terminal of this process, while it is in the foreground.
 ///
-/// Belongs to the thread of the signals.
+/// Used by the thread of the signals.
 final class TerminalKeys {
-    /// How often a program in the background looks whether the keyboard is its own again; only while
-    /// a person types.
+    /// How often a program in the background looks whether it has the keyboard again, while a
+    /// person types.
     private static let foregroundInterval = Duration.milliseconds(250)
 
     private let terminal: KeyTerminal
@@ -15,17 +15,16 @@ final class TerminalKeys {
     private var interpreter: KeyInterpreter
     private var lastByte = ContinuousClock.now
     private var isInBackground = false
-    /// Whether another program of ours has the terminal.
+    /// To another program of ours.
     private var isLent = false
-    /// The process that was killed and had left the terminal in its modes; nil for none.
     private(set) var killed: Int32?
 
-    /// Takes the terminal, at once or when it is ours again.
+    /// Takes the terminal, at once or when this process is in the foreground again.
     ///
     /// - Parameters:
     ///   - terminal: the terminal.
-    ///   - key: the key by which a person talks.
-    ///   - answerTime: how long it has to say if it reports releases; nil asks nothing.
+    ///   - key: the talk key.
+    ///   - answerTime: how long the terminal has to say if it reports releases; nil asks nothing.
     init(_ terminal: KeyTerminal, _ key: TalkKey, _ answerTime: Duration?) {
         self.terminal = terminal
         isInBackground = !terminal.isInForeground
@@ -36,16 +35,16 @@ final class TerminalKeys {
         interpreter.signalKeys = terminal.signalKeys
     }
 
-    /// What to poll for `POLLIN`; -1 while what is typed is another program's.
+    /// To be polled for `POLLIN`; -1 while another program has the terminal.
     var descriptor: Int32 { isInBackground ? -1 : terminal.number }
 
     /// Whether keys reach this process now.
     var isListening: Bool { !isInBackground }
 
-    /// What the terminal can report; nil until it is known.
+    /// Nil until it is known.
     var reports: KeyInterpreter.Reports? { interpreter.reports }
 
-    /// When `time` is to be called; nil when nothing waits for the clock.
+    /// When to call `time`; nil when nothing waits for the clock.
     func deadline(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         if isLent { return nil }
         if isInBackground { return now + Self.foregroundInterval }
@@ -53,7 +52,7 @@ final class TerminalKeys {
             .compactMap(\.self).min()
     }
 
-    /// Says what the time has made of keys; called when no byte is there.
+    /// Called when no byte is there.
     func time(at now: ContinuousClock.Instant) -> [KeyInterpreter.Meaning] {
         if isInBackground {
             comeBack()
@@ -63,9 +62,9 @@ final class TerminalKeys {
         return input.map { meanings(of: $0, at: now) } ?? note(interpreter.time(at: now))
     }
 
-    /// Reads what is there; called when the descriptor is ready.
+    /// Called when the descriptor is ready.
     ///
-    /// - Returns: what it means; nil when there will never be anything more.
+    /// - Returns: the keys' meanings; nil at the end of the input.
     func read(at now: ContinuousClock.Instant) -> [KeyInterpreter.Meaning]? {
         switch terminal.read() {
         case .nothing: return []
@@ -99,12 +98,12 @@ final class TerminalKeys {
         return meanings
     }
 
-    /// Puts the terminal right, before another program has it.
+    /// Puts the terminal right.
     func leave(isInHaste: Bool = false) {
         terminal.leave(isInHaste: isInHaste, behind: decoder)
     }
 
-    /// Puts the terminal right for another program, and drops what was typed before it asks.
+    /// Puts the terminal right for another program, and drops what was typed before.
     func lend() {
         guard !isInBackground else { return }
         (isInBackground, isLent) = (true, true)
@@ -112,14 +111,13 @@ final class TerminalKeys {
         terminal.dropInput()
     }
 
-    /// Listens again; what was typed meanwhile is dropped.
+    /// What was typed meanwhile is dropped.
     func takeBack() {
         guard isLent else { return }
         isLent = false
         comeBack()
     }
 
-    /// Goes on after a stop, in the foreground or not.
     func goOn() {
         guard terminal.isTaken else { return comeBack() }
         if terminal.isInForeground { return terminal.renew() }

@@ -4,23 +4,21 @@ internal import Glibc
 package import LinuxPlatform
 internal import Synchronization
 
-/// The terminal in the hands of a program that asks the person for a secret, while a take records.
+/// Lends the terminal to a program that asks the person for a secret, while a take records.
 ///
-/// No keys are read and nothing is drawn meanwhile. A key that is held counts as latched, and what is
-/// typed on either side of the loan reaches neither. Signals and the control socket work as ever.
+/// No keys are read and nothing is drawn meanwhile. A held key counts as latched; what is typed
+/// before and after is dropped. Signals and the control socket work as ever.
 package final class TerminalLoan: Sendable {
-    /// Whether any program has it.
     private static let isLent = Mutex(false)
 
-    /// Draws while no loan begins or ends; what draws learns whether a program has the terminal.
+    /// `body` draws, while no loan begins or ends.
     static func draw(_ body: (_ isLent: Bool) -> Void) { isLent.withLock { body($0) } }
 
     private let signals: Signals?
-    /// Ends every wait: the answer is not wanted any more.
     private let cancelled: Wakeup
     private let hasBegun = Atomic(false)
 
-    /// Prepares to lend the terminal; `signals` reads its keys, if anything does.
+    /// `signals` reads the terminal's keys, if anything does.
     ///
     /// - Throws: `SystemError` when the process has no descriptor left.
     package init(from signals: Signals?) throws(SystemError) {
@@ -36,7 +34,7 @@ package final class TerminalLoan: Sendable {
     /// Ends the waits for the program; from any thread.
     package func cancel() { cancelled.signal() }
 
-    /// Takes the terminal from the take, and tells the person that it goes on.
+    /// Takes the terminal from the take, and tells the person that the take goes on.
     package func begin() {
         hasBegun.store(true, ordering: .relaxed)
         signals?.lendKeys()
@@ -55,17 +53,17 @@ package final class TerminalLoan: Sendable {
     }
 }
 
-/// The terminal of this process while it is in the foreground, to be lent to a program that it
-/// runs in a process group of its own.
+/// The terminal of this process in the foreground, to be lent to a program in a process group of
+/// its own.
 ///
-/// Such a program could neither ask the person nor be ended with Ctrl-C otherwise.
+/// Such a program could otherwise neither ask the person nor be ended with Ctrl-C.
 package final class ForegroundTerminal {
     private let descriptor: OwnedDescriptor
 
-    /// The terminal's descriptor, for the caller that makes it another group's.
+    /// For the caller that gives it to another group.
     package var number: Int32 { descriptor.number }
 
-    /// Opens the terminal; nil when there is none, or when it is another program's now.
+    /// Nil when there is no terminal, or another program has it.
     package static func ours() -> ForegroundTerminal? {
         let number = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else { return nil }

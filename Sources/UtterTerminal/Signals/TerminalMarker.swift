@@ -5,19 +5,19 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
 
-/// What is written down while a terminal is in modes of ours, so that the next `utter` there can put
-/// it right when this one was killed.
+/// Written while our modes are on a terminal, so that the next `utter` there can put it right if
+/// this one is killed.
 ///
-/// One small file for each terminal, in the folder of the session's runtime files.
+/// One small file for each terminal, among the session's runtime files.
 struct TerminalMarker: Codable, Equatable {
     var process: Int32
-    /// When that began, in ticks since the system did: numbers of processes are used again.
+    /// The start of the process, in ticks since boot: process numbers are reused.
     var startTime: UInt64
-    /// When the terminal was made: so are names of terminals.
+    /// When the terminal was made: its name is reused, too.
     var terminalTime: [Int]
     var modes: TerminalModes
 
-    /// Describes a terminal that this process changes now.
+    /// For a terminal that this process changes now.
     init(terminal: TerminalDevice, modes: TerminalModes) {
         process = getpid()
         startTime = ProcessBeginning.ticks(of: getpid()) ?? 0
@@ -25,9 +25,7 @@ struct TerminalMarker: Codable, Equatable {
         self.modes = modes
     }
 
-    /// Writes it down, where there is a folder for that.
-    ///
-    /// - Returns: the path of the file, which is removed when the terminal is put right; nil for none.
+    /// - Returns: the path of the file, to be removed when the terminal is put right; nil for none.
     func write(for terminal: TerminalDevice) -> String? {
         // Without a marker a killed process leaves a terminal that no later one can put right, which
         // is no reason not to listen.
@@ -40,7 +38,6 @@ struct TerminalMarker: Codable, Equatable {
         return folder.path + "/" + terminal.name
     }
 
-    /// What the last program left on this terminal that did not put it right, and has ended.
     static func left(on terminal: TerminalDevice) -> TerminalMarker? {
         // A file that is missing, or is none of ours, tells nothing.
         guard let bytes = try? folder()?.contents(of: terminal.name, limit: 4_096),
@@ -63,10 +60,10 @@ struct TerminalMarker: Codable, Equatable {
 
 struct TerminalDevice {
     private let number: UInt32
-    /// When it was made, in seconds and nanoseconds; nothing when that is not known.
+    /// Seconds and nanoseconds; empty when not known.
     let madeAt: [Int]
 
-    /// The terminal behind a descriptor, which may be that of `/dev/tty`; nil when it is none.
+    /// The descriptor may be that of `/dev/tty`; nil when it is no terminal.
     init?(of descriptor: Int32) {
         number = utter_terminal_device(descriptor)
         guard number != 0 else { return nil }
@@ -79,6 +76,5 @@ struct TerminalDevice {
             ? [status.st_ctim.tv_sec, status.st_ctim.tv_nsec] : []
     }
 
-    /// The file that tells of it.
     var name: String { "terminal-\(number)" }
 }

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// How a terminal treats what is typed and shown: a `termios(3)` that can be written down.
+/// A `termios(3)` that can be written down.
 struct TerminalModes: Codable, Equatable {
     var input: UInt32
     var output: UInt32
@@ -13,7 +13,7 @@ struct TerminalModes: Codable, Equatable {
     var inputSpeed: UInt32
     var outputSpeed: UInt32
 
-    /// Asks the terminal; nil when there is none any more.
+    /// Nil when the terminal is gone.
     init?(of descriptor: Int32) {
         var modes = termios()
         guard unsafe tcgetattr(descriptor, &modes) == 0 else { return nil }
@@ -38,7 +38,7 @@ struct TerminalModes: Codable, Equatable {
         return modes
     }
 
-    /// Whether keys reach a program at once, and do not appear on the screen.
+    /// Keys reach a program at once, and do not appear on the screen.
     var areForKeys: Bool { local & UInt32(ICANON | ECHO) == 0 }
 
     var signalKeys: SignalKeys {
@@ -49,9 +49,8 @@ struct TerminalModes: Codable, Equatable {
 
     /// These modes, with keys that reach the program at once and do not appear on the screen.
     ///
-    /// What is shown stays as it is. Ctrl-C and its like are keys like others, which are told from
-    /// the bytes of a paste (`SignalKeys`). So is Ctrl-S: a screen that it holds back would hold back
-    /// the program, deaf to all keys.
+    /// Output stays as it is. Ctrl-C and its like are ordinary keys, told from the bytes of a paste
+    /// (`SignalKeys`). So is Ctrl-S: it would hold back the screen, and with it the program.
     var forKeys: TerminalModes {
         var modes = self
         modes.input &= ~UInt32(IXON)
@@ -60,9 +59,7 @@ struct TerminalModes: Codable, Equatable {
         return modes
     }
 
-    /// Gives them to a terminal, at once.
-    ///
-    /// Called by a thread with SIGTTOU blocked.
+    /// At once; the calling thread has SIGTTOU blocked.
     func apply(to descriptor: Int32) {
         var settings = settings
         _ = unsafe tcsetattr(descriptor, TCSANOW, &settings)

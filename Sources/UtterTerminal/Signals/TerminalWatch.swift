@@ -2,15 +2,15 @@
 
 internal import LinuxPlatform
 
-/// What the thread of the signals has to do with the terminal: keys to read, and a caller that waits
-/// to hear what they can tell.
+/// The terminal as the thread of the signals sees it: keys to read, and a caller that waits for
+/// what they can report.
 struct TerminalWatch {
-    /// The keys; nil while none are listened to.
+    /// Nil while no keys are read.
     private(set) var keys: TerminalKeys?
-    /// Whom to tell what the terminal can report, once that is known.
+    /// Settled once it is known what the terminal can report.
     private var waiting: Settlement<Signals.Taken>?
 
-    /// Takes the terminal, if there is one.
+    /// If there is a terminal.
     mutating func take(
         _ key: TalkKey, _ answerTime: Duration?, telling taken: Settlement<Signals.Taken>
     ) {
@@ -22,7 +22,7 @@ struct TerminalWatch {
         tell()
     }
 
-    /// Reads keys, and minds the clock.
+    /// Reads keys, and handles the clock.
     mutating func step(
         isReadable: Bool, at now: ContinuousClock.Instant
     ) -> [KeyInterpreter.Meaning] {

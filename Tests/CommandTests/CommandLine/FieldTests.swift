@@ -5,9 +5,9 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
-import Utter
 import UtterSettings
 
+@testable import Utter
 @testable import UtterCommands
 
 /// `-c`: fields over the profile of a service, for one take.

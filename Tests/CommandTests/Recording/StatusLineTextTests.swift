@@ -3,6 +3,7 @@
 import Testing
 
 @testable import AudioCore
+@testable import SpeechService
 @testable import Utter
 @testable import UtterCommands
 @testable import UtterTerminal

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AudioCore
+@testable import SpeechService
 @testable import Utter
 @testable import UtterCommands
 @testable import UtterTerminal

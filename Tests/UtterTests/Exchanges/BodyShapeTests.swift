@@ -7,6 +7,7 @@ import Testing
 @testable import AudioCodecs
 @testable import Cryptography
 @testable import SpeechService
+@testable import TakeStore
 @testable import Utter
 
 /// The recording in a form or in a JSON document, on its way and once more.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Cassettes
+@testable import SpeechService
 @testable import Utter
 
 /// Requests and their answers as files, and what must not be in them.

@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import SpeechService
 @testable import Upload
 @testable import Utter
 

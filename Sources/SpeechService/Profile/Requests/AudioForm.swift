@@ -9,10 +9,9 @@ internal import LinuxPlatform
 public struct AudioForm: Sendable, Hashable {
     /// A field of text.
     public struct Field: Sendable, Hashable {
-        /// The name; names may repeat.
         package let name: String
         package let value: String
-        /// The value's type (RFC 7578 §4.4); nil is text, which needs none.
+        /// RFC 7578 §4.4; nil is text.
         package let contentType: String?
 
         /// Creates a field.
@@ -44,16 +43,15 @@ public struct AudioForm: Sendable, Hashable {
         }
     }
 
-    /// The name under which most services expect the recording.
-    package static let usualFileField = "file"
+    /// Most services expect the recording under this name.
+    static let usualFileField = "file"
 
     /// The most bytes of names and values: the take remembers them.
     private static let byteLimit = 64 << 10
 
     package private(set) var fields: [Field]
     package private(set) var fileField: String
-    /// The recording's file name, by whose extension some services know its format; nil for `audio`
-    /// with the extension of its format.
+    /// By its extension some services know the format; nil is `audio` with the format's extension.
     package private(set) var fileName: String?
 
     /// Creates a form.
@@ -132,7 +130,7 @@ public struct AudioForm: Sendable, Hashable {
 }
 
 extension TerminalText {
-    /// The beginning of what a person wrote, for a message in one line.
+    /// The beginning in one line, for a message.
     package static func shown(_ text: String) -> String { cut(singleLine(sanitized(text))) }
 }
 

@@ -12,7 +12,7 @@ public enum BodyShape: Sendable, Hashable {
     case json(JSONTemplate)
 }
 
-/// The bytes around a recording in the body of a request.
+/// The bytes around a recording.
 package struct BodyFrame: Sendable, Hashable {
     package var contentType: String
     package var prologue: [UInt8] = []
@@ -51,10 +51,10 @@ struct BodyPlan: Sendable, Hashable {
     }
 
     var kind = Kind.raw
-    /// The audio's type instead of its format's own; of a JSON document, the document's.
+    /// Replaces the type of the format; of a JSON document, the document's own.
     var contentType: WordTemplate?
     var fileField = AudioForm.usualFileField
-    /// The audio's file name in a form; nil for `audio` with the extension of its format.
+    /// In a form; nil is `audio` with the format's extension.
     var fileName: String?
     var fields: [ProfileField] = []
     var template = ""
@@ -68,19 +68,15 @@ struct BodyPlan: Sendable, Hashable {
         fileField = field ?? AudioForm.usualFileField
         fileName = try reader.string("file-name")
         fields = try ProfileField.read("fields", &reader, allowsJSON: true)
-        let place = reader.place("template")
-        template = try reader.string("template") ?? ""
+        let document = try reader.string("template")
+        template = document ?? ""
         // What only one kind has names it.
         let isForm = field != nil || fileName != nil || !fields.isEmpty
-        kind = said ?? (place != nil ? .json : isForm ? .form : .raw)
+        kind = said ?? (document != nil ? .json : isForm ? .form : .raw)
         guard kind == .json else { return }
-        guard let place else {
+        guard document != nil else {
             throw SettingsError("a body of kind 'json' needs a 'template'")
         }
-        do throws(ServiceError) {
-            _ = try JSONTemplate(template)
-        } catch {
-            throw SettingsError("'\(reader.path("template"))': \(error.description)", at: place)
-        }
+        _ = try reader.string("template", as: JSONTemplate.init(_:))
     }
 }

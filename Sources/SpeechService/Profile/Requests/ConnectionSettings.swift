@@ -33,7 +33,7 @@ public struct ConnectionSettings: Sendable, Hashable {
 
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         http = try reader.word("http") ?? .one
-        proxy = try reader.checked("proxy") { text throws(ServiceError) in try Proxy(text) }
+        proxy = try reader.string("proxy", as: Proxy.init(_:))
         // A login belongs to one proxy, and stands in the same file.
         let (login, place) = (reader.place("proxy-login-file"), reader.place("proxy"))
         if let path = try reader.string("proxy-login-file"), login?.file == place?.file {
@@ -44,19 +44,12 @@ public struct ConnectionSettings: Sendable, Hashable {
         clientCertificate = try reader.string("client-certificate")
         clientKey = try reader.string("client-key")
         minimumTLS = try reader.word("minimum-tls") ?? .two
-        pinnedKeys =
-            try reader.checkedList("pinned-key") { text throws(ServiceError) in
-                try PinnedKey(text)
-            } ?? []
+        pinnedKeys = try reader.strings("pinned-key", as: PinnedKey.init(_:)) ?? []
         addresses = try reader.word("ip")
-        resolutions =
-            try reader.checkedList("resolve") { text throws(ServiceError) in
-                try HostResolution(text)
-            } ?? []
+        resolutions = try reader.strings("resolve", as: HostResolution.init(_:)) ?? []
         if clientKey != nil, clientCertificate == nil {
-            throw SettingsError(
-                "'\(reader.path("client-key"))' is of no use without "
-                    + "'\(reader.path("client-certificate"))'", at: reader.place("client-key"))
+            let certificate = reader.path("client-certificate")
+            throw reader.error("client-key", " is of no use without '\(certificate)'")
         }
     }
 }
@@ -75,27 +68,6 @@ public enum AddressKind: String, Sendable, CaseIterable {
     case four = "4"
     /// IPv6.
     case six = "6"
-}
-
-extension SettingsReader {
-    fileprivate mutating func checked<Value>(
-        _ key: String, _ read: (String) throws(ServiceError) -> Value
-    ) throws(SettingsError) -> Value? {
-        try string(key, as: read) { $0.description }
-    }
-
-    fileprivate mutating func checkedList<Value>(
-        _ key: String, _ read: (String) throws(ServiceError) -> Value
-    ) throws(SettingsError) -> [Value]? {
-        let place = place(key)
-        return try strings(key)?.map { text throws(SettingsError) in
-            do throws(ServiceError) {
-                return try read(text)
-            } catch {
-                throw SettingsError("'\(path(key))': \(error.description)", at: place)
-            }
-        }
-    }
 }
 
 /// The newest version of HTTP that a request may speak.

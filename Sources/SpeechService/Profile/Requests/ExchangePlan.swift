@@ -27,15 +27,7 @@ package enum ExchangePlan: Sendable, Hashable {
 extension JobPlan {
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         if let time = try reader.seconds("seconds", upTo: 86_400, allowsZero: true) { limit = time }
-        let place = reader.place("origins")
-        for text in try reader.strings("origins") ?? [] {
-            do throws(ServiceError) {
-                origins.append(try Origin(text))
-            } catch {
-                throw SettingsError(
-                    "'\(reader.path("origins"))': \(error.description)", at: place)
-            }
-        }
+        origins = try reader.strings("origins", as: Origin.init(_:)) ?? []
         steps = []
         for var step in try reader.tables("steps") ?? [] {
             steps.append(try JobStep(&step, number: steps.count + 1))
@@ -46,14 +38,10 @@ extension JobPlan {
         }
         let count = steps.count { $0.content == .recording }
         guard count == 1 else {
-            throw SettingsError(
-                "'\(reader.path("steps"))': one step has the body 'recording', not \(count)",
-                at: reader.place("steps"))
+            throw reader.error("steps", ": one step has the body 'recording', not \(count)")
         }
         guard Set(steps.map(\.name)).count == steps.count else {
-            throw SettingsError(
-                "'\(reader.path("steps"))': two steps have the same name",
-                at: reader.place("steps"))
+            throw reader.error("steps", ": two steps have the same name")
         }
     }
 }
@@ -68,9 +56,7 @@ extension JobStep {
         if try reader.word("body", as: Body.self) == .recording { content = .recording }
         if let text = try reader.string("json") {
             guard content == .none else {
-                throw SettingsError(
-                    "'\(reader.path("json"))': this step sends the recording",
-                    at: reader.place("json"))
+                throw reader.error("json", ": this step sends the recording")
             }
             try WordJSON.check(text, path: reader.path("json"), at: reader.place("json"))
             content = .json(text)
@@ -92,13 +78,10 @@ extension JobStep {
         longestPause =
             try reader.seconds("longest-seconds", upTo: 3_600, allowsZero: true) ?? .seconds(10)
         if let url, let host = ownOrigin == nil ? Self.faultyHost(of: url) : nil {
-            throw SettingsError(
-                "'\(reader.path("url"))': '\(TerminalText.shown(host))' is no origin",
-                at: reader.place("url"))
+            throw reader.error("url", ": '\(TerminalText.shown(host))' is no origin")
         }
     }
 
-    /// The beginning of a URL that has no marks and cannot be read.
     private static func faultyHost(of url: String) -> String? {
         guard let scheme = url.firstRange(of: "://"), !url.hasPrefix("{") else { return nil }
         let host = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }

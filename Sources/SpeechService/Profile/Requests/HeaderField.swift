@@ -4,18 +4,18 @@ internal import LinuxPlatform
 
 /// A header field of the request, checked so that it cannot carry another one (RFC 9110 §5).
 public struct HeaderField: Sendable, Hashable {
-    /// The name as it was written; names compare without regard to case.
+    /// As written; compared without regard to case.
     package let name: String
-    /// The value without outer white space; may be a secret, see `description`.
+    /// Without outer white space; may be a secret, see `description`.
     package let value: String
 
-    /// Fields that say how the body is framed or how the connection is used: the sender's own.
+    /// Of framing and connection: libcurl's or our own.
     private static let reserved: Set<String> = [
         "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te",
         "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// Fields whose values are shown; any other may hold a token.
+    /// All other values may hold a token and are not shown.
     private static let harmless: Set<String> = [
         "accept", "accept-encoding", "accept-language", "content-language", "content-type",
         "user-agent", "x-speech-content",
@@ -62,7 +62,7 @@ public struct HeaderField: Sendable, Hashable {
         return fields
     }
 
-    /// A field of our own, whose name and value need no check.
+    /// For fields of our own, which need no check.
     init(checkedName: String, value: String) {
         name = checkedName
         self.value = value
@@ -70,7 +70,7 @@ public struct HeaderField: Sendable, Hashable {
 
     package func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 
-    /// Whether the text is a token (RFC 9110 §5.6.2).
+    /// A token of RFC 9110 §5.6.2.
     static func isToken(_ text: String) -> Bool {
         let punctuation = Set("!#$%&'*+-.^_`|~".utf8)
         return !text.isEmpty
@@ -82,7 +82,7 @@ public struct HeaderField: Sendable, Hashable {
             }
     }
 
-    /// The value without outer spaces and tabs; nil when a control is in it (RFC 9110 §5.5).
+    /// Without outer spaces and tabs; nil when it contains a control (RFC 9110 §5.5).
     static func fieldValue(_ text: String) -> String? {
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         var bytes = Array(text.utf8)[...].drop(while: isBlank)
@@ -91,8 +91,7 @@ public struct HeaderField: Sendable, Hashable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The first word of a line that is no field, or the beginning of its only word, which may be a
-    /// secret.
+    /// The first word, or the beginning of the only one, which may be a secret.
     private static func beginning(of line: String) -> String {
         let word = line.prefix { $0 != " " && $0 != "\t" && $0 != "=" }
         let shown = word.count < line.count ? word : word.prefix(4)

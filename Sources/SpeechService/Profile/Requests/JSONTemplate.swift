@@ -9,7 +9,7 @@ internal import Settings
 /// `"data:audio/wav;base64,{audio}"`. Everything else is sent as it was written; what base64 is
 /// made of needs no escape in JSON.
 public struct JSONTemplate: Sendable, Hashable {
-    package static let mark = "{audio}"
+    static let mark = "{audio}"
 
     /// The most bytes: the take remembers it.
     private static let byteLimit = 64 << 10
@@ -87,7 +87,6 @@ extension JSONValue {
         }
     }
 
-    /// The name of a member in it that holds a secret, or nil.
     fileprivate var secretName: String? {
         switch self {
         case .array(let elements): elements.lazy.compactMap(\.secretName).first
@@ -121,8 +120,7 @@ enum WordJSON {
         }
     }
 
-    /// The document with the values of its words; what has a word without a value is left out, and
-    /// nil is left when that is all.
+    /// Leaves out what has a word without a value; nil when nothing is left.
     static func filled(
         _ text: String, by words: [String: String], keeping marks: [String] = []
     ) -> String? {

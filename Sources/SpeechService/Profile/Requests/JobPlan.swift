@@ -6,15 +6,14 @@
 /// In the texts of a step `{name}` stands for a word, or for a value that an earlier step has
 /// captured from its answer.
 package struct JobPlan: Sendable, Hashable {
-    /// The steps; the answer to the last one is the transcript.
+    /// The last step's answer is the transcript.
     package var steps: [JobStep]
-    /// How long the service may take, from the first request that polls it.
+    /// From the first polling request on.
     package var limit = Duration.seconds(1_800)
-    /// Where URLs in answers may lead, beside the origins that the steps name; secrets do not go
-    /// there.
+    /// Where URLs in answers may lead, without secrets, beside the steps' origins.
     var origins: [Origin] = []
 
-    /// The names in the texts of the steps that no step captures: words.
+    /// Those that no step captures.
     var words: [String] {
         var captured: Set<String> = []
         var words: [String] = []
@@ -27,7 +26,7 @@ package struct JobPlan: Sendable, Hashable {
         return words
     }
 
-    /// Whether a URL that an answer names may be followed.
+    /// For a URL in an answer.
     package func allows(_ origin: Origin, of service: Origin) -> Bool {
         origin == service || origins.contains(origin)
             || steps.contains { $0.ownOrigin == origin }
@@ -47,21 +46,21 @@ package struct JobStep: Sendable, Hashable {
     }
 
     package var name: String
-    /// Where the request goes, also as a reference from the service's URL; nil is that itself.
+    /// May be a reference from the service's URL; nil is that itself.
     package var url: String?
     package var method = StepMethod.post
     var headers: [SettingsText] = []
     package var content = Content.none
     var captures: [Capture] = []
-    /// What must hold of the answer before the next step; until then the step is made again.
-    package var until: ValueCondition?
+    /// The step is repeated until this holds.
+    var until: ValueCondition?
     package var pendingStatuses: [Int] = []
-    package var failed: ValueCondition?
+    var failed: ValueCondition?
     var message: [JSONPath] = []
-    /// What says that this answer is the transcript already.
-    package var answers: ValueCondition?
-    package var pause = Duration.zero
-    /// The longest wait; each is 1.5 times the one before.
+    /// True when this answer is already the transcript.
+    var answers: ValueCondition?
+    var pause = Duration.zero
+    /// Each pause is 1.5 times the one before, up to this.
     var longestPause = Duration.zero
 
     package var isPoll: Bool { until != nil || !pendingStatuses.isEmpty }
@@ -82,7 +81,7 @@ package struct JobStep: Sendable, Hashable {
         return try? Origin("\(beginning[..<scheme.upperBound])\(host)")
     }
 
-    /// How long to wait before attempt `number` of the step, from 0.
+    /// Attempts count from 0.
     package func pause(before number: Int) -> Duration {
         guard isPoll else { return pause }
         let grown = pause * (0..<min(number, 20)).reduce(1.0) { factor, _ in factor * 1.5 }

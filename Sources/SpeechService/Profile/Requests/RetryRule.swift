@@ -17,21 +17,19 @@ public enum UnknownOutcome: String, Sendable, CaseIterable {
 ///
 /// `StatusVerdict.of(status:)` decides what it leaves open.
 package struct RetryRule: Sendable, Hashable {
-    /// The statuses that are tried again; nil for the usual ones.
-    package var statuses: Set<Int>?
-    /// The statuses that refuse the token; nil for the usual ones.
-    package var tokenRefusals: Set<Int>?
-    /// The codes of errors that are tried again, whatever the status; compared without case.
+    /// Nil for the usual ones.
+    var statuses: Set<Int>?
+    /// Nil for the usual ones.
+    var tokenRefusals: Set<Int>?
+    /// Codes in answers that are tried again, whatever the status; without regard to case.
     ///
     /// A star at the end stands for any rest.
-    package var codes: Set<String> = []
-    /// The codes of errors that refuse the token, whatever the status.
-    package var tokenCodes: Set<String> = []
-    /// Whether the wait of `Retry-After` counts.
+    var codes: Set<String> = []
+    /// Codes in answers that refuse the token, whatever the status.
+    var tokenCodes: Set<String> = []
     package var honoursRetryAfter = true
-    /// Whether a take is kept at its first failure.
+    /// A take is kept at its first failure.
     package var isNever = false
-    /// What to do when all was sent and no answer came.
     package var unknownOutcome: UnknownOutcome?
 
     package init() {}
@@ -51,9 +49,7 @@ package struct RetryRule: Sendable, Hashable {
     ) throws(SettingsError) -> Set<Int>? {
         guard let statuses = try reader.integers(key) else { return nil }
         guard statuses.allSatisfy((400..<600).contains) else {
-            throw SettingsError(
-                "'\(reader.path(key))' holds statuses of refusals, from 400 to 599",
-                at: reader.place(key))
+            throw reader.error(key, " holds statuses of refusals, from 400 to 599")
         }
         return Set(statuses)
     }
@@ -76,8 +72,7 @@ extension RetryRule {
         }
     }
 
-    /// What a code means alone, also in an answer with a good status; nil for one that means
-    /// nothing here.
+    /// Also for an answer with a good status; nil for a code that means nothing here.
     package func verdict(code: String?) -> StatusVerdict? {
         guard let code = code?.lowercased() else { return nil }
         func isAmong(_ codes: Set<String>) -> Bool {
@@ -91,7 +86,7 @@ extension RetryRule {
     }
 }
 
-/// What a final status means for a recording that was posted (RFC 9110 §15).
+/// What a final status means for a posted recording (RFC 9110 §15).
 package enum StatusVerdict: Sendable, Hashable {
     /// 2xx: the answer decides.
     case accepted
@@ -101,7 +96,7 @@ package enum StatusVerdict: Sendable, Hashable {
     case tokenRefused
     case retryable
     case refused
-    /// Not a final status: below 200, or 600 and above.
+    /// Below 200, or 600 and above.
     case unusable
 
     /// The meaning of a status.

@@ -7,7 +7,7 @@ internal import LinuxPlatform
 public struct ServiceURL: Sendable, Hashable {
     package let origin: Origin
 
-    /// The path, which begins with a slash, and the query if there is one.
+    /// The path, with its leading slash, and the query.
     package let target: String
 
     /// Reads a URL.
@@ -47,24 +47,19 @@ public struct ServiceURL: Sendable, Hashable {
         self.target = target
     }
 
-    /// The whole URL, as it is sent to the transfer.
-    ///
-    /// It may hold secrets in its query; messages use `description`.
+    /// May hold secrets in its query; messages use `description`.
     package var text: String { "\(origin)\(target)" }
 
     package var isLoopback: Bool { origin.isLoopback }
 
-    /// The URL that a `Location` field means in an answer from here.
-    ///
-    /// As RFC 3986 §5 and RFC 9110 §10.2.2 say.
+    /// Resolves a `Location` field (RFC 3986 §5, RFC 9110 §10.2.2).
     package func resolving(location: String) throws(ServiceError) -> ServiceURL {
         // A reference to the same document; libcurl takes it for one to the folder.
         if location.isEmpty || location.hasPrefix("#") { return self }
         return try ServiceURL(location, from: self)
     }
 
-    /// The URL at another place: where `other` names an origin alone the path stays, and where it has no
-    /// query, the query stays.
+    /// Keeps this path if `other` is only an origin, and this query if `other` has none.
     package func moved(to other: ServiceURL) -> ServiceURL {
         if other.target == "/" { return ServiceURL(origin: other.origin, target: target) }
         guard !other.target.contains("?") else { return other }
@@ -84,7 +79,7 @@ public struct ServiceURL: Sendable, Hashable {
             origin: origin, target: target + mark + parameters.joined(separator: "&"))
     }
 
-    /// The error for a text, of which neither user information nor query is repeated.
+    /// Repeats neither user information nor query.
     static func invalid(_ text: String, _ reason: String) -> ServiceError {
         .invalidURL(text: shown(text), reason: reason)
     }
@@ -116,9 +111,7 @@ extension ServiceURL: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
 /// The parameters of a URL's query, as `name=value` between `&` (WHATWG URL §5.1).
 extension ServiceURL {
-    /// Takes the values of parameters whose names are those of secrets out of the query.
-    ///
-    /// - Returns: the URL, in which the names stay, and what was taken out, as it was written.
+    /// - Returns: the URL with the names of its secret parameters, and their values as written.
     func withoutSecrets() -> (url: ServiceURL, secrets: [(name: String, value: String)]) {
         var secrets: [(name: String, value: String)] = []
         let url = mappingParameters { name, value in
@@ -129,19 +122,19 @@ extension ServiceURL {
         return (url, secrets)
     }
 
-    /// The URL with this value, already fit for a query, in the parameters of this name.
+    /// The value is already percent-encoded.
     func settingParameter(_ name: String, to value: String) -> ServiceURL {
         mappingParameters { found, _ in found == name ? value : nil }
     }
 
-    /// The URL with a parameter of this name, which has no value unless it is there already.
+    /// With a parameter of this name, which gets no value.
     func naming(_ name: String) -> ServiceURL {
         guard parameter(name) == nil else { return self }
         let sign = !target.contains("?") ? "?" : target.hasSuffix("?") ? "" : "&"
         return ServiceURL(origin: origin, target: "\(target)\(sign)\(name)=")
     }
 
-    /// The value of the first parameter of this name as it is written, or nil.
+    /// As written; of the first parameter of this name.
     package func parameter(_ name: String) -> String? {
         var first: String?
         _ = mappingParameters { found, value in
@@ -151,7 +144,7 @@ extension ServiceURL {
         return first
     }
 
-    /// The text with every byte percent-encoded that is not unreserved (RFC 3986 §2.3).
+    /// Encodes every byte that is not unreserved (RFC 3986 §2.3).
     package static func percentEncoded(_ text: String, keeping others: String = "") -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
@@ -168,7 +161,7 @@ extension ServiceURL {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Replaces values for which `change` gives another; those without `=` have none.
+    /// `change` returns nil for values that stay; parameters without `=` have none.
     private func mappingParameters(
         _ change: (_ name: String, _ value: String) -> String?
     ) -> ServiceURL {
@@ -185,5 +178,52 @@ extension ServiceURL {
         }
         return ServiceURL(
             origin: origin, target: target[...mark] + parameters.joined(separator: "&"))
+    }
+}
+
+/// A scheme, host and port: who gets to hear the recording and the token (RFC 6454 §4).
+public struct Origin: Sendable, Hashable {
+    package let scheme: String
+    /// In lower case; an IPv6 address in its canonical form and in brackets.
+    package let host: String
+    /// From 1 to 65535.
+    let port: Int
+
+    /// Reads an origin such as `https://speech.example:8443`; a slash at the end is allowed.
+    ///
+    /// - Throws: `ServiceError.invalidURL` or `.userInfoInURL`.
+    public init(_ text: String) throws(ServiceError) {
+        let url = try ServiceURL(text)
+        guard url.target == "/" else {
+            throw ServiceURL.invalid(text, "an origin is a scheme, a host and a port alone")
+        }
+        self = url.origin
+    }
+
+    init(scheme: String, host: String, port: Int) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+
+    /// When the URL names none.
+    static func defaultPort(of scheme: String) -> Int { scheme == "https" ? 443 : 80 }
+
+    /// Whether others on the network can hear the recording and read a secret.
+    package var isInClear: Bool { scheme == "http" && !isLoopback }
+
+    /// Whether the host is this machine by its name or address: `localhost`, 127.0.0.0/8, `::1`.
+    package var isLoopback: Bool {
+        if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.first == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+extension Origin: CustomStringConvertible {
+    /// The origin as it is written; a default port is left out.
+    public var description: String {
+        let suffix = port == Self.defaultPort(of: scheme) ? "" : ":\(port)"
+        return "\(scheme)://\(host)\(suffix)"
     }
 }

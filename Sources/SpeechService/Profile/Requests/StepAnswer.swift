@@ -3,7 +3,7 @@
 internal import LinuxPlatform
 
 package struct StepAnswer: Sendable {
-    /// The fields of its head, names in lower case.
+    /// Names in lower case.
     var headers: [(name: String, value: String)]
     var body: [UInt8]
     private let json: JSONValue?
@@ -60,7 +60,7 @@ package enum StepVerdict: Sendable, Equatable {
 }
 
 extension JobStep {
-    /// The most bytes of a value: a URL with a signature in it may be long.
+    /// In bytes: a URL with a signature in it may be long.
     private static let valueLimit = 8 << 10
 
     package func verdict(on answer: StepAnswer, isLast: Bool) -> StepVerdict {
@@ -85,7 +85,7 @@ extension JobStep {
         return .next(values)
     }
 
-    /// A value that can stand in a URL or a field; nil for others.
+    /// Nil for a value that cannot stand in a URL or a field.
     private static func text(_ value: JSONValue) -> String? {
         let text: String
         switch value {

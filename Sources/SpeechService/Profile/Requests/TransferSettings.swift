@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import AudioCodecs
 internal import LinuxPlatform
 internal import Settings
 
 package struct TransferSettings: Sendable, Hashable {
     package var framing: BodyFraming?
-    /// Whether the service itself decides when the speaker has finished.
-    package var detectsEnd = false
-    /// Whether the service is asked for its consent before the body is sent (RFC 9110 §10.1.1).
-    package var expectsContinue = false
+    /// The service itself finds the end of the speech.
+    var detectsEnd = false
+    /// The service must agree before the body is sent (RFC 9110 §10.1.1).
+    var expectsContinue = false
     package var idHeader: String?
     package var connect: Duration?
     package var answer: Duration?
     package var stall: Duration?
-    /// Other origins to which a redirect may lead, with the secret and the audio.
+    /// Redirects may lead there, with the secret and the audio.
     package var redirectOrigins: [Origin] = []
     package var catchUpRate: CatchUpRate?
-    /// Whether a secret may travel without TLS to another machine.
+    /// To another machine.
     package var allowsSecretsInClear = false
 
     init() {}
@@ -27,8 +28,7 @@ package struct TransferSettings: Sendable, Hashable {
         expectsContinue = try reader.flag("expect-continue") ?? false
         idHeader = try reader.string(
             "id-header",
-            as: { text throws(ServiceError) in try HeaderField(name: text, value: "id").name },
-            reason: \.description)
+            as: { text throws(ServiceError) in try HeaderField(name: text, value: "id").name })
         connect = try reader.seconds("connect-seconds", upTo: 86_400)
         answer = try reader.seconds("answer-seconds", upTo: 86_400)
         stall = try reader.seconds("stall-seconds", upTo: 86_400)
@@ -36,21 +36,13 @@ package struct TransferSettings: Sendable, Hashable {
         if let text = try reader.string("catch-up") {
             catchUpRate = CatchUpRate(text)
             guard catchUpRate != nil else {
-                throw SettingsError(
-                    "'\(reader.path("catch-up"))' must be a factor such as 4x, or bytes a second "
-                        + "such as 64k, not '\(TerminalText.shown(text))'",
-                    at: reader.place("catch-up"))
+                throw reader.error(
+                    "catch-up",
+                    " must be a factor such as 4x, or bytes a second such as 64k, not "
+                        + "'\(TerminalText.shown(text))'")
             }
         }
-        let place = reader.place("redirect-to")
-        for text in try reader.strings("redirect-to") ?? [] {
-            do throws(ServiceError) {
-                redirectOrigins.append(try Origin(text))
-            } catch {
-                throw SettingsError(
-                    "'\(reader.path("redirect-to"))': \(error.description)", at: place)
-            }
-        }
+        redirectOrigins = try reader.strings("redirect-to", as: Origin.init(_:)) ?? []
     }
 }
 
@@ -73,11 +65,11 @@ public enum RequestMethod: String, Sendable, Codable, CaseIterable {
     case put = "PUT"
 }
 
-/// What a service takes of a recording; nil is no limit.
+/// Nil is no limit.
 package struct ServiceLimits: Sendable, Hashable {
     package var longest: Duration?
     package var shortest: Duration?
-    /// The most bytes of the audio as it travels.
+    /// Of the audio as it travels.
     package var byteCount: Int?
 
     init() {}
@@ -87,11 +79,48 @@ package struct ServiceLimits: Sendable, Hashable {
         shortest = try reader.seconds("shortest-seconds", upTo: Self.limit, allowsZero: true)
         byteCount = try reader.integer("bytes")
         if let byteCount, byteCount <= 0 {
-            throw SettingsError(
-                "'\(reader.path("bytes"))' must be above 0", at: reader.place("bytes"))
+            throw reader.error("bytes", " must be above 0")
         }
     }
 
-    /// A month, in seconds.
+    /// A month.
     private static let limit = 30 * 86_400
+}
+
+/// How fast a service is given what was recorded before it could be sent.
+///
+/// It bounds the whole body, so that it must be more than speech needs.
+public enum CatchUpRate: Sendable, Hashable {
+    /// Bytes of the body a second.
+    case bytes(perSecond: Int)
+    /// So many times as fast as it was spoken.
+    case times(Double)
+
+    /// Of the body; at least 1; Base64 takes four bytes for three.
+    package func bytesPerSecond(of format: AudioCodec, inBase64 isBase64: Bool) -> Int {
+        switch self {
+        case .bytes(let perSecond): max(1, perSecond)
+        case .times(let factor):
+            Int(
+                max(1, min(factor * Double(format.nominalByteRate), 1e12).rounded())
+                    * (isBase64 ? 4 / 3 : 1))
+        }
+    }
+
+    /// Reads `4x`, or bytes a second such as `64000`, `64k` or `1M`.
+    package init?(_ text: String) {
+        let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        guard let number = Double(digits), number.isFinite, number > 0 else { return nil }
+        let unit = text.dropFirst(digits.count)
+        if unit == "x" {
+            // A voice that is sent more slowly than it speaks never arrives.
+            guard (1.1...10_000).contains(number) else { return nil }
+            self = .times(number)
+            return
+        }
+        guard let factor = ["": 1.0, "k": 1_000, "M": 1_000_000][String(unit)],
+            (1...1e12).contains(number * factor)
+        else { return nil }
+        self = .bytes(perSecond: Int(number * factor))
+    }
 }

@@ -11,7 +11,7 @@ internal import CCurl
         case invalid(String)
     }
 
-    /// Any scheme is read, so that it can be named; letters beyond ASCII are percent-encoded.
+    /// Any scheme is read so that an error can name it; letters beyond ASCII are percent-encoded.
     private static let flags = UInt32(
         CURLU_NON_SUPPORT_SCHEME | CURLU_DISALLOW_USER | CURLU_URLENCODE)
 
@@ -24,18 +24,17 @@ internal import CCurl
 
     deinit { unsafe curl_url_cleanup(handle) }
 
-    /// Reads a URL, or a reference from the one that was read before (RFC 3986 §5).
+    /// A URL, or a reference from the one that was read before (RFC 3986 §5).
     func read(_ text: String) throws(Failure) {
         // To C the text would end there.
         guard !text.utf8.contains(0) else { throw .invalid("it holds a control character") }
         try check(unsafe curl_url_set(handle, CURLUPART_URL, text, Self.flags))
     }
 
-    /// The scheme, in lower case.
+    /// In lower case.
     func scheme() throws(Failure) -> String { try part(CURLUPART_SCHEME) ?? "" }
 
-    /// The host in lower case and ASCII: a name with other letters in its `xn--` form, an address
-    /// in its canonical one.
+    /// In lower case and ASCII (`xn--` form); an address in its canonical form.
     func host() throws(Failure) -> String {
         // Names of interfaces mean something on this machine alone.
         guard try part(CURLUPART_ZONEID) == nil else {
@@ -55,7 +54,7 @@ internal import CCurl
         return port
     }
 
-    /// The path, without dots in it, and the query if there is one.
+    /// The path, without dot segments, and the query.
     func target() throws(Failure) -> String {
         let path = try part(CURLUPART_PATH) ?? "/"
         guard let query = try part(CURLUPART_QUERY), !query.isEmpty else { return path }

@@ -33,15 +33,15 @@ package struct WordTemplate: Sendable, Hashable {
         self.parts = parts
     }
 
-    /// The words in it, in their order; one may occur twice.
+    /// In order, with repetitions.
     var words: [String] {
         parts.compactMap { part in
             if case .word(let name) = part { name } else { nil }
         }
     }
 
-    /// The text with the values of its words, made fit for their place; nil when one has none.
-    package func filled(
+    /// Nil when a word has no value.
+    func filled(
         by values: [String: String], spelled: (String) -> String = { $0 }
     ) -> String? {
         var filled = ""
@@ -56,8 +56,8 @@ package struct WordTemplate: Sendable, Hashable {
         return filled
     }
 
-    /// The text with the values of its words; a word without one stays as it is.
-    package func filled(_ value: (String) -> String?) -> String {
+    /// A word without a value stays as it is.
+    func filled(_ value: (String) -> String?) -> String {
         parts.map { part in
             switch part {
             case .text(let text): text
@@ -76,7 +76,6 @@ package struct WordTemplate: Sendable, Hashable {
         }
     }
 
-    /// The name of the word that begins with a brace here, or nil.
     private static func word(at rest: Substring) -> Substring? {
         let inside = rest.dropFirst()
         guard let end = inside.firstIndex(where: { $0 == "}" || $0 == "{" }), inside[end] == "}"

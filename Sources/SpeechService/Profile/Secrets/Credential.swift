@@ -4,7 +4,7 @@
 ///
 /// One that is named by its source alone holds no secret yet: the pipeline asks its owner for it once
 /// the take records (`SecretProvider`). The secret is out of reach of descriptions, `dump` and string
-/// interpolation; only `value` and `headerValue` read it.
+/// interpolation; only `value`, `plain` and `secrets` read it.
 public struct Credential: Sendable, Hashable {
     /// Where in the request a secret stands.
     public enum Place: Sendable, Hashable {
@@ -75,10 +75,9 @@ public struct Credential: Sendable, Hashable {
         secret = checked
     }
 
-    /// Whether the secret is known, and need not be asked for.
     package var isKnown: Bool { secret != nil }
 
-    /// The same with the secret that the owner has answered.
+    /// With the owner's answer.
     package func holding(_ secret: String) throws(ServiceError) -> Credential {
         let secret = try Self.checked(secret)
         guard place != .proxy || secret.contains(":") else {
@@ -87,7 +86,7 @@ public struct Credential: Sendable, Hashable {
         return Credential(place: place, form: form, checked: secret, source: source)
     }
 
-    /// What the owner's answer stands for: of a file of header fields, one for each field.
+    /// The answer may be a file of header fields: one credential for each.
     package func answered(_ text: String) throws(ServiceError) -> [Credential] {
         guard place == .fields else { return [try holding(text)] }
         let fields = try HeaderField.fields(in: text)
@@ -99,12 +98,11 @@ public struct Credential: Sendable, Hashable {
         }
     }
 
-    /// Whether the other is what was answered for this one.
     package func isAnswered(by other: Credential) -> Bool {
         place == .fields ? source == other.source : place.isSame(as: other.place)
     }
 
-    /// A secret without the white space around it.
+    /// Without outer white space.
     static func checked(_ secret: String) throws(ServiceError) -> String {
         let bytes = trimmed(secret)
         guard !bytes.isEmpty else { throw .invalidCredential(reason: "it is empty") }
@@ -115,20 +113,14 @@ public struct Credential: Sendable, Hashable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What stands at the place in the request, nil until it is known; secret.
+    /// As it stands in the request; nil until known; secret.
     package var value: String? { secret.map { form.applied(to: $0) } }
 
-    /// The secret alone, nil until it is known.
+    /// Nil until known; secret.
     package var plain: String? { secret }
 
-    /// The value of the header field; nil for another place, or until it is known; secret.
-    var headerValue: String? {
-        guard case .header = place else { return nil }
-        return value
-    }
-
-    /// All that must not be written anywhere: the secret, what stands in the request without its
-    /// scheme, and the password alone; secret.
+    /// What must not be written anywhere: the secret, its form in the request without the scheme,
+    /// and the password alone; secret.
     package var secrets: [String] {
         guard let secret, let value else { return [] }
         var all = [secret]
@@ -143,7 +135,7 @@ public struct Credential: Sendable, Hashable {
         return all
     }
 
-    /// The name and the password, each percent-encoded, with a colon between them; secret.
+    /// Name and password, each percent-encoded, around a colon; secret.
     package var percentEncodedLogin: String? {
         secret.map { secret in
             secret.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -7,20 +7,19 @@ internal import FoundationEssentials
 /// Services repeat what they were sent: as it was, percent-encoded, in JSON, in base64 and
 /// hexadecimal.
 package struct Redaction: Sendable {
-    /// What stands in place of a secret.
     package static let mark = "…"
 
-    /// The spellings by their first byte, the longest first.
+    /// By the first byte, the longest first.
     private var spellings: [UInt8: [[UInt8]]] = [:]
 
-    /// Empty secrets count for nothing.
+    /// Ignores empty secrets.
     package init(_ secrets: some Sequence<String>) {
         let all = Set(secrets.flatMap(Self.spellings)).filter { !$0.isEmpty }
         for spelling in all { spellings[spelling[0], default: []].append(spelling) }
         for byte in spellings.keys { spellings[byte]?.sort { $0.count > $1.count } }
     }
 
-    /// Where secrets stand in bytes, in order and apart.
+    /// In order, without overlaps.
     package func ranges(in bytes: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         guard !spellings.isEmpty else { return ranges }
@@ -36,7 +35,6 @@ package struct Redaction: Sendable {
         return ranges
     }
 
-    /// The bytes without secrets; as they are when they hold none.
     package func redacted(_ bytes: [UInt8]) -> [UInt8] {
         var rest: [UInt8] = []
         var end = 0
@@ -47,14 +45,14 @@ package struct Redaction: Sendable {
         return end == 0 ? bytes : rest + bytes[end...]
     }
 
-    /// The text without secrets, or what a cut left of one at its start or end.
+    /// Also removes parts of a secret at the start or end, which a cut left.
     package func redacted(_ text: String) -> String {
         let bytes = Array(text.utf8)
         let clean = withoutRemains(redacted(bytes))
         return clean == bytes ? text : String(decoding: clean, as: UTF8.self)
     }
 
-    /// The bytes without a secret's end at their start, or a secret's start at their end.
+    /// Without a secret's end at the start, or a secret's start at the end.
     private func withoutRemains(_ bytes: [UInt8]) -> [UInt8] {
         let mark = Array(Self.mark.utf8)
         // What was cut says so.
@@ -77,7 +75,7 @@ package struct Redaction: Sendable {
         return (begin > 0 ? mark : []) + rest.dropFirst(begin) + (isMarked || end > 0 ? mark : [])
     }
 
-    /// The greatest number of bytes of a part of a spelling that the text has; 0 for fewer than by
+    /// The length of the longest part of a spelling in the text; 0 for one that may be there by
     /// chance.
     private static func longest(
         _ spelling: [UInt8], in text: ArraySlice<UInt8>, where isThere: (Int) -> Bool
@@ -89,7 +87,7 @@ package struct Redaction: Sendable {
 
     // MARK: - Spellings
 
-    /// A shorter secret is looked for only as it is: its other spellings occur by chance.
+    /// Other spellings of a shorter secret occur by chance.
     private static let shortestEncoded = 4
 
     private static func spellings(of secret: String) -> Set<[UInt8]> {
@@ -114,8 +112,8 @@ package struct Redaction: Sendable {
         return Set(all.map { Array($0.utf8) })
     }
 
-    /// What base64 makes of bytes that stand behind others: only the characters that depend on
-    /// nothing else.
+    /// The base64 of bytes that stand behind others: only the characters that depend on nothing
+    /// else.
     private static func inBase64(_ bytes: [UInt8]) -> [String] {
         (0..<3).compactMap { shift in
             let text = Data([UInt8](repeating: 0, count: shift) + bytes).base64EncodedString()
@@ -125,7 +123,7 @@ package struct Redaction: Sendable {
         }
     }
 
-    /// The percent-encoded text with its digits in lower case.
+    /// With the hexadecimal digits in lower case.
     private static func lowerCaseEscapes(_ text: String) -> String {
         var left = 0
         return String(
@@ -139,7 +137,7 @@ package struct Redaction: Sendable {
 }
 
 extension RecognitionService {
-    /// Takes the service's secrets out of a text: some services repeat them.
+    /// Some services repeat their secrets.
     package var redaction: Redaction { Redaction(credentials.flatMap(\.secrets)) }
 
     package func redacted(_ text: String) -> String { redaction.redacted(text) }

@@ -12,7 +12,7 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
     public static let plain = SecretForm(unchecked: "{}")
     /// The secret behind the word `Bearer` (RFC 6750 §2.1).
     public static let bearer = SecretForm(unchecked: "Bearer {}")
-    /// The secret, percent-encoded for a query.
+    /// For a query.
     package static let percentEncoded = SecretForm(unchecked: "{percent}")
 
     private enum Mark {
@@ -46,13 +46,12 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
 
     init(unchecked text: String) { description = text }
 
-    /// The form of HTTP's basic authentication with that user's name, of which the secret is the
-    /// password (RFC 7617).
+    /// HTTP's basic authentication (RFC 7617); the secret is the password.
     static func basic(user: String) -> SecretForm {
         SecretForm(unchecked: "Basic {base64:\(user)}")
     }
 
-    /// Whether the secret is written in base64, as a name and a password are.
+    /// Base64 of a name and a password.
     var isBase64: Bool { description.contains("{base64") }
 
     func applied(to secret: String) -> String {

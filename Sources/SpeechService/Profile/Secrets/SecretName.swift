@@ -14,13 +14,12 @@ package enum SecretName {
         "subscriptionkey", "token",
     ]
 
-    /// Words at the end of a longer one that is written in one piece, such as `accesstoken`.
+    /// Ends of words in one piece, such as `accesstoken`.
     private static let endings = ["apikey", "token", "secret", "password"]
 
-    /// Names with such a word that hold no secret.
+    /// No secrets, in spite of such a word.
     private static let harmless: Set<String> = ["idempotency-key", "sec-websocket-key"]
 
-    /// Whether a field or parameter of this name holds a secret.
     package static func isSecret(_ name: String) -> Bool {
         guard !harmless.contains(name.lowercased()) else { return false }
         return parts(of: name).contains { part in
@@ -28,7 +27,7 @@ package enum SecretName {
         }
     }
 
-    /// The words of a name in lower case: apart where a sign stands, or a capital begins a word.
+    /// In lower case, cut at signs and before capitals.
     private static func parts(of name: String) -> [String] {
         var parts: [String] = []
         var part = ""

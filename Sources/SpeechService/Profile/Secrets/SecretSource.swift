@@ -17,7 +17,7 @@ public enum SecretSource: Sendable, Hashable {
 }
 
 extension SecretSource {
-    /// Whether the source answers once, as a pipe such as `/dev/fd/3` does.
+    /// True for a pipe such as `/dev/fd/3`.
     package var isReadOnce: Bool {
         switch self {
         case .file(let path), .headerFile(let path):

@@ -10,7 +10,7 @@ internal import Settings
 /// the colon in it, `{base64}` for its base64 form, and `{uuid}` for a number of its own.
 package struct TokenExchange: Sendable, Hashable {
     /// The longest answer to a request for a token.
-    package static let byteLimit = 64 << 10
+    static let byteLimit = 64 << 10
     /// How long a token is valid whose answer does not say.
     private static let usualLifetime = Duration.seconds(300)
 
@@ -21,21 +21,21 @@ package struct TokenExchange: Sendable, Hashable {
     /// Where in the answer the token stands; nil when it is the answer.
     package var token: JSONPath?
     var expiry: JSONPath?
-    package var lifetime = usualLifetime
+    var lifetime = usualLifetime
     var place = Credential.Place.header("Authorization")
     var form = SecretForm.plain
 
     /// Reads the table `auth.exchange`; where the token stands is set afterwards.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         guard let url = try reader.string("url") else {
-            throw SettingsError("'\(reader.path("url"))' is not there")
+            throw reader.error("url", " is not there")
         }
         self.url = url
         method = try reader.word("method") ?? .post
         headers = try (reader.texts("headers") ?? []).map { SettingsText($0) }
         body = try reader.string("body")
-        token = try reader.path(of: "token")
-        expiry = try reader.path(of: "expires")
+        token = try reader.string("token", as: JSONPath.init(_:))
+        expiry = try reader.string("expires", as: JSONPath.init(_:))
         if let seconds = try reader.seconds("seconds", upTo: 30 * 86_400) { lifetime = seconds }
         try reader.finish()
     }
