@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 
 /// The program that plays sound: `pw-play`, `paplay` or `aplay`, the first that is installed.
@@ -40,6 +39,7 @@ struct SoundPlayer: Sendable {
     func play(
         _ input: consuming OwnedDescriptor, unless stop: Wakeup, feed: () -> Void = {}
     ) throws(CommandFailure) {
+        let isInTime: Bool
         let status: Int32?
         let complaint: String
         do throws(SystemError) {
@@ -48,14 +48,14 @@ struct SoundPlayer: Sendable {
                 path, words, environment: ScrubbedEnvironment.entries(), input: .given(input),
                 error: .given(complaints.duplicate()))
             feed()
-            let isInTime = process.waitUntilOver(
+            isInTime = process.waitUntilOver(
                 orReadable: stop.descriptor, by: .now + Self.patience)
-            guard isInTime else { throw SystemError(call: words[0], code: ETIMEDOUT) }
             status = try process.status(by: .now + .milliseconds(1))
             complaint = FFmpegDecoder.words(in: complaints.number)
         } catch {
-            throw failure(error.code == ETIMEDOUT ? "it does not go on" : error.reason)
+            throw CommandFailure(error)
         }
+        guard isInTime else { throw failure("it does not go on") }
         // Without a status it was told to stop.
         guard let status, status != 0 else { return }
         throw failure(complaint.isEmpty ? "it ended with status \(status >> 8)" : complaint)

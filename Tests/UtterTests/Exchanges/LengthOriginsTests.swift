@@ -32,6 +32,7 @@ import Testing
     @Test func whatIsOverIsForgottenAndTheNewestStay() throws {
         let now = Int(Date().timeIntervalSince1970)
         let month = 30 * 86_400
+        _ = try Spool(at: folder.path("state")).store()
         let lines = (0..<LengthOrigins.limit).map { "\(now - 1_000 + $0) \($0)\n" }
         try folder.write(
             Array(("\(now - month - 1) over\ndamaged\n" + lines.joined()).utf8),

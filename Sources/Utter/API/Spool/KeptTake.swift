@@ -176,19 +176,15 @@ extension DeliveryPlan {
             throw .unreadable(
                 take: take.id.text, reason: "it does not know where it was meant to go")
         }
-        do throws(ProfileError) {
+        do {
             self = try DeliveryPlan(record)
-        } catch {
-            throw .unreadable(take: take.id.text, reason: error.description)
-        }
-        // It is sent with what it had, whatever its profile wants.
-        let parts = service.authentication.parts
-        service.authentication.parts = []
-        do throws(SecretRefusal) {
+            // It is sent with what it had, whatever its profile wants.
+            let parts = service.authentication.parts
+            service.authentication.parts = []
             try addSecrets(remembered: record.secrets ?? [])
+            service.authentication.parts = parts
         } catch {
-            throw .unreadable(take: take.id.text, reason: error.description)
+            throw .unreadable(take: take.id.text, reason: "\(error)")
         }
-        service.authentication.parts = parts
     }
 }
