@@ -39,7 +39,7 @@ public struct ServiceProfile: Sendable, Hashable {
     public var name: String { ownText?.name ?? "" }
 
     /// The profile's own text, below what a person says over it.
-    var ownText: ProfileText? { texts.first { !$0.isOverriding } }
+    package var ownText: ProfileText? { texts.first { !$0.isOverriding } }
 
     /// The forms of audio that the service reads, the best first; none means all.
     public var codecs: [AudioCodec] { formats.map(\.codec) }

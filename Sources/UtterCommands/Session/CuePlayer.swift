@@ -101,7 +101,7 @@ final class CuePlayer: Sendable {
 
     private func play(_ cue: Cue, by player: SoundPlayer) throws(CommandFailure) {
         var file: [UInt8] = []
-        let encoder = WAVEncoder()
+        let encoder = AudioCodec.makeWAVEncoder()
         // It throws nothing: there is no library of C below it.
         try? encoder.encode(Self.tone(cue).span, into: &file)
         let header = encoder.settledHeader ?? []
