@@ -63,7 +63,7 @@ extension Folder {
     }
 }
 
-/// A file that one process at a time has locked, for as long as this value lives (`flock(2)`).
+/// A file that one process at a time has locked, until this value is destroyed (`flock(2)`).
 package struct FileLock: ~Copyable {
     private let file: OwnedDescriptor
 

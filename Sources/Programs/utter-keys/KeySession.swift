@@ -78,7 +78,7 @@ protocol KeyTrigger: Sendable {
     /// The key, in a sentence.
     var title: String { get }
 
-    /// Watches the key, and blocks for as long as that is possible; says its name first.
+    /// Says the name of the key, and watches it; blocks until it is gone.
     func watch(
         onReady: (String) -> Void, tell: (Dictation.Input, ContinuousClock.Instant) -> Void
     ) throws(CommandFailure)
