@@ -6,6 +6,7 @@
 public struct Retention: Sendable, Equatable {
     /// How long the transcript of an answered take is kept.
     package var answered: Duration
+    /// How long a cancelled take can be brought back.
     package var cancelled: Duration
     /// How long the audio of an answered take is kept once its transcript was handed over, so that
     /// a wrong text can be had once more.

@@ -104,6 +104,7 @@ extension TakeStore {
             + released(by: noted).sorted().compactMap { TakeID($0) }.map { .audio($0) }
     }
 
+    /// Deletes what can be spared; what cannot be deleted stays.
     package func delete(_ spare: Spare) {
         switch spare {
         case .removed(let take): destroyRemoved { $0.id == take.id }
@@ -121,13 +122,6 @@ extension TakeStore {
     }
 
     var noted: AudioNote { AudioNote(note(.audio)) }
-
-    /// The takes that may have audio, oldest first; none where they cannot be listed.
-    package var idsWithAudio: [TakeID] {
-        let noted = noted
-        // A folder that cannot be listed has none.
-        return ((try? ids()) ?? []).filter { noted.mayHaveAudio($0.text) }
-    }
 
     private func released(by noted: AudioNote) -> Set<String> {
         released.withLock { noted.released.union($0) }
@@ -156,6 +150,7 @@ public struct SpoolLimits: Sendable, Equatable {
     package var takes: Int
     /// The most bytes of audio that are kept; the take that passes this is still kept whole.
     package var bytes: Int
+    /// The bytes of the file system that stay free.
     package var free: Int
 
     /// Creates limits.

@@ -17,6 +17,7 @@ package final class TakeStore: Sendable {
     static let unbornPrefix = ".new-"
     static let quarantineName = "quarantine"
 
+    /// Holds `takes` and `quarantine`.
     let state: Folder
     let takes: Folder
     /// The person's key; nil when takes are kept in the clear.
@@ -186,10 +187,13 @@ package final class TakeStore: Sendable {
 /// Small files beside the takes, each of which can be lost without harm.
 extension TakeStore {
     package enum Note: String, Sendable {
+        /// The origins whose services want the length of a body.
         case lengthOrigins = "length-origins"
         /// The salt with which a passphrase is stretched for new takes, so that all are opened after
         /// one derivation; each take knows its own.
         case passphraseSalt = "passphrase-salt"
+        /// The takes that were made of a person's own files, and could not be delivered.
+        case takesOfFiles = "takes-of-files"
         /// The takes that have audio; see `AudioNote`.
         case audio = "takes-with-audio"
     }

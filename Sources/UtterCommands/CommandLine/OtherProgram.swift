@@ -27,7 +27,7 @@ struct OtherProgram {
     var missing: CommandFailure {
         CommandFailure(
             "\(name) is missing beside \(Launch.programFolder)/utter",
-            hint: "install the package \(name), or build it: swift build --product \(name)",
+            hint: "build it with: swift build --product \(name); or install its package",
             status: .internalError)
     }
 

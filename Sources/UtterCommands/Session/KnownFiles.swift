@@ -9,20 +9,31 @@ internal import Utter
 /// The files whose recordings are kept because they could not be delivered.
 ///
 /// A file that is sent once more goes on as the take that it has: however often that fails, the
-/// disk has one copy, and the service sees one id. The takes that wait are read once, by the first
-/// file of a process. Calls block on the disk.
+/// disk has one copy, and the service sees one id. A note beside the takes names those that are of
+/// files, so that the others, which may be thousands, are not looked at. Both calls block on the
+/// disk.
 final class KnownFiles: Sendable {
     private static let pieceSize = 1 << 20
+    /// More takes than this are not noted; the oldest go first.
+    private static let longestNote = 1_500
 
     /// Those of takes that go on when their file is sent.
     private static let states: [TakeManifest.State] = [.kept, .cancelled]
 
     private let spool: Spool?
-    /// The takes of files that waited when this process looked for them; nil before that.
-    private let known = Mutex<[TakeManifest]?>(nil)
+    /// The takes that are noted, or nil before they are looked for.
+    private let known = Mutex<[Noted]?>(nil)
 
     /// What the files of takes that run were before they were read.
     private let versions = Mutex<[TakeID: FileVersion]>([:])
+
+    /// A noted take and the length of its file; nil when it is encrypted.
+    private struct Noted {
+        var take: TakeID
+        var byteCount: Int?
+        /// The take as this process has read it; nil until then.
+        var manifest: TakeManifest?
+    }
 
     init(in spool: Spool?) { self.spool = spool }
 
@@ -33,7 +44,7 @@ final class KnownFiles: Sendable {
     /// The kept take of a file that was to go to the same service; nil when there is none.
     func take(of path: String, for plan: DeliveryPlan) -> TakeID? {
         guard let store, let size = Self.byteCount(of: path) else { return nil }
-        let waiting = takes(in: store).filter { $0.file?.byteCount == size }
+        let waiting = takes(ofFilesOf: size, in: store)
         // Most files are new, and are not read for this.
         guard !waiting.isEmpty, let file = Self.identity(of: path) else { return nil }
         let take = waiting.last { take in
@@ -48,22 +59,6 @@ final class KnownFiles: Sendable {
         return id
     }
 
-    private func takes(in store: TakeStore) -> [TakeManifest] {
-        known.withLock { known in
-            let found =
-                known
-                ?? store.idsWithAudio.compactMap { id -> TakeManifest? in
-                    // What cannot be read now is not known.
-                    guard let take = try? store.take(id).manifest(), take.file != nil,
-                        Self.states.contains(take.state)
-                    else { return nil }
-                    return take
-                }
-            known = found
-            return found
-        }
-    }
-
     /// Remembers what the file of a take was before the take began; nil when there is none.
     func began(_ take: TakeID, _ version: FileVersion?) {
         versions.withLock { $0[take] = version }
@@ -74,10 +69,14 @@ final class KnownFiles: Sendable {
         versions.withLock { $0.removeValue(forKey: take) }
     }
 
-    /// Notes of which file a take is the whole; `version` is that from before it was read: another
-    /// recording may be in its place by now.
+    /// Notes of which file a take is the whole.
     ///
     /// Where that fails, the file is copied once more by the next try; nothing else is lost.
+    ///
+    /// - Parameters:
+    ///   - path: the file's.
+    ///   - version: what it was before it was read: another recording may be in its place by now.
+    ///   - take: the take.
     func note(_ path: String, of version: FileVersion, as take: TakeID) {
         guard let store, Self.byteCount(of: path) != nil else { return }
         guard let folder = try? store.take(take),  // As above.
@@ -90,7 +89,57 @@ final class KnownFiles: Sendable {
         manifest.file = Self.identity(of: path)
         // Not before its bytes are known, too.
         guard version == FileVersion(of: path) else { return }
-        try? folder.save(manifest)  // As above.
+        // As above.
+        guard (try? folder.save(manifest)) != nil else { return }
+        let size = manifest.isEncrypted ? nil : manifest.file?.byteCount
+        store.change(.takesOfFiles) {
+            Self.bytes(of: Self.noted(in: $0) + [Noted(take: take, byteCount: size)])
+        }
+    }
+
+    /// The takes that wait, and may be of a file of this length; each is read once.
+    private func takes(ofFilesOf size: Int, in store: TakeStore) -> [TakeManifest] {
+        known.withLock { known in
+            var noted = known ?? Self.noted(in: store.note(.takesOfFiles))
+            var (found, over): ([TakeManifest], Set<TakeID>) = ([], [])
+            for (index, entry) in noted.enumerated() where entry.byteCount ?? size == size {
+                do throws(TakeStoreError) {
+                    if entry.manifest == nil {
+                        noted[index].manifest = try store.take(entry.take).manifest()
+                    }
+                    guard let take = noted[index].manifest else { continue }
+                    if take.state == .answered { over.insert(take.id) }
+                    if Self.states.contains(take.state) { found.append(take) }
+                } catch {
+                    // What cannot be read now may be read next time.
+                    if case .noSuchTake = error { over.insert(entry.take) }
+                }
+            }
+            if !over.isEmpty {
+                noted.removeAll { over.contains($0.take) }
+                store.change(.takesOfFiles) { bytes in
+                    Self.bytes(of: Self.noted(in: bytes).filter { !over.contains($0.take) })
+                }
+            }
+            known = noted
+            return found
+        }
+    }
+
+    private static func noted(in bytes: [UInt8]) -> [Noted] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+            .compactMap { line in
+                let words = line.split(separator: " ")
+                return words.first.flatMap { TakeID(String($0)) }
+                    .map { Noted(take: $0, byteCount: words.count > 1 ? Int(words[1]) : nil) }
+            }
+    }
+
+    private static func bytes(of noted: [Noted]) -> [UInt8] {
+        let lines = noted.suffix(longestNote).map { entry in
+            entry.take.text + (entry.byteCount.map { " \($0)" } ?? "") + "\n"
+        }
+        return Array(lines.joined().utf8)
     }
 
     private static func byteCount(of path: String) -> Int? {
@@ -125,6 +174,7 @@ struct FileVersion: Sendable, Equatable {
     private let device, number, byteCount: Int
     private let modified, changed: Int
 
+    /// Looks at a file; nil when there is none.
     init?(of path: String) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
