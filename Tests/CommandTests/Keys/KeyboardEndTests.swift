@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Utter
 @testable import UtterCommands
 
 /// `utter keys --evdev` where something is missing, and how it ends.
