@@ -22,7 +22,8 @@ extension RecorderMachine {
         if !status.isDaemon { exit = conclusion.answer.exit ?? 0 }
         guard let index = entries.firstIndex(where: { $0.id == conclusion.take }) else { return }
         entries[index].conclusion = conclusion
-        if isLeaving { entries[index].wasStopped = true }
+        // A text that was promised with the press waits for no other client.
+        if isLeaving || entries[index].key != nil { entries[index].wasStopped = true }
         give(entries[index])
         tellStarter(of: entries[index].number)
     }

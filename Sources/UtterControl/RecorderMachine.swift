@@ -245,7 +245,8 @@ package struct RecorderMachine: Sendable {
         _ number: Int, _ request: ControlRequest, for client: ControlClientID?, _ message: String
     ) {
         change(number) {
-            ($0.claimant, $0.key, $0.wasStopped) = (client, request.key ?? "", false)
+            ($0.claimant, $0.key) = (client, request.key ?? "")
+            $0.wasStopped = $0.conclusion != nil
             $0.wantsReport = request.report == true
         }
         guard let entry = entry(number) else { return }

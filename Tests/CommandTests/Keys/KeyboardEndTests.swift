@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Utter
 
+@testable import Utter
 @testable import UtterCommands
 
 /// `utter keys --evdev` where something is missing, and how it ends.
