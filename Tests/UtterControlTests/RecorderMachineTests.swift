@@ -8,9 +8,9 @@ import Testing
 
 /// Every order in which the clients of a recorder, its dictation and its takes can act.
 @Suite struct RecorderMachineTests {
-    @Test(arguments: RecorderWorld.Purpose.allCases)
-    func everyOrderIsHandled(_ purpose: RecorderWorld.Purpose) {
-        let first = RecorderWorld(purpose)
+    @Test(arguments: RecorderWorld.Purpose.allCases, [false, true])
+    func everyOrderIsHandled(_ purpose: RecorderWorld.Purpose, hasKeys: Bool) {
+        let first = RecorderWorld(purpose, hasKeys: hasKeys)
         var known: Set<[Int]> = [first.key]
         var worlds = [first]
         var faults: [String] = []

@@ -57,6 +57,8 @@ struct RecorderWorld {
     private var signals = 0
     private var isFinished = false
     private let purpose: Purpose
+    /// Whether clients have keys, which they move; others give commands of every kind.
+    private let hasKeys: Bool
     private let now = ContinuousClock.now
 
     private struct Order {
@@ -75,8 +77,8 @@ struct RecorderWorld {
     /// As many clients ask.
     private static let crowd = 3
 
-    init(_ purpose: Purpose) {
-        self.purpose = purpose
+    init(_ purpose: Purpose, hasKeys: Bool) {
+        (self.purpose, self.hasKeys) = (purpose, hasKeys)
         switch purpose {
         case .daemon: machine = RecorderMachine(.daemon, process: 1)
         case .client, .command: machine = RecorderMachine(.request(nil), process: 1)
@@ -97,12 +99,16 @@ struct RecorderWorld {
     var legal: [Move] {
         var all: [Move] = []
         if clients.count < Self.crowd - (purpose == .command ? 1 : 0) {
-            all += [.ask(.start), .ask(.start, waits: true), .ask(.stop), .ask(.toggle)]
-            all += [.ask(.cancel)] + (takes.isEmpty ? [] : [.ask(.stop, take: 1)])
-            all += [.key(.keyDown), .key(.keyUp), .key(.keyUp, isHeld: true)]
-            all += takes.isEmpty ? [] : [.key(.stop), .key(.cancel)]
+            if hasKeys {
+                all += [.ask(.start), .ask(.stop)]
+                all += [.key(.keyDown), .key(.keyUp), .key(.keyUp, isHeld: true)]
+                all += takes.isEmpty ? [] : [.key(.stop), .key(.cancel)]
+            } else {
+                all += [.ask(.start), .ask(.start, waits: true), .ask(.stop), .ask(.toggle)]
+                all += [.ask(.cancel)] + (takes.isEmpty ? [] : [.ask(.stop, take: 1)])
+            }
         }
-        if signals == 0, !isFinished { all += [.signal(.toggle), .end] }
+        if signals == 0, !isFinished { all += hasKeys ? [.end] : [.signal(.toggle), .end] }
         for (index, client) in clients.enumerated() {
             switch client {
             case .waiting: all.append(.leave(index, hasPrinted: false))
@@ -111,10 +117,11 @@ struct RecorderWorld {
             }
         }
         for (index, take) in takes.enumerated() where !take.isCaptured {
-            if !take.isHeard { all.append(.step(index + 1, .listening)) }
+            // Only those who wait for a start are told.
+            if !take.isHeard, !hasKeys { all.append(.step(index + 1, .listening)) }
             if take.isResuming { all.append(.step(index + 1, .resumed)) }
         }
-        return all + owed + (orders.isEmpty ? [] : [.carryOut(canRecord: false)])
+        return all + owed + (orders.isEmpty || hasKeys ? [] : [.carryOut(canRecord: false)])
     }
 
     /// What happens sooner or later by itself.
