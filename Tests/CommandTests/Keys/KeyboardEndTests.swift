@@ -3,7 +3,6 @@
 import Glibc
 import TestSupport
 import Testing
-import Utter
 
 @testable import Utter
 @testable import UtterCommands
