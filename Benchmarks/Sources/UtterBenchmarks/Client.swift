@@ -20,7 +20,7 @@ enum Client: String, CaseIterable {
             return [
                 workplace.program, "--device", device, "--for", "\(seconds)s", "--to", url, "-q",
                 "--format", self == .utterOpus ? "ogg-opus" : "pcm",
-                "-c", "recording.period=\(self)" == .utterPCM10 ? "10ms" : "20ms",
+                "-c", "recording.period=\(self == .utterPCM10 ? "10ms" : "20ms")",
             ]
         case .arecord20, .arecordDefault:
             let period = self == .arecord20 ? "-F 20000 -B 500000" : ""
