@@ -31,8 +31,13 @@ final class TestPipe {
         guard count == bytes.count else { throw SystemError(call: "write", code: ENOSPC) }
     }
 
+    /// Returns when a reader sees the end of the pipe: a program that another test starts has a copy
+    /// of the writing end between its fork and its exec.
     func closeWriteEnd() {
-        if writeEnd >= 0 { close(writeEnd) }
+        guard writeEnd >= 0 else { return }
+        close(writeEnd)
         writeEnd = -1
+        var ends = pollfd(fd: readEnd, events: 0, revents: 0)
+        poll(&ends, 1, 10_000)
     }
 }
