@@ -40,7 +40,8 @@ public struct AudioCodec: Sendable {
     /// Bytes by which a file is recognised for replay; empty for a form with a replay of its own.
     package var signature: [(offset: Int, bytes: [UInt8])] = []
     /// The serial number is that of an Ogg stream.
-    let encoder: @Sendable (_ serialNumber: UInt32) throws(EncodingError) -> any AudioEncoder
+    let encoder:
+        @Sendable (_ serialNumber: UInt32, _ frames: Int) throws(EncodingError) -> any AudioEncoder
     package let makeDecoder: @Sendable () -> any AudioDecoder
     /// Makes the recoverer of one file; it is told whether zeros at the end may be bytes that
     /// never arrived on the disk.
@@ -53,11 +54,11 @@ public struct AudioCodec: Sendable {
     package var ringByteCount: Int { 30 * highestByteRate }
 
     /// Makes the encoder of one take; the serial number of an Ogg stream is random unless the same
-    /// bytes are wanted again.
+    /// bytes are wanted again, and `frames` is how many will come, as far as is known.
     package func makeEncoder(
-        serialNumber: UInt32 = .random(in: .min ... .max)
+        serialNumber: UInt32 = .random(in: .min ... .max), frames: Int = 0
     ) throws(EncodingError) -> any AudioEncoder {
-        try encoder(serialNumber)
+        try encoder(serialNumber, frames)
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -48,5 +49,41 @@ import Testing
                 : try ForeignTool("ffmpeg").run(["-v", "quiet", "-i", path, "-f", "s16le", "-"])
             #expect(result.samples == samples, "seed \(random.seed), \(length) samples")
         }
+    }
+
+    /// 42 hours: the file is a header and a hole, and the players are asked how long it is.
+    @Test(
+        .spec("EBU Tech 3306 §3"),
+        arguments: [(42 * 3_600 * 16_000, "RF64"), (16_000, "RIFF"), (2_147_483_600, "RF64")])
+    func aFileOfMoreThanFourGibibytesSaysHowLongItIs(_ frames: Int, _ name: String) throws {
+        let encoder = WAVEncoder(frames: 42 * 3_600 * 16_000)
+        var head: [UInt8] = []
+        try encoder.begin(into: &head)
+        let settled = WAVEncoder.makeHeader(isLong: true, byteCount: 2 * frames)
+        #expect(settled.count == head.count)
+        #expect(String(decoding: settled[..<4], as: UTF8.self) == name)
+        let folder = try TemporaryFolder()
+        for (header, isSettled) in [(head, false), (settled, true)] {
+            let path = try folder.write(header, to: "\(isSettled).wav")
+            try #require(truncate(path, off_t(header.count + 2 * frames)) == 0)
+            let ours = try #require(try WAVHeader.parse(header.span))
+            #expect(ours.dataOffset == header.count)
+            #expect(ours.dataByteCount == (isSettled ? 2 * frames : nil))
+            let probed = try ForeignTool("ffprobe").run([
+                "-v", "error", "-show_entries", "stream=duration_ts", "-of", "csv=p=0", path,
+            ])
+            #expect(probed.text == "\(frames)\n")
+            // sox reads it by libsndfile; it does not believe in a length that is not said.
+            guard isSettled else { continue }
+            #expect(try ForeignTool("soxi").run(["-s", path]).text == "\(frames)\n")
+        }
+    }
+
+    @Test func aFileThatGrewLongerThanWasKnownKeepsItsHeader() throws {
+        let encoder = WAVEncoder()
+        let short = try encoder.file(of: [1, 2, 3])
+        #expect(encoder.settledHeader?.count == 44 && short.count == 50)
+        #expect(WAVEncoder(frames: 2_147_483_600).settledHeader?.count == 80)
+        #expect(WAVEncoder(frames: 2_147_483_000).settledHeader?.count == 44)
     }
 }

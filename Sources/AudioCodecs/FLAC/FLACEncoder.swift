@@ -13,7 +13,7 @@ extension AudioCodec {
         highestByteRate: 34_000, nominalByteRate: 20_000, isLossless: true,
         length: (FLACHeader.sampleCountPlace, { FLACHeader.sampleCountBytes($0) }),
         signature: [(0, Array("fLaC".utf8))],
-        encoder: { _ throws(EncodingError) in try FLACEncoder() },
+        encoder: { _, _ throws(EncodingError) in try FLACEncoder() },
         makeDecoder: { FLACDecoder() }, makeRecoverer: { _ in FLACRecoverer() })
 }
 

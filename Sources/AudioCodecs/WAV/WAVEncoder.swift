@@ -19,7 +19,7 @@ extension AudioCodec {
             mediaType: mediaType, mediaTypes: mediaTypes, header: WAVEncoder.header,
             bodyOffset: bodyOffset, highestByteRate: 32_000, nominalByteRate: 32_000,
             isLossless: true,
-            encoder: { _ in WAVEncoder() }, makeDecoder: { WAVDecoder() },
+            encoder: { WAVEncoder(frames: $1) }, makeDecoder: { WAVDecoder() },
             makeRecoverer: { WAVRecoverer(dropsEmptyTail: $0) })
     }
 }
@@ -31,20 +31,23 @@ extension AudioCodec {
 /// per second 32000; 32 bytes per frame 2; 34 bits per sample 16; 36 `data`; 40 the size
 /// `0xFFFFFFFF`; 44 signed 16-bit samples to the end of the file. Both sizes stand for
 /// "unknown": it is the only pair that sox, ffmpeg and Python's `wave` all read to the end.
+///
+/// The header of a file of more than 4 GiB has room for 64-bit sizes before `fmt `: a chunk `JUNK`
+/// of 28 bytes, which becomes `ds64` of an RF64 file when the sizes are known (EBU Tech 3306).
 final class WAVEncoder: AudioEncoder {
+    static let header = makeHeader(byteCount: nil)
     static let headerByteCount = 44
 
-    static let header: [UInt8] =
-        Array("RIFF".utf8) + [0xFF, 0xFF, 0xFF, 0xFF] + Array("WAVEfmt ".utf8)
-        + [16, 0, 0, 0, 1, 0, 1, 0, 0x80, 0x3E, 0, 0, 0x00, 0x7D, 0, 0, 2, 0, 16, 0]
-        + Array("data".utf8) + [0xFF, 0xFF, 0xFF, 0xFF]
-
+    private let isLong: Bool
     private var byteCount = 0
 
-    init() {}
+    /// - Parameter frames: how many will come, as far as is known.
+    init(frames: Int = 0) {
+        isLong = Self.isLong(byteCount: 2 * frames)
+    }
 
     func begin(into output: inout [UInt8]) throws(EncodingError) {
-        output.append(contentsOf: Self.header)
+        output.append(contentsOf: Self.makeHeader(isLong: isLong, byteCount: nil))
     }
 
     func encode(
@@ -60,17 +63,52 @@ final class WAVEncoder: AudioEncoder {
 
     func finish(into output: inout [UInt8]) throws(EncodingError) {}
 
-    /// The header with the two lengths; a longer file than they can say keeps the unknown ones.
+    /// The header with the lengths; a file that grew longer than was known keeps the unknown ones.
     var settledHeader: [UInt8]? {
-        guard byteCount < 0xFFFF_FFFF - Self.headerByteCount else { return nil }
-        var header = Self.header
-        for (offset, length) in [(4, byteCount + Self.headerByteCount - 8), (40, byteCount)] {
-            for index in 0..<4 { header[offset + index] = UInt8(length >> (8 * index) & 0xFF) }
-        }
-        return header
+        guard isLong || !Self.isLong(byteCount: byteCount) else { return nil }
+        return Self.makeHeader(isLong: isLong, byteCount: byteCount)
     }
 
     func maximumByteCount(forFrames frames: Int) -> Int {
         Self.headerByteCount + 2 * frames
+    }
+
+    /// Whether a file of so many bytes of samples is longer than 32 bits can say.
+    private static func isLong(byteCount: Int) -> Bool {
+        byteCount + headerByteCount >= longestByteCount
+    }
+
+    /// Readers, ours too, take greater sizes for unknown ones.
+    private static let longestByteCount = 0xFFFF_F000
+
+    /// What stands before so many bytes of samples; nil is an unknown number.
+    static func makeHeader(isLong: Bool = false, byteCount: Int?) -> [UInt8] {
+        let unknown = 0xFFFF_FFFF
+        let room = 28
+        let size = byteCount.map { $0 + headerByteCount - 8 + (isLong ? 8 + room : 0) } ?? unknown
+        let isRF64 = isLong && byteCount != nil && size >= longestByteCount
+        var bytes: [UInt8] = []
+        func put(_ name: String) { bytes += Array(name.utf8) }
+        func put(_ value: Int, _ count: Int) {
+            for place in 0..<count { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * place))) }
+        }
+        put(isRF64 ? "RF64" : "RIFF")
+        put(isRF64 ? unknown : size, 4)
+        put("WAVE")
+        if isLong {
+            put(isRF64 ? "ds64" : "JUNK")
+            put(room, 4)
+            let samples = isRF64 ? byteCount ?? 0 : 0
+            for value in [isRF64 ? size : 0, samples, samples / 2] { put(value, 8) }
+            // No other chunk is as long.
+            put(0, 4)
+        }
+        put("fmt ")
+        for (value, count) in [(16, 4), (1, 2), (1, 2), (16_000, 4), (32_000, 4), (2, 2), (16, 2)] {
+            put(value, count)
+        }
+        put("data")
+        put(isRF64 ? unknown : byteCount ?? unknown, 4)
+        return bytes
     }
 }

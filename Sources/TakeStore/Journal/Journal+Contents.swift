@@ -112,8 +112,8 @@ extension Journal {
 }
 
 extension [UInt8] {
-    /// At most `limit` bytes, to the start of this array; 0 at the end.
-    mutating func read(
+    /// At most `limit` bytes of the journal, to the start of this array; 0 at the end. Blocks on the disk.
+    package mutating func read(
         from journal: Journal, at offset: Int, limit: Int = .max
     ) throws(SystemError) -> Int {
         let found = unsafe withUnsafeMutableBytes { bytes in

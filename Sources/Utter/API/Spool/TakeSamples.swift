@@ -58,12 +58,8 @@ public struct TakeSamples {
     }
 
     private mutating func read() throws(Failure) -> Int {
-        let found = unsafe buffer.withUnsafeMutableBytes { bytes in
-            Result { () throws(SystemError) in unsafe try journal.read(at: offset, into: bytes) }
-        }
         do throws(SystemError) {
-            if case .bytes(let count) = try found.get() { return count }
-            return 0
+            return try buffer.read(from: journal, at: offset)
         } catch {
             throw .unreadable(error)
         }

@@ -12,7 +12,8 @@ struct ExportCommand: ParsableCommand {
         abstract: "Copy a take's audio to a file: as its name says, or as it is.",
         discussion: """
             A name in .wav, .flac or .ogg (Opus) says the format. A name that stands for
-            another one, such as .mp3, is refused.
+            another one, such as .mp3, is refused. A WAV file of more than 4 GiB (37 hours)
+            is RF64.
             """)
 
     @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
@@ -37,9 +38,7 @@ struct ExportCommand: ParsableCommand {
     private func export(_ take: KeptTake, of spool: Spool) throws -> String? {
         do {
             guard file == "-" else { return try spool.export(take, to: file) }
-            let (bytes, report) = try spool.audioFile(of: take, named: file)
-            try writeAll(bytes)
-            return report
+            return try spool.copyAudio(of: take, writeAll)
         } catch let error as SystemError where error.code == EEXIST {
             throw CommandFailure(
                 "'\(file)' exists already", hint: "choose another name", status: .localIO)
@@ -49,16 +48,15 @@ struct ExportCommand: ParsableCommand {
     }
 
     /// Writes to standard output.
-    private func writeAll(_ bytes: [UInt8]) throws(SystemError) {
-        var written = 0
-        while written < bytes.count {
-            written += try retryingInterrupts("write") {
-                unsafe bytes.withUnsafeBytes {
-                    unsafe write(
-                        STDOUT_FILENO, $0.baseAddress.map { unsafe $0 + written },
-                        bytes.count - written)
+    private func writeAll(_ bytes: Span<UInt8>) throws(SystemError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = try retryingInterrupts("write") {
+                unsafe rest.withUnsafeBufferPointer {
+                    unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count)
                 }
             }
+            rest = rest.extracting(droppingFirst: count)
         }
     }
 }

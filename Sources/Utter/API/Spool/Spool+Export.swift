@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import Glibc
+internal import LinuxPlatform
+internal import TakeStore
+
+/// How the audio of takes leaves a spool. All calls block on the disk.
+extension Spool {
+    /// Reads the samples of a take, 16 kHz mono, from the first one on.
+    ///
+    /// - Throws: `TakeStoreError` when the take is still being recorded, or its audio cannot be opened.
+    public func samples(of take: KeptTake) throws(TakeStoreError) -> TakeSamples {
+        let (journal, codec, report) = try journal(of: take)
+        return TakeSamples(journal, codec: codec, damageReport: report)
+    }
+
+    /// Copies the audio of a take to a new file that its owner alone can read.
+    ///
+    /// The file has the form that its name's ending stands for, and otherwise that of the take. WAV of
+    /// more than 4 GiB becomes RF64.
+    ///
+    /// - Returns: what of the audio is silent because it was altered or damaged; nil when nothing is.
+    /// - Throws: `TakeStoreError` as for `samples`, or when the name stands for a form that cannot be
+    ///   written; `TakeSamples.Failure`; `EncodingError`; `SystemError` with `EEXIST` when there is
+    ///   such a file, and with other codes when the disk refuses. An incomplete file is removed.
+    @discardableResult
+    public func export(_ take: KeptTake, to path: String) throws -> String? {
+        let (journal, old, report) = try journal(of: take)
+        // A name that says what the file is not would mislead every program that goes by it.
+        if Self.foreign.contains(where: path.lowercased().hasSuffix) {
+            throw TakeStoreError.misnamed(take: take.id.text, file: path, holds: old.title)
+        }
+        let number = try retryingInterrupts("open \(path)") {
+            unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        }
+        let file = OwnedDescriptor(taking: number)
+        do {
+            // Lossy audio is copied rather than encoded twice; the header of any other can say more.
+            if let codec = AudioCodec(fileName: path), codec.isLossless || codec != old {
+                let frames = try take.manifest.get().frames ?? 0
+                let encoder = try codec.makeEncoder(frames: frames)
+                try encode(TakeSamples(journal, codec: old), by: encoder, to: file.number)
+            } else {
+                var end = 0
+                try copy(journal) { piece in
+                    try writeAll(piece, to: file.number, at: end)
+                    end += piece.count
+                }
+            }
+            try retryingInterrupts("fsync \(path)") { fsync(file.number) }
+        } catch {
+            // Half a file is only in the way.
+            _ = unsafe unlink(path)
+            throw error
+        }
+        return report
+    }
+
+    /// Hands over the audio of a take as it is, piece by piece.
+    ///
+    /// - Returns: what of it is silent because it was altered or damaged; nil when nothing is.
+    /// - Throws: what `write` throws; `TakeStoreError` as for `samples`; `TakeSamples.Failure`.
+    package func copyAudio(
+        of take: KeptTake, _ write: (Span<UInt8>) throws -> Void
+    ) throws -> String? {
+        let (journal, _, report) = try journal(of: take)
+        try copy(journal, write)
+        return report
+    }
+
+    /// Forms that a name may promise, and that no file of ours has.
+    private static let foreign = [
+        ".mp3", ".m4a", ".mp4", ".aac", ".webm", ".aiff", ".aif", ".wma", ".amr", ".raw", ".pcm",
+    ]
+
+    private func copy(_ journal: Journal, _ write: (Span<UInt8>) throws -> Void) throws {
+        var (piece, offset) = ([UInt8](repeating: 0, count: 1 << 16), 0)
+        while true {
+            let count: Int
+            do throws(SystemError) {
+                count = try piece.read(from: journal, at: offset)
+            } catch {
+                throw TakeSamples.Failure.unreadable(error)
+            }
+            guard count > 0 else { return }
+            try write(piece.span.extracting(first: count))
+            offset += count
+        }
+    }
+
+    private func encode(
+        _ source: consuming TakeSamples, by encoder: any AudioEncoder, to file: Int32
+    ) throws {
+        var (bytes, some): ([UInt8], [Int16]) = ([], [])
+        var end = 0
+        func put() throws(SystemError) {
+            try writeAll(bytes.span, to: file, at: end)
+            end += bytes.count
+            bytes.removeAll(keepingCapacity: true)
+        }
+        try encoder.begin(into: &bytes)
+        while try source.next(into: &some) {
+            try encoder.encode(some.span, into: &bytes)
+            if bytes.count >= 1 << 16 { try put() }
+        }
+        try encoder.finish(into: &bytes)
+        try put()
+        // A header that says how long the file is, where its form can say that.
+        if let header = encoder.settledHeader { try writeAll(header.span, to: file, at: 0) }
+    }
+
+    /// Opens the audio of a complete take as it was sent.
+    private func journal(
+        of take: KeptTake
+    ) throws(TakeStoreError) -> (Journal, AudioCodec, damageReport: String?) {
+        let manifest = try take.manifest.get()
+        guard let stated = manifest.byteCount else {
+            throw .inUse(take: take.id.text, by: manifest.holder)
+        }
+        let audio = try store().take(take.id).openAudio(of: manifest)
+        // A take whose end the disk refused ends before the length that was recorded.
+        return (
+            audio.journal(byteCount: stated), AudioCodec(rawValue: manifest.format) ?? .pcm,
+            audio.damageReport
+        )
+    }
+}
