@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test build docs install uninstall lint format layers asan tsan bench soak \
+.PHONY: help setup demo test build docs install uninstall lint format layers asan tsan bench bench-check soak \
 	fuzz planted busy-test clean check hooks deb sway-check
 
 help: ## List the targets
@@ -56,6 +56,10 @@ tsan: ## Run all tests with the thread sanitizer, optimised
 
 bench: build ## Run the benchmarks on the release build, beside arecord and curl
 	@scripts/install-packages.sh --check bench && swift run -c release --package-path Benchmarks
+
+bench-check: build ## Count what a period costs, and fail when a count has risen by a tenth
+	@scripts/install-packages.sh --check bench && swift run -c release --package-path Benchmarks \
+		UtterBenchmarks counts --seconds 4 --check Benchmarks/counts.json
 
 soak: ## Run the tests that take minutes or measure time
 	@UTTER_SOAK=1 scripts/test.sh --filter \

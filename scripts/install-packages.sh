@@ -71,7 +71,9 @@ bench_packages="$build_packages
 gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
 alsa-utils                   arecord, to compare with
-curl                         to compare with"
+curl                         to compare with
+strace                       counts system calls
+valgrind                     counts allocations"
 
 sway_packages='
 sway                         a desktop without a screen

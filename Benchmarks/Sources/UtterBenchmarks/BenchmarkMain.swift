@@ -13,6 +13,8 @@ import Glibc
 ///     … side-by-side                        30 processes beside 30 of arecord and curl
 ///     … many                                50 and 300 takes in one process
 ///     … spool                               list and start with many takes on the disk
+///     … counts --seconds 4                  system calls, wake-ups and allocations of a period
+///     … counts --seconds 4 --check FILE     and fails when one has risen
 ///
 /// A JSON object a line goes to standard output, a table to standard error. The machine should
 /// have nothing else to do; `UTTER_BENCH_PROGRAM` names another build to measure.
@@ -31,11 +33,13 @@ enum BenchmarkMain {
         var names: [String] = []
         var seconds = 20
         var runs = 40
+        var baseline: String?
         var arguments = CommandLine.arguments.dropFirst()
         while let word = arguments.popFirst() {
             switch word {
             case "--seconds": seconds = arguments.popFirst().flatMap { Int($0) } ?? seconds
             case "--runs": runs = arguments.popFirst().flatMap { Int($0) } ?? runs
+            case "--check": baseline = arguments.popFirst()
             default: names.append(word)
             }
         }
@@ -67,6 +71,10 @@ enum BenchmarkMain {
                 case "answers": try files.answers(runs: runs)
                 case "side-by-side": try many.sideBySide(30)
                 case "many": try many.takes([50, 300])
+                case "counts":
+                    let counts = CountBenchmarks(
+                        workplace: workplace, report: report, seconds: seconds)
+                    try counts.all()
                 case "hour": try files.hour(minutes: 60)
                 default: throw BenchmarkError("there is no benchmark '\(name)'")
                 }
@@ -77,5 +85,9 @@ enum BenchmarkMain {
             exit(1)
         }
         report.printTable()
+        guard let baseline else { return }
+        let risen = try Baseline(path: baseline).risen(in: report.lines)
+        for line in risen { complain("benchmarks: \(line)") }
+        if !risen.isEmpty { exit(1) }
     }
 }

@@ -16,6 +16,8 @@ final class Child {
         var processorTime: Double
         /// The most memory that was resident, in MB.
         var peakMemory: Double
+        /// How often its threads waited for something, and were woken.
+        var wakeUps = 0.0
         /// As `waitpid(2)` gives it.
         var status: Int32
     }
@@ -72,7 +74,8 @@ final class Child {
         let seconds = { (time: timeval) in Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
         return Cost(
             processorTime: seconds(usage.ru_utime) + seconds(usage.ru_stime),
-            peakMemory: Double(usage.ru_maxrss) / 1_024, status: status)
+            peakMemory: Double(usage.ru_maxrss) / 1_024, wakeUps: Double(usage.ru_nvcsw),
+            status: status)
     }
 
     /// What is resident now in MB, summed over its mappings; nil when it has ended.

@@ -5,6 +5,8 @@ import Glibc
 /// Collects figures: a JSON object a line on standard output, a table on standard error at the end.
 final class Report {
     private var rows: [(name: String, cells: [String])] = []
+    /// The JSON objects that were printed.
+    private(set) var lines: [String] = []
 
     /// Adds the figures of one thing measured.
     ///
@@ -13,8 +15,10 @@ final class Report {
     ///   - figures: names with their units, and values.
     func add(_ name: String, _ figures: [(name: String, value: Double)]) {
         let members = figures.map { "\"\($0.name)\":\(Self.text($0.value))" }
-        print("{\"benchmark\":\"\(name)\",\(members.joined(separator: ","))}")
+        let line = "{\"benchmark\":\"\(name)\",\(members.joined(separator: ","))}"
+        print(line)
         fflush(nil)
+        lines.append(line)
         rows.append((name, figures.map { "\($0.name) \(Self.text($0.value))" }))
     }
 
