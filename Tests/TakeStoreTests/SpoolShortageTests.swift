@@ -48,6 +48,22 @@ extension TakeStore {
         #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
     }
 
+    @Test func aLimitThatIsNearIsSaid() throws {
+        for number in 0..<9 { try leave(number, audio: 100) }
+        #expect(store.nearness(to: limits(takes: 11)) == nil)
+        #expect(store.nearness(to: limits(takes: 10)) == .takes(limit: 10))
+        // A tenth of few is none.
+        #expect(store.nearness(to: limits(takes: 9)) == nil)
+        Retention.standard.sweep(store)
+        #expect(store.nearness(to: limits(bytes: 1_000)) == .bytes(900, limit: 1_000))
+        #expect(store.nearness(to: limits(bytes: 1_100)) == nil)
+        // A take that is being recorded is in no note yet.
+        try leave(9, audio: 100)
+        #expect(store.nearness(to: limits(bytes: 1_100)) == nil)
+        #expect(
+            store.nearness(to: limits(bytes: 1_100), recording: 100) == .bytes(1_000, limit: 1_100))
+    }
+
     @Test(arguments: [
         "", "x", "-5", "99999999999999999999999", "9223372036854775807", "5\n\n", "5 zzz\nzzz",
         "\u{0}", "5 5 5",

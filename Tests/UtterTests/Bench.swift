@@ -13,11 +13,15 @@ final class Bench: Sendable {
     let pipeline: Pipeline
     let folder: TemporaryFolder
 
-    init(stateFolder: String? = nil, secrets: SecretProvider? = nil) throws {
+    init(
+        stateFolder: String? = nil, limits: SpoolLimits = .standard,
+        secrets: SecretProvider? = nil
+    ) throws {
         folder = try TemporaryFolder()
         pipeline = try Pipeline(
             spool: Spool(
-                at: stateFolder ?? folder.path("state"), retention: .withoutAnsweredAudio),
+                at: stateFolder ?? folder.path("state"), limits: limits,
+                retention: .withoutAnsweredAudio),
             secrets: secrets)
     }
 

@@ -137,6 +137,7 @@ extension Journal {
             state.withLock { state in
                 state.upkeep.reservedEnd = count + Self.reserveStep
                 state.condition.shortage = nil
+                state.condition.reservedByteCount = count + Self.reserveStep
             }
         } catch {
             let free = error.isRefusal ? path.flatMap { freeByteCount(at: $0) } : nil

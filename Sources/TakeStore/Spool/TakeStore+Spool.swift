@@ -20,14 +20,16 @@ extension TakeStore {
     /// the size in the note of the takes with audio, and asks the file system once. Only when one of
     /// them is over its limit are takes looked at: those that wait, up to the limit. What the note
     /// does not know is read once by each process, so that no wrong note costs a take.
-    package func shortage(by limits: SpoolLimits) -> SpoolShortage? {
+    /// `recording` is the bytes of a take that is being recorded, which is in no note yet.
+    package func shortage(by limits: SpoolLimits, recording: Int = 0) -> SpoolShortage? {
         if let free = takes.freeByteCount, free < limits.free, free + spareByteCount < limits.free {
             return .free(free, limit: limits.free)
         }
         // What cannot be counted is no reason to refuse; making the take's folder will tell.
         let names = (try? takes.entryCount(upTo: limits.takes)) ?? 0
         let note = note(.audio)
-        let estimate = (AudioNote.byteCount(in: note) ?? 0) + growth.load(ordering: .relaxed)
+        let grown = recording + growth.load(ordering: .relaxed)
+        let estimate = (AudioNote.byteCount(in: note) ?? 0) + grown
         guard names >= limits.takes || estimate >= limits.bytes else { return nil }
         let noted = AudioNote(note)
         let released = released(by: noted)
@@ -39,13 +41,25 @@ extension TakeStore {
             (count, bytes) = (count + 1, bytes + size)
             guard count >= limits.takes else { continue }
             return readUnknown(in: noted, upTo: count)
-                ? shortage(by: limits) : .takes(limit: count)
+                ? shortage(by: limits, recording: recording) : .takes(limit: count)
         }
         // What has been deleted meanwhile is known now.
         growth.store(bytes - noted.byteCount, ordering: .relaxed)
         guard bytes >= limits.bytes else { return nil }
         return readUnknown(in: noted, upTo: limits.takes)
-            ? shortage(by: limits) : .bytes(bytes, limit: limits.bytes)
+            ? shortage(by: limits, recording: recording) : .bytes(bytes, limit: limits.bytes)
+    }
+
+    /// Says of which limit nine tenths are in use; like `shortage`.
+    package func nearness(to limits: SpoolLimits, recording: Int = 0) -> SpoolShortage? {
+        let nearly = SpoolLimits(
+            takes: limits.takes - limits.takes / 10, bytes: limits.bytes - limits.bytes / 10,
+            free: 0)
+        return switch shortage(by: nearly, recording: recording) {
+        case .takes where nearly.takes < limits.takes: .takes(limit: limits.takes)
+        case .bytes(let count, _): .bytes(count, limit: limits.bytes)
+        default: nil
+        }
     }
 
     /// Learns which takes wait for nothing of those that the note does not know, until so many wait.
@@ -176,6 +190,15 @@ package enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
             "takes fill \(Self.size(count)) already, and \(Self.typed(limit)) is the limit"
         case .free(let count, let limit):
             "the disk has only \(Self.size(count)) left, less than \(Self.typed(limit))"
+        }
+    }
+
+    /// For while the limit is near.
+    package var warning: String {
+        switch self {
+        case .takes(let limit): "nearly as many recordings wait as are kept: \(limit) is the limit"
+        case .bytes(_, let limit): "takes fill nearly \(Self.typed(limit)), which is the limit"
+        case .free: description
         }
     }
 

@@ -12,6 +12,8 @@ struct OpenedTake {
     let record: TakeRecord?
     /// Why the take is not on the disk; nil when it is, or was never meant to be.
     let unprotected: String?
+    /// Why the next ones may not be.
+    private(set) var warning: String?
 
     /// Makes the take's folder and its journal.
     ///
@@ -27,6 +29,7 @@ struct OpenedTake {
             let store = try spool.store()
             reason = store.shortage(by: spool.limits)?.description
             if reason == nil {
+                warning = store.nearness(to: spool.limits)?.warning
                 pipeline.makeRoom(in: store, by: spool.limits)
                 do throws(SystemError) {
                     (journal, record) = try Self.make(

@@ -20,6 +20,8 @@ struct Protection: Sendable {
 
     enum Report: Sendable {
         case noFolder(String)
+        /// The spool takes few more takes, or no longer ones.
+        case spoolNearlyFull(String)
         /// The folder may still come.
         case slowFolder(Duration)
         /// Why the manifest could not be written, or nil.
@@ -35,6 +37,9 @@ struct Protection: Sendable {
     mutating func take(_ report: Report) -> [TakeNotice] {
         switch report {
         case .noFolder(let reason): change { $0.folder = reason }
+        case .spoolNearlyFull(let reason):
+            notices.contains(.spoolNearlyFull(reason: reason))
+                ? [] : tell([.spoolNearlyFull(reason: reason)])
         case .slowFolder(let wait): tell([.slowDisk(wait)])
         case .manifest(let reason): change { $0.manifest = reason }
         case .journal(let condition): change { $0.journal = condition }

@@ -68,7 +68,19 @@ extension TakeRun {
     /// On the sync thread.
     func didTend() {
         reportJournal()
+        warnOfLength()
         record?.unlockOnceSettled()
+    }
+
+    /// Only of a take that fills a tenth of the spool by itself: what others hold was asked at its start.
+    private func warnOfLength() {
+        guard let journal, let spool = pipeline.spool, record != nil, !journal.isSealed,
+            journal.byteCount > spool.limits.bytes / 10,
+            // It is open: the take is in it.
+            let near = try? spool.store().nearness(
+                to: spool.limits, recording: journal.byteCount)
+        else { return }
+        handle(.protection(.spoolNearlyFull(near.warning)))
     }
 
     func willSend() { meter.noteAttempt() }

@@ -139,6 +139,7 @@ final class Wiring: Sendable {
                 onSave: { [weak run] in run?.handle(.protection(.manifest($0?.description))) })
             run.hold(opened.journal, opened.record)
             if let reason = opened.unprotected { run.handle(.protection(.noFolder(reason))) }
+            if let reason = opened.warning { run.handle(.protection(.spoolNearlyFull(reason))) }
             run.handle(.opened(exchange))
             // On the sync thread, when the journal's condition has changed or it is settled.
             sync.add(opened.journal) { [weak run] in run?.didTend() }

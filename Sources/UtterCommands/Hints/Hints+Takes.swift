@@ -53,11 +53,12 @@ extension Hints {
             + "utter export \(name(take)) - | ffmpeg -i - \(isRaw ? "-f s16le " : "")OUT.\(ending)"
     }
 
+    static let fewerTakes = "send them with 'utter retry all', or remove some with 'utter rm'"
+
     static func of(_ shortage: SpoolShortage) -> String {
-        let cure = "send them with 'utter retry all', or remove some with 'utter rm'"
-        return switch shortage {
-        case .takes: "\(cure); UTTER_MAX_TAKES is the limit"
-        case .bytes: "\(cure); UTTER_MAX_BYTES is the limit"
+        switch shortage {
+        case .takes: "\(fewerTakes); UTTER_MAX_TAKES is the limit"
+        case .bytes: "\(fewerTakes); UTTER_MAX_BYTES is the limit"
         case .free: "free some space; UTTER_MIN_FREE is the limit"
         }
     }

@@ -15,6 +15,8 @@ extension TakeNotice {
         case .diskNearlyFull(let free, let reason):
             let left = free.map { ", \(StatusLine.size($0)) left" } ?? ""
             return "the disk is nearly full\(left): \(reason)"
+        case .spoolNearlyFull(let reason):
+            return "\(reason); beyond it recordings live in memory only"
         case .slowDisk(let wait):
             return "the disk is slow: a power cut would have cost the last "
                 + StatusLine.seconds(wait)

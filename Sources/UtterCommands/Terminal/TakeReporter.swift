@@ -157,6 +157,7 @@ struct TakeReporter {
         if case .unprotected = notice, let shortage = pipeline.spool?.shortage {
             write("hint: \(Hints.of(shortage))")
         }
+        if case .spoolNearlyFull = notice { write("hint: \(Hints.fewerTakes)") }
     }
 
     private mutating func report(_ end: CaptureEnd) {

@@ -139,6 +139,26 @@ import Testing
         #expect(outcome.id.text > future.text && outcome.id == take.id)
     }
 
+    @Test func aLongTakeSaysThatItFillsTheSpool() async throws {
+        let limits = SpoolLimits(takes: 10, bytes: 4_000_000, free: 0)
+        let bench = try Bench(limits: limits)
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url())
+        for _ in 0..<180 { speaker.say(Array(Self.samples[..<16_000])) }
+        var notices: [TakeNotice] = []
+        for await event in take.events {
+            guard case .noticed(let notice) = event else { continue }
+            notices.append(notice)
+            if case .spoolNearlyFull = notice { speaker.fallSilent() }
+        }
+        let outcome = try await take.end()
+        #expect(isHeard(outcome) && outcome.unprotected == nil)
+        #expect(
+            notices == [
+                .spoolNearlyFull(reason: "takes fill nearly 4000000 bytes, which is the limit")
+            ])
+    }
+
     @Test(.enabled(if: HangingFile.isPossible, "watching a file takes root"))
     func aStateFolderThatHangsHoldsUpNoOtherTake() async throws {
         // Is read before each take: it says how full the spool is.

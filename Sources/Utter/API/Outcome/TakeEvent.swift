@@ -84,6 +84,8 @@ public enum TakeNotice: Sendable, Equatable {
     case damaged(report: String)
     /// The disk has no room to give away; so many bytes are left, nil when unknown.
     case diskNearlyFull(freeByteCount: Int?, reason: String)
+    /// Takes wait in such numbers, or are so long, that soon none is kept any more.
+    case spoolNearlyFull(reason: String)
     /// The disk took this long: a power cut would have cost as much.
     case slowDisk(Duration)
     /// The service takes no longer recording than `limit`, which is reached after the rest.
