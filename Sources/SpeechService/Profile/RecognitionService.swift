@@ -22,10 +22,10 @@ public struct RecognitionService: Sendable, Hashable {
     /// the body.
     public var contentType: String?
     /// What stands around the recording in the body.
-    public var body = BodyShape.raw
+    @Boxed public var body = BodyShape.raw
     /// How the answer is read.
-    public var answer: AnswerRule
-    package var retry = RetryRule()
+    @Boxed public var answer: AnswerRule
+    @Boxed package var retry = RetryRule()
     /// Whether the service decides itself when the speaker has finished: its answer then ends the
     /// recording.
     public var detectsEnd = false
@@ -34,12 +34,12 @@ public struct RecognitionService: Sendable, Hashable {
     package var expectsContinue = false
     package var limits = ServiceLimits()
     /// How connections to it are made.
-    public var connection = ConnectionSettings()
-    package var exchange = ExchangePlan.post
+    @Boxed public var connection = ConnectionSettings()
+    @Boxed package var exchange = ExchangePlan.post
     /// The value of each word of the profile, for later requests.
     package var words: [String: String] = [:]
     /// The secrets themselves are `credentials`.
-    package var authentication = AuthenticationPlan.bearer
+    @Boxed package var authentication = AuthenticationPlan.bearer
 
     /// Creates a description.
     ///

@@ -7,7 +7,7 @@ public import Upload
 /// Where a take goes, and how long that may take.
 public struct DeliveryPlan: Sendable {
     /// Where it goes, and how the answer is read.
-    public var service: RecognitionService
+    @Boxed public var service: RecognitionService
     /// How the audio travels.
     public var format: AudioCodec
     /// How long each part of a transfer may take.
