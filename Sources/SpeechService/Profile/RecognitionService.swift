@@ -22,9 +22,17 @@ public struct RecognitionService: Sendable, Hashable {
     /// the body.
     public var contentType: String?
     /// What stands around the recording in the body.
-    @Boxed public var body = BodyShape.raw
+    public var body: BodyShape {
+        get { bodyBox }
+        set { bodyBox = newValue }
+    }
+    @Boxed private var bodyBox = BodyShape.raw
     /// How the answer is read.
-    @Boxed public var answer: AnswerRule
+    public var answer: AnswerRule {
+        get { answerBox }
+        set { answerBox = newValue }
+    }
+    @Boxed private var answerBox: AnswerRule
     @Boxed package var retry = RetryRule()
     /// Whether the service decides itself when the speaker has finished: its answer then ends the
     /// recording.
@@ -34,7 +42,11 @@ public struct RecognitionService: Sendable, Hashable {
     package var expectsContinue = false
     package var limits = ServiceLimits()
     /// How connections to it are made.
-    @Boxed public var connection = ConnectionSettings()
+    public var connection: ConnectionSettings {
+        get { connectionBox }
+        set { connectionBox = newValue }
+    }
+    @Boxed private var connectionBox = ConnectionSettings()
     @Boxed package var exchange = ExchangePlan.post
     /// The value of each word of the profile, for later requests.
     package var words: [String: String] = [:]
@@ -59,7 +71,7 @@ public struct RecognitionService: Sendable, Hashable {
         if let contentType {
             self.contentType = try HeaderField(name: "Content-Type", value: contentType).value
         }
-        self.answer = answer
+        answerBox = answer
         for field in headers where SecretName.isSecret(field.name) {
             add(try Credential(place: .header(field.name), secret: field.value))
         }
