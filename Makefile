@@ -15,7 +15,7 @@ setup: ## Install the Debian packages that are missing, and say which and why
 	@scripts/install-packages.sh test
 
 demo: setup ## Build, then watch a recorded voice become text while it is being sent
-	@scripts/build.sh utter utter-endpoint
+	@scripts/build.sh utter-endpoint utter
 	@"$$(swift build -c release --show-bin-path)/utter" demo
 
 test: setup ## Build and run all tests

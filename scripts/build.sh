@@ -17,7 +17,8 @@ scripts/install-packages.sh --check build
 flags=(-c release --static-swift-stdlib --disable-local-rpath -Xswiftc -Osize -Xswiftc -use-ld=lld
     -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe
     -Xlinker -z -Xlinker pack-relative-relocs)
-[ $# -gt 0 ] || set -- utter utter-endpoint utter-keys utter-manual
+# The endpoint first: what it needs alone compiles beside the modules that all of them have.
+[ $# -gt 0 ] || set -- utter-endpoint utter utter-keys utter-manual
 for product; do
     swift build "${flags[@]}" --product "$product"
 done

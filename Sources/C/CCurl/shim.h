@@ -134,9 +134,11 @@ static inline int utter_local_port(curl_socket_t socket) {
 
 // A part of a URL, by curl_url_get. The library that gives a host name its ASCII form takes names to
 // be in the encoding of the locale, which a program in C's own locale does not say; ours are UTF-8.
+// Reading the tables of a locale takes time, so it is done for that form alone.
 static inline CURLUcode utter_url_get(
     CURLU *_Nonnull url, CURLUPart part, char *_Nullable *_Nonnull text, unsigned int flags) {
-    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    locale_t utf8 = flags & CURLU_PUNYCODE ? newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0)
+                                           : (locale_t)0;
     locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
     CURLUcode code = curl_url_get(url, part, text, flags);
     if (utf8) {

@@ -22,10 +22,18 @@ public struct RecognitionService: Sendable, Hashable {
     /// the body.
     public var contentType: String?
     /// What stands around the recording in the body.
-    public var body = BodyShape.raw
+    public var body: BodyShape {
+        get { bodyBox }
+        set { bodyBox = newValue }
+    }
+    @Boxed private var bodyBox = BodyShape.raw
     /// How the answer is read.
-    public var answer: AnswerRule
-    package var retry = RetryRule()
+    public var answer: AnswerRule {
+        get { answerBox }
+        set { answerBox = newValue }
+    }
+    @Boxed private var answerBox: AnswerRule
+    @Boxed package var retry = RetryRule()
     /// Whether the service decides itself when the speaker has finished: its answer then ends the
     /// recording.
     public var detectsEnd = false
@@ -34,12 +42,16 @@ public struct RecognitionService: Sendable, Hashable {
     package var expectsContinue = false
     package var limits = ServiceLimits()
     /// How connections to it are made.
-    public var connection = ConnectionSettings()
-    package var exchange = ExchangePlan.post
+    public var connection: ConnectionSettings {
+        get { connectionBox }
+        set { connectionBox = newValue }
+    }
+    @Boxed private var connectionBox = ConnectionSettings()
+    @Boxed package var exchange = ExchangePlan.post
     /// The value of each word of the profile, for later requests.
     package var words: [String: String] = [:]
     /// The secrets themselves are `credentials`.
-    package var authentication = AuthenticationPlan.bearer
+    @Boxed package var authentication = AuthenticationPlan.bearer
 
     /// Creates a description.
     ///
@@ -59,7 +71,7 @@ public struct RecognitionService: Sendable, Hashable {
         if let contentType {
             self.contentType = try HeaderField(name: "Content-Type", value: contentType).value
         }
-        self.answer = answer
+        answerBox = answer
         for field in headers where SecretName.isSecret(field.name) {
             add(try Credential(place: .header(field.name), secret: field.value))
         }

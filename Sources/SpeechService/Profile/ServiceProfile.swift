@@ -24,16 +24,16 @@ public struct ServiceProfile: Sendable, Hashable {
     var headers: [ProfileField] = []
     /// What a person may say to it.
     public internal(set) var words: [ProfileWord] = []
-    var body = BodyPlan()
+    @Boxed var body = BodyPlan()
     /// The forms of audio that the service reads, the best first; without any, it reads all.
     var formats: [ProfileFormat] = []
-    package var transfer = TransferSettings()
-    package var authentication = AuthenticationPlan()
+    @Boxed package var transfer = TransferSettings()
+    @Boxed package var authentication = AuthenticationPlan()
     var limits = ServiceLimits()
-    var connection = ConnectionSettings()
-    var exchange = ExchangePlan.post
-    package var answer = AnswerRule.automatic
-    var retry = RetryRule()
+    @Boxed var connection = ConnectionSettings()
+    @Boxed var exchange = ExchangePlan.post
+    @Boxed package var answer = AnswerRule.automatic
+    @Boxed var retry = RetryRule()
 
     /// The name of the profile; empty for a service that was described by its URL alone.
     public var name: String { ownText?.name ?? "" }

@@ -7,7 +7,11 @@ public import Upload
 /// Where a take goes, and how long that may take.
 public struct DeliveryPlan: Sendable {
     /// Where it goes, and how the answer is read.
-    public var service: RecognitionService
+    public var service: RecognitionService {
+        get { serviceBox }
+        set { serviceBox = newValue }
+    }
+    @Boxed private var serviceBox: RecognitionService
     /// How the audio travels.
     public var format: AudioCodec
     /// How long each part of a transfer may take.
@@ -46,7 +50,7 @@ public struct DeliveryPlan: Sendable {
         deadlines: TransferDeadlines = TransferDeadlines(), redirectOrigins: [Origin] = [],
         retry: RetryPolicy = .standard
     ) {
-        self.service = service
+        serviceBox = service
         self.format = format
         self.deadlines = deadlines
         self.redirectOrigins = redirectOrigins

@@ -25,12 +25,13 @@ enum Recording {
             guard case .owned(let owner) = try ControlOwner.claim(place) else { return }
             return try await serve(nil, at: place, owner, options)
         }
-        if options.sayHow { try refuseElsewhere(place) }
+        let sayHow = options.sayHow
+        if sayHow { try refuseElsewhere(place) }
         let isForeground = try KnownSettings.foreground.value() == true
         let texts = try TextOutput(options.output.texts, form: .text, isVoice: true)
         var request = ControlRequest(command)
         // With other options it is that of the recorder which they make.
-        if !options.sayHow { request.service = options.serviceName }
+        if !sayHow { request.service = options.serviceName }
         for _ in 0..<attempts {
             if let status = try ControlReading.ask(request, at: place, texts: texts) {
                 guard status == .textPrinted else { throw status.code }

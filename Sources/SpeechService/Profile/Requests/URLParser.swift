@@ -40,10 +40,11 @@ internal import CCurl
         guard try part(CURLUPART_ZONEID) == nil else {
             throw .invalid("an IPv6 address may have no zone here")
         }
-        guard let host = try part(CURLUPART_HOST, CURLU_PUNYCODE), !host.isEmpty else {
+        guard let host = try part(CURLUPART_HOST), !host.isEmpty else {
             throw .invalid("it has no host")
         }
-        return host.lowercased()
+        if host.utf8.allSatisfy({ $0 < 0x80 }) { return host.lowercased() }
+        return try part(CURLUPART_HOST, CURLU_PUNYCODE)?.lowercased() ?? ""
     }
 
     func port() throws(Failure) -> Int {

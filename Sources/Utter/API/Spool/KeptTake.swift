@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import FoundationEssentials
-internal import SpeechService
+package import SpeechService
 public import TakeStore
 
 /// A take on the disk, as it was at one moment.
@@ -52,7 +52,7 @@ public struct KeptTake: Sendable {
     /// take to an end.
     public let isAbandoned: Bool
     /// What the take remembers, or why that cannot be read.
-    package let manifest: Result<TakeManifest, TakeStoreError>
+    @Boxed package private(set) var manifest: Result<TakeManifest, TakeStoreError>
     /// Why what is encrypted of it cannot be read; nil when it can, or nothing is.
     package let lock: TakeStoreError?
     package let audioByteCount: Int?
