@@ -155,10 +155,10 @@ struct SurvivorCheck {
         let pipeline = try Pipeline(spool: spool)
         let service = try RecognitionService(url: ServiceURL(bench.server.url()))
         for kept in try spool.takes() where takes.contains(where: { $0.id == kept.id.text }) {
-            // One whose manifest was lost does not know where it was meant to go.
             let format = AudioCodec(rawValue: kept.known?.format ?? "") ?? .pcm
-            var plan =
-                (try? DeliveryPlan(of: kept)) ?? DeliveryPlan(service: service, format: format)
+            // One whose manifest was lost does not know where it was meant to go.
+            let known = try? DeliveryPlan(of: kept)
+            var plan = known ?? DeliveryPlan(service: service, format: format)
             plan.service.url = service.url
             let take = try await pipeline.resend(kept, by: plan)
             if case .failure(let failure) = await take.outcome.result {
