@@ -37,7 +37,12 @@ import Testing
         try #require(Glibc.write(holder, bytes, bytes.count) == bytes.count)
         let source = FileReplay(path: path, pace: .unpaced)
         _ = try source.open()
+        let reader = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         close(holder)
+        // A program that another test starts has a copy of the writing end for a moment.
+        var ends = pollfd(fd: reader, events: 0, revents: 0)
+        poll(&ends, 1, Int32(Duration.patience.components.seconds) * 1_000)
+        close(reader)
         var received: [Int16] = []
         while case .frames = try source.readOnce(room: 4_096, into: &received) {}
         #expect(received == samples)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import TestSupport
 
 @testable import LinuxPlatform
 
@@ -38,6 +39,6 @@ final class TestPipe {
         close(writeEnd)
         writeEnd = -1
         var ends = pollfd(fd: readEnd, events: 0, revents: 0)
-        poll(&ends, 1, 10_000)
+        poll(&ends, 1, Int32(Duration.patience.components.seconds) * 1_000)
     }
 }

@@ -47,6 +47,9 @@ final class FaultBench: Sendable {
     /// The home of a person who has never run the program: the folder whose operations are seen.
     var home: String { folder.path("home") }
 
+    /// The state folder of that person's `utter`.
+    var stateFolder: String { home + "/.local/state/utter" }
+
     /// Where the takes are, seen from the bench's folder.
     static let takes = "home/.local/state/utter/takes"
 

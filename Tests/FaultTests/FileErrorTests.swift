@@ -56,17 +56,19 @@ import Testing
         /// things come first.
         ///
         /// Of operations in a row that do the same to the same file only the first and the last
-        /// begin what goes on. Errors that the program does not tell from others come once at each
-        /// kind of operation.
+        /// begin what goes on, and of a single failure the second stands for those between them.
+        /// Errors that the program does not tell from others, or answers where it makes the call,
+        /// come once at each kind of operation.
         func failures(in trace: [FileOperation]) -> [FileFaults.Failure] {
             let operations = trace.filter { kinds.contains($0.name) }
             let places = operations.map(\.place)
-            let isAlike = ["EDQUOT", "EROFS"].contains(name) || FewFaults.areWanted
+            let isAlike = ["EDQUOT", "EROFS", "EINTR"].contains(name) || FewFaults.areWanted
             var seen: Set<String> = []
             let chosen = operations.indices.filter { index in
                 if isAlike { return seen.insert(places[index]).inserted }
-                guard onward, index > 0, index + 1 < places.count else { return true }
-                return places[index - 1] != places[index] || places[index + 1] != places[index]
+                let row = places[max(0, index - (onward ? 1 : 2))..<min(index + 2, places.count)]
+                let isWithin = row.count == (onward ? 3 : 4)
+                return !isWithin || row.contains { $0 != places[index] }
             }
             return chosen.indices.filter { $0 % partCount == part }.map {
                 FileFaults.Failure(
@@ -180,7 +182,8 @@ import Testing
         {
             return []
         }
-        var problems = try await SurvivorCheck(bench: bench).problems()
+        let check = SurvivorCheck(bench: bench, asksProgram: failure.operation % 4 == 0)
+        var problems = try await check.problems()
         if bench.server.requests.last?.body != bench.samples {
             problems.append(
                 "\(bench.server.requests.last?.body.count ?? -1) bytes of what was said to be kept: \(result.errorText)"

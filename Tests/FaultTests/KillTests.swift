@@ -50,7 +50,11 @@ import Testing
         }
         let known = written.merging(try bench.trace.writtenAudio) { known, _ in known }
         var check = SurvivorCheck(bench: bench, written: known)
-        if case .after(let number) = kill { check.asksPlayers = number % 12 == 0 }
+        switch kill {
+        case .before(let number): check.asksProgram = number % 4 == 0
+        case .after(let number):
+            (check.asksProgram, check.asksPlayers) = (number % 4 == 2, number % 12 == 0)
+        }
         return try await check.problems().map { "\(kill): \($0)" }
     }
 
@@ -140,10 +144,10 @@ import Testing
             // 300 ms are spoken; what comes before and after takes about as long.
             (
                 Int.random(in: 0..<600, using: &random),
-                ["pcm", "wav", "ogg-opus", "flac"][number % 4]
+                ["pcm", "wav", "ogg-opus", "flac"][number % 4], asksProgram: number % 5 == 0
             )
         }
-        let problems = try await inLanes(4, deaths) { milliseconds, format in
+        let problems = try await inLanes(4, deaths) { milliseconds, format, asksProgram in
             let bench = try FaultBench()
             let run = try bench.start([
                 "send", "-q", "--pace", "realtime", "--format", format, bench.recording,
@@ -151,7 +155,8 @@ import Testing
             try await Task.sleep(for: .milliseconds(milliseconds))
             run.signal(SIGKILL)
             _ = try await run.result()
-            return try await SurvivorCheck(bench: bench).problems().map {
+            let check = SurvivorCheck(bench: bench, asksProgram: asksProgram)
+            return try await check.problems().map {
                 "\(format) after \(milliseconds) ms: \($0)"
             }
         }

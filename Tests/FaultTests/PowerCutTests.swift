@@ -226,7 +226,9 @@ extension LostPower.Remains {
         var hasher = Hasher()
         for (path, bytes) in entries.sorted(by: { $0.key < $1.key }) {
             hasher.combine(path)
-            hasher.combine(bytes)
+            hasher.combine(bytes?.count ?? -1)
+            // All at once: without optimisation each byte of an array is hashed by itself.
+            bytes?.withUnsafeBytes { hasher.combine(bytes: $0) }
         }
         for (id, bytes) in durable.sorted(by: { $0.key < $1.key }) {
             hasher.combine(id)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AudioCodecs
 import FoundationEssentials
 import TestSupport
+
+@testable import Utter
 
 /// What must hold when a program has died, whatever it was doing: one check for all deaths.
 struct SurvivorCheck {
@@ -10,6 +13,10 @@ struct SurvivorCheck {
     var written: [String: [UInt8]] = [:]
     /// Whether foreign programs have to play the recording, too.
     var asksPlayers = false
+    /// Whether the program itself recovers, lists and sends, which takes three starts of it.
+    ///
+    /// Otherwise this process does so with the library that the commands call.
+    var asksProgram = true
 
     private struct Row: Decodable {
         var id: String
@@ -61,7 +68,9 @@ struct SurvivorCheck {
 
     // MARK: - utter list
 
-    private func afterRecovery(of dead: [TakeOnDisk]) async throws -> [String] {
+    /// What `utter list` shows once it has recovered what is left, and what is wrong with that.
+    private func list() async throws -> (rows: [Row], problems: [String]) {
+        guard asksProgram else { return try await onOwnThread { Result { try listed() } }.get() }
         var problems: [String] = []
         let list = try await bench.run(["list", "--json"])
         let state = try bench.snapshot()
@@ -73,6 +82,26 @@ struct SurvivorCheck {
         if list.output != again.output { problems.append("the second list shows something else") }
         let rows =
             list.output.isEmpty ? [] : try JSONDecoder().decode([Row].self, from: Data(list.output))
+        return (rows, problems)
+    }
+
+    /// The same without the program.
+    private func listed() throws -> (rows: [Row], problems: [String]) {
+        let spool = Spool(at: bench.stateFolder)
+        try spool.recover()
+        let state = try bench.snapshot()
+        try spool.recover()
+        let isSame = try bench.snapshot() == state
+        let rows = try spool.takes().map { take in
+            Row(
+                id: take.id.text, state: take.state.rawValue,
+                unreadable: take.known == nil ? take.reason ?? "unreadable" : nil)
+        }
+        return (rows, isSame ? [] : ["the second recovery changed something"])
+    }
+
+    private func afterRecovery(of dead: [TakeOnDisk]) async throws -> [String] {
+        var (rows, problems) = try await list()
         let recovered = try bench.takes()
         for take in dead {
             guard let audio = take.audio else { continue }
@@ -111,19 +140,46 @@ struct SurvivorCheck {
 
     // MARK: - utter retry
 
+    /// Sends takes, and says what is wrong with that.
+    private func retry(_ takes: [TakeOnDisk]) async throws -> [String] {
+        guard !asksProgram else {
+            let retry = try await bench.run(
+                ["retry", "--to", bench.server.url()] + takes.map(\.id))
+            return retry.status == .exited(0)
+                ? [] : ["retry ended with \(retry.status), \(retry.errorText)"]
+        }
+        var problems: [String] = []
+        var retention = Retention.standard
+        retention.audio = .zero
+        let spool = Spool(at: bench.stateFolder, retention: retention)
+        let pipeline = try Pipeline(spool: spool)
+        let service = try RecognitionService(url: ServiceURL(bench.server.url()))
+        for kept in try spool.takes() where takes.contains(where: { $0.id == kept.id.text }) {
+            let format = AudioCodec(rawValue: kept.known?.format ?? "") ?? .pcm
+            // One whose manifest was lost does not know where it was meant to go.
+            let known = try? DeliveryPlan(of: kept)
+            var plan = known ?? DeliveryPlan(service: service, format: format)
+            plan.service.url = service.url
+            let take = try await pipeline.resend(kept, by: plan)
+            if case .failure(let failure) = await take.outcome.result {
+                problems.append("\(take.id.text): resent, with \(failure)")
+            }
+            take.release()
+        }
+        let isOnDisk = Gate()
+        pipeline.sync.perform { isOnDisk.open() }
+        if await !isOnDisk.wait() { problems.append("the disk does not answer") }
+        pipeline.shutDown()
+        return problems
+    }
+
     private func afterDelivery() async throws -> [String] {
         var problems: [String] = []
         let waiting = try bench.takes().filter { take in
             take.manifest?.state != "answered" && hasSound(take)
         }
         let requestCount = bench.server.requests.count
-        if !waiting.isEmpty {
-            let retry = try await bench.run(
-                ["retry", "--to", bench.server.url()] + waiting.map(\.id))
-            if retry.status != .exited(0) {
-                problems.append("retry ended with \(retry.status), \(retry.errorText)")
-            }
-        }
+        if !waiting.isEmpty { problems += try await retry(waiting) }
         for take in waiting {
             let request = bench.requests(for: take.id).last
             let wanted = WholeAudio.body(of: take.audio ?? [], format: format(of: take))

@@ -45,7 +45,7 @@ import Testing
         #expect(
             code { _ = try LocalSocket.connect(to: folder.path("none"), within: .seconds(1)) }
                 == ENOENT)
-        do { _ = try LocalSocket.listen(at: folder.path("stale")) }
+        try leaveStaleSocket(at: folder.path("stale"))
         #expect(
             code { _ = try LocalSocket.connect(to: folder.path("stale"), within: .seconds(1)) }
                 == ECONNREFUSED)

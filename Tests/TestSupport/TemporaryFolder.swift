@@ -47,6 +47,20 @@ package final class TemporaryFolder: Sendable {
         return file
     }
 
+    /// Writes a program, such as a script, which can be run at once.
+    ///
+    /// Another process writes it. The kernel runs no file that is open for writing (`ETXTBSY`), and a
+    /// program that another test starts has copies of our descriptors between its fork and its exec.
+    ///
+    /// - Returns: its path.
+    /// - Throws: when it cannot be written.
+    @discardableResult
+    package func writeProgram(_ text: String, to name: String) throws -> String {
+        try ForeignTool("install").run(
+            ["-m", "700", "/dev/stdin", path(name)], input: Array(text.utf8))
+        return path(name)
+    }
+
     /// Reads a whole file of the folder.
     ///
     /// - Throws: `SystemError` of the call that failed.

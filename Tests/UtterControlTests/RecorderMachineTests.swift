@@ -11,19 +11,46 @@ import Testing
     @Test(arguments: RecorderWorld.Purpose.allCases, [false, true])
     func everyOrderIsHandled(_ purpose: RecorderWorld.Purpose, hasKeys: Bool) {
         let first = RecorderWorld(purpose, hasKeys: hasKeys)
-        var known: Set<[Int]> = [first.key]
-        var worlds = [first]
-        var faults: [String] = []
-        while let world = worlds.popLast(), faults.isEmpty {
-            faults = world.faultsAtTheEnd
+        var known = [first.key: 0]
+        var worlds = [(first, number: 0)]
+        // The state that follows each by itself.
+        var followers: [Int?] = [nil]
+        var faults = first.faults
+        while let (world, number) = worlds.popLast(), faults.isEmpty {
+            let last = world.next
+            if last == nil { faults = world.faultsAtTheEnd }
             for move in world.legal {
                 var next = world
                 next.make(move)
-                if known.insert(next.key).inserted { worlds.append(next) }
+                faults += next.faults
+                let key = next.key
+                let follower = known[key] ?? followers.count
+                if follower == followers.count {
+                    known[key] = follower
+                    followers.append(nil)
+                    worlds.append((next, follower))
+                }
+                if move == last { followers[number] = follower }
             }
         }
         #expect(faults.isEmpty)
+        #expect(Self.statesWithoutEnd(followers) == 0)
         #expect(known.count > 1_000, "\(known.count) states")
+    }
+
+    /// How many states come to no end by themselves: one leads to another of them for ever.
+    private static func statesWithoutEnd(_ followers: [Int?]) -> Int {
+        var hasEnd = followers.map { $0 == nil }
+        for state in followers.indices {
+            var way = [state]
+            while let last = way.last, !hasEnd[last], let next = followers[last],
+                way.count <= followers.count
+            {
+                way.append(next)
+            }
+            if let last = way.last, hasEnd[last] { for state in way { hasEnd[state] = true } }
+        }
+        return hasEnd.count { !$0 }
     }
 }
 

@@ -45,8 +45,18 @@ struct RecorderWorld {
         var isTold = false
     }
 
+    /// The moves so far, the last one first: worlds that have moved alike share them.
+    private final class Path {
+        let move: Move
+        let before: Path?
+
+        init(_ move: Move, after before: Path?) { (self.move, self.before) = (move, before) }
+
+        var moves: [Move] { Array(sequence(first: self, next: \.before).map(\.move).reversed()) }
+    }
+
     private(set) var machine: RecorderMachine
-    private(set) var moves: [Move] = []
+    private var path: Path?
     private(set) var faults: [String] = []
     private(set) var clients: [Client] = []
     private(set) var takes: [Recorded] = []
@@ -62,15 +72,15 @@ struct RecorderWorld {
     private let now = ContinuousClock.now
 
     private struct Order {
-        var request: ControlRequest
-        var take: Int?
-        var client: ControlClientID?
+        let request: ControlRequest
+        let take: Int?
+        let client: ControlClientID?
+        /// The command's place among all.
+        let command: Int
 
-        var key: [Int] {
-            [
-                ControlRequest.Command.allCases.firstIndex(of: request.command) ?? -1, take ?? -1,
-                client?.number ?? -1, request.wait == true ? 1 : 0, Int(request.time ?? -1),
-            ]
+        init(request: ControlRequest, take: Int?, client: ControlClientID?) {
+            (self.request, self.take, self.client) = (request, take, client)
+            command = ControlRequest.Command.allCases.firstIndex(of: request.command) ?? -1
         }
     }
 
@@ -86,12 +96,13 @@ struct RecorderWorld {
         if purpose == .command { tell(.asked(ControlRequest(.start), nil)) }
     }
 
-    static func id(_ number: Int) -> TakeID {
-        guard let id = TakeID("20261122-101100-00000000000\(number)") else {
-            preconditionFailure("takes are numbered from 1 to 9")
-        }
-        return id
-    }
+    static func id(_ number: Int) -> TakeID { ids[number - 1] }
+
+    /// The number of a take.
+    private static func number(of id: TakeID) -> Int { (ids.firstIndex(of: id) ?? 0) + 1 }
+
+    private static let phases = Dictation.Phase.allCases
+    private static let ids = (1...9).compactMap { TakeID("20261122-101100-00000000000\($0)") }
 
     // MARK: - Moves
 
@@ -136,42 +147,73 @@ struct RecorderWorld {
         return all
     }
 
+    /// What happens by itself: what is owed, and then each text is printed; nil at the end.
+    var next: Move? {
+        if let move = owed.first { return move }
+        let given = clients.firstIndex { if case .given = $0 { true } else { false } }
+        return given.map { .leave($0, hasPrinted: true) }
+    }
+
     /// What a state is told apart by.
-    var key: [Int] {
-        func bits(_ flags: Bool...) -> Int { flags.reduce(0) { $0 << 1 | ($1 ? 1 : 0) } }
-        var key = [
-            machine.requests, signals, talk.take ?? 0,
-            bits(machine.isLeaving, machine.isClosing, machine.isExpecting, talk.isLatched),
-        ]
-        key += clients.map {
-            switch $0 {
-            case .asking: 1
-            case .waiting: 2
-            case .given(let take): 10 + take
-            case .gone: 3
+    var key: StateSum {
+        var key = StateSum()
+        func add(_ order: Order) {
+            key.add(order.command)
+            key.add(order.take ?? -1)
+            key.add(order.client?.number ?? -1)
+            key.add(order.request.wait == true)
+            key.add(Int(order.request.time ?? -1))
+        }
+        key.add(machine.requests)
+        key.add(signals)
+        key.add(talk.take ?? 0)
+        key.add(Self.phases.firstIndex(of: talk.phase) ?? -1)
+        key.add(machine.isLeaving)
+        key.add(machine.isClosing)
+        key.add(machine.isExpecting)
+        key.add(talk.isLatched)
+        for client in clients {
+            switch client {
+            case .asking: key.add(1)
+            case .waiting: key.add(2)
+            case .given(let take): key.add(10 + take)
+            case .gone: key.add(3)
             }
         }
-        key += [-1]
+        key.add(-1)
         for take in takes {
-            key.append(
-                bits(
-                    take.isHeard, take.isCaptured, take.isResuming, take.isCancelled,
-                    take.isConcluded, take.isAwaited, take.isPrinted, take.isTold))
+            key.add(take.isHeard)
+            key.add(take.isCaptured)
+            key.add(take.isResuming)
+            key.add(take.isCancelled)
+            key.add(take.isConcluded)
+            key.add(take.isAwaited)
+            key.add(take.isPrinted)
+            key.add(take.isTold)
         }
+        key.add(-2)
         for entry in machine.entries {
-            key += [
-                entry.number, entry.claimant?.number ?? -1, entry.starter?.number ?? -1,
-                bits(
-                    entry.wasStopped, entry.isPrinted, entry.isHeard, entry.conclusion != nil,
-                    entry.key != nil),
-            ]
+            key.add(entry.number)
+            key.add(entry.claimant?.number ?? -1)
+            key.add(entry.starter?.number ?? -1)
+            key.add(entry.wasStopped)
+            key.add(entry.isPrinted)
+            key.add(entry.isHeard)
+            key.add(entry.conclusion != nil)
+            key.add(entry.key != nil)
         }
-        key += orders.flatMap(\.key) + [-2] + resuming.flatMap { $0.order.key + [$0.take] }
-        return key + [Dictation.Phase.allCases.firstIndex(of: talk.phase) ?? -1]
+        key.add(-3)
+        for order in orders { add(order) }
+        key.add(-4)
+        for (order, take) in resuming {
+            add(order)
+            key.add(take)
+        }
+        return key
     }
 
     mutating func make(_ move: Move) {
-        moves.append(move)
+        path = Path(move, after: path)
         switch move {
         case .unasked: tell(.unasked)
         case .ask(let command, let take, let waits):
@@ -220,7 +262,9 @@ struct RecorderWorld {
         tell(.asked(request, ControlClientID(number: clients.count - 1)))
     }
 
-    private mutating func fault(_ text: String) { faults.append("\(text), after \(moves)") }
+    private mutating func fault(_ text: String) {
+        faults.append("\(text), after \(path?.moves ?? [])")
+    }
 
     private mutating func conclude(_ number: Int) {
         takes[number - 1].isConcluded = true
@@ -304,14 +348,14 @@ struct RecorderWorld {
         case .reply(let reply, let client): answer(client.number, reply)
         case .result(let conclusion, let client, _):
             if clients[client.number] != .waiting { fault("a result for one that does not wait") }
-            let number = takes.indices.first { Self.id($0 + 1) == conclusion.take } ?? 0
-            if clients.contains(.given(number + 1)) { fault("a text for two") }
-            clients[client.number] = .given(number + 1)
+            let number = Self.number(of: conclusion.take)
+            if clients.contains(.given(number)) { fault("a text for two") }
+            clients[client.number] = .given(number)
         case .obey(let request, let take, let client):
             if isFinished { fault("an order after the end") }
             orders.append(Order(request: request, take: take, client: client))
         case .tell(let conclusion):
-            let index = takes.indices.first { Self.id($0 + 1) == conclusion.take } ?? 0
+            let index = Self.number(of: conclusion.take) - 1
             if takes[index].isTold || takes[index].isPrinted { fault("told once too often") }
             takes[index].isTold = true
         case .forget(let number):
@@ -342,25 +386,13 @@ struct RecorderWorld {
 
     // MARK: - The end
 
-    /// What is wrong once everything that is owed has happened, and all have printed.
+    /// What is wrong where everything that is owed has happened, and all have printed.
     var faultsAtTheEnd: [String] {
         var world = self
-        for _ in 0..<100 {
-            if let move = world.owed.first {
-                world.make(move)
-            } else if let client = world.clients.firstIndex(where: {
-                if case .given = $0 { true } else { false }
-            }) {
-                world.make(.leave(client, hasPrinted: true))
-            } else {
-                break
-            }
-        }
-        if !world.owed.isEmpty { world.fault("no way out") }
-        if world.clients.contains(where: { $0 != .gone }) { world.fault("a client waits") }
-        if !world.machine.entries.isEmpty { world.fault("a take is left") }
-        let isToEnd = purpose != .daemon || world.machine.isLeaving
-        if world.isFinished != isToEnd { world.fault("no end") }
+        if clients.contains(where: { $0 != .gone }) { world.fault("a client waits") }
+        if !machine.entries.isEmpty { world.fault("a take is left") }
+        let isToEnd = purpose != .daemon || machine.isLeaving
+        if isFinished != isToEnd { world.fault("no end") }
         return world.faults
     }
 }

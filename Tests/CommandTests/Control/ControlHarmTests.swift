@@ -161,7 +161,7 @@ import Testing
     @Test func aStaleSocketIsReplacedAndALiveOneIsNot() async throws {
         let bench = try ControlBench(.hearing("whole"))
         try bench.place.prepareFolder()
-        do { _ = try LocalSocket.listen(at: bench.place.path) }
+        try leaveStaleSocket(at: bench.place.path)
         #expect(bench.hasSocket)
         let recorder = try await bench.record()
         let mark = FileMark(bench.place.path)

@@ -31,8 +31,7 @@ import Testing
             folder = try TemporaryFolder()
             for name in names {
                 let text = "#!/bin/sh\necho \"$*\" >\"$0.words\"\n\(script)\n"
-                let path = try folder.write(Array(text.utf8), to: name)
-                #expect(chmod(path, 0o755) == 0)
+                try folder.writeProgram(text, to: name)
             }
         }
 

@@ -22,7 +22,7 @@ struct Desk {
             /bin/cat >'\(folder.path)/\(name).text'
             \(script)
             """
-        chmod(try folder.write(Array(text.utf8), to: name), 0o700)
+        try folder.writeProgram(text, to: name)
     }
 
     /// What a program has read; nil when it was not run.

@@ -99,8 +99,7 @@ import Testing
     @Test(arguments: [false, true])
     func aProgramThatNeverBeginsIsGivenUp(isPipe: Bool) async throws {
         let desk = try TemporaryFolder()
-        let program = try desk.write(Array("#!/bin/sh\nexec /bin/sleep 1000\n".utf8), to: "ffmpeg")
-        chmod(program, 0o700)
+        let program = try desk.writeProgram("#!/bin/sh\nexec /bin/sleep 1000\n", to: "ffmpeg")
         let failure = await onOwnThread { () -> CaptureError? in
             let decoder = FFmpegDecoder(
                 program, isPipe ? .pipe(STDIN_FILENO, prefix: [1]) : .file("/dev/null"),
@@ -169,7 +168,7 @@ import Testing
     @Test func aProgramThatBreaksInTheMiddleIsSaidAndWhatItReadIsSent() async throws {
         let desk = try TemporaryFolder()
         let script = "#!/bin/sh\n/usr/bin/head -c 32000 /dev/zero\necho 'it broke' >&2\nexit 9\n"
-        chmod(try desk.write(Array(script.utf8), to: "ffmpeg"), 0o700)
+        try desk.writeProgram(script, to: "ffmpeg")
         let server = try RecordingServer(otherwise: .answer(text: "a second"))
         let bench = try Bench(server: server, ["PATH": desk.path])
         let file = try bench.folder.write(Array("ID3\u{4}".utf8), to: "a.mp3")
@@ -195,7 +194,7 @@ import Testing
         let desk = try TemporaryFolder()
         let mark = desk.path("pid")
         let script = "#!/bin/sh\necho $$ >'\(mark)'\nexec /bin/sleep 1000\n"
-        chmod(try desk.write(Array(script.utf8), to: "ffmpeg"), 0o700)
+        try desk.writeProgram(script, to: "ffmpeg")
         let bench = try Bench(["PATH": desk.path])
         let file = try bench.folder.write(Array("ID3\u{4}".utf8), to: "a.mp3")
         let run = try bench.start(["send", file])

@@ -105,15 +105,20 @@ import Testing
     @Test func aProgramThatHangsIsKilledAtTheEnd() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("heard"))
         let folder = try TemporaryFolder()
+        let pipe = folder.path("pw-play.started")
+        #expect(mkfifo(pipe, 0o600) == 0)
         let script = "#!/bin/sh\necho $$ >\"$0.started\"\nexec /bin/sleep 3600\n"
-        let path = try folder.write(Array(script.utf8), to: "pw-play")
-        #expect(chmod(path, 0o755) == 0)
-        let result = try await Bench(server: server, microphone: card, ["PATH": folder.path]).run(
-            "-c", "output.cue=true", "--for", "300ms")
+        try folder.writeProgram(script, to: "pw-play")
+        let bench = try Bench(server: server, microphone: card, ["PATH": folder.path])
+        let run = try bench.start(["-c", "output.cue=true"])
+        // It has begun when it says its number.
+        let number = await onOwnThread { Result { try readFile(pipe) } }
+        let process = try #require(pid_t(String(decoding: number.get().dropLast(), as: UTF8.self)))
+        _ = try #require(await server.wait(untilBytes: 9_600))
+        run.signal(SIGUSR1)
+        let result = try await run.result()
         #expect(result.status == .exited(0))
         #expect(result.outputText == "heard\n")
-        let number = String(decoding: try folder.read("pw-play.started"), as: UTF8.self)
-        let process = try #require(pid_t(number.dropLast()))
         #expect(kill(process, 0) == -1)
     }
 

@@ -125,9 +125,6 @@ struct LostPower {
 
     // MARK: - What is left
 
-    /// Whether there is anything that may be lost.
-    var isAtRisk: Bool { nodes.contains { !$0.changes.isEmpty } }
-
     /// What a cut at this moment may leave: all, nothing, each change alone, all but each, and
     /// some random mixtures.
     func remains(mixtures: Int, using random: inout SeededRandom) -> [Remains] {
@@ -148,6 +145,7 @@ struct LostPower {
         for _ in 0..<mixtures where !pending.isEmpty {
             fates.append(pending.map { _ in Fate.allCases.randomElement(using: &random) ?? .kept })
         }
+        let durable = durableAudio
         return fates.map { fates in
             var left = nodes
             for (place, fate) in zip(pending, fates) {
@@ -155,7 +153,7 @@ struct LostPower {
                 left[place.0].take(nodes[place.0].changes[place.1], fate, sectors: sectors)
             }
             return Remains(
-                entries: Self.entries(left), durable: durableAudio, manifests: manifests)
+                entries: Self.entries(left), durable: durable, manifests: manifests)
         }
     }
 

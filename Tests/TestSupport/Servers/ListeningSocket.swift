@@ -22,6 +22,10 @@ final class ListeningSocket: Sendable {
         self.fillers = fillers
     }
 
+    /// Closing alone would not end the listening at once: a program that another test starts has a
+    /// copy of the socket between its fork and its exec.
+    deinit { refuseConnects() }
+
     /// Opens a socket.
     ///
     /// - Parameters:

@@ -94,14 +94,17 @@ import Testing
 
     @Test(arguments: [true, false])
     func aRefusalIsReadWhenTheServerResetsRightAfter(isSpeaking: Bool) async throws {
+        let isRead = Gate()
         let server = try RecordingServer(
             scripts: [
                 [
                     .readHead, .readBody(bytes: 640), .respond(status: 401, text: "no"),
-                    .stall(.milliseconds(200)), .reset,
+                    .stallUntil(isRead), .reset,
                 ]
             ])
         let upload = try Upload(to: server.url(), bytes(isSpeaking ? 3_000_000 : 640))
+        #expect(await upload.recorder.wait { !$0.body.isEmpty })
+        isRead.open()
         let result = try #require(await upload.result())
         #expect(result.ending == .answered)
         #expect(result.status == 401)
@@ -169,14 +172,17 @@ import Testing
     }
 
     @Test func anEarlySuccessCountsWhenTheServerResetsAfterIt() async throws {
+        let isRead = Gate()
         let server = try RecordingServer(
             scripts: [
                 [
                     .readHead, .readBody(bytes: 640), .respond(status: 200, text: "heard"),
-                    .stall(.milliseconds(200)), .reset,
+                    .stallUntil(isRead), .reset,
                 ]
             ])
         let upload = try Upload(to: server.url(), bytes(3_000_000))
+        #expect(await upload.recorder.wait { !$0.body.isEmpty })
+        isRead.open()
         let result = try #require(await upload.result())
         #expect(result.ending == .answered)
         #expect(result.status == 200)

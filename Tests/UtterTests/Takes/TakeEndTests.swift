@@ -215,11 +215,12 @@ import Testing
     }
 
     @Test func anEarlySuccessOfAServiceThatFindsTheEndEndsTheRecording() async throws {
+        let isRead = Gate()
         let server = try RecordingServer(
             scripts: [
                 [
                     .readHead, .readBody(bytes: 640), .respond(status: 200, text: "enough"),
-                    .stall(.milliseconds(200)), .reset,
+                    .stallUntil(isRead), .reset,
                 ]
             ])
         let bench = try Bench()
@@ -227,7 +228,10 @@ import Testing
         let take = try bench.start(speaker.source, to: server.url()) {
             $0.delivery.service.detectsEnd = true
         }
+        let log = EventLog(take)
         speaker.say(period)
+        #expect(await log.wait { $0.isHeard })
+        isRead.open()
         _ = await server.finishedRequest()
         speaker.say(period)
         // The speaker goes on: the service has heard enough.

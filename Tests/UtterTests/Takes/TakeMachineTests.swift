@@ -158,10 +158,13 @@ private struct Tree {
 
     mutating func grow(from world: TakeWorld) {
         guard faults.isEmpty else { return }
-        // Wherever it stands: what ends a take that is stuck may come much later, or never.
-        faults = Self.finished(world).faults
-        guard world.moves.count < depth, !world.legal.isEmpty else { return count += 1 }
-        for move in world.legal {
+        let moves = world.moves.count < depth ? world.legal : []
+        // Wherever it stands: what ends a take that is stuck may come much later, or never. What is
+        // owed is one of the moves, so that of a way that goes on its end tells.
+        let goesOn = world.ending == nil && world.next.map(moves.contains) == true
+        faults = goesOn ? world.faults : Self.finished(world).faults
+        guard !moves.isEmpty else { return count += 1 }
+        for move in moves {
             var next = world
             next.make(move)
             grow(from: next)

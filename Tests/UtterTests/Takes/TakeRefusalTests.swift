@@ -172,9 +172,8 @@ import Testing
     // MARK: - Breaks
 
     @Test func aServiceThatIsNotThereKeepsTheTake() async throws {
-        let server = try RecordingServer()
-        let url = server.url()
-        server.stop()
+        let closed = try ReservedPort()
+        let url = "http://127.0.0.1:\(closed.port)/"
         let bench = try Bench()
         let take = try bench.replay(period, to: url)
         let outcome = try await take.end()

@@ -110,11 +110,14 @@ struct TakeWorld {
     mutating func make(_ move: Move) {
         moves.append(move)
         let wasSettled = ending != nil
-        let awaitsSeal = machine.parts.indices.filter {
-            if case .waiting(.seal) = machine.parts[$0].delivery { true } else { false }
-        }
-        let paused = running.keys.filter {
-            running[$0]?.pause.isForSpeaker == true && !brokenOff.contains($0)
+        var (awaitsSeal, paused): ([Int], [Int]) = ([], [])
+        if move == .sealed {
+            awaitsSeal = machine.parts.indices.filter {
+                if case .waiting(.seal) = machine.parts[$0].delivery { true } else { false }
+            }
+            paused = running.keys.filter {
+                running[$0]?.pause.isForSpeaker == true && !brokenOff.contains($0)
+            }
         }
         let event = happen(move)
         let actions = machine.handle(event, at: Moment(elapsed: .seconds(moves.count)))
