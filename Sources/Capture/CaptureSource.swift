@@ -5,11 +5,11 @@ public import Glibc
 
 /// Where PCM comes from: a microphone, a WAV file, standard input.
 ///
-/// A thread of its own opens a source. Another one drives it afterwards: `read` until it says
-/// `wait`, then a wait on what it names, and so on until it says `end`; then `close`. That is the
-/// capture thread, or of a live source a thread of its own (`microphone`), so that a driver that
-/// blocks holds up nothing else. `name` and `isLive` may be asked on any thread; no two other
-/// members are called at once. No member but `open` may block longer than a period.
+/// A thread of its own opens a source. It is driven afterwards: `read` until it says `wait`, then a
+/// wait on what it names, and so on until it says `end`; then `close`. That does the capture thread,
+/// or of a live source the thread that has opened it (`microphone`), so that a driver that blocks
+/// holds up nothing else. `name` and `isLive` may be asked on any thread; no two other members are
+/// called at once. No member but `open` and `close` may block longer than a period.
 public protocol CaptureSource: AnyObject, Sendable {
     /// What a person calls this source: a device name, a file name, "standard input".
     var name: String { get }
@@ -27,7 +27,7 @@ public protocol CaptureSource: AnyObject, Sendable {
 
     /// What was agreed on with an open device; nil for a source that is not a device.
     ///
-    /// Asked on the thread that has opened the source, or on the one that drives it.
+    /// Asked on the thread that has opened the source.
     var details: SourceDetails? { get }
 
     /// What a person should know of a source that ended well, such as a file cut short.
@@ -49,6 +49,10 @@ public protocol CaptureSource: AnyObject, Sendable {
     /// - Throws: `CaptureError` when the source broke; what was read before stays valid.
     func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead
 
+    /// Whether the last read, which gave frames, has left none: the next is worth while when a
+    /// descriptor is ready, or after a second.
+    var isDrained: Bool { get }
+
     /// Adds the descriptors to be polled while `read` says `.wait(.forDescriptors)` or
     /// `.wait(.forDescriptorsOrUntil)`.
     ///
@@ -69,20 +73,8 @@ public protocol CaptureSource: AnyObject, Sendable {
     /// Called on the thread that drives the source, when the tail is over.
     func requestStop()
 
-    /// Releases the device or file, or begins to. Idempotent.
+    /// Releases the device or file. Idempotent.
     func close()
-
-    /// What to wait for until a device is released that is being closed; nil once it is.
-    ///
-    /// Asked after `close`, and again when that has come.
-    var closing: SourceWait? { get }
-}
-
-extension CaptureSource {
-    /// Any event makes a read worth while.
-    public func isReady(_ descriptors: Span<pollfd>) -> Bool {
-        true
-    }
 }
 
 /// What one read of a source delivered.
@@ -112,9 +104,30 @@ public enum SourceWait: Sendable, Equatable {
 
     /// The clock has reached this instant.
     case until(ContinuousClock.Instant)
+
+    var isForDescriptors: Bool { if case .until = self { false } else { true } }
+
+    var due: ContinuousClock.Instant? {
+        switch self {
+        case .forDescriptors: nil
+        case .forDescriptorsOrUntil(let instant), .until(let instant): instant
+        }
+    }
+
+    /// The same, and no longer than until an instant.
+    func limited(to end: ContinuousClock.Instant) -> SourceWait {
+        let first = due.map { min($0, end) } ?? end
+        return isForDescriptors ? .forDescriptorsOrUntil(first) : .until(first)
+    }
 }
 
 extension CaptureSource {
+    /// Any event makes a read worth while.
+    public func isReady(_ descriptors: Span<pollfd>) -> Bool { true }
+
+    /// False: another read says what to wait for.
+    public var isDrained: Bool { false }
+
     /// False: what was read is nowhere else.
     public var isStored: Bool { false }
 
@@ -123,9 +136,6 @@ extension CaptureSource {
 
     /// Nothing, for most sources.
     public var warning: String? { nil }
-
-    /// Nothing: most are released when `close` returns.
-    public var closing: SourceWait? { nil }
 }
 
 /// What was agreed on with a device.

@@ -56,15 +56,16 @@ import Testing
         let replayRing = ByteRing(minimumCapacity: 1 << 14)
         loop.add(
             CaptureStage(
-                source: CaptureStageScript([.restForEver]), encoder: WAVEncoder(),
+                source: CaptureStageScript(isLive: false, [.restForEver]), encoder: WAVEncoder(),
                 producer: replayRing.takeProducer(), plan: CapturePlan(), control: replayControl,
                 account: CaptureAccount(), tell: { _ in }))
         let ring = ByteRing(minimumCapacity: 1 << 14)
         loop.add(
             CaptureStage(
-                source: CaptureStageScript([
-                    .act { ready.signal() }, .descriptor(ready.descriptor), .frames(320),
-                ]), encoder: WAVEncoder(), producer: ring.takeProducer(), plan: CapturePlan(),
+                source: CaptureStageScript(
+                    isLive: false,
+                    [.act { ready.signal() }, .descriptor(ready.descriptor), .frames(320)]),
+                encoder: WAVEncoder(), producer: ring.takeProducer(), plan: CapturePlan(),
                 control: CaptureControl(), account: CaptureAccount(),
                 tell: {
                     guard case .ended = $0 else { return }; done.signal()
@@ -85,14 +86,13 @@ import Testing
         let control = CaptureControl()
         loop.add(
             CaptureStage(
-                source: try ThreadedSource(
-                    Microphone(device: card.deviceName), closing: .patience),
+                source: Microphone(device: card.deviceName),
                 encoder: WAVEncoder(), producer: cardRing.takeProducer(),
                 plan: CapturePlan(tail: .none), control: control, account: CaptureAccount(),
                 tell: {
                     if case .began = $0 { began.open() }
                     if case .ended = $0 { cardEnded.open() }
-                }))
+                }), closing: .patience)
         #expect(await began.wait())
         control.requestStop(keepsTail: false)
         loop.wake()

@@ -54,11 +54,8 @@ final class WAVEncoder: AudioEncoder {
         _ frames: Span<Int16>, into output: inout [UInt8]
     ) throws(EncodingError) {
         byteCount += 2 * frames.count
-        for index in frames.indices {
-            let sample = UInt16(bitPattern: frames[index])
-            output.append(UInt8(truncatingIfNeeded: sample))
-            output.append(UInt8(truncatingIfNeeded: sample >> 8))
-        }
+        // Every machine that Swift runs on keeps its samples as the file does: little-endian.
+        unsafe frames.withUnsafeBytes { unsafe output.append(contentsOf: $0) }
     }
 
     func finish(into output: inout [UInt8]) throws(EncodingError) {}

@@ -52,11 +52,7 @@ package final class SpeechConverter {
     package func convert(
         _ samples: Span<Int16>, into output: inout [Int16]
     ) throws(ConversionError) {
-        if format.channelCount == 1 {
-            for index in samples.indices { try take(Int(samples[index]), into: &output) }
-        } else {
-            for index in samples.indices { try mix(Int(samples[index]), into: &output) }
-        }
+        for index in samples.indices { try mix(Int(samples[index]), into: &output) }
         try resampleBatch(into: &output)
     }
 
@@ -92,19 +88,7 @@ package final class SpeechConverter {
             output.append(Int16(clamping: mean))
             return
         }
-        try enqueue(Float(sum) / Float(count), into: &output)
-    }
-
-    private func take(_ sample: Int, into output: inout [Int16]) throws(ConversionError) {
-        guard resampler != nil else {
-            output.append(Int16(clamping: sample))
-            return
-        }
-        try enqueue(Float(sample), into: &output)
-    }
-
-    private func enqueue(_ frame: Float, into output: inout [Int16]) throws(ConversionError) {
-        batch[batchCount] = frame
+        batch[batchCount] = Float(sum) / Float(count)
         batchCount += 1
         takenFrameCount += 1
         if batchCount == batch.count { try resampleBatch(into: &output) }

@@ -24,7 +24,8 @@ public struct Level: Sendable, Hashable {
         for index in samples.indices {
             let sample = Int32(samples[index])
             largest = max(largest, abs(sample))
-            sum += Int64(sample * sample)
+            // Without a check for overflow, which would take 10^13 samples, this becomes SIMD.
+            sum &+= Int64(sample * sample)
         }
         let mean = samples.isEmpty ? 0 : Double(sum) / Double(samples.count)
         peak = Float(largest) / 32_768

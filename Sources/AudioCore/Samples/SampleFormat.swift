@@ -41,6 +41,15 @@ package enum SampleFormat: Sendable, Hashable, CaseIterable {
     @discardableResult
     package func decode(_ bytes: Span<UInt8>, into samples: inout MutableSpan<Int16>) -> Int {
         let count = min(bytes.count / byteCount, samples.count)
+        guard self != .int16 else {
+            // Every machine that Swift runs on is little-endian, too.
+            unsafe samples.withUnsafeMutableBytes { room in
+                unsafe bytes.extracting(first: 2 * count).withUnsafeBytes {
+                    unsafe room.copyMemory(from: $0)
+                }
+            }
+            return count
+        }
         for index in 0..<count {
             samples[index] = sample(at: index * byteCount, in: bytes)
         }

@@ -64,6 +64,9 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
         try stream?.read(into: &frames) ?? .end
     }
 
+    /// Whether all whole periods have been read.
+    public var isDrained: Bool { stream?.leavesNothing ?? false }
+
     /// Adds the descriptors of the PCM, one for a card.
     public func appendPollDescriptors(to descriptors: inout [pollfd]) {
         stream?.appendPollDescriptors(to: &descriptors)

@@ -102,6 +102,11 @@ struct MicrophoneStream: ~Copyable {
         return isWoken
     }
 
+    /// As `CaptureSource.isDrained`.
+    var leavesNothing: Bool {
+        isDrained && position < nextProbe && end == nil && unreportedLoss == 0
+    }
+
     /// As `CaptureSource.requestStop`: the take ends with the last frame that the card has now.
     mutating func requestStop() {
         guard end == nil else { return }
@@ -265,19 +270,20 @@ extension MicrophoneStream {
         }
         // A card that hangs may go on when it is started anew.
         if hasBegun, elapsed >= (pushes + 1) * Self.second { return try push() }
-        let period = format.duration(ofFrames: device.setup.periodFrames)
         // Without an answer nothing is found out, and the next read says why.
         if hasBegun, case .fine = grain, position >= nextProbe, let left = try? device.available() {
             grain = .probing(position: position + left)
             nextProbe = position * 2
-            return .wait(.until(.now + period / 4))
+            return .wait(.until(.now + quarterPeriod))
         }
         // Woken for nothing: descriptors that stay ready must not make us spin.
-        if wasWoken { return .wait(.until(.now + period / 4)) }
+        if wasWoken { return .wait(.until(.now + quarterPeriod)) }
         // A driver may forget to say that its first frame is there, or have no way to.
         let untilPush = hasBegun ? (pushes + 1) * Self.second - elapsed : Self.second / 4
         return .wait(.forDescriptorsOrUntil(.now + .nanoseconds(min(remaining, untilPush))))
     }
+
+    private var quarterPeriod: Duration { format.duration(ofFrames: device.setup.periodFrames) / 4 }
 
     /// Restarts a silent card; the time in between is counted as lost.
     private mutating func push() throws(CaptureError) -> SourceRead {

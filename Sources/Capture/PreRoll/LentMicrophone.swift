@@ -97,6 +97,10 @@ final class LentMicrophone: CaptureSource, @unchecked Sendable {
         return read
     }
 
+    var isDrained: Bool {
+        if case .none = ending { kept.recent.count == 0 && kept.source.isDrained } else { false }
+    }
+
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
         kept.source.appendPollDescriptors(to: &descriptors)
     }
@@ -115,16 +119,5 @@ final class LentMicrophone: CaptureSource, @unchecked Sendable {
         guard wasLent else { return }
         kept.recent.removeAll()
         keeper.takeBack(isBroken: isBroken)
-    }
-}
-
-extension SourceWait {
-    /// The same, and no longer than until an instant.
-    fileprivate func limited(to end: ContinuousClock.Instant) -> SourceWait {
-        switch self {
-        case .forDescriptors: .forDescriptorsOrUntil(end)
-        case .forDescriptorsOrUntil(let instant): .forDescriptorsOrUntil(min(instant, end))
-        case .until(let instant): .until(min(instant, end))
-        }
     }
 }

@@ -91,7 +91,7 @@ package final class PreRoll: Sendable {
             if isLent {
                 // A take that has the device closes it when all is over.
                 if isOver { return refuseAll() }
-                wait(until: nil)
+                wait(for: nil)
                 continue
             }
             if isOver || isBroken, isOpen {
@@ -112,7 +112,7 @@ package final class PreRoll: Sendable {
                 isOpen = false
                 // One that has come meanwhile may find the device in its place again.
                 for take in waiting where withdraw(take) { take.refuse(error) }
-                if state.withLock(\.waiting.isEmpty) { wait(until: .now + Self.pause) }
+                if state.withLock(\.waiting.isEmpty) { wait(for: .until(.now + Self.pause)) }
             }
         }
     }
@@ -128,15 +128,12 @@ package final class PreRoll: Sendable {
         return isStillWanted
     }
 
-    private func takeWaiting() -> [LentMicrophone] {
-        state.withLock { state in
+    private func refuseAll() {
+        let waiting = state.withLock { state in
             defer { state.waiting = [] }
             return state.waiting
         }
-    }
-
-    private func refuseAll() {
-        for take in takeWaiting() {
+        for take in waiting {
             take.refuse(.deviceUnusable(device: kept.source.name, reason: "it is closed"))
         }
     }
@@ -156,18 +153,11 @@ package final class PreRoll: Sendable {
         }
     }
 
-    private func wait(for reason: SourceWait) {
-        switch reason {
-        case .until(let instant): wait(until: instant)
-        case .forDescriptors: wait(until: nil, withSource: true)
-        case .forDescriptorsOrUntil(let instant): wait(until: instant, withSource: true)
-        }
-    }
-
-    private func wait(until instant: ContinuousClock.Instant?, withSource: Bool = false) {
+    /// Nil is until woken.
+    private func wait(for reason: SourceWait?) {
         var events = [pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)]
-        if withSource { kept.source.appendPollDescriptors(to: &events) }
-        let pause = WorkerPause(until: instant)
+        if reason?.isForDescriptors ?? false { kept.source.appendPollDescriptors(to: &events) }
+        let pause = WorkerPause(until: reason?.due)
         while unsafe poll(&events, nfds_t(events.count), pause.milliseconds) > 0 {
             if events[0].revents != 0 { return wakeup.drain() }
             if kept.source.isReady(events.span.extracting(1..<events.count)) { return }

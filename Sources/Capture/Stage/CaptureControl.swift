@@ -7,6 +7,7 @@ package final class CaptureControl: Sendable {
     private let abort = Atomic(false)
     private let withoutTail = Atomic(false)
     private let resumption = Atomic(false)
+    private let requests = Atomic(0)
 
     package init() {}
 
@@ -17,6 +18,7 @@ package final class CaptureControl: Sendable {
         if !keepsTail { withoutTail.store(true, ordering: .relaxed) }
         // releasing: a thread that sees the stop also sees `withoutTail`.
         stop.store(true, ordering: .releasing)
+        count()
     }
 
     /// Withdraws the request to stop: inside its tail the recording goes on.
@@ -26,10 +28,20 @@ package final class CaptureControl: Sendable {
         stop.store(false, ordering: .relaxed)
         // releasing: a thread that sees the request also sees that the stop was taken back.
         resumption.store(true, ordering: .releasing)
+        count()
     }
 
     /// The rest is not wanted.
-    package func requestCancel() { abort.store(true, ordering: .relaxed) }
+    package func requestCancel() {
+        abort.store(true, ordering: .relaxed)
+        count()
+    }
+
+    // releasing: partner of the acquire in `requestCount`.
+    private func count() { requests.add(1, ordering: .releasing) }
+
+    /// How many requests there were; a change is for the thread that has the take.
+    var requestCount: Int { requests.load(ordering: .acquiring) }
 
     /// Whether the end was asked for, and not taken back.
     package var isStopRequested: Bool { stop.load(ordering: .acquiring) || !keepsTail }

@@ -3,25 +3,42 @@
 internal import Glibc
 package import LinuxPlatform
 
-/// The thread that reads every source and fills every ring, for any number of takes.
+/// The thread that reads every file and pipe and fills its ring, and watches over the threads of
+/// sound cards, for any number of takes.
 ///
-/// It waits in one `poll(2)` for sound cards, pipes and pacing timers. While takes run it takes
-/// no lock. Opening a source may take seconds; each is opened by a short-lived thread of its own,
-/// which then hands it over.
+/// It waits in one `poll(2)` for pipes and pacing timers. While takes run it takes no lock. Opening
+/// a source may take seconds; each is opened by a thread of its own, which then hands it over, or
+/// does the whole stage of a live take (`CardThread`).
 package final class CaptureLoop: Sendable {
     private let loop: WorkerLoop<CaptureWorker>
+    private let onWrite: @Sendable () -> Void
 
-    /// `onWrite` is called on the thread after a turn that wrote to a ring or finished it; it must
-    /// not block.
+    /// `onWrite` is called after a turn that wrote to a ring or finished it, on the thread that has
+    /// the take; it must not block.
     package init(onWrite: @escaping @Sendable () -> Void) throws(SystemError) {
+        self.onWrite = onWrite
         loop = try WorkerLoop(name: "capture") { CaptureWorker(onWrite: onWrite) }
     }
 
     /// Opens the source on a thread of its own; from any thread, never blocks.
-    package func add(_ stage: sending CaptureStage) {
-        let opening = stage.opening
+    ///
+    /// A call of a live source's driver may take as long as `patience`; the end of its take waits no
+    /// longer than `closing` for the source to be closed.
+    package func add(
+        _ stage: sending CaptureStage, patience: Duration = .seconds(5),
+        closing: Duration = .seconds(1)
+    ) {
+        let wake: @Sendable () -> Void = { [loop] in loop.wake() }
+        let (opening, source) = (stage.opening, stage.source.source)
+        var card: CardThread?
+        if source.isLive {
+            // Without a descriptor for it the capture thread drives the source as it does files.
+            card = try? CardThread(
+                driving: source, patience: patience, closing: closing, tell: wake, onWrite: onWrite)
+        }
+        stage.source.card = card
         loop.send(stage)
-        opening.begin { [loop] in loop.wake() }
+        opening.begin(on: card, then: wake)
     }
 
     /// Looks at every take's control and at the awaited rings; from any thread, never blocks.
@@ -51,19 +68,22 @@ struct CaptureWorker: Worker {
         var hasEnded = false
         descriptors.removeAll(keepingCapacity: true)
         for stage in stages {
-            stage.turn(now: now)
+            let card = stage.source.card
+            if !stage.isElsewhere { stage.turn(now: now) }
+            if let look = card?.watch(stage, now) {
+                due = min(due ?? look, look)
+                continue
+            }
             if stage.didWrite { didWrite = true }
             switch stage.pendingWait {
             case nil: hasEnded = true
             case .opening, .journal: break
-            case .source(.forDescriptors): stage.appendPollDescriptors(to: &descriptors)
-            case .source(.forDescriptorsOrUntil(let instant)):
-                stage.appendPollDescriptors(to: &descriptors)
-                due = min(due ?? instant, instant)
-            case .source(.until(let instant)): due = min(due ?? instant, instant)
+            case .source(let wait):
+                if wait.isForDescriptors { stage.source.appendPollDescriptors(to: &descriptors) }
+                due = wait.due.map { min(due ?? $0, $0) } ?? due
             }
         }
-        if hasEnded { stages.removeAll { $0.pendingWait == nil } }
+        if hasEnded { stages.removeAll { !$0.isElsewhere && $0.pendingWait == nil } }
         // An end, too, is for the journal to see: it may come without a byte.
         if didWrite || hasEnded { onWrite() }
         return WorkerPause(until: due)
@@ -78,7 +98,14 @@ struct CaptureWorker: Worker {
             unsafe poll(buffer.baseAddress, nfds_t(buffer.count), pause.milliseconds)
         }
         guard count > 0 else { return false }
-        for stage in stages { stage.noteReadiness(in: descriptors.span) }
+        for stage in stages where !stage.isElsewhere {
+            if stage.source.isReady(in: descriptors.span) { stage.noteReadiness() }
+        }
         return descriptors[descriptors.count - 1].revents != 0
     }
+
+    /// Running takes are abandoned, their cards closed.
+    mutating func end() { for stage in stages { stage.source.card?.abandon() } }
+
+    mutating func refuse(_ stage: CaptureStage) { stage.source.card?.abandon() }
 }

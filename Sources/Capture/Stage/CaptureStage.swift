@@ -2,24 +2,23 @@
 
 package import AudioCodecs
 package import AudioCore
-internal import Glibc
 
-/// The capture loop's part of one take: source → converter → encoder → ring.
+/// One take up to the ring: source → converter → encoder → ring.
 ///
-/// Everything but `init` and the opening of the source happens on the capture thread. After the
-/// first second nothing is allocated. Lost frames are owed to the timeline: silence of the same
-/// length goes into the encoder before the next frames do.
+/// It belongs to the capture thread, and while a live source is open to that source's `CardThread`,
+/// which can lose it during any call of the source. After the first second nothing is allocated.
+/// Lost frames are owed to the timeline: silence of the same length goes into the encoder before the
+/// next frames do.
 package final class CaptureStage {
     /// Per channel: 100 ms at 16 kHz.
     private static let framesPerRead = 1_600
     /// Reads in a row before other takes get their turn.
     private static let readsPerTurn = 16
 
-    let opening: SourceOpening
-    private let source: any CaptureSource
+    let control: CaptureControl
+    let source: StageSource
     private let output: EncodedOutput
     private let plan: CapturePlan
-    private let control: CaptureControl
     private let account: CaptureAccount
     private let tell: (CaptureEvent) -> Void
 
@@ -33,18 +32,15 @@ package final class CaptureStage {
     /// Or when the source was opened.
     private var lastFrame = ContinuousClock.now
     private var tailFrames = 0
-    private var hasToldQuiet = false
+    /// Whether a frame has come; whether the silence behind the last voice was told.
+    private var (hasBegun, hasToldQuiet) = (false, false)
     private var wait = StageWait.opening
-    /// The place of the source's descriptors in the polled array.
-    private var polled = 0..<0
     private var isReady = false
-    /// Interleaved samples as the source delivers them.
-    private var raw: [Int16] = []
     /// 16 kHz mono.
     private var speech: [Int16] = []
 
-    /// The ring is empty and has room for 200 ms at least; `tell` is called on the capture thread,
-    /// and last with `ended`.
+    /// The ring is empty and has room for 200 ms at least; `tell` is called on the thread that has the
+    /// take, and last with `ended`.
     package init(
         source: any CaptureSource, encoder: any AudioEncoder, producer: consuming ByteRing.Producer,
         plan: CapturePlan, control: CaptureControl, account: CaptureAccount,
@@ -55,8 +51,7 @@ package final class CaptureStage {
             framesAtOnce: Self.framesPerRead)
         // A smaller ring would make a source wait for room that never comes.
         precondition(output.hasRoom(forFrames: Self.speechFramesPerRead))
-        self.source = source
-        opening = SourceOpening(source)
+        self.source = StageSource(source)
         openingWatch = OpeningWatch(isLive: source.isLive, longestFrames: plan.longestFrames)
         self.plan = plan
         self.control = control
@@ -64,26 +59,18 @@ package final class CaptureStage {
         self.tell = tell
     }
 
+    /// Whether a thread of its own has the take, of which the capture thread touches nothing then.
+    var isElsewhere: Bool { source.card?.isDriving ?? false }
+
+    var opening: SourceOpening { source.opening }
+
     var didWrite: Bool { output.didWrite }
 
     /// Nil when the take has ended.
     var pendingWait: StageWait? { if case .ended = phase { nil } else { wait } }
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        let first = descriptors.count
-        source.appendPollDescriptors(to: &descriptors)
-        polled = first..<descriptors.count
-    }
-
-    func noteReadiness(in descriptors: Span<pollfd>) {
-        guard !polled.isEmpty else { return }
-        let own = descriptors.extracting(polled)
-        for index in own.indices where own[index].revents != 0 {
-            isReady = source.isReady(own)
-            break
-        }
-        polled = 0..<0
-    }
+    /// The source is ready to be read.
+    func noteReadiness() { isReady = true }
 
     func turn(now: ContinuousClock.Instant) {
         output.didWrite = false
@@ -96,8 +83,25 @@ package final class CaptureStage {
         switch phase {
         case .ended, .unopened: break
         case .closing(let cause): close(cause)
-        default: readWhatIsThere(now)
+        default: if !source.handOver(self) { readWhatIsThere(now) }
         }
+    }
+
+    /// The source is left to its thread, which has not come back from a call.
+    func loseSource(after patience: Duration) {
+        source.release()
+        wait = .source(.until(.now))
+        if case .closing = phase { return }
+        let seconds = Int(patience / .seconds(1))
+        phase = .closing(
+            control.isCancelRequested
+                ? .cancelled : .source(.deviceHangs(device: source.name, seconds: seconds)))
+    }
+
+    /// The driver has not come back for a second.
+    func missFrames() {
+        if case .closing = phase { return }
+        if let state = watch.miss() { tell(.signal(state)) }
     }
 
     private func isDue(now: ContinuousClock.Instant) -> Bool {
@@ -105,9 +109,7 @@ package final class CaptureStage {
         return switch wait {
         case .opening: openingWatch.due == nil
         case .journal: output.awaitDrain()
-        case .source(.until(let instant)): now >= instant
-        case .source(.forDescriptors): isReady
-        case .source(.forDescriptorsOrUntil(let instant)): isReady || now >= instant
+        case .source(let wait): isReady || wait.due.map { now >= $0 } ?? false
         }
     }
 
@@ -136,22 +138,23 @@ package final class CaptureStage {
     }
 
     private func begin(
-        _ opened: Result<StreamFormat, CaptureError>, _ now: ContinuousClock.Instant
+        _ result: Result<SourceOpening.Opened, CaptureError>, _ now: ContinuousClock.Instant
     ) {
         // Until it is known better.
         wait = .source(.until(.now))
         do throws(CaptureError) {
-            format = try opened.get()
+            let opened = try result.get()
+            (format, details) = (opened.format, opened.details)
         } catch {
+            source.release()
             phase = .closing(.source(error))
             return
         }
-        details = source.details
         tell(.opened(format, details))
         watch = SignalWatch(sampleRate: format.sampleRate)
         lastFrame = now
         let samples = Self.framesPerRead * format.sampleRate / StreamFormat.speech.sampleRate
-        raw = [Int16](repeating: 0, count: max(samples, 1) * format.channelCount)
+        source.begin(room: max(samples, 1) * format.channelCount)
         speech.reserveCapacity(2 * Self.framesPerRead)
         do {
             if format != .speech {
@@ -184,6 +187,8 @@ package final class CaptureStage {
         case (.running, .draining), (.tail, .draining): drain()
         default: phase = next
         }
+        // What was said just before the stop counts.
+        if case .tail = phase { gate.judge() }
     }
 
     /// Whether the recording was stopped before it was worth sending.
@@ -199,31 +204,36 @@ package final class CaptureStage {
 
     private func close(_ cause: CaptureEnd.Cause) {
         phase = .closing(cause)
-        let isOurs = opening.close()
-        let isSettled = output.settle()
-        // A cancelled take ends at once, with what the ring has room for.
-        guard isSettled || cause == .cancelled else { return waitForJournal() }
-        if case .encoder = cause {
-            // What the encoder still holds cannot be had.
-        } else if isSettled, account.encodedFrames > 0 || cause == .finished {
-            do throws(EncodingError) {
-                try finishEncoding()
-            } catch {
-                return close(.encoder(error))
-            }
+        let isOut: Bool
+        do throws(EncodingError) {
+            isOut = try finishOutput(after: cause)
+        } catch {
+            return close(.encoder(error))
         }
-        guard output.pushOut() || cause == .cancelled else { return waitForJournal() }
-        if isOurs, let closing = source.closing { return wait = .source(closing) }
+        wait = .source(.until(.now))
+        guard source.close(for: self) else { return }
+        // A cancelled take ends at once, with what the ring has room for.
+        guard isOut || cause == .cancelled else { return waitForJournal() }
         // Before the ring: a body that ends first might be answered before this is known.
         var end = CaptureEnd(
             cause: hasNothing(cause) ? emptyEnd : cause, gaps: output.gaps,
-            warning: isOurs ? source.warning : nil,
-            hasVoice: source.isLive ? gate.hasHeardVoice : nil, faults: watch.faults,
-            details: details)
+            warning: source.warning, hasVoice: source.isLive ? gate.hasHeardVoice : nil,
+            faults: watch.faults, details: details)
         if isCut { end.cut(source.name) }
         tell(.ended(end))
         output.finish()
         phase = .ended
+    }
+
+    /// - Returns: whether all is in the ring.
+    private func finishOutput(after cause: CaptureEnd.Cause) throws(EncodingError) -> Bool {
+        guard output.settle() else { return false }
+        if case .encoder = cause {
+            // What the encoder still holds cannot be had.
+        } else if account.encodedFrames > 0 || cause == .finished {
+            try finishEncoding()
+        }
+        return output.pushOut()
     }
 
     private func hasNothing(_ cause: CaptureEnd.Cause) -> Bool {
@@ -262,11 +272,8 @@ package final class CaptureStage {
             guard mayRead else { return waitForJournal() }
             let read: SourceRead
             do throws(CaptureError) {
-                var buffer = raw
-                raw = []
-                defer { raw = buffer }
-                var span = buffer.mutableSpan
-                read = try source.read(into: &span)
+                guard let next = try source.read() else { return }
+                read = next
             } catch {
                 return close(.source(error))
             }
@@ -274,6 +281,10 @@ package final class CaptureStage {
             case .frames(let count):
                 lastFrame = now
                 if let cause = take(frames: count) { return close(cause) }
+                if source.isDrained {
+                    wait = .source(watching(.forDescriptorsOrUntil(now + Self.longestRest), now))
+                    return
+                }
             case .gap(let frames): if lose(frames) { return close(.limitReached) }
             case .wait(let reason):
                 wait = .source(watching(reason, now))
@@ -283,6 +294,9 @@ package final class CaptureStage {
         }
         wait = .source(.until(.now))
     }
+
+    /// After this time a source that has nothing is read all the same.
+    private static let longestRest = Duration.seconds(1)
 
     /// The wait of a live source, cut at the moment when no frame has come for too long.
     private func watching(
@@ -294,11 +308,7 @@ package final class CaptureStage {
             if let state = watch.miss() { tell(.signal(state)) }
             return reason
         }
-        return switch reason {
-        case .forDescriptors: .forDescriptorsOrUntil(due)
-        case .forDescriptorsOrUntil(let instant): .forDescriptorsOrUntil(min(instant, due))
-        case .until: reason
-        }
+        return reason.isForDescriptors ? reason.limited(to: due) : reason
     }
 
     /// Whether a read may be made: a live source is always read, a file while there is room.
@@ -317,13 +327,12 @@ package final class CaptureStage {
     /// Returns why the take must end now, if it must.
     private func take(frames count: Int) -> CaptureEnd.Cause? {
         speech.removeAll(keepingCapacity: true)
-        let samples = count * format.channelCount
+        let raw = source.samples[..<(count * format.channelCount)]
         do {
             if let converter {
-                let raw = raw
-                try converter.convert(raw.span.extracting(first: samples), into: &speech)
+                try converter.convert(raw.span, into: &speech)
             } else {
-                speech.append(contentsOf: raw[..<samples])
+                speech.append(contentsOf: raw)
             }
         } catch {
             return .source(
@@ -331,12 +340,11 @@ package final class CaptureStage {
                     device: source.name, operation: "resampling", reason: error.description))
         }
         let reachesLimit = trimToLimit()
-        let isFirst = account.firstFrame == nil
         account.addCaptured(speech.count)
-        if isFirst, account.firstFrame != nil { tell(.began) }
-        let level = Level(of: speech.span)
-        account.set(level)
-        if source.isLive { listen(to: samples) }
+        if !hasBegun, !speech.isEmpty { tell(.began) }
+        hasBegun = hasBegun || !speech.isEmpty
+        account.set(Level(of: speech.span))
+        if source.isLive { listen(to: raw.span) }
         do throws(EncodingError) {
             try output.encodeOrOwe(speech)
         } catch {
@@ -347,14 +355,14 @@ package final class CaptureStage {
         return nil
     }
 
-    /// `samples` as delivered, and `speech` after conversion.
-    private func listen(to samples: Int) {
-        let changed = watch.hear(raw.span.extracting(first: samples), channels: format.channelCount)
-        if let changed { tell(.signal(changed)) }
-        gate.hear(speech.span)
-        guard case .running = phase, let silence = plan.silenceFrames, gate.hasHeardVoice else {
-            return
-        }
+    /// `raw` is what was delivered, `speech` the same after conversion.
+    private func listen(to raw: Span<Int16>) {
+        if let changed = watch.hear(raw, channels: format.channelCount) { tell(.signal(changed)) }
+        // Once a voice is known, the next question is whether one goes on at the end: `obeyControl`.
+        let isRunning = if case .running = phase { true } else { false }
+        let matters = !isRunning || !gate.hasHeardVoice || plan.silenceFrames != nil
+        gate.hear(speech.span, matters: matters)
+        guard isRunning, let silence = plan.silenceFrames, gate.hasHeardVoice else { return }
         let isQuiet = gate.silentFrames >= silence
         if isQuiet, !hasToldQuiet { tell(.quiet) }
         hasToldQuiet = isQuiet

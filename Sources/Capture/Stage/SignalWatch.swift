@@ -39,12 +39,13 @@ struct SignalWatch {
     mutating func hear(_ samples: Span<Int16>, channels: Int) -> SignalState? {
         let count = samples.count / max(1, channels)
         guard count > 0 else { return nil }
-        var peak: UInt16 = 0
+        var (peak, full): (UInt16, Int32) = (0, 0)
         for index in samples.indices {
             let magnitude = samples[index].magnitude
             peak = max(peak, magnitude)
-            if magnitude >= UInt16(Int16.max) { fullCount += 1 }
+            full &+= magnitude >= UInt16(Int16.max) ? 1 : 0
         }
+        fullCount += Int(full)
         frames += count
         zeroFrames = peak > 0 ? 0 : zeroFrames + count
         deadFrames = peak > 1 ? 0 : deadFrames + count

@@ -4,15 +4,20 @@ internal import AudioCore
 internal import LinuxPlatform
 internal import Synchronization
 
-/// A source that is opened by a thread of its own, and then belongs to the capture thread.
+/// A source that is opened by a thread of its own, and then belongs to its stage.
 ///
 /// Opening may take seconds: a sound server that does not answer, a pipe without a header, a file
-/// on a disk that hangs. A source whose take has ended by the time it is open is closed by
-/// the thread that has opened it.
+/// on a disk that hangs. A source that cannot be opened, or whose take has ended by the time it is
+/// open, is closed by the thread that has opened it.
 final class SourceOpening: Sendable {
+    struct Opened: Sendable {
+        var format: StreamFormat
+        var details: SourceDetails?
+    }
+
     private enum State {
         case opening
-        case done(Result<StreamFormat, CaptureError>)
+        case done(Result<Opened, CaptureError>)
         case abandoned
     }
 
@@ -23,13 +28,14 @@ final class SourceOpening: Sendable {
 
     init(_ source: any CaptureSource) { self.source = source }
 
-    /// Does not wait; `tell` is called on the opening thread.
-    func begin(then tell: @escaping @Sendable () -> Void) {
+    /// Does not wait; `tell` is called on the opening thread, which then drives the source of `card`.
+    func begin(on card: CardThread?, then tell: @escaping @Sendable () -> Void) {
         do throws(SystemError) {
             // Nothing joins it: a device that never answers must not keep a program from ending.
-            _ = try NamedThread(name: "open") { [self] in
-                open()
+            _ = try NamedThread(name: card == nil ? "open" : "microphone") { [self] in
+                let isOpen = open()
                 tell()
+                if isOpen { card?.drive() }
             }
         } catch {
             settle(.failure(.limitReached(name: source.name, error)))
@@ -37,37 +43,45 @@ final class SourceOpening: Sendable {
         }
     }
 
-    func open() {
-        let source = source
-        settle(Result { () throws(CaptureError) in try source.open() })
+    /// - Returns: whether the source is open, and is wanted.
+    @discardableResult
+    func open() -> Bool {
+        settle(
+            Result { () throws(CaptureError) in
+                let format = try source.open()
+                return Opened(format: format, details: source.details)
+            })
     }
 
-    private func settle(_ result: Result<StreamFormat, CaptureError>) {
-        let isWanted = state.withLock { state in
+    @discardableResult
+    private func settle(_ result: Result<Opened, CaptureError>) -> Bool {
+        var isWanted = state.withLock { state in
             if case .abandoned = state { return false }
             state = .done(result)
             return true
         }
+        if case .failure = result { isWanted = false }
         if !isWanted { source.close() }
-        // releasing: partner of the acquire in `result`; the source is the capture thread's now.
+        // releasing: partner of the acquire in `result`; the source is the stage's now.
         isDone.store(true, ordering: .releasing)
+        return isWanted
     }
 
-    /// Nil while the source is opening; on the capture thread, which owns the source afterwards.
-    var result: Result<StreamFormat, CaptureError>? {
+    /// Nil while the source is opening; on the capture thread.
+    var result: Result<Opened, CaptureError>? {
         guard isDone.load(ordering: .acquiring) else { return nil }
         return state.withLock { if case .done(let result) = $0 { result } else { nil } }
     }
 
-    /// - Returns: whether the source is the capture thread's; otherwise the opening thread closes
-    ///   it.
-    func close() -> Bool {
-        let isOurs = state.withLock { state in
-            if case .done = state { return true }
+    /// Leaves a source that is not open yet to the thread that opens it.
+    ///
+    /// - Returns: whether the source is open, and the stage's.
+    func isOpenOrLeft() -> Bool {
+        state.withLock { state in
+            if case .done(.success) = state { return true }
+            if case .done = state { return false }
             state = .abandoned
             return false
         }
-        if isOurs { source.close() }
-        return isOurs
     }
 }

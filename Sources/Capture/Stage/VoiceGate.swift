@@ -14,44 +14,58 @@ internal import CVoice
 
     /// Nil when memory ran out: everything then counts as voice.
     private let detector: OpaquePointer?
-    private var part: [Int16] = []
+    /// Frames that have not been judged.
+    private var waiting: [Int16] = []
     private var voicedFrames = 0
 
     /// 200 ms: a click, and what the detector adds to it, is shorter.
     private static let shortestVoice = 3_200
+    /// What is judged in retrospect, 400 ms: a detector takes the 200 ms behind a voice for one, and
+    /// needs some time to know the room again.
+    private static let keptFrames = 6_400
 
     init() {
         unsafe detector = utter_voice_make()
-        part.reserveCapacity(Int(utter_voice_frames))
+        waiting.reserveCapacity(2 * Self.keptFrames + 4_800)
     }
 
     deinit {
         if let detector = unsafe detector { unsafe utter_voice_end(detector) }
     }
 
-    /// 16 kHz.
-    func hear(_ frames: Span<Int16>) {
+    /// 16 kHz; unless it `matters` whether a voice is in them, the frames wait for `judge`.
+    func hear(_ frames: Span<Int16>, matters: Bool = true) {
         silentFrames += frames.count
-        for index in frames.indices {
-            part.append(frames[index])
-            guard part.count == utter_voice_frames else { continue }
-            if isVoice() {
-                // What follows in `frames` has not been judged yet.
-                silentFrames = frames.count - index - 1
-                voicedFrames += part.count
+        unsafe frames.withUnsafeBufferPointer { unsafe waiting.append(contentsOf: $0) }
+        if matters {
+            judge()
+        } else if waiting.count > 2 * Self.keptFrames {
+            waiting.removeFirst(waiting.count - Self.keptFrames)
+        }
+    }
+
+    /// Looks for a voice in what has been heard, or in the last 400 ms at least.
+    func judge() {
+        let part = Int(utter_voice_frames)
+        var start = 0
+        while start + part <= waiting.count {
+            if isVoice(at: start) {
+                silentFrames = waiting.count - start - part
+                voicedFrames += part
                 hasHeardVoice = hasHeardVoice || voicedFrames >= Self.shortestVoice
             } else {
                 voicedFrames = 0
             }
-            part.removeAll(keepingCapacity: true)
+            start += part
         }
+        waiting.removeFirst(start)
     }
 
-    private func isVoice() -> Bool {
+    private func isVoice(at start: Int) -> Bool {
         guard let detector = unsafe detector else { return true }
-        return unsafe part.withUnsafeBufferPointer { part in
-            guard let first = part.baseAddress else { return true }
-            return unsafe utter_voice_hears(detector, first)
+        return unsafe waiting.withUnsafeBufferPointer { frames in
+            guard let first = frames.baseAddress else { return true }
+            return unsafe utter_voice_hears(detector, first + start)
         }
     }
 }

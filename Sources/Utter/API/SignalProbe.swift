@@ -56,7 +56,7 @@ public enum SignalProbe {
         let ended = Settlement<CaptureEnd>()
         loop.add(
             CaptureStage(
-                source: driven(source), encoder: AudioCodec.makeWAVEncoder(),
+                source: source, encoder: AudioCodec.makeWAVEncoder(),
                 producer: ring.takeProducer(),
                 plan: CapturePlan(tail: .none, longest: length), control: control,
                 account: heard.account,
@@ -109,7 +109,7 @@ public enum SignalProbe {
             self.tell = tell
         }
 
-        /// On the capture thread, after each period.
+        /// On the microphone's thread, after each period.
         func take() {
             while consumer.consume({ $0.count }) > 0 {}
             loop.withLock { $0 }?.wake()

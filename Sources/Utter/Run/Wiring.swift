@@ -69,11 +69,11 @@ final class Wiring: Sendable {
         do throws(EncodingError) {
             capture.add(
                 CaptureStage(
-                    source: driven(source),
+                    source: source,
                     encoder: try run.plan.format.makeEncoder(),
                     producer: ring.takeProducer(), plan: plan, control: run.control,
                     account: run.account,
-                    // On the capture thread.
+                    // On the thread that has the take: the microphone's or capture.
                     tell: { run.follow($0, of: source.name) }))
         } catch {
             run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))

@@ -50,7 +50,7 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
     private let pace: Pace
     private var running: Running?
     private var hasDelivered = false
-    private var isDrained = false
+    private var isReadOut = false
     private var isStopped = false
     private var lastNews = ContinuousClock.now
 
@@ -163,7 +163,7 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
 
     func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         guard let running, !isStopped else { return .end }
-        if !isDrained {
+        if !isReadOut {
             let read = try running.reader.read(into: &frames)
             switch read {
             case .frames:
@@ -177,7 +177,7 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
                     throw .readFailed(name: name, reason: "ffmpeg delivers nothing")
                 }
                 return .wait(.forDescriptorsOrUntil(limit))
-            case .end: isDrained = true
+            case .end: isReadOut = true
             default: return read
             }
         }

@@ -39,8 +39,6 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
     /// The value of a frame at its place in the timeline; never zero unless overridden.
     var sample: (Int) -> Int16 = CaptureStageScript.ramp
 
-    /// What there is to wait for once it is closed.
-    var closing: SourceWait?
     private(set) var isClosed = false
     private(set) var stopWasRequested = false
     private(set) var position = 0

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The source of a stage, as the thread sees it that has the take.
+///
+/// A live one has a `CardThread`. Around each of its calls that thread can lose the take: a function
+/// that says so was called on a thread that may touch nothing of the take any more.
+final class StageSource {
+    private enum Hold {
+        case opening
+        case open
+        /// To the card's thread, which closes it as well.
+        case handedOver
+        /// Closed, or left to another thread.
+        case released
+    }
+
+    let opening: SourceOpening
+    let isLive: Bool
+    /// Set before the capture thread has the stage; without one that thread drives a live source, too.
+    var card: CardThread?
+    let source: any CaptureSource
+    private var hold = Hold.opening
+    /// Known once the source is closed.
+    private(set) var warning: String?
+    /// Interleaved samples of the last read; of the thread that drives the source, even when that has
+    /// lost the take.
+    private(set) var samples: [Int16] = []
+    private var stops = false
+    /// The place of the source's descriptors in the polled array.
+    private var polled = 0..<0
+
+    init(_ source: any CaptureSource) {
+        self.source = source
+        isLive = source.isLive
+        opening = SourceOpening(source)
+    }
+
+    var name: String { source.name }
+    var isStored: Bool { source.isStored }
+    var isReleased: Bool { if case .released = hold { true } else { false } }
+    /// Whether the last read has left nothing, and an end is not asked for.
+    var isDrained: Bool { isLive && !stops && source.isDrained }
+
+    /// A source that is open, and a read that gives up to so many samples.
+    func begin(room: Int) {
+        hold = .open
+        samples = [Int16](repeating: 0, count: room)
+    }
+
+    /// It is closed, or left to another thread.
+    func release() { (hold, polled) = (.released, 0..<0) }
+
+    /// Hands an open source with its stage over to its thread; true when that has been done now, and
+    /// this thread has lost the take.
+    func handOver(_ stage: CaptureStage) -> Bool {
+        guard let card, case .open = hold else { return false }
+        hold = .handedOver
+        card.take(stage)
+        return true
+    }
+
+    /// Closes the source, or leaves it to the thread that opens it.
+    ///
+    /// - Returns: whether this thread still has the take, which goes back to the capture thread.
+    func close(for stage: CaptureStage) -> Bool {
+        if case .opening = hold { hold = opening.isOpenOrLeft() ? .open : .released }
+        if case .released = hold { return true }
+        guard !handOver(stage) else { return false }
+        card?.announceClosing()
+        guard driving({ source.close() }) != nil else { return false }
+        warning = source.warning
+        release()
+        return card == nil
+    }
+
+    /// The end is asked for with the next read.
+    func requestStop() { stops = true }
+
+    /// - Returns: nil when the take has been lost.
+    func read() throws(CaptureError) -> SourceRead? {
+        var buffer = samples
+        samples = []
+        defer { samples = buffer }
+        return try driving { () throws(CaptureError) in
+            if stops { source.requestStop() }
+            stops = false
+            var room = buffer.mutableSpan
+            return try source.read(into: &room)
+        }
+    }
+
+    private func driving<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        guard let card else { return try body() }
+        return try card.during(body)
+    }
+
+    // MARK: - On the capture thread, which waits for many
+
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        let first = descriptors.count
+        source.appendPollDescriptors(to: &descriptors)
+        polled = first..<descriptors.count
+    }
+
+    /// Whether what was polled makes a read worth while.
+    func isReady(in descriptors: Span<pollfd>) -> Bool {
+        guard !polled.isEmpty else { return false }
+        let own = descriptors.extracting(polled)
+        polled = 0..<0
+        for index in own.indices where own[index].revents != 0 { return source.isReady(own) }
+        return false
+    }
+}

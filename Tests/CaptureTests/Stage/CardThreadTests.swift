@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AudioCodecs
+@testable import AudioCore
+@testable import Capture
+
+/// A live take on the thread of its microphone, and what becomes of it when the driver hangs.
+@Suite struct CardThreadTests {
+    @Test func framesGapsAndTheEndComeInTheirOrder() async throws {
+        let take = try LiveTake(
+            ScriptedMicrophone([.frames(1_000), .gap(48), .gap(2), .frames(30_000), .frames(7)]))
+        let end = try #require(await take.end())
+        #expect(end.cause == .finished)
+        #expect(end.gaps == [Gap(cause: .overrun, start: 1_000, frames: 50)])
+        let frames = (0..<31_007).map { Int16(truncatingIfNeeded: $0) }
+        #expect(
+            take.samples() == frames[..<1_000] + [Int16](repeating: 0, count: 50) + frames[1_000...]
+        )
+        #expect(take.source.isClosed.isOpen)
+    }
+
+    @Test func anErrorComesBehindTheFramesBeforeIt() async throws {
+        let lost = CaptureError.deviceLost(device: "scripted", frames: 9, sampleRate: 16_000)
+        let take = try LiveTake(ScriptedMicrophone([.frames(9), .failure(lost)]))
+        #expect(await take.end()?.cause == .source(lost))
+        #expect(take.samples().count == 9)
+        #expect(take.source.isClosed.isOpen)
+    }
+
+    @Test func aStopIsAskedForOnTheThreadOfTheSource() async throws {
+        let take = try LiveTake(ScriptedMicrophone([.frames(16), .idle]))
+        #expect(await take.began.wait())
+        take.stop()
+        #expect(await take.end()?.cause == .finished)
+        #expect(take.samples().count == 16)
+        let threads = take.source.threads
+        #expect(threads.count == 1)
+        #expect(take.ends.value == 1)
+    }
+
+    /// Each call of the driver does not return until the test says so, long after the take's end.
+    @Test(arguments: ScriptedMicrophone.Call.allCases)
+    func aDriverThatHangsLosesItsTakeAndTouchesNothingOfIt(
+        _ call: ScriptedMicrophone.Call
+    ) async throws {
+        let source = try ScriptedMicrophone([.frames(320), .idle], hangsIn: call)
+        let take = try LiveTake(source, patience: .milliseconds(500), closing: .milliseconds(50))
+        #expect(await take.began.wait())
+        if call == .stopping || call == .closing { take.stop() }
+        #expect(await source.hangs.wait())
+        let end = try #require(await take.end())
+        #expect(
+            end.cause
+                == (call == .closing
+                    ? .finished : .source(.deviceHangs(device: "scripted", seconds: 0))))
+        #expect(take.isRingFinished)
+        #expect(take.samples() == (0..<320).map { Int16($0) })
+        #expect(!source.isClosed.isOpen)
+        source.goesOn.open()
+        #expect(await source.isClosed.wait())
+        #expect(take.account.capturedFrames == 320)
+        #expect(take.samples().count == 320)
+        #expect(take.ends.value == 1)
+    }
+
+    @Test func aCancelledTakeDoesNotWaitForADriverThatHangs() async throws {
+        let source = try ScriptedMicrophone([.frames(320), .idle], hangsIn: .reading)
+        let take = try LiveTake(source, patience: .seconds(3_600), closing: .milliseconds(20))
+        #expect(await source.hangs.wait())
+        take.control.requestCancel()
+        take.loop.wake()
+        #expect(await take.end()?.cause == .cancelled)
+        source.goesOn.open()
+        #expect(await source.isClosed.wait())
+    }
+
+    @Test func aDriverThatIsLateIsSaidToDeliverNothingAndGoesOn() async throws {
+        let source = try ScriptedMicrophone([.frames(320), .idle], hangsIn: .reading)
+        let take = try LiveTake(source)
+        #expect(await take.signals.wait(for: [.absent]))
+        source.add([.frames(320), .idle])
+        source.goesOn.open()
+        #expect(await take.signals.wait(for: [.absent, .good]))
+        take.stop()
+        #expect(await take.end()?.cause == .finished)
+        #expect(take.samples().count == 640)
+    }
+
+    @Test func aLoopThatEndsLeavesNoCardOpen() async throws {
+        let take = try LiveTake(ScriptedMicrophone([.frames(320), .idle]))
+        #expect(await take.began.wait())
+        await onOwnThread { take.loop.shutDown() }
+        #expect(await take.source.isClosed.wait())
+    }
+}
+
+extension Observed where Value == [SignalState] {
+    fileprivate func wait(for states: [SignalState]) async -> Bool {
+        await wait(within: .patience) { $0 == states ? true : nil } ?? false
+    }
+}
+
+/// A take of a scripted microphone in a capture loop of its own.
+private final class LiveTake: Sendable {
+    let source: ScriptedMicrophone
+    let loop: CaptureLoop
+    let control = CaptureControl()
+    let account = CaptureAccount()
+    let (began, ended) = (Gate(), Gate())
+    let signals = Observed<[SignalState]>([])
+    let ends = Observed(0)
+    private let told = Mutex<CaptureEnd?>(nil)
+    private let consumer: ByteRing.Consumer
+    private let bytes = Mutex<[UInt8]>([])
+
+    init(
+        _ source: ScriptedMicrophone, patience: Duration = .seconds(5),
+        closing: Duration = .seconds(1)
+    ) throws {
+        self.source = source
+        let ring = ByteRing(minimumCapacity: 1 << 17)
+        consumer = ring.takeConsumer()
+        loop = try CaptureLoop(onWrite: {})
+        loop.add(
+            CaptureStage(
+                source: source, encoder: WAVEncoder(), producer: ring.takeProducer(),
+                plan: CapturePlan(tail: .none), control: control, account: account,
+                tell: { [weak self] in self?.note($0) }),
+            patience: patience, closing: closing)
+    }
+
+    deinit { loop.shutDown() }
+
+    private func note(_ event: CaptureEvent) {
+        switch event {
+        case .began: began.open()
+        case .signal(let state): signals.update { $0.append(state) }
+        case .ended(let end):
+            told.withLock { $0 = end }
+            ends.update { $0 += 1 }
+            ended.open()
+        default: break
+        }
+    }
+
+    func stop() {
+        control.requestStop(keepsTail: false)
+        loop.wake()
+    }
+
+    func end() async -> CaptureEnd? {
+        await ended.wait() ? told.withLock(\.self) : nil
+    }
+
+    var isRingFinished: Bool { consumer.isFinished }
+
+    /// All that has come through the ring, without the header.
+    func samples() -> [Int16] {
+        bytes.withLock { bytes in
+            while consumer.consume({ span in
+                for index in span.indices { bytes.append(span[index]) }
+                return span.count
+            }) > 0 {}
+            return stride(from: WAVEncoder.headerByteCount, to: bytes.count - 1, by: 2).map {
+                Int16(bitPattern: UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8)
+            }
+        }
+    }
+}
+
+/// A microphone that does what a test has written down, and counts its frames up.
+final class ScriptedMicrophone: CaptureSource, @unchecked Sendable {
+    enum Step {
+        case frames(Int)
+        case gap(Int)
+        case failure(CaptureError)
+        /// Nothing comes until a stop is asked for, or `add` has been called.
+        case idle
+    }
+
+    enum Call: CaseIterable, Sendable {
+        case reading, polling, judging, stopping, closing
+    }
+
+    let name = "scripted"
+    let isLive = true
+    let (hangs, goesOn, isClosed) = (Gate(), Gate(), Gate())
+    private let hanging: Call?
+    private let news: Wakeup
+    private let added = Mutex<[Step]>([])
+    private let callers = Mutex<Set<pthread_t>>([])
+    private var steps: ArraySlice<Step>
+    private var next = 0
+    private var isStopped = false
+
+    /// The call hangs at its first time after the first frames.
+    init(_ steps: [Step], hangsIn call: Call? = nil) throws {
+        self.steps = steps[...]
+        hanging = call
+        news = try Wakeup()
+        if call == .judging { news.signal() }
+    }
+
+    var threads: Set<pthread_t> { callers.withLock(\.self) }
+
+    func add(_ steps: [Step]) {
+        added.withLock { $0 += steps }
+        news.signal()
+    }
+
+    private func note(_ call: Call) {
+        callers.withLock { _ = $0.insert(pthread_self()) }
+        guard call == hanging, next > 0, !hangs.isOpen else { return }
+        hangs.open()
+        _ = goesOn.waitBlocking()
+    }
+
+    func open() throws(CaptureError) -> StreamFormat { .speech }
+
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        note(.reading)
+        let more = added.withLock { added in
+            defer { added = [] }
+            return added
+        }
+        if !more.isEmpty { steps = more[...] }
+        switch isStopped ? nil : steps.first {
+        case .frames(let left):
+            let count = min(left, frames.count)
+            for index in 0..<count {
+                frames[index] = Int16(truncatingIfNeeded: next)
+                next += 1
+            }
+            steps.removeFirst()
+            if left > count { steps = [.frames(left - count)] + steps }
+            return .frames(count)
+        case .gap(let count):
+            steps.removeFirst()
+            return .gap(frames: count)
+        case .failure(let error): throw error
+        case .idle: return .wait(.forDescriptors)
+        case nil: return .end
+        }
+    }
+
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        note(.polling)
+        descriptors.append(pollfd(fd: news.descriptor, events: Int16(POLLIN), revents: 0))
+    }
+
+    func isReady(_ descriptors: Span<pollfd>) -> Bool {
+        note(.judging)
+        news.drain()
+        return true
+    }
+
+    func requestStop() {
+        note(.stopping)
+        isStopped = true
+    }
+
+    func close() {
+        note(.closing)
+        isClosed.open()
+    }
+}
