@@ -52,9 +52,14 @@ struct CaptureWorker: Worker {
         descriptors.removeAll(keepingCapacity: true)
         for stage in stages {
             stage.turn(now: now)
-            if stage.didWrite { didWrite = true }
+            if stage.didWrite {
+                didWrite = true
+                stage.mark?.set()
+            }
             switch stage.pendingWait {
-            case nil: hasEnded = true
+            case nil:
+                hasEnded = true
+                stage.mark?.set()
             case .opening, .journal: break
             case .source(.forDescriptors): stage.appendPollDescriptors(to: &descriptors)
             case .source(.forDescriptorsOrUntil(let instant)):

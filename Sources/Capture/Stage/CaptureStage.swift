@@ -3,6 +3,7 @@
 package import AudioCodecs
 package import AudioCore
 internal import Glibc
+package import LinuxPlatform
 
 /// The capture loop's part of one take: source → converter → encoder → ring.
 ///
@@ -16,6 +17,8 @@ package final class CaptureStage {
     private static let readsPerTurn = 16
 
     let opening: SourceOpening
+    /// Set for the journal after each write, and at the end.
+    let mark: Mark?
     private let source: any CaptureSource
     private let output: EncodedOutput
     private let plan: CapturePlan
@@ -47,7 +50,7 @@ package final class CaptureStage {
     /// and last with `ended`.
     package init(
         source: any CaptureSource, encoder: any AudioEncoder, producer: consuming ByteRing.Producer,
-        plan: CapturePlan, control: CaptureControl, account: CaptureAccount,
+        plan: CapturePlan, control: CaptureControl, account: CaptureAccount, mark: Mark? = nil,
         tell: @escaping @Sendable (CaptureEvent) -> Void
     ) {
         output = EncodedOutput(
@@ -55,7 +58,7 @@ package final class CaptureStage {
             framesAtOnce: Self.framesPerRead)
         // A smaller ring would make a source wait for room that never comes.
         precondition(output.hasRoom(forFrames: Self.speechFramesPerRead))
-        self.source = source
+        (self.source, self.mark) = (source, mark)
         opening = SourceOpening(source)
         openingWatch = OpeningWatch(isLive: source.isLive, longestFrames: plan.longestFrames)
         self.plan = plan
@@ -274,6 +277,8 @@ package final class CaptureStage {
             case .frames(let count):
                 lastFrame = now
                 if let cause = take(frames: count) { return close(cause) }
+                // By then the journal mostly has these, and need not say so.
+                if let next = source.nextFrames, next > now { return wait = .source(.until(next)) }
             case .gap(let frames): if lose(frames) { return close(.limitReached) }
             case .wait(let reason):
                 wait = .source(watching(reason, now))
