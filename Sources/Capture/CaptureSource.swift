@@ -25,6 +25,11 @@ public protocol CaptureSource: AnyObject, Sendable {
     /// the last. Asked while the source is open.
     var isStored: Bool { get }
 
+    /// When the next frames exist, by a clock that holds them back; nil otherwise.
+    ///
+    /// Until then the capture thread does not wait for the journal. Asked after each read of frames.
+    var nextFrames: ContinuousClock.Instant? { get }
+
     /// What was agreed on with an open device; nil for a source that is not a device.
     ///
     /// Asked on the thread that has opened the source.
@@ -130,6 +135,9 @@ extension CaptureSource {
 
     /// False: what was read is nowhere else.
     public var isStored: Bool { false }
+
+    /// Nil, for most sources.
+    public var nextFrames: ContinuousClock.Instant? { nil }
 
     /// Nothing, for most sources.
     public var details: SourceDetails? { nil }

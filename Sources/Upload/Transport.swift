@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import LinuxPlatform
 package import SpeechService
 
 /// Carries requests to services and their answers back.
@@ -46,6 +47,8 @@ package struct TransferRequest: Sendable {
     package var expectsContinue = false
     var deadlines: TransferDeadlines
     package var connection = ConnectionSettings()
+    /// Set when the body has grown or is complete; nil for one that is complete.
+    package var growth: Mark?
     /// Shared with the other requests of the take; nil shares nothing, cookies included.
     package var session: TransferSession?
     /// Asked for on the transfer thread when the transfer begins.

@@ -2,15 +2,17 @@
 
 import Synchronization
 
+@testable import Capture
+
 /// A clock that stands still until a test moves it.
 final class ManualClock: Sendable {
     private let instant: Mutex<ContinuousClock.Instant>
 
-    /// Where the clock began.
+    /// Where the clock began: an instant at which a replay in real time may start.
     let start: ContinuousClock.Instant
 
     init() {
-        start = .now
+        start = ContinuousClock.now.next(of: ReplayClock.grid)
         instant = Mutex(start)
     }
 

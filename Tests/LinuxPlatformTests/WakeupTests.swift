@@ -51,6 +51,46 @@ import Testing
     }
 }
 
+@Suite struct MarkTests {
+    @Test func aMarkIsTakenOnceHoweverOftenItIsSet() {
+        let marks = Marks()
+        let (first, second) = (Mark(in: marks), Mark(in: marks))
+        for mark in [first, second, first] { mark.set() }
+        let taken = marks.take()
+        #expect(taken.count == 2 && taken[0] === first && taken[1] === second)
+        #expect(marks.take().isEmpty)
+        first.set()
+        #expect(marks.take().count == 1)
+    }
+
+    @Test func whatIsDoneBeforeAMarkIsSeenByTheThreadThatTakesIt() async throws {
+        let marks = Marks()
+        let counts = (0..<4).map { _ in (mark: Mark(in: marks), counter: Counter()) }
+        let threads = try counts.map { count in
+            try NamedThread(name: "marks") {
+                for _ in 0..<20_000 {
+                    count.counter.value.add(1, ordering: .relaxed)
+                    count.mark.set()
+                }
+            }
+        }
+        let seen = await onOwnThread {
+            var seen = [Int](repeating: 0, count: 4)
+            let limit = ContinuousClock.now + .patience
+            while seen != [20_000, 20_000, 20_000, 20_000], .now < limit {
+                for mark in marks.take() {
+                    let index = counts.firstIndex { $0.mark === mark } ?? 0
+                    seen[index] = counts[index].counter.value.load(ordering: .relaxed)
+                }
+            }
+            return seen
+        }
+        for thread in threads { thread.join() }
+        #expect(seen == [20_000, 20_000, 20_000, 20_000])
+        #expect(marks.take().isEmpty)
+    }
+}
+
 /// What several threads count together.
 private final class Counter: Sendable {
     let value = Atomic(0)

@@ -20,10 +20,8 @@ package final class FailingFile: JournalFile {
         package var readableByteCount = Int.max
         /// Called in every sync.
         package var onSync: (@Sendable () -> Void)?
-        /// The file system that can be synced in the file's place.
-        package var fileSystem: UInt64?
-        /// Called when it is, and says what that fails with.
-        package var onFileSystemSync: (@Sendable () -> Int32?)?
+        /// What stands for the file in a sync of many.
+        package var descriptor: Int32?
 
         package init() {}
     }
@@ -87,12 +85,7 @@ package final class FailingFile: JournalFile {
         try file.sync()
     }
 
-    package var fileSystem: UInt64? { faults.fileSystem }
-
-    package func syncFileSystem() throws(SystemError) {
-        guard let error = faults.onFileSystemSync?() else { return }
-        throw SystemError(call: "syncfs", code: error)
-    }
+    package var descriptor: Int32? { faults.descriptor }
 
     package func reserve(_ byteCount: Int) throws(SystemError) {
         let error = state.withLock { state in

@@ -54,6 +54,21 @@ static inline CURLMcode utter_multi_setopt_long(
     return curl_multi_setopt(multi, option, value);
 }
 
+typedef int (*utter_multi_socket_callback)(
+    CURL *_Nullable, curl_socket_t, int, void *_Nullable, void *_Nullable);
+typedef int (*utter_multi_timer_callback)(CURLM *_Nullable, long, void *_Nullable);
+
+// Who is told which sockets libcurl waits for, and how long; null for none.
+static inline CURLMcode utter_multi_listen(
+    CURLM *_Nonnull multi, utter_multi_socket_callback _Nullable socket,
+    utter_multi_timer_callback _Nullable timer, void *_Nullable context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+    return code;
+}
+
 static inline long utter_getinfo_long(CURL *_Nonnull easy, CURLINFO info) {
     long value = 0;
     curl_easy_getinfo(easy, info, &value);

@@ -4,14 +4,15 @@
 #ifndef UTTER_CLINUX_H
 #define UTTER_CLINUX_H
 
+#include <linux/aio_abi.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 // Declared here because defining _GNU_SOURCE would give the C library's own types a second
@@ -20,7 +21,6 @@ int openat(int folder, const char *_Nonnull path, int flags, ...);
 int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
 int prctl(int option, ...);
 int fallocate(int descriptor, int mode, off_t offset, off_t length);
-int syncfs(int descriptor);
 int renameat2(
     int folder, const char *_Nonnull name, int new_folder, const char *_Nonnull new_name,
     unsigned flags);
@@ -30,10 +30,23 @@ static inline int utter_thread_set_name(const char *_Nonnull name) {
     return pthread_setname_np(pthread_self(), name);
 }
 
-// statfs(2) is not in the Glibc module. 0 when the kind is not known.
-static inline long utter_file_system_kind(int descriptor) {
-    struct statfs status;
-    return fstatfs(descriptor, &status) == 0 ? (long)status.f_type : 0;
+// The C library has no functions for these calls (io_submit(2)).
+static inline int utter_io_setup(unsigned count, aio_context_t *_Nonnull context) {
+    return (int)syscall(SYS_io_setup, count, context);
+}
+
+static inline int utter_io_destroy(aio_context_t context) {
+    return (int)syscall(SYS_io_destroy, context);
+}
+
+static inline long utter_io_submit(
+    aio_context_t context, long count, struct iocb *_Nullable *_Nonnull requests) {
+    return syscall(SYS_io_submit, context, count, requests);
+}
+
+static inline long utter_io_getevents(
+    aio_context_t context, long least, long most, struct io_event *_Nonnull events) {
+    return syscall(SYS_io_getevents, context, least, most, events, 0);
 }
 
 // openat(2) is variadic.
@@ -58,6 +71,21 @@ static inline int utter_memory_file(const char *_Nonnull name) { return memfd_cr
 
 // EFD_NONBLOCK | EFD_CLOEXEC are an enum in C.
 static inline int utter_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+// What epoll(7) finds is a union in C.
+static inline int utter_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
+static inline int utter_epoll_set(int epoll, int operation, int descriptor, unsigned events) {
+    struct epoll_event event = {.events = events, .data.fd = descriptor};
+    return epoll_ctl(epoll, operation, descriptor, &event);
+}
+// At most 128; each is its events above its descriptor.
+static inline int utter_epoll_wait(int epoll, unsigned long *_Nonnull found, int milliseconds) {
+    struct epoll_event events[128];
+    int count = epoll_wait(epoll, events, 128, milliseconds);
+    for (int i = 0; i < count; i++)
+        found[i] = (unsigned long)events[i].events << 32 | (unsigned)events[i].data.fd;
+    return count;
+}
 
 // pipe2(2), accept4(2) and dup3(2) need _GNU_SOURCE; EFD_CLOEXEC is O_CLOEXEC.
 int pipe2(int *_Nonnull ends, int flags);

@@ -22,6 +22,11 @@ final class CodedReplay: CaptureSource, @unchecked Sendable {
     /// A file without a pace; a paced file stands for a voice.
     var isStored: Bool { !clock.isHoldingBack && isFile }
 
+    var nextFrames: ContinuousClock.Instant? {
+        let left = hasEnded ? (samples.count - start) / format.channelCount : .max
+        return clock.next(min(format.framesPerPeriod, left), after: deliveredFrameCount)
+    }
+
     /// What was odd about the recording, or nil; final once `read` has returned `.end`.
     private(set) var warning: String?
 

@@ -20,6 +20,9 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
     public var isStored: Bool { replay?.isStored ?? false }
 
+    /// When the next period has been spoken.
+    public var nextFrames: ContinuousClock.Instant? { replay?.nextFrames }
+
     /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
     public var warning: String? { replay?.warning }
 

@@ -22,6 +22,12 @@ final class PCMReplay: CaptureSource, @unchecked Sendable {
     /// A file without a pace; a paced file stands for a voice.
     var isStored: Bool { !clock.isHoldingBack && reader?.fileByteCount != nil }
 
+    var nextFrames: ContinuousClock.Instant? {
+        let step = header.map { periodFrameCount($0.streamFormat) } ?? 0
+        return clock.next(
+            min(step, (frameCount ?? .max) - deliveredFrameCount), after: deliveredFrameCount)
+    }
+
     /// What was odd about the recording, or nil; final once `read` has returned `.end`.
     private(set) var warning: String?
 

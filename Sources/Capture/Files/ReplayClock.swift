@@ -19,8 +19,14 @@ public enum Pace: Sendable, Hashable {
     }
 }
 
-/// Says which frames of a replay exist by now; it starts with the first question.
+/// Says which frames of a replay exist by now.
+///
+/// It starts with the first question; in real time at the next instant of `grid` from there, so that
+/// all replays of a process share their wake-ups.
 struct ReplayClock {
+    /// A period, counted from the epoch of the monotonic clock.
+    static let grid = Duration.milliseconds(20)
+
     private let speed: Double?
     private let now: @Sendable () -> ContinuousClock.Instant
     private var schedule: ReplaySchedule?
@@ -36,13 +42,30 @@ struct ReplayClock {
     mutating func dueFrameCount(sampleRate: Int) -> Int {
         guard let speed else { return .max }
         let now = now()
-        let schedule = schedule ?? ReplaySchedule(start: now, sampleRate: sampleRate, speed: speed)
+        let start = speed == 1 ? now.next(of: Self.grid) : now
+        let schedule =
+            schedule ?? ReplaySchedule(start: start, sampleRate: sampleRate, speed: speed)
         self.schedule = schedule
         return schedule.frames(at: now)
     }
 
     func instant(ofFrames frames: Int) -> ContinuousClock.Instant {
         schedule?.instant(ofFrames: frames) ?? now()
+    }
+
+    /// Nil while nothing is held back, or nothing was asked, and for `step` 0: nothing follows.
+    func next(_ step: Int, after frames: Int) -> ContinuousClock.Instant? {
+        step > 0 ? schedule?.instant(ofFrames: frames + step) : nil
+    }
+}
+
+extension ContinuousClock.Instant {
+    /// This instant or the first after it that is a multiple of `interval` from the clock's epoch.
+    func next(of interval: Duration) -> ContinuousClock.Instant {
+        let (seconds, attoseconds) = (self - ContinuousClock().systemEpoch).components
+        let step = Int64(interval / .nanoseconds(1))
+        let rest = (seconds * 1_000_000_000 + attoseconds / 1_000_000_000) % step
+        return rest == 0 ? self : self + .nanoseconds(step - rest)
     }
 }
 

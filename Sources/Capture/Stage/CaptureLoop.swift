@@ -74,9 +74,14 @@ struct CaptureWorker: Worker {
                 due = min(due ?? look, look)
                 continue
             }
-            if stage.didWrite { didWrite = true }
+            if stage.didWrite {
+                didWrite = true
+                stage.mark?.set()
+            }
             switch stage.pendingWait {
-            case nil: hasEnded = true
+            case nil:
+                hasEnded = true
+                stage.mark?.set()
             case .opening, .journal: break
             case .source(let wait):
                 if wait.isForDescriptors { stage.source.appendPollDescriptors(to: &descriptors) }

@@ -2,6 +2,7 @@
 
 package import AudioCodecs
 package import AudioCore
+package import LinuxPlatform
 
 /// One take up to the ring: source → converter → encoder → ring.
 ///
@@ -17,6 +18,8 @@ package final class CaptureStage {
 
     let control: CaptureControl
     let source: StageSource
+    /// Set for the journal after each write, and at the end.
+    let mark: Mark?
     private let output: EncodedOutput
     private let plan: CapturePlan
     private let account: CaptureAccount
@@ -43,7 +46,7 @@ package final class CaptureStage {
     /// take, and last with `ended`.
     package init(
         source: any CaptureSource, encoder: any AudioEncoder, producer: consuming ByteRing.Producer,
-        plan: CapturePlan, control: CaptureControl, account: CaptureAccount,
+        plan: CapturePlan, control: CaptureControl, account: CaptureAccount, mark: Mark? = nil,
         tell: @escaping @Sendable (CaptureEvent) -> Void
     ) {
         output = EncodedOutput(
@@ -52,6 +55,7 @@ package final class CaptureStage {
         // A smaller ring would make a source wait for room that never comes.
         precondition(output.hasRoom(forFrames: Self.speechFramesPerRead))
         self.source = StageSource(source)
+        self.mark = mark
         openingWatch = OpeningWatch(isLive: source.isLive, longestFrames: plan.longestFrames)
         self.plan = plan
         self.control = control
@@ -285,6 +289,8 @@ package final class CaptureStage {
                     wait = .source(watching(.forDescriptorsOrUntil(now + Self.longestRest), now))
                     return
                 }
+                // By then the journal mostly has these, and need not say so.
+                if let next = source.nextFrames, next > now { return wait = .source(.until(next)) }
             case .gap(let frames): if lose(frames) { return close(.limitReached) }
             case .wait(let reason):
                 wait = .source(watching(reason, now))

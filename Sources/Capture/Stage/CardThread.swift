@@ -186,7 +186,10 @@ final class CardThread: @unchecked Sendable {
         repeat {
             stage.turn(now: .now)
             if hasLost { return false }
-            if stage.didWrite { onWrite() }
+            if stage.didWrite {
+                stage.mark?.set()
+                onWrite()
+            }
             if stage.source.isReleased { return true }
         } while rest(stage, &events)
         return false

@@ -43,6 +43,9 @@ final class StageSource {
     /// Whether the last read has left nothing, and an end is not asked for.
     var isDrained: Bool { isLive && !stops && source.isDrained }
 
+    /// When the next frames of a file are due.
+    var nextFrames: ContinuousClock.Instant? { isLive ? nil : source.nextFrames }
+
     /// A source that is open, and a read that gives up to so many samples.
     func begin(room: Int) {
         hold = .open

@@ -115,9 +115,8 @@ package final class EncryptedFile: JournalFile {
         return try FrameReader(file, key: fileKey)
     }
 
-    package var fileSystem: UInt64? { file.fileSystem }
+    package var descriptor: Int32? { file.descriptor }
     package func sync() throws(SystemError) { try file.sync() }
-    package func syncFileSystem() throws(SystemError) { try file.syncFileSystem() }
     package func reserve(_ byteCount: Int) throws(SystemError) { try file.reserve(byteCount) }
     package func isGone() throws(SystemError) -> Bool { try file.isGone() }
 

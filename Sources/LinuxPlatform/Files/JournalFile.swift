@@ -19,10 +19,8 @@ package protocol JournalFile: Sendable {
     /// Blocks on the disk.
     func sync() throws(SystemError)
 
-    /// The file system, when `syncfs` makes all of it durable and reports errors.
-    var fileSystem: UInt64? { get }
-
-    func syncFileSystem() throws(SystemError)
+    /// For a sync together with other files (`SyncBatch`); nil for what has no descriptor.
+    var descriptor: Int32? { get }
 
     /// Reserves disk space behind the end of the file, whose size stays; blocks on the disk.
     func reserve(_ byteCount: Int) throws(SystemError)
@@ -35,8 +33,7 @@ package protocol JournalFile: Sendable {
 
 extension JournalFile {
     // What cannot reserve need not, and what has no name cannot lose it.
-    package var fileSystem: UInt64? { nil }
-    package func syncFileSystem() throws(SystemError) { try sync() }
+    package var descriptor: Int32? { nil }
     package func reserve(_ byteCount: Int) throws(SystemError) {}
     package func trim() throws(SystemError) {}
     package func isGone() throws(SystemError) -> Bool { false }
@@ -49,12 +46,9 @@ package func makePlainFile(_ file: consuming OwnedDescriptor) -> any JournalFile
 
 final class PlainFile: JournalFile {
     private let file: OwnedDescriptor
-    let fileSystem: UInt64?
+    var descriptor: Int32? { file.number }
 
-    init(_ file: consuming OwnedDescriptor) {
-        fileSystem = syncableFileSystem(of: file.number)
-        self.file = file
-    }
+    init(_ file: consuming OwnedDescriptor) { self.file = file }
 
     func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
         try writeAll(bytes, to: file.number, at: offset)
@@ -70,10 +64,6 @@ final class PlainFile: JournalFile {
 
     func sync() throws(SystemError) {
         try retryingInterrupts("fdatasync") { fdatasync(file.number) }
-    }
-
-    func syncFileSystem() throws(SystemError) {
-        try retryingInterrupts("syncfs") { syncfs(file.number) }
     }
 
     func reserve(_ byteCount: Int) throws(SystemError) {

@@ -10,6 +10,8 @@ internal import Synchronization
 package final class Wakeup: Sendable {
     private let event: OwnedDescriptor
     private let isSignalled = Atomic(false)
+    /// What the woken thread is to look at, if it serves many.
+    package let marks = Marks()
 
     package init() throws(SystemError) {
         let number = utter_eventfd()
@@ -38,6 +40,9 @@ package final class Wakeup: Sendable {
         // EAGAIN means that there was nothing to take. First: what is signalled from here on is
         // written anew.
         _ = unsafe read(event.number, &count, 8)
-        _ = isSignalled.exchange(false, ordering: .acquiringAndReleasing)
+        takeBack()
     }
+
+    /// As `drain`, for a thread that waits for the edge of a write (`EPOLLET`), which reads nothing.
+    package func takeBack() { _ = isSignalled.exchange(false, ordering: .acquiringAndReleasing) }
 }

@@ -40,19 +40,73 @@ extension Journal {
 
     /// Makes the file durable, and after the seal writes to it what memory holds.
     ///
-    /// Called on the sync thread; blocks on the disk. The first `synced` bytes are durable already.
-    func sync(at instant: ContinuousClock.Instant = .now, synced: Int? = nil) {
+    /// Called on the sync thread; blocks on the disk.
+    func sync(at instant: ContinuousClock.Instant = .now) {
+        if let due = prepareSync(at: instant) {
+            do throws(SystemError) {
+                try due.file.sync()
+                noteSync(of: due, nil)
+            } catch {
+                noteSync(of: due, error)
+            }
+        }
+        bringBack(at: instant)
+    }
+
+    /// Bytes of a file that a sync makes durable.
+    struct DueSync {
+        let file: any JournalFile
+        let byteCount: Int
+    }
+
+    /// Looks after the room ahead of the file; nil when there is nothing to sync.
+    ///
+    /// Called on the sync thread; blocks on the disk.
+    func prepareSync(at instant: ContinuousClock.Instant) -> DueSync? {
         // Asked first: what is sealed has all its bytes, and the journal thread is through.
         let isFinal = isSealed
         // Asked before the state: memory is there before its bytes are counted.
         let count = byteCount
-        var present = state.withLock { $0 }
-        guard path != nil, !present.upkeep.isAbandoned else { return }
-        if present.isTrusted {
-            tendFile(present, count, isFinal: isFinal, at: instant, synced: synced)
-            present = state.withLock { $0 }
+        let present = state.withLock { $0 }
+        guard path != nil, !present.upkeep.isAbandoned, present.isTrusted else { return nil }
+        let end = min(count, present.memory?.start ?? count)
+        do throws(SystemError) {
+            if !present.upkeep.isTrimmed {
+                if try present.file.isGone() {
+                    throw SystemError(call: "the take's file was removed", code: ENOENT)
+                }
+                if present.memory == nil {
+                    if isFinal { trim(present.file) } else { reserve(present, end, at: instant) }
+                }
+            }
+            let known = present.memory == nil ? durable.load(ordering: .relaxed) : durableByteCount
+            return end > known ? DueSync(file: present.file, byteCount: end) : nil
+        } catch {
+            distrust(error)
+            return nil
         }
-        guard isFinal, !present.isTrusted || present.memory != nil else { return }
+    }
+
+    /// How a sync ended; on the sync thread.
+    func noteSync(of due: DueSync, _ error: SystemError?) {
+        if let error { return distrust(error) }
+        durable.store(due.byteCount, ordering: .relaxed)
+    }
+
+    private func distrust(_ error: SystemError) {
+        state.withLock { state in
+            if state.condition.failure == nil { state.condition.failure = error }
+            state.isTrusted = false
+        }
+    }
+
+    /// Writes what memory holds of a sealed take, when it is time to try; blocks on the disk.
+    func bringBack(at instant: ContinuousClock.Instant) {
+        guard isSealed else { return }
+        var present = state.withLock { $0 }
+        guard path != nil, !present.upkeep.isAbandoned,
+            !present.isTrusted || present.memory != nil
+        else { return }
         present.memory = present.memory ?? leaveDisk(from: durableByteCount)
         guard instant >= present.upkeep.triesAt else { return }
         do throws(SystemError) {
@@ -89,43 +143,7 @@ extension Journal {
         }
     }
 
-    var syncedFileSystem: UInt64? {
-        let (file, isTrusted) = state.withLock { ($0.file, $0.isTrusted && !$0.upkeep.isAbandoned) }
-        return isTrusted && path != nil && byteCount > durable.load(ordering: .relaxed)
-            ? file.fileSystem : nil
-    }
-
-    func syncFileSystem() throws(SystemError) {
-        try state.withLock { $0.file }.syncFileSystem()
-    }
-
     // MARK: - A disk that works
-
-    private func tendFile(
-        _ present: State, _ count: Int, isFinal: Bool, at instant: ContinuousClock.Instant,
-        synced: Int?
-    ) {
-        let count = min(count, present.memory?.start ?? count, synced ?? count)
-        do throws(SystemError) {
-            if !present.upkeep.isTrimmed {
-                if try present.file.isGone() {
-                    throw SystemError(call: "the take's file was removed", code: ENOENT)
-                }
-                if present.memory == nil {
-                    if isFinal { trim(present.file) } else { reserve(present, count, at: instant) }
-                }
-            }
-            let known = present.memory == nil ? durable.load(ordering: .relaxed) : durableByteCount
-            guard count > known else { return }
-            if synced == nil { try present.file.sync() }
-            durable.store(count, ordering: .relaxed)
-        } catch {
-            state.withLock { state in
-                if state.condition.failure == nil { state.condition.failure = error }
-                state.isTrusted = false
-            }
-        }
-    }
 
     private func reserve(_ present: State, _ count: Int, at instant: ContinuousClock.Instant) {
         let upkeep = present.upkeep

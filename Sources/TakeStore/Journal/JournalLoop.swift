@@ -10,12 +10,20 @@ package import LinuxPlatform
 /// take as long; each is made by a short-lived thread of its own, which then hands it over.
 package final class JournalLoop: Sendable {
     private let loop: WorkerLoop<JournalWorker>
+    private let marks: Marks
 
     /// `onAppend` is called on the thread after a turn in which a journal grew or was sealed; it
     /// must not block.
     package init(onAppend: @escaping @Sendable () -> Void) throws(SystemError) {
-        loop = try WorkerLoop(name: "journal") { JournalWorker(onAppend: onAppend) }
+        let wakeup = try Wakeup()
+        marks = wakeup.marks
+        loop = try WorkerLoop(name: "journal", wokenBy: wakeup) {
+            JournalWorker(marks: wakeup.marks, onAppend: onAppend)
+        }
     }
+
+    /// The mark of a ring that is about to be added; its writer sets it.
+    package func makeMark() -> Mark { Mark(in: marks) }
 
     /// Carries a ring into a journal until the ring is finished and empty.
     ///
@@ -23,6 +31,8 @@ package final class JournalLoop: Sendable {
     ///
     /// - Parameters:
     ///   - ring: the reading end.
+    ///   - mark: of `makeMark`, set by the ring's writer when there are bytes, and at the end.
+    ///   - growth: set when the journal grew or was sealed, before `onAppend`.
     ///   - open: called once on a thread of its own, makes the journal; may block on the disk.
     ///   - onGrowth: called on the journal thread when the journal grew; must not block.
     ///   - onDrain: called on the journal thread when the ring's writer waits for it to be empty and
@@ -31,18 +41,18 @@ package final class JournalLoop: Sendable {
     ///     the ring's writer should finish.
     ///   - onSeal: called once on the journal thread, after the journal was sealed.
     package func add(
-        ring: consuming ByteRing.Consumer,
+        ring: consuming ByteRing.Consumer, mark: Mark? = nil, growth: Mark? = nil,
         open: @escaping @Sendable () -> Result<Journal, SystemError>,
         onGrowth: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void = {},
         onFull: @escaping @Sendable () -> Void = {},
         onSeal: @escaping @Sendable (JournalSeal) -> Void
     ) {
-        let ring = SharedRing(ring: ring)
+        let (ring, mark) = (SharedRing(ring: ring), mark ?? makeMark())
         let carry = { @Sendable [loop] (opened: Result<Journal, SystemError>) in
             _ = loop.send(
                 JournalStage(
-                    ring: ring, opened, onGrowth: onGrowth, onDrain: onDrain, onFull: onFull,
-                    onSeal: onSeal))
+                    ring: ring, mark: mark, opened, growth: growth, onGrowth: onGrowth,
+                    onDrain: onDrain, onFull: onFull, onSeal: onSeal))
         }
         do throws(SystemError) {
             // Nothing joins it: a disk that hangs must not keep a program from ending.
@@ -52,35 +62,64 @@ package final class JournalLoop: Sendable {
         }
     }
 
-    /// A ring has bytes; from any thread, never blocks.
-    package func wake() { loop.wake() }
+    /// Rings whose marks are set have bytes; from any thread, never blocks.
+    package func wakeForMarks() { loop.wake() }
+
+    /// Any ring may have bytes; from any thread.
+    package func wake() { loop.send(nil) }
 
     /// Carries what the rings hold now, ends the thread and waits for it; journals of unfinished
     /// rings stay unsealed.
-    package func shutDown() { loop.shutDown() }
+    package func shutDown() {
+        loop.shutDown()
+        _ = marks.take()
+    }
 }
 
 struct JournalWorker: Worker {
+    private let marks: Marks
     private let onAppend: @Sendable () -> Void
-    private var stages: [JournalStage] = []
+    private var stages: [ObjectIdentifier: JournalStage] = [:]
+    /// Those to be looked at in the next turn.
+    private var due: [JournalStage] = []
+    /// Of stages, for tests.
+    private(set) var lookCount = 0
 
-    init(onAppend: @escaping @Sendable () -> Void) { self.onAppend = onAppend }
+    init(marks: Marks = Marks(), onAppend: @escaping @Sendable () -> Void) {
+        (self.marks, self.onAppend) = (marks, onAppend)
+    }
 
-    mutating func receive(_ stage: JournalStage) { stages.append(stage) }
+    /// A stage to carry, or nil: all are to be looked at.
+    mutating func receive(_ stage: JournalStage?) {
+        guard let stage else { return stages.values.forEach { expect($0) } }
+        stages[ObjectIdentifier(stage.mark)] = stage
+        expect(stage)
+    }
+
+    private mutating func expect(_ stage: JournalStage) {
+        if !stage.isDue { due.append(stage) }
+        stage.isDue = true
+    }
 
     mutating func turn(isLast: Bool) -> WorkerPause {
-        var (didAppend, hasMore, isDone) = (false, false, false)
-        for stage in stages {
+        if isLast { receive(nil) }
+        // Of a stage that is still to come, or has ended, there is none.
+        for mark in marks.take() { stages[ObjectIdentifier(mark)].map { expect($0) } }
+        let turned = due
+        due.removeAll(keepingCapacity: true)
+        var didAppend = false
+        for stage in turned {
+            lookCount += 1
+            stage.isDue = false
             if stage.turn() { didAppend = true }
-            if stage.hasMore { hasMore = true }
-            if stage.isDone { isDone = true }
+            if stage.isDone { stages[ObjectIdentifier(stage.mark)] = nil }
+            if stage.hasMore { expect(stage) }
         }
         if didAppend {
             onAppend()
             // Told after the network, which has nothing to wait for here.
-            for stage in stages { stage.announceGrowth() }
+            for stage in turned { stage.announceGrowth() }
         }
-        if isDone { stages.removeAll { $0.isDone } }
-        return hasMore ? .goesOn : .untilWoken
+        return due.isEmpty ? .untilWoken : .goesOn
     }
 }

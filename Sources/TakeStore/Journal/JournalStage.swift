@@ -10,25 +10,31 @@ final class JournalStage {
     /// written in well under a millisecond.
     static let turnLimit = 128 << 10
 
+    /// Set when the ring has bytes, or has ended.
+    let mark: Mark
     private let ring: SharedRing
     private let journal: Journal?
     private let onGrowth: @Sendable () -> Void
     private let onDrain: @Sendable () -> Void
     private let onFull: @Sendable () -> Void
     private let onSeal: @Sendable (JournalSeal) -> Void
+    /// Set for the network when the journal has grown or is sealed.
+    private let growth: Mark?
     private var digest = SHA256()
     private var loss: SystemError?
     private var hasGrown = false
     private var isFull = false
     private(set) var isDone = false
+    /// To be looked at in the next turn.
+    var isDue = false
     private(set) var hasMore = false
 
     init(
-        ring: SharedRing, _ opened: Result<Journal, SystemError>,
+        ring: SharedRing, mark: Mark, _ opened: Result<Journal, SystemError>, growth: Mark? = nil,
         onGrowth: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void,
         onFull: @escaping @Sendable () -> Void, onSeal: @escaping @Sendable (JournalSeal) -> Void
     ) {
-        self.ring = ring
+        (self.ring, self.mark, self.growth) = (ring, mark, growth)
         switch opened {
         case .success(let opened): journal = opened
         case .failure(let error): (journal, loss) = (nil, error)
@@ -54,10 +60,14 @@ final class JournalStage {
         // When nothing was consumed, the writer knows that itself.
         if hasGrown, ring.ring.wasAwaited() { onDrain() }
         declareFull()
-        guard isLast && !hasMore else { return hasGrown }
+        guard isLast && !hasMore else {
+            if hasGrown { growth?.set() }
+            return hasGrown
+        }
         isDone = true
         announceGrowth()
         journal?.seal()
+        growth?.set()
         let seal = JournalSeal(
             byteCount: journal?.byteCount ?? 0, sha256: digest.hexadecimal, loss: loss)
         onSeal(seal)

@@ -34,11 +34,8 @@ struct SyncWorker: Worker {
         case perform(@Sendable () -> Void)
     }
 
-    /// More journals than this are synced by one sync of their file system.
+    /// More journals than this are synced together.
     static let crowd = 8
-    /// How long each is synced by itself after that failed or was dearer: it also writes what other
-    /// programs have left.
-    static let crowdPause = Duration.seconds(5)
 
     /// From the start of a sync to the start of the next.
     ///
@@ -57,19 +54,27 @@ struct SyncWorker: Worker {
     /// Not a slice: a slice would keep removed jobs, and with them whole takes.
     private var jobs: [@Sendable () -> Void] = []
     private var entries: [Entry] = []
+    /// When the first journal is due; nil without any.
+    private var firstDueAt: ContinuousClock.Instant?
     private var wokenAt = ContinuousClock.now
     private let now: @Sendable () -> ContinuousClock.Instant
-    /// The mean of the last syncs of one journal.
-    private var cost: Duration?
-    private var crowdsFrom: ContinuousClock.Instant
+    private let syncAll: ([Int32]) -> [SystemError?]
+    /// Looks at journals, for tests.
+    private(set) var lookCount = 0
 
-    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
-        (self.now, crowdsFrom) = (now, now())
+    init(
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        syncAll: (([Int32]) -> [SystemError?])? = nil
+    ) {
+        let batch = SyncBatch()
+        (self.now, self.syncAll) = (now, syncAll ?? { batch.sync($0) })
     }
 
     mutating func receive(_ message: Message) {
         switch message {
-        case .tend(let entry): entries.append(entry)
+        case .tend(let entry):
+            entries.append(entry)
+            noteFirstDue()
         case .perform(let job): jobs.append(job)
         }
     }
@@ -77,11 +82,14 @@ struct SyncWorker: Worker {
     mutating func turn(isLast: Bool) -> WorkerPause {
         let job = jobs.isEmpty ? nil : jobs.removeFirst()
         job?()
-        for index in entries.indices { entries[index].noteWait(since: wokenAt) }
+        if let firstDueAt, .now - firstDueAt > Self.slowness {
+            for index in entries.indices { entries[index].noteWait(since: wokenAt) }
+        }
         let hasTended = isLast ? false : tendNext()
-        if job != nil || hasTended { return .goesOn }
-        return WorkerPause(until: entries.map(\.dueAt).min())
+        return job != nil || hasTended ? .goesOn : WorkerPause(until: firstDueAt)
     }
+
+    private mutating func noteFirstDue() { firstDueAt = entries.lazy.map(\.dueAt).min() }
 
     mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
         defer { if pause != .goesOn { wokenAt = .now } }
@@ -90,63 +98,60 @@ struct SyncWorker: Worker {
 
     mutating func end() { for entry in entries { entry.journal.finish() } }
 
-    /// Syncs the journal that has waited longest, and perhaps all others of its file system; false
-    /// when none is due.
+    /// Syncs the journal that has waited longest, or a crowd of which it is one; false when none is
+    /// due.
     private mutating func tendNext() -> Bool {
         let begin = now()
-        let oldest = entries.indices.min { entries[$0].dueAt < entries[$1].dueAt }
-        guard let oldest, entries[oldest].dueAt <= begin else { return false }
-        let synced = syncTogether(with: oldest, at: begin)
-        if synced.isEmpty { tendAlone(oldest, at: begin) }
-        // From the end: one that is settled is removed.
-        for (index, byteCount) in synced.reversed()
-        where entries[index].tend(
-            at: begin, every: Self.period, synced: byteCount)
-        { entries.remove(at: index) }
+        guard let first = firstDueAt, first <= begin else { return false }
+        // Those that are due soon come along, so that in the end all are due at once.
+        let soon = begin + Self.period / 2
+        var due = entries.indices.filter { entries[$0].dueAt <= soon }
+        if due.count > Self.crowd {
+            syncTogether(due, at: begin)
+        } else {
+            due = Array(due.filter { entries[$0].dueAt == first }.prefix(1))
+            for index in due { entries[index].journal.sync(at: begin) }
+        }
+        lookCount += due.count
+        var settled: Set<Int> = []
+        for index in due where entries[index].noteTurn(at: begin, every: Self.period) {
+            settled.insert(index)
+        }
+        if !settled.isEmpty {
+            entries = entries.indices.filter { !settled.contains($0) }.map { entries[$0] }
+        }
+        noteFirstDue()
         return true
     }
 
-    private mutating func tendAlone(_ index: Int, at begin: ContinuousClock.Instant) {
-        let before = entries[index].journal.durableByteCount
-        let isSettled = entries[index].tend(at: begin, every: Self.period)
-        if entries[index].journal.durableByteCount > before {
-            cost = ((cost ?? now() - begin) * 7 + (now() - begin)) / 8
+    /// What the kernel does not take together is synced one by one.
+    private func syncTogether(_ indices: [Int], at begin: ContinuousClock.Instant) {
+        let due = indices.compactMap { index -> (Journal, Journal.DueSync, Int32)? in
+            let journal = entries[index].journal
+            guard let due = journal.prepareSync(at: begin) else { return nil }
+            guard let descriptor = due.file.descriptor else {
+                journal.sync(at: begin)
+                return nil
+            }
+            return (journal, due, descriptor)
         }
-        if isSettled { entries.remove(at: index) }
-    }
-
-    /// Syncs the file system of a journal, if that serves many.
-    ///
-    /// - Returns: its journals, and how much of each is durable now; none when each is to be synced
-    ///   by itself, which also tells whose error it was.
-    private mutating func syncTogether(
-        with oldest: Int, at begin: ContinuousClock.Instant
-    ) -> [(index: Int, byteCount: Int)] {
-        guard entries.count > Self.crowd, begin >= crowdsFrom,
-            let fileSystem = entries[oldest].journal.syncedFileSystem
-        else { return [] }
-        let crowd = entries.indices.filter { entries[$0].journal.syncedFileSystem == fileSystem }
-            .map { (index: $0, byteCount: entries[$0].journal.byteCount) }
-        guard crowd.count > Self.crowd else { return [] }
-        do throws(SystemError) {
-            // The file that was opened first: an error before that is not told to it.
-            try entries[crowd[0].index].journal.syncFileSystem()
-            let longest = cost.map { $0 * crowd.count } ?? Self.period
-            if now() - begin > longest { crowdsFrom = now() + Self.crowdPause }
-            return crowd
-        } catch {
-            crowdsFrom = now() + Self.crowdPause
-            return []
+        let errors = due.isEmpty ? [] : syncAll(due.map(\.2))
+        for (index, (journal, due, _)) in due.enumerated() {
+            if index < errors.count {
+                journal.noteSync(of: due, errors[index])
+            } else {
+                journal.sync(at: begin)
+            }
         }
+        for index in indices { entries[index].journal.bringBack(at: begin) }
     }
 }
 
 extension SyncWorker.Entry {
     /// Returns whether the journal is settled.
-    fileprivate mutating func tend(
-        at begin: ContinuousClock.Instant, every period: Duration, synced: Int? = nil
+    fileprivate mutating func noteTurn(
+        at begin: ContinuousClock.Instant, every period: Duration
     ) -> Bool {
-        journal.sync(at: begin, synced: synced)
         noteWait(since: begin)
         dueAt = begin + period
         let isSettled = journal.isSettled

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurl
+internal import LinuxPlatform
 
 /// One libcurl easy handle with everything that must live as long as it does.
 @safe struct CurlEasy: ~Copyable {
@@ -9,6 +10,7 @@ internal import CCurl
     private var resolutions: UnsafeMutablePointer<curl_slist>?
     /// `CURLOPT_ERRORBUFFER`.
     private let message: UnsafeMutablePointer<CChar>
+    private var isDebugging = false
     /// Freed after the handle.
     private var jar: CookieJar?
 
@@ -92,9 +94,17 @@ internal import CCurl
         try set(CURLOPT_COOKIEFILE, "")
     }
 
-    func setDebugging(_ callback: utter_debug_callback) throws(CurlRefusal) {
+    mutating func setDebugging(_ callback: utter_debug_callback) throws(CurlRefusal) {
+        isDebugging = true
         try check(CURLOPT_DEBUGFUNCTION, unsafe utter_setopt_debug(handle, callback))
         try set(CURLOPT_VERBOSE, 1)
+    }
+
+    mutating func stopDebugging() {
+        guard isDebugging else { return }
+        isDebugging = false
+        // Refused, it costs time and nothing else.
+        try? set(CURLOPT_VERBOSE, 0)
     }
 
     private func check(_ option: CURLoption, _ code: CURLcode) throws(CurlRefusal) {
@@ -154,6 +164,8 @@ struct CurlRefusal: Error, Equatable {
     init(_ code: CURLMcode) {
         description = "libcurl refuses: \(unsafe String(cString: curl_multi_strerror(code)))"
     }
+
+    init(_ error: SystemError) { description = error.description }
 
     private init(_ description: String) { self.description = description }
 

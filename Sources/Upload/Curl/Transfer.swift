@@ -13,7 +13,7 @@ internal import SpeechService
 /// never rewinds and follows nothing: every resend is another transfer, decided by us.
 final class Transfer: @unchecked Sendable {
     let id: TransferID
-    private let request: TransferRequest
+    let request: TransferRequest
     private let observer: any TransferObserver
     private var easy: CurlEasy
     private var response: TransferResponse
@@ -24,6 +24,8 @@ final class Transfer: @unchecked Sendable {
     private var offset = 0
     private var pace: SendingPace?
     private let sockets: OpenSockets
+    private let touched: TouchedTransfers
+    var notes = TransferNotes()
     private var socket: Int32?
     private var hasOpenedSocket = false
     private var hasReusedConnection = false
@@ -42,11 +44,11 @@ final class Transfer: @unchecked Sendable {
 
     init(
         id: TransferID, request: TransferRequest, observer: any TransferObserver,
-        sockets: OpenSockets
+        sockets: OpenSockets, touched: TouchedTransfers
     ) throws(CurlRefusal) {
         guard let easy = CurlEasy() else { throw .noMemory }
         self.id = id
-        self.sockets = sockets
+        (self.sockets, self.touched) = (sockets, touched)
         self.request = request
         self.observer = observer
         self.easy = easy
@@ -78,23 +80,28 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: - Each turn of the loop
 
-    /// Unpauses the body; called before and after libcurl's turn.
+    /// Unpauses the body if that is due, and says so.
     ///
     /// The reason is looked up each time: a pause between two remembered looks would last for ever.
-    func unpauseWhenDue() {
-        if progress.bodyEnd == nil {
-            if isBodyWaiting { easy.unpause() }
-        } else if isRefusedEarly {
-            // A paused body keeps libcurl from delivering an early refusal.
-            easy.unpause()
-        }
+    func unpauseWhenDue() -> Bool {
+        // A paused body keeps libcurl from delivering an early refusal.
+        let isDue = progress.bodyEnd == nil ? isBodyWaiting : isRefusedEarly
+        if isDue { easy.unpause() }
+        return isDue
+    }
+
+    /// The socket on which the body may be sent while nothing else happens there; nil before there is
+    /// one, where more is to be heard than sent, and on HTTP/2, where sending depends on what comes.
+    var sendingSocket: Int32? {
+        progress.isConnected && !isRefusedEarly && request.connection.http == .one ? socket : nil
     }
 
     /// The body has nothing more to give, and libcurl has not asked since.
     private(set) var awaitsPause = false
 
+    /// Judges what has happened; returns when to do so again at the latest.
     func look(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
-        unpauseWhenDue()
+        if timings.headOut != nil { easy.stopDebugging() }
         if progress.wholeSince == nil, let byteCount = request.body.byteCount {
             let paced = request.bytesPerSecond.map { Double(byteCount) / Double($0) } ?? 0
             progress.wholeSince = now + .seconds(paced)
@@ -186,6 +193,7 @@ final class Transfer: @unchecked Sendable {
     ///
     /// - Returns: whether the connection may be used.
     func didConnect(localPort: Int32) -> Bool {
+        touched.add(self)
         // libcurl makes a request again by itself when a connection that it has used before dies.
         guard !progress.isConnected else { return breakOff(.connectionLost("it was kept open")) }
         progress.isConnected = true
@@ -229,6 +237,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        touched.add(self)
         // The last bytes were the end already.
         if timings.lastByteOut != nil { return 0 }
         do throws(SystemError) {
@@ -279,6 +288,7 @@ final class Transfer: @unchecked Sendable {
 
     /// False breaks the transfer off.
     func receive(headerLine: String) -> Bool {
+        touched.add(self)
         switch response.take(headerLine: headerLine) {
         case .goesOn: return true
         case .unusable(let reason):
@@ -298,6 +308,7 @@ final class Transfer: @unchecked Sendable {
 
     /// False breaks the transfer off.
     func receive(_ bytes: Span<UInt8>) -> Bool {
+        touched.add(self)
         if isKnown {
             // More than the mark of its end.
             response.end()

@@ -9,21 +9,25 @@ package struct TransferID: Sendable, Hashable {
     package init(number: Int) { self.number = number }
 }
 
-/// Starts the transport that ships; the journal loop signals `wakeup` when a journal grew.
+/// Starts the transport that ships; the journal loop signals `wakeup` when journals grew, after it
+/// has set their marks.
 package func makeTransport(wokenBy wakeup: Wakeup) throws(SystemError) -> any Transport {
     try TransferLoop(wokenBy: wakeup)
 }
 
 /// The thread that sends every body and reads every response, for any number of takes.
 ///
-/// libcurl's multi interface on one thread; it waits in `curl_multi_poll` and is woken by the
-/// journal loop when a journal grew.
+/// libcurl's multi interface on one thread; it waits in `epoll_wait` and is woken by the journal
+/// loop when journals grew, whose marks are set.
 final class TransferLoop: Transport {
     private let loop: WorkerLoop<TransferWorker>
     private let nextNumber = Atomic(1)
 
     init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
-        loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) { TransferWorker() }
+        let wakeup = if let wakeup { wakeup } else { try Wakeup() }
+        loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) {
+            TransferWorker(wokenBy: wakeup)
+        }
     }
 
     func start(
@@ -43,8 +47,8 @@ final class TransferLoop: Transport {
 
     func cancel(_ id: TransferID) { loop.send(.cancel(id)) }
 
-    /// A journal grew or was sealed; from any thread, never blocks.
-    func wake() { loop.wake() }
+    /// Any journal may have grown or be sealed; from any thread.
+    func wake() { loop.send(.look) }
 
     func shutDown() { loop.shutDown() }
 }
@@ -64,10 +68,13 @@ struct TransferWorker: Worker {
     private let table: TransferTable?
     /// The end of every transfer without a table.
     private let refusal: TransferResult.Ending
+    /// Nil leaves it to the loop.
+    private let wakeup: Wakeup?
 
-    init() {
+    init(wokenBy wakeup: Wakeup? = nil) {
+        self.wakeup = wakeup
         do throws(CurlRefusal) {
-            table = try TransferTable()
+            table = try TransferTable(marks: wakeup?.marks ?? Marks())
             refusal = .cancelled
         } catch {
             table = nil
@@ -85,7 +92,12 @@ struct TransferWorker: Worker {
     }
 
     mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
-        table?.wait(for: wakeup, milliseconds: pause.milliseconds) ?? pause.wait(for: wakeup)
+        guard let table else { return pause.wait(for: wakeup) }
+        let isWoken = table.wait(for: wakeup, milliseconds: pause.milliseconds)
+        guard isWoken, let own = self.wakeup else { return isWoken }
+        // The table waits for the edge: there is nothing to read.
+        own.takeBack()
+        return false
     }
 
     mutating func end() { table?.cancelEverything() }
@@ -107,7 +119,9 @@ enum TransferCommand: Sendable {
         var due: ContinuousClock.Instant
     }
 
-    case start(Start)
+    /// At all transfers.
+    case look
+    indirect case start(Start)
     case hurry(TransferID)
     case cancel(TransferID)
 }

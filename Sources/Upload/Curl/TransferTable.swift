@@ -2,44 +2,38 @@
 
 internal import CCurl
 internal import Glibc
+internal import LinuxPlatform
 
 /// The transfers of one loop and the multi handle that carries them.
 ///
-/// Touched by the transfer thread alone.
-@safe final class TransferTable {
-    private let multi: UnsafeMutableRawPointer
+/// A turn looks at the transfers whose bodies have grown, which libcurl has called for, and whose
+/// time has come. Touched by the transfer thread alone.
+final class TransferTable {
+    private let multi: CurlMulti
+    private let marks: Marks
     private var waiting: [TransferCommand.Start] = []
     private var transfers: [Transfer] = []
-
-    /// With idle ones.
-    private static let connectionLimit = 16
-
+    private var marked: [ObjectIdentifier: [Transfer]] = [:]
+    private let touched = TouchedTransfers()
     private let sockets = OpenSockets()
+    /// When all transfers are looked at.
+    private var nextRound = ContinuousClock.now
+    /// The earliest time at which one of them is to be looked at, or sooner.
+    private var firstLook = ContinuousClock.now
+    /// Looks at one transfer, and rounds in which all are looked at, for tests.
+    private(set) var (lookCount, roundCount) = (0, 0)
+    /// Turns of libcurl, for tests.
+    var actCount: Int { multi.actCount }
 
-    init() throws(CurlRefusal) {
-        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else { throw .noMemory }
-        guard let multi = unsafe curl_multi_init() else {
-            curl_global_cleanup()
-            throw .noMemory
-        }
-        unsafe self.multi = multi
-        // A connection that breaks harms the one take that it carries.
-        try set(CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
-        try set(CURLMOPT_MAXCONNECTS, Self.connectionLimit)
-    }
-
-    private func set(_ option: CURLMoption, _ value: Int) throws(CurlRefusal) {
-        let code = unsafe utter_multi_setopt_long(multi, option, value)
-        guard code == CURLM_OK else { throw CurlRefusal(code) }
-    }
-
-    deinit {
-        unsafe curl_multi_cleanup(multi)
-        curl_global_cleanup()
+    /// The marks are those of bodies that have grown.
+    init(marks: Marks) throws(CurlRefusal) {
+        multi = try CurlMulti()
+        self.marks = marks
     }
 
     func obey(_ command: TransferCommand) {
         switch command {
+        case .look: for transfer in transfers { touched.add(transfer) }
         case .start(let start): waiting.append(start)
         case .hurry(let id):
             for index in waiting.indices where waiting[index].id == id {
@@ -55,40 +49,72 @@ internal import Glibc
         }
     }
 
-    /// Every transfer is looked at this often.
-    private static let longestWait = Duration.milliseconds(500)
+    /// Every transfer is looked at this often, all at the same time.
+    private static let round = Duration.milliseconds(250)
 
-    /// Advances every transfer; returns when to do so again, nil for never.
+    /// Advances the transfers that have something to do; returns when to do so again, nil for never.
     func turn() -> ContinuousClock.Instant? {
         // Deadlines are looked at as of now: what had come by then is heard before it is judged, even
         // when the process is stopped in the middle of this.
         let now = ContinuousClock.now
         begin(now: now)
-        for transfer in transfers { transfer.unpauseWhenDue() }
-        perform()
-        // libcurl pauses a body only when it asks for more and gets nothing: without another turn
-        // the poll returns at once.
-        if transfers.contains(where: { $0.awaitsPause }) { perform() }
+        for mark in marks.take() { marked[ObjectIdentifier(mark)]?.forEach { touched.add($0) } }
+        if now >= nextRound || now >= firstLook { hearAndTouch(now) }
+        multi.actOnWhatIsReady()
+        for transfer in touched.list { pump(transfer) }
+        multi.actOnTimer()
+        removeEnded()
         // After libcurl's turn, which may have brought a refusal or begun a deadline.
-        var next = waiting.map(\.due).min()
+        for transfer in touched.take() where !transfer.notes.hasEnded {
+            lookCount += 1
+            transfer.notes.nextLook = transfer.look(now: now)
+            firstLook = min(firstLook, transfer.notes.nextLook)
+            if transfer.mustEnd { breakOff(transfer) }
+        }
+        return nextTurn
+    }
+
+    private func hearAndTouch(_ now: ContinuousClock.Instant) {
+        multi.wait(milliseconds: 0)
+        let isRound = now >= nextRound
+        if isRound {
+            nextRound = now + Self.round
+            roundCount += 1
+        }
+        firstLook = nextRound
         for transfer in transfers {
-            next = min(next ?? now + Self.longestWait, transfer.look(now: now))
+            if isRound || transfer.notes.nextLook <= now {
+                touched.add(transfer)
+            } else {
+                firstLook = min(firstLook, transfer.notes.nextLook)
+            }
         }
-        for transfer in transfers where transfer.mustEnd {
-            breakOff(transfer)
-        }
+    }
+
+    private var nextTurn: ContinuousClock.Instant? {
+        var next = waiting.lazy.map(\.due).min()
+        if !transfers.isEmpty { next = min(next ?? nextRound, nextRound, firstLook) }
+        if let timer = multi.timer { next = min(next ?? timer, timer) }
         return next
+    }
+
+    /// Has libcurl send what a body has more, or deliver an early refusal.
+    private func pump(_ transfer: Transfer) {
+        guard !transfer.notes.hasEnded, transfer.unpauseWhenDue() else { return }
+        guard let socket = transfer.sendingSocket else { return multi.actOnTimer() }
+        multi.send(on: socket)
+        // libcurl pauses a body only when it asks for more and gets nothing: without another turn
+        // it would wait for the socket, which is ready at once.
+        if transfer.awaitsPause { multi.send(on: socket) }
     }
 
     /// Waits for any connection, for `descriptor` or for the time; -1 is for ever.
     ///
-    /// - Returns: whether `descriptor` is readable.
+    /// - Returns: whether `descriptor` was signalled.
     func wait(for descriptor: Int32, milliseconds: Int32) -> Bool {
-        var event = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        // libcurl refuses a negative time, and would not wait at all.
-        let timeout = milliseconds < 0 ? Int32.max : milliseconds
-        unsafe curl_multi_poll(multi, &event, 1, timeout, nil)
-        return event.revents != 0
+        multi.watch(descriptor)
+        multi.wait(milliseconds: milliseconds)
+        return multi.takeWakeup()
     }
 
     func cancelEverything() {
@@ -100,10 +126,13 @@ internal import Glibc
             do throws(CurlRefusal) {
                 let transfer = try Transfer(
                     id: start.id, request: start.request, observer: start.observer,
-                    sockets: sockets)
-                let code = unsafe curl_multi_add_handle(multi, transfer.raw)
-                guard code == CURLM_OK else { throw CurlRefusal(code) }
+                    sockets: sockets, touched: touched)
+                try unsafe multi.add(transfer.raw)
                 transfers.append(transfer)
+                if let mark = transfer.request.growth {
+                    marked[ObjectIdentifier(mark), default: []] += [transfer]
+                }
+                touched.add(transfer)
             } catch {
                 start.observer.transferDidEnd(.unstarted(.unprepared(error.description)))
             }
@@ -111,15 +140,9 @@ internal import Glibc
         waiting.removeAll { $0.due <= now }
     }
 
-    private func perform() {
-        var running: Int32 = 0
-        unsafe curl_multi_perform(multi, &running)
-        var left: Int32 = 0
-        while let message = unsafe curl_multi_info_read(multi, &left) {
-            guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
-            let handle = unsafe message.pointee.easy_handle
-            let code = unsafe utter_message_result(message)
-            if let transfer = transfers.first(where: { unsafe $0.raw == handle }) {
+    private func removeEnded() {
+        unsafe multi.takeEnded { easy, code in
+            if let transfer = transfers.first(where: { unsafe $0.raw == easy }) {
                 remove(transfer, code: code)
             }
         }
@@ -131,9 +154,39 @@ internal import Glibc
     }
 
     private func remove(_ transfer: Transfer, code: CURLcode) {
-        unsafe curl_multi_remove_handle(multi, transfer.raw)
+        unsafe multi.remove(transfer.raw)
+        transfer.notes.hasEnded = true
         transfers.removeAll { $0 === transfer }
+        if let mark = transfer.request.growth.map(ObjectIdentifier.init) {
+            marked[mark]?.removeAll { $0 === transfer }
+            if marked[mark]?.isEmpty == true { marked[mark] = nil }
+        }
         transfer.end(code: code)
+    }
+}
+
+/// The table's own notes of a transfer.
+struct TransferNotes {
+    /// In the table's `touched`.
+    var isTouched = false
+    var hasEnded = false
+    /// What the last look has returned.
+    var nextLook = ContinuousClock.now
+}
+
+/// The transfers to be looked at in this turn; touched by the transfer thread alone.
+final class TouchedTransfers {
+    private(set) var list: [Transfer] = []
+
+    func add(_ transfer: Transfer) {
+        if !transfer.notes.isTouched { list.append(transfer) }
+        transfer.notes.isTouched = true
+    }
+
+    func take() -> [Transfer] {
+        defer { list = [] }
+        for transfer in list { transfer.notes.isTouched = false }
+        return list
     }
 }
 

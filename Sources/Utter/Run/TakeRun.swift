@@ -44,6 +44,8 @@ final class TakeRun: Sendable {
     private let state: Mutex<State>
     let meter: ProgressMeter
     let session = TransferSession()
+    /// Set when the journal has grown or is sealed; the transfer thread takes it.
+    let growth: Mark
     /// Of a kept take that is sent in another form.
     private let audioPath: String?
     /// The service's longest recording; nil without a limit.
@@ -61,6 +63,7 @@ final class TakeRun: Sendable {
         self.account = account
         self.audioPath = audioPath
         self.limit = limit
+        growth = Mark(in: pipeline.wiring.growth)
         state = Mutex(State(machine: machine, token: token))
         meter = ProgressMeter(of: account, bodyOffset: plan.format.bodyOffset)
     }

@@ -30,6 +30,8 @@ final class Wiring: Sendable {
     let sync: SyncLoop
     let notes: WorkerLoop<NoteWriter>
     let answers: WorkerLoop<NoteWriter>
+    /// The marks of journals that have grown, one for each take.
+    let growth: Marks
 
     // MARK: - Loop to loop
 
@@ -39,9 +41,10 @@ final class Wiring: Sendable {
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     init(transport: TransportMaker) throws(SystemError) {
         let growth = try Wakeup()
+        self.growth = growth.marks
         let journal = try JournalLoop(onAppend: { growth.signal() })
         self.journal = journal
-        capture = try CaptureLoop(onWrite: { journal.wake() })
+        capture = try CaptureLoop(onWrite: { journal.wakeForMarks() })
         sync = try SyncLoop()
         notes = try WorkerLoop(name: "notes") { NoteWriter() }
         answers = try WorkerLoop(name: "answers") { NoteWriter() }
@@ -57,6 +60,7 @@ final class Wiring: Sendable {
         notes.shutDown()
         journal.shutDown()
         sync.shutDown()
+        _ = growth.take()
     }
 
     // MARK: - Source → encoder → ring → journal
@@ -66,13 +70,14 @@ final class Wiring: Sendable {
         _ source: any CaptureSource, by plan: CapturePlan, isCompleteSoon: Bool, for run: TakeRun
     ) {
         let ring = ByteRing(minimumCapacity: run.plan.format.ringByteCount)
+        let mark = journal.makeMark()
         do throws(EncodingError) {
             capture.add(
                 CaptureStage(
                     source: source,
                     encoder: try run.plan.format.makeEncoder(),
                     producer: ring.takeProducer(), plan: plan, control: run.control,
-                    account: run.account,
+                    account: run.account, mark: mark,
                     // On the thread that has the take: the microphone's or capture.
                     tell: { run.follow($0, of: source.name) }))
         } catch {
@@ -88,7 +93,7 @@ final class Wiring: Sendable {
         }
         // `open` on a thread of its own, the others on the journal thread.
         journal.add(
-            ring: ring.takeConsumer(),
+            ring: ring.takeConsumer(), mark: mark, growth: run.growth,
             open: { [self] in
                 defer { late?.cancel() }
                 return open(from: source, isCompleteSoon, for: run)
@@ -235,6 +240,7 @@ final class Wiring: Sendable {
             run.willSend()
         }
         body.session = run.session
+        body.growth = run.growth
         body.mayEndBody = { [weak run] in run?.isWanted(part) ?? false }
         var observer: any TransferObserver = AttemptObserver(of: part, for: run, request)
         if let cassettes = plan.cassettes {

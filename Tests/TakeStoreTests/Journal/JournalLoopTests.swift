@@ -216,7 +216,8 @@ import Testing
                 file: PlainFile(try folder.createFile(name)), path: scratch.path + name)
             worker.receive(
                 JournalStage(
-                    ring: SharedRing(ring: ring.takeConsumer()), .success(journal),
+                    ring: SharedRing(ring: ring.takeConsumer()), mark: Mark(in: Marks()),
+                    .success(journal),
                     onGrowth: {
                         if name == "long" { growth.withLock { $0.append(journal.byteCount) } }
                     }, onDrain: {}, onFull: {},
@@ -235,6 +236,44 @@ import Testing
         // All of the short one in the first turn, and no more than its share of the long one.
         #expect(growth.withLock { $0 } == (1...8).map { $0 * (128 << 10) })
         #expect(sealedInTurn == ["short": 1, "long": 9])
+    }
+
+    @Test(arguments: [1, 10, 300])
+    func aTurnLooksAtTheRingsAloneWhoseMarksAreSet(count: Int) throws {
+        let marks = Marks()
+        let appends = Mutex(0)
+        var worker = JournalWorker(marks: marks, onAppend: { appends.withLock { $0 += 1 } })
+        let growth = Marks()
+        let takes = try (0..<count).map { _ in
+            let (ring, mark) = (ByteRing(minimumCapacity: 4_096), Mark(in: marks))
+            let journal = Journal(file: PlainFile(try makeNamelessFile()), path: nil)
+            worker.receive(
+                JournalStage(
+                    ring: SharedRing(ring: ring.takeConsumer()), mark: mark, .success(journal),
+                    growth: Mark(in: growth), onGrowth: {}, onDrain: {}, onFull: {},
+                    onSeal: { _ in }))
+            return (RingWriter(ring), mark, journal)
+        }
+        #expect(worker.turn(isLast: false) == .untilWoken)
+        #expect(worker.lookCount == count)
+        for period in 1...5 {
+            for (writer, mark, _) in takes {
+                writer.write([UInt8](repeating: 1, count: 640))
+                mark.set()
+            }
+            #expect(worker.turn(isLast: false) == .untilWoken)
+            #expect(worker.lookCount == (1 + period) * count)
+            #expect(growth.take().count == count)
+        }
+        // The network is woken once in a period.
+        #expect(appends.withLock { $0 } == 5)
+        #expect(takes.allSatisfy { $0.2.byteCount == 3_200 })
+        takes[0].0.write([1])
+        takes[0].1.set()
+        #expect(worker.turn(isLast: false) == .untilWoken)
+        #expect(worker.turn(isLast: false) == .untilWoken)
+        #expect(worker.lookCount == 6 * count + 1)
+        #expect(growth.take().count == 1)
     }
 
     @Test func memoryThatIsFullIsSaidOnceAndTakesTheRestOfTheRing() throws {
@@ -301,5 +340,17 @@ private final class JournalLoopTake {
         let piece = Array(bytes[written..<written + count])
         if producer.write(piece.span) { written += count }
         return true
+    }
+}
+
+/// The writing end of a ring, which an array can hold.
+private final class RingWriter {
+    private let producer: ByteRing.Producer
+
+    init(_ ring: ByteRing) { producer = ring.takeProducer() }
+
+    func write(_ bytes: [UInt8]) {
+        let isStored = producer.write(bytes.span)
+        #expect(isStored)
     }
 }

@@ -103,7 +103,7 @@ import Testing
         mayBegin.signal()
         try #require(takeStoreWait(for: done))
         #expect(journals.allSatisfy { $0.durableByteCount == 1_000 })
-        // Between two jobs there was one sync: of one journal, or of the file system of all.
+        // Between two jobs there was one sync: of one journal, or of all together.
         let settledBefore = settledAtJob.withLock { $0 }
         #expect(settledBefore.first == 0)
         #expect(settledBefore.enumerated().allSatisfy { $1 >= $0 })

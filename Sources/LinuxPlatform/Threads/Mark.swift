@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// One of the many things that a loop serves, such as a take.
+///
+/// A thread that has something for the loop to do sets the mark of what it is for, without a lock,
+/// and then signals the loop's wake-up. The loop takes all marks that are set, and looks at nothing
+/// else.
+@safe package final class Mark: Sendable {
+    private let marks: Marks
+    private let isSet = Atomic(false)
+    /// Written by the thread that sets the mark, read by the one that takes it.
+    private let next = unsafe Atomic<Unmanaged<Mark>?>(nil)
+
+    package init(in marks: Marks) { self.marks = marks }
+
+    package func set() {
+        // Both: partner of the exchange in `take`, as in `Wakeup`.
+        guard !isSet.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        // The list keeps the mark until it is taken.
+        let mark = unsafe Unmanaged.passRetained(self)
+        var first = unsafe marks.first.load(ordering: .relaxed)
+        while true {
+            unsafe next.store(first, ordering: .relaxed)
+            // releasing: partner of the acquire in `Marks.take`.
+            let (isStored, now) = unsafe marks.first.weakCompareExchange(
+                expected: first, desired: mark, successOrdering: .releasing,
+                failureOrdering: .relaxed)
+            if isStored { return }
+            unsafe first = now
+        }
+    }
+
+    fileprivate func take() -> Unmanaged<Mark>? {
+        let rest = unsafe next.load(ordering: .relaxed)
+        _ = isSet.exchange(false, ordering: .acquiringAndReleasing)
+        return unsafe rest
+    }
+}
+
+/// The marks that are set of one loop.
+@safe package final class Marks: Sendable {
+    fileprivate let first = unsafe Atomic<Unmanaged<Mark>?>(nil)
+
+    package init() {}
+
+    deinit { _ = take() }
+
+    /// Takes all marks back, in the order in which they were set; on the loop's thread.
+    package func take() -> [Mark] {
+        // acquiring: partner of the release in `Mark.set`.
+        var rest = unsafe first.exchange(nil, ordering: .acquiring)
+        var taken: [Mark] = []
+        while let mark = unsafe rest?.takeRetainedValue() {
+            unsafe rest = mark.take()
+            taken.append(mark)
+        }
+        taken.reverse()
+        return taken
+    }
+}
