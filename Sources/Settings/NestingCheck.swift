@@ -45,7 +45,7 @@ enum NestingCheck {
             guard dotCount <= limit else {
                 throw SettingsError(
                     "it is no TOML: a line with more than \(limit) dots nests too deep",
-                    at: SettingsPlace(line: line, column: column))
+                    at: SettingsPosition(line: line, column: column))
             }
         }
     }

@@ -31,7 +31,7 @@ package enum SettingsDocument {
 private final class DocumentBuilder {
     fileprivate struct Open {
         var name: String?
-        var namePlace, place: SettingsPlace
+        var namePlace, place: SettingsPosition
         var isArray: Bool
         var members: [SettingsTable.Member] = []
     }
@@ -42,8 +42,8 @@ private final class DocumentBuilder {
     }
     fileprivate var open = [
         Open(
-            namePlace: SettingsPlace(line: 1, column: 1),
-            place: SettingsPlace(line: 1, column: 1), isArray: false)
+            namePlace: SettingsPosition(line: 1, column: 1),
+            place: SettingsPosition(line: 1, column: 1), isArray: false)
     ]
 
     fileprivate init(file: String?) { self.file = file }
@@ -56,7 +56,8 @@ private final class DocumentBuilder {
     }
 
     fileprivate func add(
-        _ name: String?, _ namePlace: SettingsPlace, _ place: SettingsPlace, _ value: SettingsValue
+        _ name: String?, _ namePlace: SettingsPosition, _ place: SettingsPosition,
+        _ value: SettingsValue
     ) {
         var (namePlace, place) = (namePlace, place)
         (namePlace.file, place.file) = (file, file)
@@ -81,8 +82,8 @@ private final class DocumentBuilder {
                 let name = unsafe text(name, length)
                 unsafe builder(context)?.open.append(
                     Open(
-                        name: name, namePlace: SettingsPlace(namePlace),
-                        place: SettingsPlace(place), isArray: isArray))
+                        name: name, namePlace: SettingsPosition(namePlace),
+                        place: SettingsPosition(place), isArray: isArray))
             },
             end: { context in unsafe builder(context)?.end() },
             string: { context, name, length, namePlace, place, start, count in
@@ -104,7 +105,7 @@ private final class DocumentBuilder {
             fault: { context, place, start, count in
                 let reason = unsafe text(start, count) ?? ""
                 unsafe builder(context)?.error = SettingsError(
-                    "it is no TOML: \(reason)" + advice(on: reason), at: SettingsPlace(place))
+                    "it is no TOML: \(reason)" + advice(on: reason), at: SettingsPosition(place))
             })
     }
 }
@@ -125,7 +126,7 @@ private func tell(
     _ namePlace: utter_toml_place, _ place: utter_toml_place, _ value: SettingsValue
 ) {
     unsafe builder(context)?.add(
-        text(name, length), SettingsPlace(namePlace), SettingsPlace(place), value)
+        text(name, length), SettingsPosition(namePlace), SettingsPosition(place), value)
 }
 
 private func text(_ start: UnsafePointer<CChar>?, _ length: Int) -> String? {
@@ -134,7 +135,7 @@ private func text(_ start: UnsafePointer<CChar>?, _ length: Int) -> String? {
         decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
 }
 
-extension SettingsPlace {
+extension SettingsPosition {
     fileprivate init(_ place: utter_toml_place) {
         self.init(line: Int(place.line), column: Int(place.column))
     }

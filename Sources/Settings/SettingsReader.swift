@@ -133,7 +133,7 @@ package struct SettingsReader {
     /// In the order of the file.
     package mutating func texts(
         _ key: String
-    ) throws(SettingsError) -> [(name: String, value: String, place: SettingsPlace)]? {
+    ) throws(SettingsError) -> [(name: String, value: String, place: SettingsPosition)]? {
         try value(key, "a table", \.table)?.members.map { member throws(SettingsError) in
             guard let text = member.node.value.string else {
                 throw wrong("\(key).\(member.name)", member.node, "a string")
@@ -165,7 +165,7 @@ package struct SettingsReader {
     }
 
     /// Nil for a missing member.
-    package func place(_ key: String) -> SettingsPlace? { table[key]?.place }
+    package func place(_ key: String) -> SettingsPosition? { table[key]?.place }
 
     /// The error about a member: `reason` stands behind its name.
     package func error(_ key: String, _ reason: String) -> SettingsError {

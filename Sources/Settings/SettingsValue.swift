@@ -35,9 +35,9 @@ package enum SettingsValue: Sendable, Hashable {
 
 package struct SettingsNode: Sendable, Hashable {
     package var value: SettingsValue
-    package var place: SettingsPlace
+    package var place: SettingsPosition
 
-    init(_ value: SettingsValue, at place: SettingsPlace) {
+    init(_ value: SettingsValue, at place: SettingsPosition) {
         self.value = value
         self.place = place
     }
@@ -48,10 +48,10 @@ package struct SettingsTable: Sendable, Hashable {
     package struct Member: Sendable, Hashable {
         package var name: String
         /// Of the name.
-        package var place: SettingsPlace
+        package var place: SettingsPosition
         package var node: SettingsNode
 
-        init(name: String, place: SettingsPlace, node: SettingsNode) {
+        init(name: String, place: SettingsPosition, node: SettingsNode) {
             self.name = name
             self.place = place
             self.node = node
@@ -69,7 +69,7 @@ package struct SettingsTable: Sendable, Hashable {
 }
 
 /// For messages.
-package struct SettingsPlace: Sendable, Hashable, Comparable {
+package struct SettingsPosition: Sendable, Hashable, Comparable {
     /// From 1.
     package var line: Int
     /// From 1, in characters.
@@ -83,7 +83,7 @@ package struct SettingsPlace: Sendable, Hashable, Comparable {
         self.file = file
     }
 
-    package static func < (one: SettingsPlace, other: SettingsPlace) -> Bool {
+    package static func < (one: SettingsPosition, other: SettingsPosition) -> Bool {
         (one.line, one.column) < (other.line, other.column)
     }
 }
@@ -93,10 +93,10 @@ package struct SettingsError: Error, Sendable, Equatable {
     private static let limit = 400
 
     /// Nil for something that is missing.
-    package var place: SettingsPlace?
+    package var place: SettingsPosition?
     package var reason: String
 
-    package init(_ reason: String, at place: SettingsPlace? = nil) {
+    package init(_ reason: String, at place: SettingsPosition? = nil) {
         self.reason = reason
         self.place = place
     }

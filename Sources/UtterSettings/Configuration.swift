@@ -12,7 +12,7 @@ package struct Configuration: Sendable {
     package struct Entry: Sendable, Equatable {
         /// The value, as an option would have it.
         package var text: String
-        package var place: SettingsPlace
+        package var place: SettingsPosition
     }
 
     private var entries: [String: Entry] = [:]

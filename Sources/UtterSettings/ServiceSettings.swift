@@ -15,7 +15,7 @@ package struct ServiceSettings: Sendable {
     /// The profile that describes the service; usually that of the same name.
     package var profile: String
     /// Where the file names the service, or the profile.
-    package var place: SettingsPlace?
+    package var place: SettingsPosition?
     package var url: Configuration.Entry?
     /// Where the token comes from, instead of where the profile says.
     package var token: SecretSource?
@@ -26,7 +26,7 @@ package struct ServiceSettings: Sendable {
     /// What is said for its words, `language`, `model` and `prompt` among them.
     package var words: [String: Configuration.Entry] = [:]
     /// The fields of the profile that are said, each a line of TOML.
-    private var fields: [(path: String, line: String, place: SettingsPlace)] = []
+    private var fields: [(path: String, line: String, place: SettingsPosition)] = []
 
     /// The words that have members of their own.
     package static let usualWords = ["language", "model", "prompt"]
@@ -74,7 +74,7 @@ package struct ServiceSettings: Sendable {
     }
 
     private mutating func setToken(
-        _ kind: String, _ text: String, from key: String, at place: SettingsPlace
+        _ kind: String, _ text: String, from key: String, at place: SettingsPosition
     ) throws(SettingsError) {
         if let tokenKey {
             throw SettingsError(
@@ -91,7 +91,7 @@ package struct ServiceSettings: Sendable {
     }
 
     private mutating func add(
-        _ path: String, _ node: SettingsNode, at place: SettingsPlace
+        _ path: String, _ node: SettingsNode, at place: SettingsPosition
     ) throws(SettingsError) {
         if case .table(let inner) = node.value,
             ProfileKey.all.contains(where: { $0.path.hasPrefix(path + ".") })
@@ -147,7 +147,7 @@ package struct ServiceSettings: Sendable {
 
     /// Where a field stands in the file, by its place in what is said over the profile, in which each
     /// has a line; nil for a place elsewhere.
-    package func place(of place: SettingsPlace) -> SettingsPlace? {
+    package func place(of place: SettingsPosition) -> SettingsPosition? {
         guard place.file == "services.\(name)", fields.indices.contains(place.line - 1)
         else { return nil }
         return fields[place.line - 1].place
@@ -165,7 +165,7 @@ package struct ServiceSettings: Sendable {
     }
 
     private static func secret(
-        _ path: String, in table: String, at place: SettingsPlace
+        _ path: String, in table: String, at place: SettingsPosition
     ) -> SettingsError {
         SettingsError(
             "'\(path)' would hold the secret itself; say where it is with "

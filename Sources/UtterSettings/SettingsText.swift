@@ -11,7 +11,7 @@ package struct SettingsText {
         /// The text cannot be read, with the reason.
         case unreadable(SettingsError)
         /// The value is written in a way that only a person can change.
-        case tooElaborate(SettingsPlace?)
+        case tooElaborate(SettingsPosition?)
         case notThere
     }
 
@@ -106,7 +106,7 @@ package struct SettingsText {
         return node
     }
 
-    private func position(_ place: SettingsPlace) throws(Mistake) -> (line: Int, start: Int) {
+    private func position(_ place: SettingsPosition) throws(Mistake) -> (line: Int, start: Int) {
         let (line, start) = (place.line - 1, place.column - 1)
         guard lines.indices.contains(line), lines[line].indices.contains(start) else {
             throw .tooElaborate(place)
@@ -115,7 +115,7 @@ package struct SettingsText {
     }
 
     private mutating func replaceValue(
-        at place: SettingsPlace, with literal: Line
+        at place: SettingsPosition, with literal: Line
     ) throws(Mistake) {
         let (line, start) = try position(place)
         lines[line].replaceSubrange(start..<(try end(of: start, in: line)), with: literal)
@@ -135,7 +135,7 @@ package struct SettingsText {
         }
         // Three quotes begin a text that may have several lines.
         guard index < text.count, !(index == start + 1 && text.dropFirst(index + 1).first == quote)
-        else { throw .tooElaborate(SettingsPlace(line: line + 1, column: start + 1)) }
+        else { throw .tooElaborate(SettingsPosition(line: line + 1, column: start + 1)) }
         return index + 1
     }
 

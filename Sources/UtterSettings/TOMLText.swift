@@ -38,7 +38,7 @@ package enum TOMLText {
     /// A line for each value of a table and of those in it, and the place of its name.
     package static func lines(
         of table: SettingsTable, in path: String = ""
-    ) -> [(text: String, place: SettingsPlace)] {
+    ) -> [(text: String, place: SettingsPosition)] {
         table.members.flatMap { member in
             let name = path.isEmpty ? key(member.name) : "\(path).\(key(member.name))"
             if case .table(let inner) = member.node.value, !inner.members.isEmpty {

@@ -26,8 +26,8 @@ import Testing
         #expect(table["count"]?.value == .integer(3))
         #expect(table["rate"]?.value == .number(1.5))
         #expect(table["quiet"]?.value == .flag(true))
-        #expect(table.members[3].place == SettingsPlace(line: 4, column: 3))
-        #expect(table["quiet"]?.place == SettingsPlace(line: 4, column: 11))
+        #expect(table.members[3].place == SettingsPosition(line: 4, column: 3))
+        #expect(table["quiet"]?.place == SettingsPosition(line: 4, column: 11))
         #expect(table["day"]?.value == .date)
         guard case .array(let names)? = table["names"]?.value,
             case .table(let body)? = table["body"]?.value

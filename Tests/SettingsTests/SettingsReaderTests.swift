@@ -54,7 +54,7 @@ import Testing
         #expect(
             throws: SettingsError(
                 "'limits.seconds' must be a number, not a string",
-                at: SettingsPlace(line: 2, column: 11))
+                at: SettingsPosition(line: 2, column: 11))
         ) { try limits.number("seconds") }
     }
 
@@ -65,7 +65,7 @@ import Testing
         #expect(
             throws: SettingsError(
                 "'languaje' is not known; did you mean 'language'?",
-                at: SettingsPlace(line: 2, column: 1))
+                at: SettingsPosition(line: 2, column: 1))
         ) { try reader.finish() }
     }
 
@@ -74,17 +74,17 @@ import Testing
         #expect(
             throws: SettingsError(
                 "'kind' cannot be 'from'; did you mean 'form'?",
-                at: SettingsPlace(line: 1, column: 8))
+                at: SettingsPosition(line: 1, column: 8))
         ) { try reader.word("kind", as: Kind.self) }
         #expect(
             throws: SettingsError(
                 "'other' cannot be 'xyzzy'; it is one of raw, form, json",
-                at: SettingsPlace(line: 2, column: 9))
+                at: SettingsPosition(line: 2, column: 9))
         ) { try reader.word("other", as: Kind.self) }
     }
 
     @Test func anErrorIsWrittenAsCompilersDo() {
-        let error = SettingsError("it is wrong", at: SettingsPlace(line: 3, column: 7))
+        let error = SettingsError("it is wrong", at: SettingsPosition(line: 3, column: 7))
         #expect(error.text(of: "a.toml") == "a.toml:3:7: it is wrong")
         #expect(SettingsError("'url' is missing").text(of: "a.toml") == "a.toml: 'url' is missing")
     }

@@ -163,12 +163,13 @@ import Testing
         #expect(profile.words[0].about == "the model")
         #expect(profile.formats.map(\.codec) == [.wav])
         #expect(profile.name == "own")
-        #expect(profile.table["url"]?.place == SettingsPlace(line: 2, column: 7, file: "own.toml"))
+        #expect(
+            profile.table["url"]?.place == SettingsPosition(line: 2, column: 7, file: "own.toml"))
         guard case .table(let query)? = profile.table["query"]?.value else {
             Issue.record("no query")
             return
         }
-        #expect(query["a"]?.place == SettingsPlace(line: 3, column: 5, file: "base.toml"))
+        #expect(query["a"]?.place == SettingsPosition(line: 3, column: 5, file: "base.toml"))
     }
 
     @Test func whatAServiceLacksIsSaidBefore() throws {

@@ -26,15 +26,15 @@ import Testing
         /// What is not there.
         var absent: [SecretSource] = []
         /// The secrets that a kept take remembers; nil is a new take.
-        var remembered: [DeliveryRecord.Secret]?
+        var remembered: [DeliveryManifest.Secret]?
         var result: String
     }
 
     private static func remembered(
         _ origin: String = "https://a.example", header: String? = "Authorization",
-        query: String? = nil, _ change: (inout DeliveryRecord.Secret) -> Void
-    ) -> DeliveryRecord.Secret {
-        var secret = DeliveryRecord.Secret(
+        query: String? = nil, _ change: (inout DeliveryManifest.Secret) -> Void
+    ) -> DeliveryManifest.Secret {
+        var secret = DeliveryManifest.Secret(
             header: header, query: query, form: header == nil ? "{percent}" : "Token {}",
             origin: origin)
         change(&secret)
@@ -205,7 +205,8 @@ import Testing
     }
 
     private func result(
-        of plan: inout DeliveryPlan, _ offers: SecretOffers, _ remembered: [DeliveryRecord.Secret]?
+        of plan: inout DeliveryPlan, _ offers: SecretOffers,
+        _ remembered: [DeliveryManifest.Secret]?
     ) -> String {
         do throws(SecretRefusal) {
             try plan.addSecrets(offers, remembered: remembered)

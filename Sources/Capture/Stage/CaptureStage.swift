@@ -65,15 +65,12 @@ package final class CaptureStage {
 
     /// Whether a thread of its own has the take, of which the capture thread touches nothing then.
     var isElsewhere: Bool { source.card?.isDriving ?? false }
-
     var opening: SourceOpening { source.opening }
-
     var didWrite: Bool { output.didWrite }
 
     /// Nil when the take has ended.
     var pendingWait: StageWait? { if case .ended = phase { nil } else { wait } }
 
-    /// The source is ready to be read.
     func noteReadiness() { isReady = true }
 
     func turn(now: ContinuousClock.Instant) {
@@ -289,7 +286,6 @@ package final class CaptureStage {
                     wait = .source(watching(.forDescriptorsOrUntil(now + Self.longestRest), now))
                     return
                 }
-                // By then the journal mostly has these, and need not say so.
                 if let next = source.nextFrames, next > now { return wait = .source(.until(next)) }
             case .gap(let frames): if lose(frames) { return close(.limitReached) }
             case .wait(let reason):

@@ -212,7 +212,7 @@ extension SettingsReader {
     }
 
     private static func headerTranscript(
-        _ table: inout SettingsReader, at tablePlace: SettingsPlace?
+        _ table: inout SettingsReader, at tablePlace: SettingsPosition?
     ) throws(SettingsError) -> HeaderTranscript {
         guard let name = try table.string("name") else {
             throw SettingsError("'\(table.path("name"))' is missing", at: tablePlace)

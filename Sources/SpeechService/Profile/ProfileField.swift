@@ -8,7 +8,7 @@ struct ProfileField: Sendable, Hashable {
     var value: WordTemplate
     /// A JSON document, in whose strings words may stand.
     var isJSON = false
-    var place: SettingsPlace
+    var place: SettingsPosition
 
     /// Reads a table of fields in the order in which they are written; a list makes several fields of
     /// one name, and an empty text takes a field away that another profile has.

@@ -75,7 +75,7 @@ public struct ServiceProfile: Sendable, Hashable {
         guard let url = try reader.string("url") else {
             throw SettingsError(
                 "a profile needs a 'url'",
-                at: SettingsPlace(line: 1, column: 1, file: texts.first?.place))
+                at: SettingsPosition(line: 1, column: 1, file: texts.first?.place))
         }
         self.url = WordTemplate(url)
         if title.isEmpty { title = name }
@@ -126,7 +126,7 @@ public struct ServiceProfile: Sendable, Hashable {
 
     /// Reads a table; what is not there is missed where the table begins.
     private static func placed<Part>(
-        _ place: SettingsPlace?, _ reader: inout SettingsReader,
+        _ place: SettingsPosition?, _ reader: inout SettingsReader,
         _ read: (inout SettingsReader) throws(SettingsError) -> Part
     ) throws(SettingsError) -> Part {
         do throws(SettingsError) {
@@ -139,7 +139,7 @@ public struct ServiceProfile: Sendable, Hashable {
     }
 
     /// Checks that templates use only words that exist, and adds the usual ones.
-    private mutating func checkWords(urlPlace: SettingsPlace?) throws(SettingsError) {
+    private mutating func checkWords(urlPlace: SettingsPosition?) throws(SettingsError) {
         let formatWords = Set(formats.flatMap(\.words.keys))
         for (template, place) in templates(urlPlace: urlPlace) {
             for name in template.words where !words.contains(where: { $0.name == name }) {
@@ -157,7 +157,7 @@ public struct ServiceProfile: Sendable, Hashable {
     }
 
     /// Checks that no URL holds the take's name: URLs are recorded and compared.
-    private func checkTakeMark(urlPlace: SettingsPlace?) throws(SettingsError) {
+    private func checkTakeMark(urlPlace: SettingsPosition?) throws(SettingsError) {
         let fields = query + formats.flatMap(\.query)
         var places = fields.filter { $0.value.words.contains("take") }.map { Optional($0.place) }
         if url.words.contains("take") { places.append(urlPlace) }
@@ -185,14 +185,14 @@ public struct ServiceProfile: Sendable, Hashable {
     }
 
     private func templates(
-        urlPlace: SettingsPlace?
-    ) -> [(template: WordTemplate, place: SettingsPlace?)] {
-        var all: [(WordTemplate, SettingsPlace?)] = [(url, urlPlace)]
+        urlPlace: SettingsPosition?
+    ) -> [(template: WordTemplate, place: SettingsPosition?)] {
+        var all: [(WordTemplate, SettingsPosition?)] = [(url, urlPlace)]
         let fields =
             query + headers + body.fields
             + formats.flatMap { $0.query + $0.headers + $0.fields }
         all += fields.map { ($0.value, $0.place) }
-        let bodyPlace: SettingsPlace?
+        let bodyPlace: SettingsPosition?
         if case .table(let table)? = self.table["body"]?.value {
             bodyPlace = table["template"]?.place ?? table["content-type"]?.place
         } else {
@@ -212,7 +212,7 @@ public struct ServiceProfile: Sendable, Hashable {
 extension ServiceProfile {
     /// Demands that what has no words in it can be sent as it is: what has some is looked at when
     /// they are said.
-    func checkSpelling(urlPlace: SettingsPlace?) throws(SettingsError) {
+    func checkSpelling(urlPlace: SettingsPosition?) throws(SettingsError) {
         if url.words.isEmpty {
             try placed("'url'", at: urlPlace) { () throws(ServiceError) in
                 _ = try ServiceURL(url.text)
@@ -242,7 +242,7 @@ extension ServiceProfile {
     }
 
     private func placed(
-        _ name: String, at place: SettingsPlace?, _ read: () throws(ServiceError) -> Void
+        _ name: String, at place: SettingsPosition?, _ read: () throws(ServiceError) -> Void
     ) throws(SettingsError) {
         do throws(ServiceError) {
             try read()

@@ -112,7 +112,9 @@ extension Journal {
 }
 
 extension [UInt8] {
-    /// At most `limit` bytes of the journal, to the start of this array; 0 at the end. Blocks on the disk.
+    /// Reads at most `limit` bytes of the journal to the start of this array; 0 at the end.
+    ///
+    /// Blocks on the disk.
     package mutating func read(
         from journal: Journal, at offset: Int, limit: Int = .max
     ) throws(SystemError) -> Int {

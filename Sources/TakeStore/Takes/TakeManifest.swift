@@ -43,7 +43,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Where it is sent, for a person: without query and credentials.
     package var url: String
     /// How it is delivered; nil while that is encrypted.
-    package var delivery: DeliveryRecord?
+    package var delivery: DeliveryManifest?
     package var byteCount: Int?
     package var sha256: String?
     /// Frames at 16 kHz in the audio, silence in place of gaps included, once it is complete.
@@ -105,7 +105,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     }
 
     /// Changes how the take is delivered; `url` is the new one for a person.
-    package mutating func redirect(to url: String, by delivery: DeliveryRecord) {
+    package mutating func redirect(to url: String, by delivery: DeliveryManifest) {
         if url != self.url {
             // What was sent before went to the old one.
             for index in (history ?? []).indices where history?[index].url == nil {
@@ -204,7 +204,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
 /// The part of the manifest of an encrypted take that cannot be read without the key.
 private struct SecretPart: Codable {
     var source: String
-    var delivery: DeliveryRecord?
+    var delivery: DeliveryManifest?
     var history: [TransferRecord]?
     var progress: ExchangeProgress?
     var reason: String?

@@ -46,15 +46,15 @@ extension DeliveryPlan {
 
 extension ProfileUse {
     /// What a take remembers of it.
-    var record: DeliveryRecord.Profile {
-        DeliveryRecord.Profile(
+    var record: DeliveryManifest.Profile {
+        DeliveryManifest.Profile(
             texts: profile.texts.map { .init(name: $0.name, text: $0.text) }, words: words,
             format: format.codec.name)
     }
 
     /// Reads what a take remembers; what is said now counts more, and of that the first text.
     convenience init(
-        _ record: DeliveryRecord.Profile, overriding texts: [ProfileText] = [],
+        _ record: DeliveryManifest.Profile, overriding texts: [ProfileText] = [],
         words: [String: String] = [:], codec: AudioCodec? = nil
     ) throws(ProfileError) {
         let known = record.texts.map { ProfileText(name: $0.name, text: $0.text) }
@@ -66,7 +66,7 @@ extension ProfileUse {
     }
 }
 
-extension DeliveryRecord.Profile {
+extension DeliveryManifest.Profile {
     /// What is remembered of a service that is known by its URL alone.
     init(plain url: String, format: String) {
         let plain = ProfileText(plainFor: url)

@@ -62,7 +62,7 @@ package struct SecretOffers: Sendable {
     }
 
     /// Whether a remembered secret is the token, and not one beside it.
-    fileprivate func isToken(_ secret: DeliveryRecord.Secret) -> Bool {
+    fileprivate func isToken(_ secret: DeliveryManifest.Secret) -> Bool {
         if let part = secret.part, part != "key" { return false }
         return switch secret.source {
         case .headerFile, .given: false
@@ -121,7 +121,7 @@ extension DeliveryPlan {
     ///   - remembered: what a kept take remembers; nil for a new take.
     /// - Throws: `SecretRefusal`, and the plan is not to be used.
     package mutating func addSecrets(
-        _ offers: SecretOffers = SecretOffers(), remembered: [DeliveryRecord.Secret]? = nil
+        _ offers: SecretOffers = SecretOffers(), remembered: [DeliveryManifest.Secret]? = nil
     ) throws(SecretRefusal) {
         let origin = service.url.origin
         if let (source, itsOrigin) = offers.settled {
@@ -235,7 +235,7 @@ extension DeliveryPlan {
     }
 
     private func finding(
-        of secret: DeliveryRecord.Secret, _ offers: SecretOffers
+        of secret: DeliveryManifest.Secret, _ offers: SecretOffers
     ) -> SecretFinding {
         let source = secret.source
         let other: String? =
@@ -294,7 +294,7 @@ extension DeliveryPlan {
     }
 
     private static func form(
-        of secret: DeliveryRecord.Secret
+        of secret: DeliveryManifest.Secret
     ) throws(SecretRefusal) -> SecretForm {
         do throws(ServiceError) {
             return try SecretForm(secret.form)

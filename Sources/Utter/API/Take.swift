@@ -96,7 +96,7 @@ public final class Take: Sendable {
         guard let record = run.record, outcome.unprotected == nil,
             outcome.account.capturedFrames > 0
         else { return outcome }
-        let answer = Settlement<TakeRecord.Safety>()
+        let answer = Settlement<ManifestWriter.Safety>()
         // Behind all that the end of the take has asked for.
         record.tellSafety { answer.settle($0) }
         let alarm = Task {

@@ -9,7 +9,7 @@ internal import TakeStore
 struct OpenedTake {
     let journal: Journal
     /// Nil when the take lives in memory.
-    let record: TakeRecord?
+    let record: ManifestWriter?
     /// Why the take is not on the disk; nil when it is, or was never meant to be.
     let unprotected: String?
     /// Why the next ones may not be.
@@ -51,7 +51,7 @@ struct OpenedTake {
     private static func make(
         _ manifest: TakeManifest, in store: TakeStore, of pipeline: Pipeline,
         onSave: @escaping @Sendable (SystemError?) -> Void
-    ) throws(SystemError) -> (Journal, TakeRecord) {
+    ) throws(SystemError) -> (Journal, ManifestWriter) {
         var manifest = manifest
         manifest.holder = getpid()
         let folder = try store.makeTake(manifest.id)
@@ -60,7 +60,7 @@ struct OpenedTake {
         // Before the network hears of the take: a program that is killed now leaves more than its
         // audio. The sync thread makes it durable, and tells when it cannot be written.
         try? folder.save(manifest, isDurable: false)
-        let record = TakeRecord(
+        let record = ManifestWriter(
             folder: folder, journal: journal, store: store, sync: pipeline.sync,
             manifest: manifest,
             onSave: { [unwritten = pipeline.unwritten, id = manifest.id] error in

@@ -20,7 +20,7 @@ final class TakeRun: Sendable {
         var isActing = false
         var journal: Journal?
         /// Nil unless the take is kept on the disk.
-        var record: TakeRecord?
+        var record: ManifestWriter?
         /// Samples that the body claims, set by the first request; 0 claims nothing.
         var statedFrames: Int?
         /// Those that were asked for.
@@ -133,9 +133,9 @@ final class TakeRun: Sendable {
     // MARK: - What the take has
 
     var journal: Journal? { state.withLock { $0.journal } }
-    var record: TakeRecord? { state.withLock { $0.record } }
+    var record: ManifestWriter? { state.withLock { $0.record } }
 
-    func hold(_ journal: Journal, _ record: TakeRecord?) {
+    func hold(_ journal: Journal, _ record: ManifestWriter?) {
         state.withLock { ($0.journal, $0.record) = (journal, record) }
     }
 

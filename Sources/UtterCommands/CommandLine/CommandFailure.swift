@@ -95,7 +95,7 @@ func orFailure<Value: ~Copyable>(_ body: () throws -> Value) throws(CommandFailu
 
 /// The same, with the place in the file of settings that is to blame.
 func orFailure<Value>(
-    standingAt place: SettingsPlace?, _ body: () throws -> Value
+    standingAt place: SettingsPosition?, _ body: () throws -> Value
 ) throws(CommandFailure) -> Value {
     do {
         return try body()

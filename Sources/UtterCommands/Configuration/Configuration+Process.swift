@@ -107,7 +107,7 @@ extension AnySetting {
 extension CommandFailure {
     /// The failure with the place in the file of settings that is to blame; what a file of its own
     /// is to blame for stays as it is.
-    func standing(at place: SettingsPlace?) -> CommandFailure {
+    func standing(at place: SettingsPosition?) -> CommandFailure {
         guard let place, status != .configuration else { return self }
         var failure = self
         failure.message = SettingsError(message, at: place).text(of: ConfigurationFile.path)

@@ -70,7 +70,7 @@ enum SettingsListing {
             .map { ($0, profile.name) }
     }
 
-    private static func origin(_ place: SettingsPlace) -> String {
+    private static func origin(_ place: SettingsPosition) -> String {
         "\(ConfigurationFile.path):\(place.line)"
     }
 

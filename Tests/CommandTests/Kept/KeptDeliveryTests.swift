@@ -327,7 +327,7 @@ import Testing
         var manifest = TakeManifest(
             id: try #require(TakeID("20261121-060000-abcdefghjkmn")), created: Date(),
             audio: "audio.wav", format: "pcm", source: "default", url: "http://a.example/x")
-        var record = DeliveryRecord(
+        var record = DeliveryManifest(
             url: "http://a.example/x", format: "pcm", answer: "auto", idHeader: "X-Id",
             framing: "auto")
         (record.allowsSecretsInClear, record.redirectOrigins) = (true, ["http://c.example"])

@@ -234,11 +234,11 @@ import Testing
         }
         let origin = try ServiceURL(server.url()).origin
         let kept = try bench.keep(1, for: server.url()) { manifest in
-            var own = DeliveryRecord.Secret(
+            var own = DeliveryManifest.Secret(
                 header: "Authorization", form: "Token {}", origin: origin.description)
             own.command = "pass speech"
             // It was given for another service, and goes there alone.
-            var foreign = DeliveryRecord.Secret(
+            var foreign = DeliveryManifest.Secret(
                 header: "X-Key", form: "{}", origin: "https://other.example")
             foreign.command = "pass other"
             manifest.delivery?.secrets = [own, foreign]
@@ -256,7 +256,7 @@ import Testing
     @Test func anotherServiceGetsItsOwnSecretsNeverTheOldOnes() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let kept = try bench.keep(1) { manifest in
-            var secret = DeliveryRecord.Secret(
+            var secret = DeliveryManifest.Secret(
                 header: "Authorization", form: "Bearer {}", origin: "http://127.0.0.1:9")
             secret.command = "pass old"
             manifest.delivery?.secrets = [secret]

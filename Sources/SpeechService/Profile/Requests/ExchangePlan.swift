@@ -93,7 +93,7 @@ extension JobStep.Capture {
     private static let headerMark = "header:"
 
     fileprivate init(
-        _ member: (name: String, value: String, place: SettingsPlace), _ table: String
+        _ member: (name: String, value: String, place: SettingsPosition), _ table: String
     ) throws(SettingsError) {
         name = member.name
         guard WordTemplate.isName(name) else {

@@ -105,7 +105,7 @@ extension JSONValue {
 
 enum WordJSON {
     static func check(
-        _ text: String, path: String, at place: SettingsPlace?
+        _ text: String, path: String, at place: SettingsPosition?
     ) throws(SettingsError) {
         let document: JSONValue
         do throws(AnswerError) {

@@ -90,7 +90,7 @@ struct SettingsText: Sendable, Hashable {
     var name: String
     var value: String
 
-    init(_ member: (name: String, value: String, place: SettingsPlace)) {
+    init(_ member: (name: String, value: String, place: SettingsPosition)) {
         (name, value) = (member.name, member.value)
     }
 

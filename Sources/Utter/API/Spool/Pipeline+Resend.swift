@@ -175,7 +175,7 @@ extension Pipeline {
         // Before the first byte leaves, so that a recovery knows that the take may have been
         // sent. A full disk is no reason not to send what fills it.
         try? folder.save(manifest)
-        let record = TakeRecord(
+        let record = ManifestWriter(
             folder: folder, journal: kept, before: before, store: store, sync: sync,
             manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })

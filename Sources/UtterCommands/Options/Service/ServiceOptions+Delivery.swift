@@ -82,7 +82,7 @@ extension ServiceOptions {
 
     /// What was said of the type of the old audio, or of the old body, is not true of another.
     private func changeFormat(
-        of plan: inout DeliveryPlan, _ format: AudioCodec?, from record: DeliveryRecord
+        of plan: inout DeliveryPlan, _ format: AudioCodec?, from record: DeliveryManifest
     ) {
         let isPlain = record.profile?.name == nil
         if let format {

@@ -58,7 +58,7 @@ extension ServiceOptions {
 
     /// The texts that stand over the profile of a kept take, which has been found to fit.
     func overridingTexts(
-        of record: DeliveryRecord
+        of record: DeliveryManifest
     ) throws(CommandFailure) -> [ProfileText] {
         let texts = try overridingTexts()
         guard !texts.isEmpty else { return [] }

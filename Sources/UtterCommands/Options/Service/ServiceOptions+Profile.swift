@@ -45,7 +45,7 @@ extension ServiceOptions {
 
     /// The plan of a kept take, by what it remembers and what is said now.
     func plan(
-        of record: DeliveryRecord, in manifest: TakeManifest, format: AudioCodec?
+        of record: DeliveryManifest, in manifest: TakeManifest, format: AudioCodec?
     ) throws(CommandFailure) -> DeliveryPlan {
         let id = manifest.id.text
         let texts = try overridingTexts(of: record)
@@ -164,7 +164,7 @@ extension ServiceOptions {
     /// Where the file says the word that a service does not take; nil when an option does.
     private func place(
         of error: ProfileError, _ settings: ServiceSettings?
-    ) throws(CommandFailure) -> SettingsPlace? {
+    ) throws(CommandFailure) -> SettingsPosition? {
         switch error {
         case .unknownWord(let word, _, _), .valueNotTaken(_, let word, _, _),
             .valueNotOfHost(_, let word, _):

@@ -5,8 +5,8 @@ package import SpeechService
 package import TakeStore
 
 extension DeliveryPlan {
-    var record: DeliveryRecord {
-        var record = DeliveryRecord(
+    var record: DeliveryManifest {
+        var record = DeliveryManifest(
             url: service.url.text, format: format.name, answer: answerText, idHeader: idHeader,
             framing: framing.rawValue)
         record.profile = profile?.record
@@ -18,7 +18,7 @@ extension DeliveryPlan {
         switch service.body {
         case .raw: break
         case .form(let form):
-            record.form = DeliveryRecord.Form(
+            record.form = DeliveryManifest.Form(
                 fields: form.fields.map {
                     .init(name: $0.name, value: $0.value, contentType: $0.contentType)
                 },
@@ -29,12 +29,12 @@ extension DeliveryPlan {
         let (connection, origin) = (service.connection, service.url.origin.description)
         record.httpVersion = connection.http == .one ? nil : connection.http.rawValue
         record.certificateFile = connection.certificateFile
-        record.connection = DeliveryRecord.Connection(connection, origin: origin)
+        record.connection = DeliveryManifest.Connection(connection, origin: origin)
         record.redirectOrigins =
             redirectOrigins.isEmpty ? nil : redirectOrigins.map(\.description)
         record.secrets =
             service.credentials.isEmpty
-            ? nil : service.credentials.map { DeliveryRecord.Secret($0, origin: origin) }
+            ? nil : service.credentials.map { DeliveryManifest.Secret($0, origin: origin) }
         record.allowsSecretsInClear = allowsSecretsInClear ? true : nil
         record.unknownOutcome =
             retry.unknownOutcome == .resend ? nil : retry.unknownOutcome.rawValue
@@ -53,7 +53,7 @@ extension DeliveryPlan {
     /// It is made anew from the profile. Where the take remembers something else, the person said
     /// so, and that counts, unless `texts` say something else now.
     package init(
-        _ record: DeliveryRecord, overriding texts: [ProfileText] = [],
+        _ record: DeliveryManifest, overriding texts: [ProfileText] = [],
         words: [String: String] = [:], codec: AudioCodec? = nil
     ) throws(ProfileError) {
         do throws(ServiceError) {
@@ -61,7 +61,7 @@ extension DeliveryPlan {
         } catch {
             throw .unusable(error, service: "what it remembers")
         }
-        let plain = DeliveryRecord.Profile(plain: record.url, format: record.format)
+        let plain = DeliveryManifest.Profile(plain: record.url, format: record.format)
         guard let profile = record.profile ?? (texts.isEmpty ? nil : plain) else { return }
         let old = try DeliveryPlan(ProfileUse(profile))
         let new = texts.isEmpty ? old : try DeliveryPlan(ProfileUse(profile, overriding: texts))
@@ -105,7 +105,7 @@ extension DeliveryPlan {
         take(\.retry.unknownOutcome, into: &self)
     }
 
-    private init(plain record: DeliveryRecord) throws(ServiceError) {
+    private init(plain record: DeliveryManifest) throws(ServiceError) {
         let headers = try (record.headers ?? []).map { field throws(ServiceError) in
             try HeaderField(name: field.name, value: field.value)
         }
@@ -130,13 +130,13 @@ extension DeliveryPlan {
 
 extension UnknownOutcome {
     /// Sent again unless the record says otherwise.
-    package init(_ record: DeliveryRecord?) {
+    package init(_ record: DeliveryManifest?) {
         self = record?.unknownOutcome.flatMap { Self(rawValue: $0) } ?? .resend
     }
 }
 
 extension BodyShape {
-    fileprivate init(_ record: DeliveryRecord) throws(ServiceError) {
+    fileprivate init(_ record: DeliveryManifest) throws(ServiceError) {
         if let form = record.form {
             self = .form(
                 try AudioForm(
@@ -152,7 +152,7 @@ extension BodyShape {
     }
 }
 
-extension DeliveryRecord.Secret {
+extension DeliveryManifest.Secret {
     init(_ credential: Credential, origin: String) {
         switch credential.place {
         case .header(let name):
@@ -190,14 +190,14 @@ extension DeliveryRecord.Secret {
     }
 }
 
-extension DeliveryRecord.Connection {
+extension DeliveryManifest.Connection {
     /// What a take remembers of the settings beside HTTP's version and the certificates to trust;
     /// nil when all is as usual.
     init?(_ settings: ConnectionSettings, origin: String) {
         self.init()
         proxy = settings.proxy?.description
         proxyExceptions = settings.proxyExceptions
-        proxyLogin = settings.proxyLogin.map { DeliveryRecord.Secret($0, origin: origin) }
+        proxyLogin = settings.proxyLogin.map { DeliveryManifest.Secret($0, origin: origin) }
         clientCertificate = settings.clientCertificate
         clientKey = settings.clientKey
         minimumTLS = settings.minimumTLS == .two ? nil : settings.minimumTLS.rawValue
@@ -206,7 +206,7 @@ extension DeliveryRecord.Connection {
         addresses = settings.addresses?.rawValue
         resolutions =
             settings.resolutions.isEmpty ? nil : settings.resolutions.map(\.description)
-        if self == DeliveryRecord.Connection() { return nil }
+        if self == DeliveryManifest.Connection() { return nil }
     }
 }
 
@@ -214,7 +214,7 @@ extension ConnectionSettings {
     /// Makes the settings that a take remembers; the proxy's login is asked for.
     ///
     /// - Throws: `ServiceError` when the record is not one that this program has written.
-    init(_ record: DeliveryRecord) throws(ServiceError) {
+    init(_ record: DeliveryManifest) throws(ServiceError) {
         self.init()
         http = record.httpVersion.flatMap { HTTPVersion(rawValue: $0) } ?? .one
         certificateFile = record.certificateFile

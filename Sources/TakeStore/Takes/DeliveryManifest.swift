@@ -4,7 +4,7 @@
 ///
 /// A part of `take.json`, and of its encrypted part when the take is encrypted. Of a secret it holds
 /// where it comes from and which origin it belongs to, never the secret.
-package struct DeliveryRecord: Sendable, Codable, Equatable {
+package struct DeliveryManifest: Sendable, Codable, Equatable {
     package struct Field: Sendable, Codable, Equatable {
         package var name: String
         package var value: String
@@ -98,7 +98,7 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     }
 }
 
-extension DeliveryRecord {
+extension DeliveryManifest {
     /// How connections are made, beside what stands in the record itself; what is nil is as usual.
     package struct Connection: Sendable, Codable, Equatable {
         package var proxy: String?

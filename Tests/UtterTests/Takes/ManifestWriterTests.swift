@@ -11,12 +11,12 @@ import Testing
 @testable import Utter
 
 /// What the sync thread does for one take, in whatever order the other threads ask for it.
-@Suite struct TakeRecordTests {
+@Suite struct ManifestWriterTests {
     private let folder: TemporaryFolder
     private let take: TakeFolder
     private let journal: Journal
     private let sync: SyncLoop
-    private let record: TakeRecord
+    private let record: ManifestWriter
 
     init() throws {
         folder = try TemporaryFolder()
@@ -25,7 +25,7 @@ import Testing
         take = try store.makeTake(id)
         journal = try take.makeJournal(fileName: "audio.wav")
         sync = try SyncLoop()
-        record = TakeRecord(
+        record = ManifestWriter(
             folder: take, journal: journal, store: store, sync: sync,
             manifest: TakeManifest(
                 id: id, created: Date(), audio: "audio.wav", format: "wav", source: "default",

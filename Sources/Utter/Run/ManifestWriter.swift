@@ -11,7 +11,7 @@ internal import Upload
 /// A take's folder and manifest, which the sync thread writes.
 ///
 /// From any thread; only jobs of the sync thread wait for the disk.
-final class TakeRecord: Sendable {
+final class ManifestWriter: Sendable {
     private struct Present {
         var manifest: TakeManifest
         var version = 0
