@@ -94,11 +94,17 @@ internal import Synchronization
 
         /// If false, the consumer's `wasAwaited` says yes once the ring is empty.
         package func awaitDrain() -> Bool {
+            // Mostly the consumer is through, and need not say so.
+            if isDrained { return true }
             ring.isAwaited.store(true, ordering: .relaxed)
             // Partner of the fence in Consumer.wasAwaited: the consumer sees the flag, or we see
             // what it has consumed.
             atomicMemoryFence(ordering: .sequentiallyConsistent)
-            return ring.consumed.value.load(ordering: .acquiring)
+            return isDrained
+        }
+
+        private var isDrained: Bool {
+            ring.consumed.value.load(ordering: .acquiring)
                 == ring.written.value.load(ordering: .relaxed)
         }
 
