@@ -280,7 +280,8 @@ package final class CaptureStage {
             }
             switch read {
             case .frames(let count):
-                lastFrame = now
+                // A driver may have been late with them: then `now` is long ago.
+                lastFrame = source.card == nil ? now : .now
                 if let cause = take(frames: count) { return close(cause) }
                 if source.isDrained {
                     wait = .source(watching(.forDescriptorsOrUntil(now + Self.longestRest), now))
@@ -370,7 +371,6 @@ package final class CaptureStage {
         hasToldQuiet = isQuiet
     }
 
-    /// Returns whether the take must end now.
     private func lose(_ frames: Int) -> Bool {
         let lost = output.lose(frames, sampleRate: format.sampleRate, most: framesLeft)
         tell(.lost(frames: lost))
