@@ -70,7 +70,7 @@ final class WAVEncoder: AudioEncoder {
         Self.headerByteCount + 2 * frames
     }
 
-    /// Whether a file of so many bytes of samples is longer than 32 bits can say.
+    /// Whether 32 bits cannot hold the size of a file with so many bytes of samples.
     private static func isLong(byteCount: Int) -> Bool {
         byteCount + headerByteCount >= longestByteCount
     }

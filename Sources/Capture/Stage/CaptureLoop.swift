@@ -22,8 +22,8 @@ package final class CaptureLoop: Sendable {
 
     /// Opens the source on a thread of its own; from any thread, never blocks.
     ///
-    /// A call of a live source's driver may take as long as `patience`; the end of its take waits no
-    /// longer than `closing` for the source to be closed.
+    /// `patience` limits each call of a live source's driver; `closing` limits how long the end of its
+    /// take waits for the source to be closed.
     package func add(
         _ stage: sending CaptureStage, patience: Duration = .seconds(5),
         closing: Duration = .seconds(1)
