@@ -5,10 +5,10 @@ public import Glibc
 
 /// Where PCM comes from: a microphone, a WAV file, standard input.
 ///
-/// A thread of its own opens a source. It is driven afterwards: `read` until it says `wait`, then a
-/// wait on what it names, and so on until it says `end`; then `close`. That does the capture thread,
-/// or of a live source the thread that has opened it (`microphone`), so that a driver that blocks
-/// holds up nothing else. `name` and `isLive` may be asked on any thread; no two other members are
+/// A thread of its own opens a source. One thread drives it afterwards: `read` until it says `wait`,
+/// then a wait on what it names, and so on until it says `end`; then `close`. That is the capture
+/// thread, or for a live source the thread that has opened it (`microphone`), so that a driver that
+/// blocks holds up nothing else. `name` and `isLive` may be asked on any thread; no two other members are
 /// called at once. No member but `open` and `close` may block longer than a period.
 public protocol CaptureSource: AnyObject, Sendable {
     /// What a person calls this source: a device name, a file name, "standard input".
