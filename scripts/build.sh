@@ -17,6 +17,19 @@ scripts/install-packages.sh --check build
 flags=(-c release --static-swift-stdlib --disable-local-rpath -Xswiftc -Osize -Xswiftc -use-ld=lld
     -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe
     -Xlinker -z -Xlinker pack-relative-relocs)
+# The voice detector and the runtime of C++, in which it is written, are linked in, too: otherwise the
+# loader looks up thousands of their names at each start. SwiftPM finds the archives by a copy of the
+# library's description; a missing one leaves the shared library in its place.
+static=$PWD/.build/static
+mkdir -p "$static"
+clang=$(dirname "$(readlink -f "$(command -v swift)")")/clang
+for library in libwebrtc_audio_processing.a libstdc++.a; do
+    ln -sf "$("$clang" -print-file-name="$library")" "$static/$library"
+done
+sed "s|^libdir=.*|libdir=$static|" \
+    "$(pkg-config --variable=pcfiledir webrtc-audio-processing)/webrtc-audio-processing.pc" \
+    >"$static/webrtc-audio-processing.pc"
+flags+=(--pkg-config-path "$static")
 # The endpoint first: what it needs alone compiles beside the modules that all of them have.
 [ $# -gt 0 ] || set -- utter-endpoint utter utter-keys utter-manual
 for product; do

@@ -2,8 +2,8 @@
 
 /// Collects the head of the final response from libcurl's header lines.
 ///
-/// Interim responses (1xx) and whatever a proxy said before are forgotten when the next status
-/// line comes.
+/// Interim responses (1xx) and whatever a proxy said before are forgotten when the next status line
+/// comes.
 struct ResponseHead {
     /// The most bytes and lines of one head; a longer one is an attack.
     static let byteLimit = 256 << 10
@@ -19,6 +19,8 @@ struct ResponseHead {
 
     enum Step: Equatable {
         case goesOn
+        /// An interim response is complete; its fields are there until the next status line.
+        case interim
         case complete
         case tooLong
         /// 101, which was not asked for (RFC 9110 §15.2.2).
@@ -40,7 +42,8 @@ struct ResponseHead {
         }
         if text.isEmpty {
             if status == 101 { return .switchesProtocol }
-            guard let status, status >= 200 else { return .goesOn }
+            guard let status else { return .goesOn }
+            guard status >= 200 else { return status >= 100 ? .interim : .goesOn }
             isComplete = true
             return .complete
         }

@@ -16,14 +16,18 @@ struct TransferResponse {
     /// While the person speaks, the limit is this many times higher: hours of hypotheses.
     private static let earlyLimitFactor = 32
     private let isSecure: Bool
+    /// The answer has no body, whatever its head says of one (RFC 9110 §9.3.2).
+    private let isHeadAlone: Bool
 
-    init(to url: String, limit: Int) {
+    init(to url: String, limit: Int, isHeadAlone: Bool = false) {
         self.limit = limit
+        self.isHeadAlone = isHeadAlone
         isSecure = url.lowercased().hasPrefix("https:")
     }
 
     enum Step: Equatable {
         case goesOn
+        case interim(status: Int)
         case head(status: Int)
         case unusable(reason: String)
     }
@@ -31,6 +35,7 @@ struct TransferResponse {
     mutating func take(headerLine: String) -> Step {
         switch head.accumulate(headerLine) {
         case .goesOn: .goesOn
+        case .interim: head.status.map { .interim(status: $0) } ?? .goesOn
         case .tooLong:
             .unusable(reason: "the response's head is longer than 256 KiB or 200 lines")
         case .switchesProtocol:
@@ -96,7 +101,7 @@ struct TransferResponse {
         guard let status else { return false }
         if isOver { return true }
         if isTooLong { return false }
-        if status == 204 { return true }
+        if status == 204 || isHeadAlone { return true }
         return !isChunked && head.header("content-encoding") == nil
             && head.header("content-length").flatMap { Int($0) } == byteCount
     }

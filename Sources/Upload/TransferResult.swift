@@ -34,10 +34,13 @@ public struct TransferResult: Sendable {
     public var status: Int?
     /// Of the final response; names in lower case.
     package var headers: [(name: String, value: String)]
-    /// Bytes of the recording that the connection took, whatever the body makes of them.
+    /// Bytes of the recording that the connection took, whatever the body makes of them, and those
+    /// before them that the service had.
     public var sentByteCount: Int
     /// Taken by the connection, without chunk framing.
     package var wireByteCount: Int
+    /// The byte of the whole body at which the request began.
+    package var bodyStart = 0
     /// With chunk framing, where there is one.
     package var framedByteCount = 0
     /// Of the answer's body, as they travelled.

@@ -43,6 +43,8 @@ package struct TransferRequest: Sendable {
     /// In order; names and values were checked.
     var headers: [(name: String, value: String)]
     package var body: RequestBody
+    /// libcurl would say that a body without a type is a form's, even an empty one.
+    package var omitsType = false
     /// For an interim `100 Continue`, a second at most.
     package var expectsContinue = false
     var deadlines: TransferDeadlines
@@ -88,6 +90,9 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// `byteCount` is the recording's part so far; `wireByteCount` includes what stands around it.
     func transferDidSend(byteCount: Int, wireByteCount: Int)
 
+    /// An interim response (1xx, RFC 9110 §15.2); field names are in lower case.
+    func transferDidReceiveInterim(status: Int, headers: [(name: String, value: String)])
+
     /// The final response's head, perhaps while the body is still being sent; field names are in
     /// lower case.
     func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)])
@@ -105,6 +110,10 @@ package protocol TransferObserver: AnyObject, Sendable {
 
 extension TransferObserver {
     package func transferDidSendHead(_ head: String) {}
+
+    package func transferDidReceiveInterim(
+        status: Int, headers: [(name: String, value: String)]
+    ) {}
 
     var reading: AnswerReading { .goesOn }
 }

@@ -17,6 +17,8 @@ package struct ControlWorker: Worker {
         case result(ControlAnswer, report: String?, ControlClientID)
     }
 
+    package static let isPolling = true
+
     private let owner: ControlOwner
     private let handler: any ControlHandler
     private var connections: [ControlConnection] = []
@@ -74,22 +76,22 @@ package struct ControlWorker: Worker {
     }
 
     /// Waits for clients as well.
-    package mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
+    package mutating func wait(for wakeup: Wakeup, _ pause: WorkerPause) {
         if let again = acceptsAgain, again <= .now { acceptsAgain = nil }
         let listener = acceptsAgain == nil ? owner.listener : -1
         var events = [
-            pollfd(fd: wakeup, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
         ]
         events += connections.map(\.poll)
         guard unsafe Glibc.poll(&events, nfds_t(events.count), pause.milliseconds) > 0 else {
-            return false
+            return
         }
         for (connection, event) in zip(connections, events[2...]) where event.revents != 0 {
             serve(connection, event.revents)
         }
         if events[1].revents != 0 { accept() }
-        return events[0].revents != 0
+        if events[0].revents != 0 { wakeup.drain() }
     }
 
     /// Gives those who wait for a result a moment to read it.

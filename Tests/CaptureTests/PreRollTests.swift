@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import LinuxPlatform
 import TestSupport
 import Testing
 
@@ -8,10 +9,10 @@ import Testing
 @testable import AudioDevices
 @testable import Capture
 
-/// A microphone that is open all the time, and lent to one take after the other.
+/// A microphone that is open all the time, and used by one take after the other.
 @Suite(.serialized) struct PreRollTests {
-    /// Reads a lent microphone to the end, as the capture thread does; the end is asked for once
-    /// `count` frames are read.
+    /// Reads the microphone to the end, as a take does; the end is asked for once `count` frames are
+    /// read.
     private func frames(of source: any CaptureSource, stopAfter count: Int) throws -> [Int16] {
         #expect(try source.open() == .speech)
         defer { source.close() }
@@ -33,8 +34,13 @@ import Testing
         }
     }
 
-    private func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-        try await onOwnThread { Result { try body() } }.get()
+    /// Carries out what a take does, on the thread of the microphone.
+    private func onThread<Value: Sendable>(
+        of keeper: PreRoll, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let end = Settlement<Result<Value, any Error>>()
+        try #require(keeper.perform { end.settle(Result { try body() }) })
+        return try await end.value.get()
     }
 
     private func wait(for reason: SourceWait, of source: any CaptureSource) {
@@ -59,17 +65,15 @@ import Testing
         let card = try VirtualMicrophone()
         let keeper = try PreRoll(Microphone(device: card.deviceName), length: .milliseconds(500))
         defer { keeper.shutDown() }
-        try await onThread {
-            // So that there is more than is remembered.
-            while card.account.captured < 16_000 { poll(nil, 0, 5) }
-            let first = try frames(of: keeper.source(), stopAfter: 12_000)
-            let begin = try #require(start(of: first, upTo: 160_000))
-            #expect(begin > 0)
-            // The next one remembers nothing of the first.
-            let second = try frames(of: keeper.source(), stopAfter: 1_600)
-            let next = try #require(start(of: second, upTo: 480_000))
-            #expect(next >= begin + first.count)
-        }
+        // So that there is more than is remembered.
+        await onOwnThread { while card.account.captured < 16_000 { poll(nil, 0, 5) } }
+        let first = try await onThread(of: keeper) { try frames(of: keeper, stopAfter: 12_000) }
+        let begin = try #require(start(of: first, upTo: 160_000))
+        #expect(begin > 0)
+        // The next one remembers nothing of the first.
+        let second = try await onThread(of: keeper) { try frames(of: keeper, stopAfter: 1_600) }
+        let next = try #require(start(of: second, upTo: 480_000))
+        #expect(next >= begin + first.count)
         #expect(card.account.closes == 0)
     }
 
@@ -77,11 +81,10 @@ import Testing
         try VirtualMicrophone.prepare()
         let keeper = try PreRoll(Microphone(device: "nowhere"), length: .milliseconds(500))
         defer { keeper.shutDown() }
-        try await onThread {
-            let source = try keeper.source()
-            let error = #expect(throws: CaptureError.self) { _ = try source.open() }
+        try await onThread(of: keeper) {
+            let error = #expect(throws: CaptureError.self) { _ = try keeper.open() }
             #expect(error?.description.hasPrefix("no capture device named 'nowhere'") == true)
-            source.close()
+            keeper.close()
         }
     }
 
@@ -89,36 +92,110 @@ import Testing
         let card = try VirtualMicrophone()
         let keeper = try PreRoll(Microphone(device: card.deviceName), length: .milliseconds(100))
         defer { keeper.shutDown() }
-        try await onThread {
-            let source = try keeper.source()
-            _ = try source.open()
+        try await onThread(of: keeper) {
+            _ = try keeper.open()
             card.unplug()
             #expect(throws: CaptureError.self) {
                 while true {
                     var buffer = [Int16](repeating: 0, count: 1_600)
                     var room = buffer.mutableSpan
-                    if case .wait(let reason) = try source.read(into: &room) {
-                        wait(for: reason, of: source)
+                    if case .wait(let reason) = try keeper.read(into: &room) {
+                        wait(for: reason, of: keeper)
                     }
                 }
             }
-            source.close()
+            keeper.close()
             card.unplug(nil)
-            #expect(try frames(of: keeper.source(), stopAfter: 1_600).count >= 1_600)
         }
+        let count = try await onThread(of: keeper) {
+            try frames(of: keeper, stopAfter: 1_600).count
+        }
+        #expect(count >= 1_600)
         #expect(card.account.closes == 1)
     }
 
     @Test func theEndOfTheProgramClosesTheDeviceAndRefusesTakes() async throws {
         let card = try VirtualMicrophone()
         let keeper = try PreRoll(Microphone(device: card.deviceName), length: .milliseconds(100))
-        try await onThread {
-            _ = try frames(of: keeper.source(), stopAfter: 160)
-            let late = try keeper.source()
-            keeper.shutDown()
-            #expect(throws: CaptureError.self) { _ = try late.open() }
-        }
+        _ = try await onThread(of: keeper) { try frames(of: keeper, stopAfter: 160) }
+        await onOwnThread { keeper.shutDown() }
         #expect(card.account.closes == 1)
+        let late = try LiveTake(ScriptedMicrophone([]), keptOpenBy: keeper)
+        #expect(
+            await late.end()?.cause
+                == .source(.deviceUnusable(device: card.deviceName, reason: "it is closed")))
+        #expect(card.account.opens == 1)
+    }
+
+    @Test func takesAreServedInTheirOrder() async throws {
+        let source = try ScriptedMicrophone([.idle])
+        let keeper = try PreRoll(source, length: .milliseconds(100))
+        let first = try LiveTake(source, keptOpenBy: keeper)
+        #expect(await first.opened.wait())
+        let second = try LiveTake(source, keptOpenBy: keeper)
+        let third = try LiveTake(source, keptOpenBy: keeper)
+        source.add([.frames(320), .idle])
+        #expect(await first.began.wait())
+        #expect(!second.opened.isOpen)
+        first.stop()
+        #expect(await first.end()?.cause == .finished)
+        #expect(await second.opened.wait())
+        #expect(!third.opened.isOpen)
+        source.add([.frames(16), .idle])
+        #expect(await second.began.wait())
+        second.stop()
+        #expect(await second.end()?.cause == .finished)
+        #expect(await third.opened.wait())
+        // The device stays open when a take ends; at the end of all it is closed by its thread.
+        #expect(!source.isClosed.isOpen)
+        keeper.retire()
+        third.stop()
+        #expect(await third.end()?.cause == .tooShort(frames: 0))
+        #expect(await source.isClosed.wait())
+        #expect(first.samples() == (0..<320).map { Int16($0) })
+        #expect(second.samples() == (320..<336).map { Int16($0) })
+        #expect(source.threads.count == 1)
+    }
+
+    @Test func aDriverThatHangsInATakeLosesItAndTouchesNothingOfIt() async throws {
+        let source = try ScriptedMicrophone([.idle], hangsIn: .reading)
+        let keeper = try PreRoll(source, length: .milliseconds(100))
+        let take = try LiveTake(source, keptOpenBy: keeper, patience: .seconds(2))
+        #expect(await take.opened.wait())
+        source.add([.frames(320), .idle])
+        #expect(await take.began.wait())
+        #expect(await source.hangs.wait())
+        #expect(
+            await take.end()?.cause == .source(.deviceHangs(device: "scripted", seconds: 2)))
+        #expect(take.isRingFinished)
+        #expect(take.samples() == (0..<320).map { Int16($0) })
+        // The next take is told at once, or has a device of its own.
+        #expect(keeper.isOver)
+        let next = try LiveTake(source, keptOpenBy: keeper)
+        #expect(
+            await next.end()?.cause
+                == .source(.deviceUnusable(device: "scripted", reason: "it is closed")))
+        #expect(!source.isClosed.isOpen)
+        source.goesOn.open()
+        #expect(await source.isClosed.wait())
+        #expect(take.account.capturedFrames == 320)
+        #expect(take.samples().count == 320)
+        #expect(take.ends.value == 1)
+    }
+
+    @Test func aDriverThatHangsBetweenTakesIsGivenUpByTheTakeThatWaitsForIt() async throws {
+        let source = try ScriptedMicrophone([.frames(320), .idle], hangsIn: .reading)
+        let keeper = try PreRoll(source, length: .milliseconds(100))
+        #expect(await source.hangs.wait())
+        let take = try LiveTake(source, keptOpenBy: keeper)
+        #expect(await take.late.wait())
+        take.stop()
+        #expect(await take.end()?.cause == .tooShort(frames: 0))
+        #expect(keeper.isOver)
+        source.goesOn.open()
+        #expect(await source.isClosed.wait())
+        #expect(take.samples().isEmpty)
+        #expect(take.ends.value == 1)
     }
 
     @Test func samplesGiveWayOldestFirst() {

@@ -25,8 +25,8 @@ import Testing
         #expect(isReadable(wakeup))
     }
 
-    @Test func noSignalIsLost() async throws {
-        let wakeup = try Wakeup()
+    @Test(arguments: [true, false]) func noSignalIsLost(isPolled: Bool) async throws {
+        let wakeup = try Wakeup(isPolled: isPolled)
         let count = Counter()
         let threads = try (0..<4).map { _ in
             try NamedThread(name: "signals") {
@@ -38,16 +38,39 @@ import Testing
         }
         let seen = await onOwnThread {
             var seen = 0
-            while seen < 20_000 {
-                var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
-                guard poll(&descriptor, 1, 30_000) > 0 else { break }
-                wakeup.drain()
+            let limit = ContinuousClock.now + .patience
+            while seen < 20_000, .now < limit {
+                wakeup.wait(.until(limit))
                 seen = count.value.load(ordering: .relaxed)
             }
             return seen
         }
         for thread in threads { thread.join() }
         #expect(seen == 20_000)
+    }
+}
+
+@Suite struct SleepingWakeupTests {
+    @Test func aSignalBeforeTheWaitIsNotLostAndAllOfThemAreTakenBack() throws {
+        let wakeup = try Wakeup(isPolled: false)
+        #expect(wakeup.descriptor == -1)
+        for _ in 0..<3 { wakeup.signal() }
+        wakeup.wait(.untilWoken)
+        // There is none left: the time ends the wait, and the next signal the one after.
+        wakeup.wait(.until(.now + .milliseconds(1)))
+        wakeup.wait(.until(.now - .seconds(1)))
+        wakeup.wait(.goesOn)
+        wakeup.signal()
+        wakeup.wait(.untilWoken)
+    }
+
+    @Test func timeIsRoundedUpForAPollAndAMomentThatIsOverIsNow() {
+        #expect(WorkerPause.untilWoken.milliseconds == -1)
+        #expect(WorkerPause.goesOn.milliseconds == 0)
+        #expect(WorkerPause.until(.now - .seconds(1)).milliseconds == 0)
+        let rest = WorkerPause.until(.now + .seconds(3_600)).milliseconds
+        #expect((3_500_000...3_600_000).contains(rest))
+        #expect(WorkerPause.until(.now + .seconds(1e12)).milliseconds == .max)
     }
 }
 
@@ -87,6 +110,8 @@ import Testing
         }
         for thread in threads { thread.join() }
         #expect(seen == [20_000, 20_000, 20_000, 20_000])
+        // A mark that was set after its last count had been seen.
+        _ = marks.take()
         #expect(marks.take().isEmpty)
     }
 }

@@ -56,10 +56,12 @@ final class RawClient: @unchecked Sendable {
         }
     }
 
-    /// Sends a request's head whose body comes in chunks.
-    func sendHead(_ target: String = "/recognize", _ fields: [String] = []) throws {
-        let lines =
-            ["POST \(target) HTTP/1.1", "Host: test", "Transfer-Encoding: chunked"] + fields
+    /// Sends a request's head whose body comes in chunks, unless `framing` says otherwise.
+    func sendHead(
+        _ target: String = "/recognize", _ fields: [String] = [], method: String = "POST",
+        framing: String = "Transfer-Encoding: chunked"
+    ) throws {
+        let lines = ["\(method) \(target) HTTP/1.1", "Host: test", framing] + fields
         try send(Array((lines + ["", ""]).joined(separator: "\r\n").utf8))
     }
 

@@ -20,7 +20,7 @@ import Testing
         job.body.finish()
         while true {
             switch await job.events.next() {
-            case .partial: continue
+            case .partial, .stored, .appended, .refused: continue
             case .final(let recognition): return recognition
             case .failed(let failure): throw failure
             }

@@ -6,6 +6,7 @@
 
 #include <linux/aio_abi.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/epoll.h>
@@ -13,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 // Declared here because defining _GNU_SOURCE would give the C library's own types a second
@@ -71,6 +73,19 @@ static inline int utter_memory_file(const char *_Nonnull name) { return memfd_cr
 
 // EFD_NONBLOCK | EFD_CLOEXEC are an enum in C.
 static inline int utter_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+// sem_clockwait(3) needs _GNU_SOURCE. A negative time is for ever.
+int sem_clockwait(
+    sem_t *_Nonnull semaphore, clockid_t clock, const struct timespec *_Nonnull until);
+static inline int utter_sleep(sem_t *_Nonnull semaphore, long nanoseconds) {
+    if (nanoseconds < 0) return sem_wait(semaphore);
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    nanoseconds += until.tv_nsec;
+    until.tv_sec += nanoseconds / 1000000000;
+    until.tv_nsec = nanoseconds % 1000000000;
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, &until);
+}
 
 // What epoll(7) finds is a union in C.
 static inline int utter_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }

@@ -49,6 +49,8 @@ package final class CaptureLoop: Sendable {
 }
 
 struct CaptureWorker: Worker {
+    static let isPolling = true
+
     private let onWrite: @Sendable () -> Void
     private var stages: [CaptureStage] = []
     private var descriptors: [pollfd] = []
@@ -96,17 +98,17 @@ struct CaptureWorker: Worker {
 
     /// Polls the sources even when a timer is due: a replay that is always due must not starve a
     /// microphone.
-    mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
-        descriptors.append(pollfd(fd: wakeup, events: Int16(POLLIN), revents: 0))
+    mutating func wait(for wakeup: Wakeup, _ pause: WorkerPause) {
+        descriptors.append(pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0))
         // EINTR and EAGAIN lead to one more turn, which is harmless.
         let count = unsafe descriptors.withUnsafeMutableBufferPointer { buffer in
             unsafe poll(buffer.baseAddress, nfds_t(buffer.count), pause.milliseconds)
         }
-        guard count > 0 else { return false }
+        guard count > 0 else { return }
         for stage in stages where !stage.isElsewhere {
             if stage.source.isReady(in: descriptors.span) { stage.noteReadiness() }
         }
-        return descriptors[descriptors.count - 1].revents != 0
+        if descriptors[descriptors.count - 1].revents != 0 { wakeup.drain() }
     }
 
     /// Running takes are abandoned, their cards closed.

@@ -26,7 +26,7 @@ package final class CaptureStage {
     private let tell: (CaptureEvent) -> Void
 
     private var phase = CapturePhase.unopened
-    private var openingWatch: OpeningWatch
+    private(set) var openingWatch: OpeningWatch
     private var format = StreamFormat.speech
     private var converter: SpeechConverter?
     private let gate = VoiceGate()
@@ -90,7 +90,7 @@ package final class CaptureStage {
 
     /// The source is left to its thread, which has not come back from a call.
     func loseSource(after patience: Duration) {
-        source.release()
+        source.leave()
         wait = .source(.until(.now))
         if case .closing = phase { return }
         let seconds = Int(patience / .seconds(1))

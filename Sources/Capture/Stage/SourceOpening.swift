@@ -7,7 +7,7 @@ internal import Synchronization
 /// A source that is opened by a thread of its own, and then belongs to its stage.
 ///
 /// Opening may take seconds: a sound server that does not answer, a pipe without a header, a file
-/// on a disk that hangs. A source that cannot be opened, or whose take has ended by the time it is
+/// on a disk that hangs. A `PreRoll` has its own thread already. A source that cannot be opened, or whose take has ended by the time it is
 /// open, is closed by the thread that has opened it.
 final class SourceOpening: Sendable {
     struct Opened: Sendable {
@@ -30,14 +30,21 @@ final class SourceOpening: Sendable {
 
     /// Does not wait; `tell` is called on the opening thread, which then drives the source of `card`.
     func begin(on card: CardThread?, then tell: @escaping @Sendable () -> Void) {
+        let take: @Sendable () -> Void = { [self] in
+            let isOpen = open()
+            tell()
+            if isOpen { card?.drive() }
+        }
+        if let preRoll = source as? PreRoll {
+            guard card == nil || !preRoll.perform(take) else { return }
+            settle(.failure(.deviceUnusable(device: source.name, reason: "it is closed")))
+            return tell()
+        }
         do throws(SystemError) {
             // Nothing joins it: a device that never answers must not keep a program from ending.
-            _ = try NamedThread(name: card == nil ? "open" : "microphone") { [self] in
-                let isOpen = open()
-                tell()
-                if isOpen { card?.drive() }
-            }
+            _ = try NamedThread(name: card == nil ? "open" : "microphone", take)
         } catch {
+            source.close()
             settle(.failure(.limitReached(name: source.name, error)))
             tell()
         }
@@ -46,22 +53,25 @@ final class SourceOpening: Sendable {
     /// - Returns: whether the source is open, and is wanted.
     @discardableResult
     func open() -> Bool {
-        settle(
-            Result { () throws(CaptureError) in
-                let format = try source.open()
-                return Opened(format: format, details: source.details)
-            })
+        do throws(CaptureError) {
+            let format = try source.open()
+            if settle(.success(Opened(format: format, details: source.details))) { return true }
+            source.close()
+        } catch {
+            source.close()
+            settle(.failure(error))
+        }
+        return false
     }
 
+    /// - Returns: whether the source is wanted.
     @discardableResult
     private func settle(_ result: Result<Opened, CaptureError>) -> Bool {
-        var isWanted = state.withLock { state in
+        let isWanted = state.withLock { state in
             if case .abandoned = state { return false }
             state = .done(result)
             return true
         }
-        if case .failure = result { isWanted = false }
-        if !isWanted { source.close() }
         // releasing: partner of the acquire in `result`; the source is the stage's now.
         isDone.store(true, ordering: .releasing)
         return isWanted

@@ -53,8 +53,14 @@ final class StageSource {
         samples = [Int16](repeating: 0, count: room)
     }
 
-    /// It is closed, or left to another thread.
+    /// It is closed, or could not be opened.
     func release() { (hold, polled) = (.released, 0..<0) }
+
+    /// Leaves it to its thread, which hangs: a microphone that stays open is not used again.
+    func leave() {
+        release()
+        (source as? PreRoll)?.retire()
+    }
 
     /// Hands an open source with its stage over to its thread; true when that has been done now, and
     /// this thread has lost the take.
@@ -69,7 +75,10 @@ final class StageSource {
     ///
     /// - Returns: whether this thread still has the take, which goes back to the capture thread.
     func close(for stage: CaptureStage) -> Bool {
-        if case .opening = hold { hold = opening.isOpenOrLeft() ? .open : .released }
+        if case .opening = hold {
+            hold = opening.isOpenOrLeft() ? .open : .released
+            if isReleased, stage.openingWatch.isLate { leave() }
+        }
         if case .released = hold { return true }
         guard !handOver(stage) else { return false }
         card?.announceClosing()

@@ -140,6 +140,10 @@ package final class Folder: Sendable {
         OwnedDescriptor(taking: try openFile(name, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
     }
 
+    package func openFileForBoth(_ name: String) throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(taking: try openFile(name, flags: O_RDWR | O_NOFOLLOW | O_CLOEXEC))
+    }
+
     private func openFile(_ name: String, flags: Int32) throws(SystemError) -> Int32 {
         try retryingInterrupts("open \(path)/\(name)") {
             unsafe utter_openat(descriptor.number, name, flags, 0o600)

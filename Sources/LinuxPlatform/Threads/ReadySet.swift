@@ -7,17 +7,24 @@ internal import Glibc
 ///
 /// Its calls cost the same for ten descriptors and for a thousand. Used by one thread.
 package final class ReadySet {
-    package struct Events: OptionSet, Sendable {
-        package let rawValue: UInt32
+    /// Not an `OptionSet`, whose functions are generic: a turn of a live take calls many.
+    package struct Events: Equatable, Sendable {
+        var bits: UInt32
 
-        package init(rawValue: UInt32) { self.rawValue = rawValue }
-
-        package static let input = Events(rawValue: EPOLLIN.rawValue)
-        package static let output = Events(rawValue: EPOLLOUT.rawValue)
+        package static var none: Events { Events(bits: 0) }
+        package static var input: Events { Events(bits: EPOLLIN.rawValue) }
+        package static var output: Events { Events(bits: EPOLLOUT.rawValue) }
         /// An error or the end of both sides; told of every descriptor.
-        package static let broken = Events(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
+        package static var broken: Events { Events(bits: EPOLLERR.rawValue | EPOLLHUP.rawValue) }
         /// Tells of each event once instead of as often as it is asked.
-        package static let edge = Events(rawValue: EPOLLET.rawValue)
+        package static var edge: Events { Events(bits: EPOLLET.rawValue) }
+
+        package static func | (one: Events, other: Events) -> Events {
+            Events(bits: one.bits | other.bits)
+        }
+
+        /// Whether one of them is one of the others.
+        package func meets(_ others: Events) -> Bool { bits & others.bits != 0 }
     }
 
     private let epoll: OwnedDescriptor
@@ -30,22 +37,25 @@ package final class ReadySet {
         epoll = OwnedDescriptor(taking: number)
     }
 
-    /// Empty forgets the descriptor, which must be done before it is closed.
+    /// `none` forgets the descriptor, which must be done before it is closed.
     package func watch(_ number: Int32, for events: Events) {
-        guard watched[number, default: []] != events else { return }
-        watched[number] = events.isEmpty ? nil : events
-        if events.isEmpty {
+        guard watched[number] ?? .none != events else { return }
+        watched[number] = events == .none ? nil : events
+        if events == .none {
             _ = utter_epoll_set(epoll.number, EPOLL_CTL_DEL, number, 0)
-        } else if utter_epoll_set(epoll.number, EPOLL_CTL_MOD, number, events.rawValue) != 0 {
-            _ = utter_epoll_set(epoll.number, EPOLL_CTL_ADD, number, events.rawValue)
+        } else if utter_epoll_set(epoll.number, EPOLL_CTL_MOD, number, events.bits) != 0 {
+            _ = utter_epoll_set(epoll.number, EPOLL_CTL_ADD, number, events.bits)
         }
     }
 
-    /// Waits until one is ready or for the time, -1 for ever; may return early, with none.
-    package func wait(milliseconds: Int32) -> [(number: Int32, events: Events)] {
+    /// Waits until one is ready or for the time, -1 for ever, and tells of those that are; may return
+    /// early, with none.
+    package func wait(
+        milliseconds: Int32, _ tell: (_ number: Int32, _ events: Events) -> Void
+    ) {
         let count = unsafe utter_epoll_wait(epoll.number, &found, milliseconds)
-        return found.prefix(max(0, Int(count))).map {
-            (Int32(truncatingIfNeeded: $0), Events(rawValue: UInt32($0 >> 32)))
+        for one in found[..<max(0, Int(count))] {
+            tell(Int32(truncatingIfNeeded: one), Events(bits: UInt32(one >> 32)))
         }
     }
 }

@@ -4,42 +4,72 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Wakes a thread that waits in `poll(2)`; an `eventfd(2)`.
+/// Wakes a thread that waits.
 ///
-/// Signals that come before the wait are not lost, and many of them count as one.
-package final class Wakeup: Sendable {
-    private let event: OwnedDescriptor
+/// A thread that waits for descriptors as well polls `descriptor`, an `eventfd(2)`. Any other sleeps
+/// in `wait`, on a semaphore (`sem_overview(7)`): that is one system call less for each signal, and
+/// none for a signal that finds the thread awake. Signals that come before the wait are not lost, and
+/// many of them count as one.
+///
+/// `@unchecked Sendable` because the semaphore's functions are safe from any thread.
+@safe package final class Wakeup: @unchecked Sendable {
+    /// Nil for a thread that sleeps.
+    private let event: OwnedDescriptor?
+    /// -1 for a thread that sleeps; to be polled for `POLLIN`.
+    package let descriptor: Int32
+    private let semaphore: UnsafeMutablePointer<sem_t>
     private let isSignalled = Atomic(false)
     /// What the woken thread is to look at, if it serves many.
     package let marks = Marks()
 
-    package init() throws(SystemError) {
-        let number = utter_eventfd()
-        guard number >= 0 else { throw SystemError.last("eventfd") }
-        event = OwnedDescriptor(taking: number)
+    /// - Throws: `SystemError` without a descriptor left, unless the thread sleeps.
+    package init(isPolled: Bool = true) throws(SystemError) {
+        descriptor = isPolled ? utter_eventfd() : -1
+        guard descriptor >= 0 || !isPolled else { throw SystemError.last("eventfd") }
+        event = isPolled ? OwnedDescriptor(taking: descriptor) : nil
+        unsafe semaphore = .allocate(capacity: 1)
+        _ = unsafe sem_init(semaphore, 0, 0)
     }
 
-    /// To be polled for `POLLIN`.
-    package var descriptor: Int32 { event.number }
+    deinit {
+        _ = unsafe sem_destroy(semaphore)
+        unsafe semaphore.deallocate()
+    }
 
     /// From any thread; never blocks.
     package func signal() {
-        // Both: partner of the exchange in `drain`. What was done before a signal that finds one is
+        // Both: partner of the exchange in `takeBack`. What was done before a signal that finds one is
         // seen by the thread that takes that one back.
         guard !isSignalled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard descriptor >= 0 else {
+            _ = unsafe sem_post(semaphore)
+            return
+        }
         var one: UInt64 = 1
         // EAGAIN means that the counter is full: the thread is woken anyway.
-        _ = unsafe write(event.number, &one, 8)
+        _ = unsafe write(descriptor, &one, 8)
+    }
+
+    /// Waits for a signal or the time, and takes the signals back; may return early.
+    ///
+    /// Called by the woken thread before it looks for work.
+    package func wait(_ pause: WorkerPause) {
+        guard descriptor < 0 else {
+            if pause.wait(for: descriptor) { drain() }
+            return
+        }
+        guard pause != .goesOn else { return }
+        if unsafe utter_sleep(semaphore, pause.nanoseconds) == 0 { takeBack() }
     }
 
     /// Takes all signals back; never blocks.
     ///
-    /// Called by the woken thread before it looks for work.
+    /// Called by a thread that polls, before it looks for work.
     package func drain() {
         var count: UInt64 = 0
         // EAGAIN means that there was nothing to take. First: what is signalled from here on is
         // written anew.
-        _ = unsafe read(event.number, &count, 8)
+        _ = unsafe read(descriptor, &count, 8)
         takeBack()
     }
 

@@ -15,11 +15,12 @@ package protocol Worker: SendableMetatype {
     /// After the shut-down turns go on while the result is `.goesOn`.
     mutating func turn(isLast: Bool) -> WorkerPause
 
-    /// Waits for the wake-up, or for what the next turn needs; not called before the last turn. May
-    /// return early.
-    ///
-    /// - Returns: whether `wakeup` is readable.
-    mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool
+    /// Whether `wait` polls the wake-up's descriptor beside others.
+    static var isPolling: Bool { get }
+
+    /// Waits for the wake-up, whose signals it takes back, or for what the next turn needs; not called
+    /// before the last turn. May return early.
+    mutating func wait(for wakeup: Wakeup, _ pause: WorkerPause)
 
     mutating func end()
 
@@ -28,9 +29,9 @@ package protocol Worker: SendableMetatype {
 }
 
 extension Worker {
-    package mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
-        pause.wait(for: wakeup)
-    }
+    package static var isPolling: Bool { false }
+
+    package mutating func wait(for wakeup: Wakeup, _ pause: WorkerPause) { wakeup.wait(pause) }
 
     package mutating func end() {}
 
@@ -56,14 +57,17 @@ package enum WorkerPause: Equatable {
 
     /// The rest, for `poll(2)`: rounded up, -1 for ever.
     package var milliseconds: Int32 {
+        let left = nanoseconds
+        return left < 0 ? -1 : Int32(clamping: left / 1_000_000 + (left % 1_000_000).signum())
+    }
+
+    /// The rest, -1 for ever.
+    var nanoseconds: Int {
         switch self {
-        case .goesOn: return 0
-        case .untilWoken: return -1
+        case .goesOn: 0
+        case .untilWoken: -1
         case .until(let instant):
-            let left = max(.zero, instant - .now).components
-            return Int32(
-                clamping: left.seconds * 1_000
-                    + (left.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+            max(0, Int(clamping: (instant - .now).attoseconds / 1_000_000_000))
         }
     }
 }

@@ -23,7 +23,7 @@ package final class WorkerLoop<Work: Worker>: Sendable {
     package init(
         name: String, wokenBy wakeup: Wakeup? = nil, _ make: @escaping @Sendable () -> Work
     ) throws(SystemError) {
-        if let wakeup { self.wakeup = wakeup } else { self.wakeup = try Wakeup() }
+        self.wakeup = if let wakeup { wakeup } else { try Wakeup(isPolled: Work.isPolling) }
         let started = try NamedThread(name: name) { [self] in run(make()) }
         thread.withLock { $0 = started }
     }
@@ -70,7 +70,7 @@ package final class WorkerLoop<Work: Worker>: Sendable {
                 if case .goesOn = pause { continue }
                 break
             }
-            if worker.wait(for: wakeup.descriptor, pause) { wakeup.drain() }
+            worker.wait(for: wakeup, pause)
         }
         worker.end()
         for message in mail(closing: true) { worker.refuse(message) }

@@ -26,7 +26,15 @@ struct ServeCommand: AsyncParsableCommand {
 
             A recording that comes again, whole, with the same Idempotency-Key is not recognised
             again: it gets the same text and Idempotent-Replayed: true. Another recording with
-            this key gets 422. Beyond --max-recognitions the answer is 503 with Retry-After, to a
+            this key gets 422.
+
+            An upload that breaks off can be resumed, also after a restart on the same port: by
+            tus 1.0, or by "Resumable Uploads for HTTP" with Upload-Draft-Interop-Version: 8 and
+            Upload-Complete: ?1. The text is the answer of the request that completes the upload.
+            It is kept for a day, its audio until the text is known, in
+            $XDG_STATE_HOME/utter/endpoint.
+
+            Beyond --max-recognitions the answer is 503 with Retry-After, to a
             body above --max-body 413, and to a request that is not that of its cassette 422.
             """)
 
@@ -102,18 +110,29 @@ struct ServeCommand: AsyncParsableCommand {
                 StandardError.line(RequestLine.text(request))
             }
         }
-        let endpoint: RecognitionEndpoint
-        do throws(RecognitionEndpointError) {
-            endpoint = try RecognitionEndpoint(configuration)
-        } catch {
-            throw CommandFailure(error)
-        }
+        // A second endpoint has another port.
+        configuration.uploadFolder = Environment.stateFolder + "/endpoint/\(port)"
+        let endpoint = try makeEndpoint(configuration)
         try await serve(endpoint) { [host, quiet, tokenFile] port in
             guard !quiet else { return }
             let url = Self.url(host, port) + "/recognize"
             let key = tokenFile.map { " --token-file \(ShellWord.quoted($0))" } ?? ""
             StandardError.line("listening on \(url)")
             StandardError.line("try it with: utter send --to \(url)\(key) FILE.wav")
+        }
+    }
+
+    private func makeEndpoint(
+        _ configuration: RecognitionEndpointConfiguration
+    ) throws -> RecognitionEndpoint {
+        do throws(RecognitionEndpointError) {
+            return try RecognitionEndpoint(configuration)
+        } catch {
+            guard case .uploadFolderUnusable = error else { throw CommandFailure(error) }
+            StandardError.line("uploads cannot be resumed: \(error.description)")
+            var configuration = configuration
+            configuration.uploadFolder = nil
+            return try makeEndpoint(configuration)
         }
     }
 

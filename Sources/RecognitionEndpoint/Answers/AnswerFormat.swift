@@ -2,7 +2,7 @@
 
 internal import FoundationEssentials
 
-enum AnswerFormat: Sendable, Equatable {
+enum AnswerFormat: String, Sendable, Codable {
     /// JSON objects, one a line, while the audio comes: partial texts, then the final one.
     case lines
     case object

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-struct Recognition: Sendable, Equatable {
+struct Recognition: Sendable, Equatable, Codable {
     /// The words, separated by single spaces; empty when nothing was heard.
     var text = ""
 
@@ -23,7 +23,7 @@ struct PartialRecognition: Sendable, Equatable {
     var time: Double
 }
 
-struct RecognisedWord: Sendable, Equatable {
+struct RecognisedWord: Sendable, Equatable, Codable {
     var text: String
 
     /// When it begins, in seconds from the beginning of the audio.
@@ -61,7 +61,7 @@ struct RecognisedWord: Sendable, Equatable {
 
 /// Hands what was heard from the recogniser's thread to the connection's task.
 ///
-/// Holds one partial text and one end: a newer partial replaces one that was not read yet, so
+/// Holds one partial text, one number and one end: a newer partial replaces one that was not read yet, so
 /// a client that does not read its answer costs no memory.
 final class RecognitionEvents: Sendable {
     enum Event: Sendable, Equatable {
@@ -69,10 +69,17 @@ final class RecognitionEvents: Sendable {
         /// The audio is over and this was said; the last event.
         case final(Recognition)
         case failed(BodyFailure)
+        /// So many bytes of the upload are durable.
+        case stored(Int)
+        /// The request's bytes are durable, and more are to come in another one; a last event.
+        case appended(Int)
+        /// A last event.
+        case refused(Refusal)
     }
 
     private struct State {
         var partial: PartialRecognition?
+        var stored: Int?
         var ending: Event?
         var waiter: CheckedContinuation<Event, Never>?
     }
@@ -85,7 +92,9 @@ final class RecognitionEvents: Sendable {
             if let waiter = state.waiter.take() { return Optional(waiter) }
             switch event {
             case .partial(let partial): state.partial = partial
-            case .final, .failed: state.ending = event
+            case .stored(let count): state.stored = count
+            case .final, .failed, .appended, .refused:
+                if state.ending == nil { state.ending = event }
             }
             return nil
         }
@@ -98,6 +107,7 @@ final class RecognitionEvents: Sendable {
             let event: Event? = state.withLock { state in
                 // A partial text is worth nothing beside the final one.
                 if let ending = state.ending { return ending }
+                if let stored = state.stored.take() { return .stored(stored) }
                 if let partial = state.partial.take() { return .partial(partial) }
                 state.waiter = continuation
                 return nil

@@ -8,14 +8,16 @@ struct StreamedAnswer: ~Copyable {
     private var unused: ResponseWriter?
     private var begun: (any ResponseBodyWriter)?
     private let format: AnswerFormat
-    private let isReplayed: Bool
+    /// Of the head, beside what all answers have.
+    var fields: HTTPFields
+    var status = 200
 
     init(
-        _ writer: consuming ResponseWriter, format: AnswerFormat, isReplayed: Bool = false
+        _ writer: consuming ResponseWriter, format: AnswerFormat, fields: HTTPFields = [:]
     ) {
         unused = consume writer
         self.format = format
-        self.isReplayed = isReplayed
+        self.fields = fields
     }
 
     var hasBegun: Bool { begun != nil }
@@ -33,10 +35,8 @@ struct StreamedAnswer: ~Copyable {
             return try await end()
         }
         var head = HTTPResponse.make(
-            200, format.mediaType(of: recognition), byteCount: text.utf8.count)
-        if isReplayed, let name = HTTPField.Name("Idempotent-Replayed") {
-            head.headerFields[name] = "true"
-        }
+            status, format.mediaType(of: recognition), byteCount: text.utf8.count)
+        head.headerFields.append(contentsOf: fields)
         try await writer.write(
             response: head, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
@@ -49,18 +49,34 @@ struct StreamedAnswer: ~Copyable {
     }
 
     /// Says what went wrong: with a status, or in a last line when the text had begun.
-    @concurrent mutating func fail(_ failure: BodyFailure) async throws {
+    @concurrent mutating func fail(_ refusal: Refusal, closes: Bool = true) async throws {
         guard let writer = unused.take() else {
-            let line = AnswerFormat.error(failure.description)
+            let line = AnswerFormat.error(refusal.message)
             try await begun?.write(ByteBuffer(string: line))
             return try await end()
         }
-        try await writer.refuse(Refusal(failure), closes: true)
+        try await writer.refuse(refusal, closes: closes)
+    }
+
+    /// Writes a head before the answer's own; without effect once that has begun.
+    @concurrent mutating func inform(_ head: HTTPResponse) async throws {
+        guard let writer = unused.take() else { return }
+        do {
+            try await writer.writeInformationalHead(head)
+            unused = consume writer
+        }
+    }
+
+    /// Answers with a head alone.
+    @concurrent mutating func acknowledge(_ head: HTTPResponse) async throws {
+        try await unused.take()?.writeResponse(head)
     }
 
     @concurrent private mutating func begin() async throws {
         guard let writer = unused.take() else { return }
-        begun = try await writer.writeHead(.make(200, format.mediaType, byteCount: nil))
+        var head = HTTPResponse.make(status, format.mediaType, byteCount: nil)
+        head.headerFields.append(contentsOf: fields)
+        begun = try await writer.writeHead(head)
     }
 
     @concurrent private mutating func end() async throws {
@@ -76,9 +92,9 @@ extension ResponseWriter {
     }
 
     @concurrent consuming func refuse(_ refusal: Refusal, closes: Bool) async throws {
-        let text = AnswerFormat.refusal(refusal.message)
-        var head = HTTPResponse.make(
-            refusal.status, "application/json", byteCount: text.utf8.count)
+        let text = refusal.problem ?? AnswerFormat.refusal(refusal.message)
+        let type = refusal.problem == nil ? "application/json" : "application/problem+json"
+        var head = HTTPResponse.make(refusal.status, type, byteCount: text.utf8.count)
         head.headerFields.append(contentsOf: refusal.fields)
         if closes { head.headerFields[.connection] = "close" }
         try await write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))

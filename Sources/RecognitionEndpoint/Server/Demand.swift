@@ -6,6 +6,9 @@ internal import HummingbirdCore
 enum Demand: Sendable, Equatable {
     case health
     case recognition(AudioMediaType, AnswerFormat, FaultPlan, BodyClaim)
+    case options
+    case newUpload(UploadHead, UploadManifest, FaultPlan)
+    case upload(name: String, UploadHead, FaultPlan)
 
     init(
         _ head: HTTPRequest, configuration: RecognitionEndpointConfiguration
@@ -15,6 +18,20 @@ enum Demand: Sendable, Equatable {
         // Browsers send this; a page that a person happens to visit may not use the endpoint.
         guard head.headerFields[.origin] == nil else {
             throw Refusal(403, "requests of web pages are not served")
+        }
+        if configuration.uploadFolder != nil {
+            if head.method == .options {
+                self = .options
+                return
+            }
+            if path.hasPrefix(UploadHead.root) {
+                try Self.checkToken(head.headerFields, configuration)
+                self = .upload(
+                    name: String(path.dropFirst(UploadHead.root.count)),
+                    try UploadHead(head.headerFields),
+                    try Self.plan(head.headerFields, configuration))
+                return
+            }
         }
         switch path {
         case "/healthz":
@@ -66,10 +83,7 @@ enum Demand: Sendable, Equatable {
         _ fields: HTTPFields, _ configuration: RecognitionEndpointConfiguration,
         lines: AnswerFormat = .lines
     ) throws(Refusal) -> Demand {
-        if let token = configuration.bearerToken, !token.isShown(by: fields[.authorization]) {
-            throw Refusal(
-                401, "the bearer token is missing or wrong", fields: [.wwwAuthenticate: "Bearer"])
-        }
+        try checkToken(fields, configuration)
         guard let format = AnswerFormat(accept: fields[.accept]) else {
             throw Refusal(
                 406, "answers are application/x-ndjson, application/json or text/plain")
@@ -78,9 +92,12 @@ enum Demand: Sendable, Equatable {
         guard encoding.lowercased() == "identity" else {
             throw Refusal(415, "the content encoding '\(encoding)' is not supported")
         }
+        let upload = configuration.uploadFolder == nil ? nil : try UploadHead(fields)
+        let contentType =
+            upload?.creates == true ? UploadHead.mediaType(fields) : fields[.contentType]
         let mediaType: AudioMediaType
         do {
-            mediaType = try AudioMediaType(parsing: fields[.contentType])
+            mediaType = try AudioMediaType(parsing: contentType)
         } catch {
             throw Refusal(
                 415, "\(error.reason); send \(AudioMediaType.names)")
@@ -90,9 +107,23 @@ enum Demand: Sendable, Equatable {
         {
             throw Refusal(BodyFailure.tooLarge(limit: configuration.maximumBodyByteCount))
         }
-        return .recognition(
-            mediaType, format == .lines ? lines : format, try plan(fields, configuration),
-            try BodyClaim(fields))
+        let (plan, claim) = (try plan(fields, configuration), try BodyClaim(fields))
+        guard let upload, upload.creates else {
+            return .recognition(mediaType, format == .lines ? lines : format, plan, claim)
+        }
+        let manifest = UploadManifest(
+            mediaType: contentType ?? "", format: format == .lines ? lines : format,
+            key: claim.key, digest: claim.digest)
+        return .newUpload(upload, manifest, plan)
+    }
+
+    private static func checkToken(
+        _ fields: HTTPFields, _ configuration: RecognitionEndpointConfiguration
+    ) throws(Refusal) {
+        if let token = configuration.bearerToken, !token.isShown(by: fields[.authorization]) {
+            throw Refusal(
+                401, "the bearer token is missing or wrong", fields: [.wwwAuthenticate: "Bearer"])
+        }
     }
 
     private static func plan(

@@ -78,6 +78,21 @@ struct Connection: Sendable {
         }
     }
 
+    /// Answers before anything of the body was read.
+    @concurrent func refuse(
+        _ refusal: Refusal, _ request: Request, _ writer: consuming ResponseWriter
+    ) async throws {
+        let hasBody =
+            request.headers[.transferEncoding] != nil
+            || request.headers[.contentLength].map { $0 != "0" } == true
+        try await writer.refuse(refusal, closes: hasBody)
+        guard hasBody else { return }
+        let deadline = await linger()
+        defer { deadline.cancel() }
+        for try await _ in request.body {}
+        throw End()
+    }
+
     /// Does something when the time is over; to be cancelled before.
     func schedule(
         in time: Duration, _ body: @escaping @Sendable () -> Void
@@ -94,6 +109,12 @@ struct Connection: Sendable {
         // Whether it was closed already does not matter.
         try? await channel.close()
     }
+
+    /// Closes without waiting, as another connection asks for.
+    func end() { channel.close(promise: nil) }
+
+    /// The client's address, without its port.
+    var peer: String { channel.remoteAddress?.ipAddress ?? "" }
 
     /// How long a client may keep sending after a refusal.
     static let lingerTime = Duration.seconds(5)

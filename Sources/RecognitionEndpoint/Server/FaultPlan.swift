@@ -34,6 +34,9 @@ struct FaultPlan: Sendable, Equatable {
         if case .answer = action { true } else { false }
     }
 
+    /// How many more bytes are read before something is done; `read` have been.
+    func byteCount(after read: Int) -> Int { action == .none ? .max : max(0, byteCount - read) }
+
     init() {}
 
     init(parsing text: String) throws(FaultPlanError) {

@@ -42,6 +42,7 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
             head.version = .http1_1
             // HTTP/1.0 does not know the one, and need not have the other.
             head.headers.remove(name: "Expect")
+            head.headers.remove(name: "Upload-Draft-Interop-Version")
             if !head.headers.contains(name: "Host") { head.headers.add(name: "Host", value: "") }
         }
         // In the one spelling that the library looks for.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// An HTTP server that recognises speech while it is being uploaded.
 ///
 /// `POST /recognize` (or `PUT`, or `/v1/recognize`) takes audio of any length and rate: WAV, Ogg Opus, or
@@ -25,31 +27,54 @@
 /// SHA-256, is not recognised again: it gets the same text, with `Idempotent-Replayed: true`.
 /// Another recording under that key gets 422. A `Content-Digest` (RFC 9530) is checked.
 ///
+/// With a folder for uploads, an upload that breaks off can be resumed: by "Resumable Uploads for
+/// HTTP" of the IETF (`Upload-Draft-Interop-Version: 8`, `Upload-Complete`), or by tus 1.0. The text
+/// is then the answer of the request that completes the upload.
+///
 /// Recognition runs on threads named `recognise-1` and so on. For tests of clients, the endpoint
 /// misbehaves on request; see `FaultPlan`.
 public final class RecognitionEndpoint: Sendable {
     private let pool: RecogniserPool
+    private let shelf: UploadShelf?
     private let service: HTTPService
 
     /// Prepares an endpoint; nothing is loaded and nothing listens yet.
     ///
-    /// - Throws: `RecognitionEndpointError` when a file of the model cannot be read or the
-    ///   grammar is not understood.
+    /// - Throws: `RecognitionEndpointError` when a file of the model cannot be read, the
+    ///   grammar is not understood, or the folder for uploads cannot be used.
     public init(_ configuration: RecognitionEndpointConfiguration) throws(RecognitionEndpointError)
     {
         let pool = RecogniserPool(
             model: try PreparedModel(configuration.model),
             maximumCount: max(1, configuration.maximumConcurrentRecognitions))
         let ledger = AnswerLedger()
+        let shelf = try Self.shelf(configuration, pool, ledger)
+        var configuration = configuration
+        if shelf == nil { configuration.uploadFolder = nil }
         self.pool = pool
+        self.shelf = shelf
         service = HTTPService(
             host: configuration.host, port: configuration.port,
             idleTimeout: configuration.idleTimeout,
             gracePeriod: configuration.shutdownGracePeriod, onRequest: configuration.onRequest
-        ) { request, writer, connection in
+        ) { [configuration] request, writer, connection in
             try await RecognitionExchange(
-                request, on: connection, pool: pool, ledger: ledger, configuration: configuration
+                request, on: connection, pool: pool, ledger: ledger, shelf: shelf,
+                configuration: configuration
             ).answer(writer)
+        }
+    }
+
+    private static func shelf(
+        _ configuration: RecognitionEndpointConfiguration, _ pool: RecogniserPool,
+        _ ledger: AnswerLedger
+    ) throws(RecognitionEndpointError) -> UploadShelf? {
+        guard let path = configuration.uploadFolder else { return nil }
+        do {
+            return try UploadShelf(
+                path, configuration: configuration, pool: pool, ledger: ledger)
+        } catch {
+            throw .uploadFolderUnusable(path: path, reason: error.reason)
         }
     }
 
@@ -70,9 +95,14 @@ public final class RecognitionEndpoint: Sendable {
                 onReady: onReady)
         } catch {
             // That it has run already is no reason to stop the one that runs.
-            if error != .alreadyUsed { await pool.stop() }
+            if error != .alreadyUsed { await stop() }
             throw error
         }
+        await stop()
+    }
+
+    private func stop() async {
+        shelf?.stop()
         await pool.stop()
     }
 

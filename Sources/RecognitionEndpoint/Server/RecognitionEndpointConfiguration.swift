@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// What a recognition endpoint listens on, recognises with and allows.
 public struct RecognitionEndpointConfiguration: Sendable {
     /// The address or name to listen on; only this machine by default.
@@ -30,6 +32,35 @@ public struct RecognitionEndpointConfiguration: Sendable {
 
     /// Whether clients may ask for faults with `X-Misbehave`; for tests of clients.
     public var allowsFaults = false
+
+    /// The folder for uploads that may be resumed, or nil to offer none.
+    ///
+    /// It belongs to one endpoint at a time; another one that is given it offers no resumption. A
+    /// partial upload survives the endpoint's end, and its audio is removed once it is answered.
+    public var uploadFolder: String?
+
+    /// How long an upload is kept after its creation, whether it is answered or not.
+    public var uploadLifetime = Duration.seconds(86_400)
+
+    /// The most uploads of one address that are not answered; beyond it, 429.
+    public var maximumUploadCountPerClient = 16
+
+    /// The most bytes of one address's uploads that are not answered; beyond it, 429.
+    public var maximumUploadByteCountPerClient = 256 << 20
+
+    /// The most bytes of all uploads that are not answered; beyond it, 503.
+    public var maximumUploadByteCount = 1 << 30
+
+    /// How long a recogniser waits for an upload that has broken off to be resumed.
+    ///
+    /// After that it is given back, and the upload is recognised from its first byte later.
+    var uploadPatience = Duration.seconds(30)
+
+    /// The time between two reports of how many bytes of an upload are durable.
+    var uploadReportInterval = Duration.seconds(1)
+
+    /// The time in seconds since 1970, by which uploads expire.
+    var now: @Sendable () -> Int = { time(nil) }
 
     /// Is told about every request when its answer is over; for a log.
     ///

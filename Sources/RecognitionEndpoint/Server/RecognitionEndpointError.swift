@@ -12,6 +12,8 @@ public enum RecognitionEndpointError: Error, Sendable, Hashable {
     case cannotListen(host: String, port: Int, reason: String)
     /// A thread for a recogniser could not be started.
     case noThread(reason: String)
+    /// The folder for uploads cannot be used.
+    case uploadFolderUnusable(path: String, reason: String)
     /// The server broke down while it ran.
     case serverFailed(reason: String)
     /// `run` was called a second time, or after `shutdown`.
@@ -32,6 +34,8 @@ extension RecognitionEndpointError: CustomStringConvertible {
             "cannot listen on \(host):\(port): \(reason)"
         case .noThread(let reason):
             "cannot start a recogniser's thread: \(reason)"
+        case .uploadFolderUnusable(let path, let reason):
+            "cannot keep uploads in '\(path)': \(reason)"
         case .serverFailed(let reason):
             "the recognition endpoint stopped: \(reason)"
         case .alreadyUsed:
@@ -55,6 +59,8 @@ extension RecognitionEndpointError: CustomStringConvertible {
                 + "model, dictionary and language model belong together"
         case .cannotListen:
             "choose another port, or 0 to let the system choose one, and an address of this machine"
+        case .uploadFolderUnusable:
+            "give this user the right to write there, or choose another folder"
         case .noThread, .serverFailed, .alreadyUsed:
             nil
         }

@@ -14,13 +14,15 @@ struct RecognitionExchange: Sendable {
     private let configuration: RecognitionEndpointConfiguration
     private let pool: RecogniserPool
     private let ledger: AnswerLedger
+    private let shelf: UploadShelf?
     private let request: Request
     private let connection: Connection
 
     init(
         _ request: Request, on connection: Connection, pool: RecogniserPool, ledger: AnswerLedger,
-        configuration: RecognitionEndpointConfiguration
+        shelf: UploadShelf?, configuration: RecognitionEndpointConfiguration
     ) {
+        self.shelf = shelf
         self.configuration = configuration
         self.pool = pool
         self.ledger = ledger
@@ -29,6 +31,7 @@ struct RecognitionExchange: Sendable {
     }
 
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
+        await shelf?.sweep()
         let demand: Demand
         do {
             demand = try Demand(request.head, configuration: configuration)
@@ -38,6 +41,12 @@ struct RecognitionExchange: Sendable {
         switch demand {
         case .health:
             try await answerHealth(writer)
+        case .options:
+            try await writer.writeResponse(UploadHead.options(configuration))
+        case .newUpload(let head, let manifest, let plan):
+            try await upload(head, plan)?.create(manifest, writer)
+        case .upload(let name, let head, let plan):
+            try await upload(head, plan)?.answer(name, writer)
         case .recognition(_, _, let plan, _) where plan.isAnswer:
             try await MisbehavingExchange(
                 request: request, plan: plan, connection: connection
@@ -72,19 +81,18 @@ struct RecognitionExchange: Sendable {
         try await writer.write(response: head, body: body)
     }
 
-    /// Answers before anything of the body was read.
     @concurrent private func refuse(
         _ refusal: Refusal, _ writer: consuming ResponseWriter
     ) async throws {
-        let hasBody =
-            request.headers[.transferEncoding] != nil
-            || request.headers[.contentLength].map { $0 != "0" } == true
-        try await writer.refuse(refusal, closes: hasBody)
-        guard hasBody else { return }
-        let deadline = await connection.linger()
-        defer { deadline.cancel() }
-        for try await _ in request.body {}
-        throw Connection.End()
+        try await connection.refuse(refusal, request, writer)
+    }
+
+    private func upload(_ head: UploadHead, _ plan: FaultPlan) -> UploadExchange? {
+        shelf.map {
+            UploadExchange(
+                request: request, connection: connection, shelf: $0, configuration: configuration,
+                head: head, plan: plan)
+        }
     }
 
     // MARK: - Recognition
@@ -116,6 +124,9 @@ struct RecognitionExchange: Sendable {
                 connection.noteHeard(recognition.duration)
             }
             switch event {
+            case .stored, .appended, .refused:
+                // These are an upload's.
+                continue
             case .partial(let partial):
                 try await answer.write(partial)
             case .final(let recognition) where plan.truncatesAnswer:
@@ -129,7 +140,7 @@ struct RecognitionExchange: Sendable {
                 try await uploaded
                 throw Connection.End()
             case .failed(let failure):
-                try await answer.fail(failure)
+                try await answer.fail(Refusal(failure))
                 let deadline = await connection.linger()
                 defer { deadline.cancel() }
                 // The answer has gone out, so an error cannot be answered any more.
@@ -178,7 +189,9 @@ struct RecognitionExchange: Sendable {
         switch await ledger.verdict(key, body) {
         case .replay(let recognition):
             connection.noteHeard(recognition.duration)
-            var answer = StreamedAnswer(writer, format: format, isReplayed: true)
+            var answer = StreamedAnswer(
+                writer, format: format, fields: HTTPFields(named: [("Idempotent-Replayed", "true")])
+            )
             try await answer.finish(recognition)
         case .conflict: try await writer.refuse(.otherBody, closes: false)
         case .gone: try await writer.refuse(.firstFailed, closes: false)

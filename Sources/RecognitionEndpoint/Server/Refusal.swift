@@ -7,20 +7,22 @@ struct Refusal: Error, Sendable, Equatable {
     var status: Int
     var message: String
     var fields: HTTPFields = [:]
+    /// A problem in JSON (RFC 9457) that is sent in the message's place.
+    var problem: String?
 
-    init(_ status: Int, _ message: String, fields: HTTPFields = [:]) {
+    init(_ status: Int, _ message: String, fields: HTTPFields = [:], problem: String? = nil) {
         self.status = status
         self.message = message
         self.fields = fields
+        self.problem = problem
     }
 
     init(_ failure: BodyFailure) {
-        self.init(failure.status, failure.description)
+        self = failure == .noRecogniser ? .busy : Refusal(failure.status, failure.description)
     }
 
     /// A key stands for one recording (draft-ietf-httpapi-idempotency-key-header-07 §2.7).
-    static let otherBody = Refusal(
-        422, "another recording has been answered under this Idempotency-Key")
+    static let otherBody = Refusal(.otherRecording)
 
     static let firstFailed = Refusal(
         503, "the request before this one with the same key has failed",
@@ -46,14 +48,30 @@ enum BodyFailure: Error, Sendable, Equatable {
     /// The endpoint is shutting down and the time for running recognitions is over.
     case shuttingDown
     case recogniserFailed
+    /// No recogniser has become free in time.
+    case noRecogniser
+    /// Another recording has the key of this one.
+    case otherRecording
+    /// The upload is too old.
+    case expired
+
+    /// Whether the same recording would fail again.
+    var isOfRecording: Bool {
+        switch self {
+        case .notAudio, .digestMismatch, .otherRecording: true
+        default: false
+        }
+    }
 
     var status: Int {
         switch self {
         case .notAudio, .brokenOff, .digestMismatch: 400
         case .stalled: 408
         case .superseded: 409
+        case .expired: 410
         case .tooLarge: 413
-        case .shuttingDown: 503
+        case .otherRecording: 422
+        case .shuttingDown, .noRecogniser: 503
         case .recogniserFailed: 500
         }
     }
@@ -69,6 +87,9 @@ enum BodyFailure: Error, Sendable, Equatable {
         case .digestMismatch: "the body is not the one that its Content-Digest names"
         case .shuttingDown: "the endpoint is shutting down"
         case .recogniserFailed: "the recogniser failed"
+        case .noRecogniser: Refusal.busy.message
+        case .otherRecording: "another recording has been answered under this Idempotency-Key"
+        case .expired: "the upload has expired"
         }
     }
 }

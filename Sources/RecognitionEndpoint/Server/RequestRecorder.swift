@@ -36,6 +36,8 @@ final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
             var request = ServedRequest(peer: Self.name(of: context.remoteAddress))
             request.method = head.method.rawValue
             request.path = String((head.path ?? "").prefix { $0 != "?" })
+            // The rest lets its reader continue and hear the upload.
+            if request.path.hasPrefix(UploadHead.root) { request.path = UploadHead.root + "…" }
             request.mediaType = head.headerFields[.contentType]
             entries.append(Entry(request: request))
         case .body(let buffer):
@@ -98,7 +100,8 @@ final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
 
 /// What a log says of a request whose answer is over.
 ///
-/// Holds no secret: neither header fields other than the media type, nor the query, nor text.
+/// Holds no secret: neither header fields other than the media type, nor the query, nor the name
+/// of an upload, nor text.
 /// What the client wrote is here as it came: make it safe before you print it.
 package struct ServedRequest: Sendable, Hashable {
     /// The client's address and port, such as `127.0.0.1:51234`.

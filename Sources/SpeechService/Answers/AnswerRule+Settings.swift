@@ -2,9 +2,11 @@
 
 internal import Settings
 
-private enum EmptyAnswer: String, CaseIterable {
+package enum EmptyAnswer: String, Sendable, CaseIterable {
     case failure
     case noSpeech = "no-speech"
+    /// The service keeps the recording, and recognises nothing.
+    case stored
 }
 
 extension AnswerRule {
@@ -25,7 +27,7 @@ extension AnswerRule {
         noSpeech = try reader.condition("no-speech")
         silence = Set((try reader.strings("silence") ?? []).map { Self.silenceKey($0) })
         silence.remove("")
-        emptyIsNoSpeech = try reader.word("empty", as: EmptyAnswer.self) == .noSpeech
+        empty = try reader.word("empty", as: EmptyAnswer.self) ?? .failure
         errors = try reader.table("errors", as: ErrorPlaces.init(_:)) ?? errors
         values = try ValueRule(
             &reader, isDocument: self.framing == .json, hasSuccess: success != nil)

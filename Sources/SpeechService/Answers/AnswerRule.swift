@@ -13,8 +13,8 @@ public struct AnswerRule: Sendable, Hashable {
     /// Texts that stand for a recording without speech, such as "[BLANK_AUDIO]"; in lower case and
     /// without white space.
     var silence: Set<String> = []
-    /// Whether an answer without a byte means no speech; otherwise it is a failure.
-    var emptyIsNoSpeech = false
+    /// What an answer without a byte means.
+    package var empty = EmptyAnswer.failure
     package var errors = ErrorPlaces()
     /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
     /// the first that is there counts.

@@ -92,7 +92,7 @@ struct TextReader: AnswerReader {
     }
 
     mutating func finish() throws(AnswerError) -> [Hypothesis] {
-        guard !bytes.isEmpty || rule.emptyIsNoSpeech else { throw .empty }
+        guard !bytes.isEmpty || rule.empty != .failure else { throw .empty }
         guard var text = String(validating: bytes, as: UTF8.self) else {
             throw .notText(offset: UTF8Check.firstInvalidOffset(in: bytes) ?? 0)
         }

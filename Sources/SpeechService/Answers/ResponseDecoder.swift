@@ -52,7 +52,7 @@ package struct AnswerHead: Sendable {
     package var mediaType: String? { header("content-type") }
 
     /// The first field of that name, in any case.
-    func header(_ name: String) -> String? {
+    package func header(_ name: String) -> String? {
         let name = name.lowercased()
         return headers.first { $0.name == name }?.value
     }

@@ -169,7 +169,7 @@ extension ProfileKey {
         ProfileKey("answer.success", .table, "what must be true of a good answer"),
         ProfileKey("answer.no-speech", .table, "what is true when nothing was heard"),
         ProfileKey("answer.silence", .list, "texts that say that nothing was heard"),
-        ProfileKey("answer.empty", .words(["failure", "no-speech"]), "what no byte at all means"),
+        ProfileKey("answer.empty", words(of: EmptyAnswer.self), "what no byte at all means"),
         ProfileKey("answer.errors.message", .list, "the path of the service's own words"),
         ProfileKey("answer.errors.code", .list, "the path of its code of an error"),
         ProfileKey("answer.header", .table, "the header field of the text"),
@@ -187,6 +187,9 @@ extension ProfileKey {
         ProfileKey("retry.codes", .list, "the codes of errors that are tried again"),
         ProfileKey("retry.token-codes", .list, "the codes that refuse the token"),
         ProfileKey("retry.retry-after", .flag, "whether Retry-After is heeded"),
+        ProfileKey(
+            "exchange.kind", words(of: ExchangePlan.Kind.self),
+            "one request, a job, or an upload that goes on where it was"),
         ProfileKey("exchange.seconds", .seconds, "how long the service may take for a job"),
         ProfileKey(
             "exchange.origins", .list, "where URLs in its answers may lead, without secrets"),

@@ -39,6 +39,8 @@ package final class Journal: Sendable {
 
     let home: JournalHome?
     let state: Mutex<State>
+    /// Apart from the state, of which other threads keep copies.
+    private let tail = Mutex(JournalTail())
     let written = Atomic(0)
     /// -1 before the first sync, which makes the key in an encrypted file durable.
     let durable = Atomic(-1)
@@ -122,6 +124,16 @@ package final class Journal: Sendable {
         return .bytes(count)
     }
 
+    /// Reads of the newest bytes, which memory has as well as the file; from any thread.
+    ///
+    /// - Returns: how many, at the start of the buffer; 0 when that offset is not among them.
+    package func readNewest(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let available = max(0, byteCount - offset)
+        return tail.withLock { tail in
+            unsafe tail.copy(from: offset, to: buffer.prefix(available))
+        }
+    }
+
     // MARK: - The journal thread
 
     /// Appends to memory when the disk refuses; called on the journal thread.
@@ -135,6 +147,7 @@ package final class Journal: Sendable {
         } else {
             do throws(SystemError) {
                 try file.write(bytes, at: offset)
+                tail.withLock { $0.append(bytes, at: offset) }
             } catch {
                 note(error)
                 try remember(bytes, in: leaveDisk(from: offset), at: offset)
@@ -203,6 +216,37 @@ package final class Journal: Sendable {
             try file.write(buffer.span.extracting(first: count), at: place)
             copied += count
         }
+    }
+}
+
+/// The newest bytes that the file has, for a reader that follows: it needs no system call for them,
+/// and the file's time of access stays.
+private struct JournalTail {
+    /// 128 ms of PCM are kept at least, and twice as much at most.
+    private static let limit = 4 << 10
+
+    private var bytes: [UInt8] = []
+    /// Of the first byte, in the journal.
+    private var start = 0
+
+    mutating func append(_ new: Span<UInt8>, at offset: Int) {
+        if new.count >= Self.limit {
+            bytes.removeAll(keepingCapacity: true)
+        } else if bytes.count + new.count > 2 * Self.limit {
+            bytes.removeFirst(bytes.count + new.count - Self.limit)
+        }
+        if bytes.isEmpty { bytes.reserveCapacity(2 * Self.limit) }
+        let kept = new.extracting(last: Self.limit)
+        unsafe kept.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+        start = offset + new.count - bytes.count
+    }
+
+    /// - Returns: how many bytes were copied; 0 when the first one is not here.
+    func copy(from offset: Int, to buffer: UnsafeMutableRawBufferPointer.SubSequence) -> Int {
+        guard offset >= start, offset < start + bytes.count else { return 0 }
+        let part = unsafe bytes[(offset - start)...].prefix(buffer.count)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer).copyBytes(from: part)
+        return part.count
     }
 }
 

@@ -15,7 +15,7 @@ package final class JournalLoop: Sendable {
     /// `onAppend` is called on the thread after a turn in which a journal grew or was sealed; it
     /// must not block.
     package init(onAppend: @escaping @Sendable () -> Void) throws(SystemError) {
-        let wakeup = try Wakeup()
+        let wakeup = try Wakeup(isPolled: false)
         marks = wakeup.marks
         loop = try WorkerLoop(name: "journal", wokenBy: wakeup) {
             JournalWorker(marks: wakeup.marks, onAppend: onAppend)

@@ -91,9 +91,9 @@ struct SyncWorker: Worker {
 
     private mutating func noteFirstDue() { firstDueAt = entries.lazy.map(\.dueAt).min() }
 
-    mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
-        defer { if pause != .goesOn { wokenAt = .now } }
-        return pause.wait(for: wakeup)
+    mutating func wait(for wakeup: Wakeup, _ pause: WorkerPause) {
+        wakeup.wait(pause)
+        if pause != .goesOn { wokenAt = .now }
     }
 
     mutating func end() { for entry in entries { entry.journal.finish() } }

@@ -6,8 +6,8 @@ package import LinuxPlatform
 ///
 /// Such as nothing but the recording, a form around it, or a JSON document in which it stands in
 /// base64. It is read at any offset and remembers none: an attempt begins at 0, and each attempt
-/// reads the same bytes. *Wire* offsets count bytes of the body, *source* offsets bytes of the
-/// recording.
+/// reads the same bytes. *Wire* offsets count bytes of the request, which may be a range of the whole
+/// body; *source* offsets count bytes of the recording.
 package struct RequestBody: Sendable {
     package enum Transform: Sendable, Equatable {
         case none
@@ -21,6 +21,10 @@ package struct RequestBody: Sendable {
     var sourceStart: Int
     var transform: Transform
     var epilogue: [UInt8]
+    /// The byte of the whole body at which the request begins: the service has those before it.
+    package var start = 0
+    /// The most bytes that the request sends; nil is all.
+    package var limit: Int?
     /// Sends `Content-Length` instead of chunks.
     ///
     /// Only for a sealed source.
@@ -45,12 +49,17 @@ package struct RequestBody: Sendable {
 
     // MARK: - Offsets
 
+    /// In bytes of the whole body, but for the recording's.
     private struct Extent {
-        /// A wire offset: the end of the recording's bytes so far.
+        /// The end of the recording's bytes so far.
         let sourceEnd: Int
         let sourceByteCount: Int
         /// The recording is complete: the epilogue follows.
         let isFinal: Bool
+        /// The end of the whole body; nil while the recording grows.
+        let wholeEnd: Int?
+        /// The end of what the request sends; nil while it is not known.
+        let end: Int?
     }
 
     private var extent: Extent {
@@ -62,22 +71,27 @@ package struct RequestBody: Sendable {
             case .none: count
             case .base64: isFinal ? Base64.characterCount(of: count) : count / 3 * 4
             }
+        let sourceEnd = prologue.count + wireCount
+        let wholeEnd = isFinal ? sourceEnd + epilogue.count : nil
+        let mostEnd = limit.map { start + $0 } ?? .max
+        let end = wholeEnd.map { max(start, min($0, mostEnd)) }
         return Extent(
-            sourceEnd: prologue.count + wireCount, sourceByteCount: count, isFinal: isFinal)
+            sourceEnd: sourceEnd, sourceByteCount: count, isFinal: isFinal, wholeEnd: wholeEnd,
+            end: end ?? (sourceEnd >= mostEnd ? mostEnd : nil))
     }
 
-    /// On the wire; nil while the recording grows.
-    var byteCount: Int? {
-        let extent = extent
-        return extent.isFinal ? extent.sourceEnd + epilogue.count : nil
-    }
+    /// On the wire; nil while it is not known.
+    var byteCount: Int? { extent.end.map { $0 - start } }
+
+    /// Of the whole body; nil while the recording grows.
+    package var wholeByteCount: Int? { extent.wholeEnd }
 
     /// Nil for a body in chunks.
     var contentLength: Int? { saysLength ? byteCount : nil }
 
     func isReady(at offset: Int) -> Bool {
         let extent = extent
-        return extent.isFinal || offset < extent.sourceEnd
+        return extent.end != nil || start + offset < extent.sourceEnd
     }
 
     /// Whether the bytes before a wire offset are all.
@@ -89,12 +103,13 @@ package struct RequestBody: Sendable {
     func tellsEnd(at offset: Int) -> Bool {
         let extent = extent
         guard extent.isFinal else { return false }
-        return offset > extent.sourceEnd || saysLength && isWhole(at: offset)
+        return start + offset > extent.sourceEnd || saysLength && isWhole(at: offset)
     }
 
-    /// Bytes of the source that end before a wire offset.
+    /// Bytes of the source that end before a wire offset, those that the service has before the
+    /// request among them.
     func sourceByteCount(at offset: Int) -> Int {
-        let wireCount = max(0, offset - prologue.count)
+        let wireCount = max(0, start + offset - prologue.count)
         let count =
             switch transform {
             case .none: wireCount
@@ -120,18 +135,20 @@ package struct RequestBody: Sendable {
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Read {
         let extent = extent
+        let place = start + offset
+        let most = min(buffer.count, (extent.end ?? .max) - place)
         var filled = 0
-        while filled < buffer.count {
-            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-            let count = unsafe try readPart(at: offset + filled, of: extent, into: room)
+        while filled < most {
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled..<most])
+            let count = unsafe try readPart(at: place + filled, of: extent, into: room)
             guard count > 0 else { break }
             filled += count
         }
         if filled > 0 { return .bytes(filled) }
-        let end = extent.sourceEnd + epilogue.count
-        return extent.isFinal && offset >= end ? .end : .nothingYet
+        return extent.end.map { place >= $0 } ?? false ? .end : .nothingYet
     }
 
+    /// The offset counts bytes of the whole body.
     private func readPart(
         at offset: Int, of extent: Extent, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {

@@ -12,12 +12,16 @@ extension CurlEasy {
         try set(CURLOPT_URL, request.url)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
-        let isGet = request.method == "GET"
-        try set(isGet ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
-        if !isGet, request.method != "POST" {
+        let hasBody = !["GET", "HEAD"].contains(request.method)
+        switch request.method {
+        case "GET": try set(CURLOPT_HTTPGET, 1)
+        case "HEAD": try set(CURLOPT_NOBODY, 1)
+        default: try set(CURLOPT_POST, 1)
+        }
+        if hasBody, request.method != "POST" {
             try set(CURLOPT_CUSTOMREQUEST, request.method)
         }
-        if !isGet, let length = request.body.contentLength {
+        if hasBody, let length = request.body.contentLength {
             try setOffset(CURLOPT_POSTFIELDSIZE_LARGE, length)
         }
         // Each encoding that libcurl can undo; what is counted and read is the decoded answer.
@@ -46,7 +50,7 @@ extension CurlEasy {
             // "Name:" would take a field away; this is how libcurl is told to send an empty one.
             value.isEmpty ? "\(name);" : "\(name): \(value)"
         }
-        try setHeaders([expectation] + lines)
+        try setHeaders([expectation] + (request.omitsType ? ["Content-Type:"] : []) + lines)
     }
 
     func forbidReuse() throws(CurlRefusal) { try set(CURLOPT_FORBID_REUSE, 1) }

@@ -77,18 +77,13 @@ internal import LinuxPlatform
     /// For all that has come by now.
     func actOnWhatIsReady() {
         let ready = ready
-        self.ready = []
+        self.ready.removeAll(keepingCapacity: true)
         for (number, events) in ready {
             // It may be closed since.
             guard let wish = wishes[number] else { continue }
-            let (isBroken, seen) = (!events.isDisjoint(with: .broken), events.intersection(wish))
             var mask: Int32 = 0
-            if seen.contains(.input) || isBroken && wish.contains(.input) {
-                mask |= CURL_CSELECT_IN
-            }
-            if seen.contains(.output) || isBroken && wish.contains(.output) {
-                mask |= CURL_CSELECT_OUT
-            }
+            if wish.meets(.input), events.meets(.input | .broken) { mask |= CURL_CSELECT_IN }
+            if wish.meets(.output), events.meets(.output | .broken) { mask |= CURL_CSELECT_OUT }
             if mask != 0 { act(number, mask) }
         }
         actOnTimer()
@@ -120,17 +115,17 @@ internal import LinuxPlatform
     /// Notes what is ready, and whether `wakeup` was signalled; waits for any of them or for the time,
     /// -1 for ever.
     func wait(milliseconds: Int32) {
-        for number in changed { sockets.watch(number, for: wishes[number] ?? []) }
+        for number in changed { sockets.watch(number, for: wishes[number] ?? .none) }
         changed.removeAll(keepingCapacity: true)
-        for found in sockets.wait(milliseconds: isWoken ? 0 : milliseconds) {
-            if found.number == wakeup { isWoken = true } else { ready.append(found) }
+        sockets.wait(milliseconds: isWoken ? 0 : milliseconds) { number, events in
+            if number == wakeup { isWoken = true } else { ready.append((number, events)) }
         }
     }
 
     /// Of a `Wakeup`; the edge of its signal is noted once.
     func watch(_ wakeup: Int32) {
         self.wakeup = wakeup
-        sockets.watch(wakeup, for: [.input, .edge])
+        sockets.watch(wakeup, for: .input | .edge)
     }
 
     func takeWakeup() -> Bool {
@@ -142,13 +137,11 @@ internal import LinuxPlatform
         if what == CURL_POLL_REMOVE {
             wishes[socket] = nil
             // At once: its number may belong to another socket soon.
-            sockets.watch(socket, for: [])
+            sockets.watch(socket, for: .none)
             return
         }
-        var wish: ReadySet.Events = []
-        if what & CURL_POLL_IN != 0 { wish.insert(.input) }
-        if what & CURL_POLL_OUT != 0 { wish.insert(.output) }
-        wishes[socket] = wish
+        let input = what & CURL_POLL_IN != 0 ? ReadySet.Events.input : .none
+        wishes[socket] = what & CURL_POLL_OUT != 0 ? input | .output : input
         changed.append(socket)
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurl
-internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 
@@ -52,7 +51,8 @@ final class Transfer: @unchecked Sendable {
         self.request = request
         self.observer = observer
         self.easy = easy
-        response = TransferResponse(to: request.url, limit: request.responseLimit)
+        response = TransferResponse(
+            to: request.url, limit: request.responseLimit, isHeadAlone: request.method == "HEAD")
         pace = request.bytesPerSecond.map { SendingPace(bytesPerSecond: $0, now: .now) }
         timings.began = progress.start
         try configure()
@@ -112,7 +112,7 @@ final class Transfer: @unchecked Sendable {
             lookForHangUp(now: now)
         }
         // A long answer is read on another thread, which knows later that it is complete.
-        if reading == .goesOn { noteReading() }
+        if reading == .goesOn, timings.firstByteIn != nil { noteReading() }
         if isAnsweredEarly { return endAsKnown(now) }
         switch request.deadlines.check(progress, now: now) {
         case .missed(let missed):
@@ -291,6 +291,9 @@ final class Transfer: @unchecked Sendable {
         touched.add(self)
         switch response.take(headerLine: headerLine) {
         case .goesOn: return true
+        case .interim(let status):
+            observer.transferDidReceiveInterim(status: status, headers: response.headers)
+            return true
         case .unusable(let reason):
             ownEnding = .badResponse(reason)
             return false
@@ -357,27 +360,16 @@ final class Transfer: @unchecked Sendable {
         observer.transferDidEnd(
             TransferResult(
                 ending: response.ending(
-                    own: ownEnding, failure: code == CURLE_OK ? nil : failure(code)),
+                    own: ownEnding,
+                    failure: easy.failure(code, of: request, isSent: timings.lastByteOut != nil)),
                 status: response.status, headers: response.headers,
                 sentByteCount: request.body.sourceByteCount(at: offset), wireByteCount: offset,
+                bodyStart: request.body.start,
                 framedByteCount: max(offset, easy.offset(CURLINFO_SIZE_UPLOAD_T)),
                 receivedByteCount: easy.offset(CURLINFO_SIZE_DOWNLOAD_T),
                 isBodyComplete: timings.lastByteOut != nil, timings: timings,
                 retryAfter: .seconds(wait),
                 hasReusedConnection: hasReusedConnection, route: route))
-    }
-
-    private func failure(_ code: CURLcode) -> TransferResult.Ending {
-        // The kernel gave up on bytes that the peer did not acknowledge (TCP_USER_TIMEOUT).
-        let isStall =
-            (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR)
-            && easy.long(CURLINFO_OS_ERRNO) == Int(ETIMEDOUT) && timings.lastByteOut == nil
-        return isStall
-            ? .timedOut(.stall)
-            : TransferResult.Ending(
-                code: code, text: easy.message(for: code),
-                proxyStatus: easy.long(CURLINFO_HTTP_CONNECTCODE),
-                systemCode: easy.long(CURLINFO_OS_ERRNO), url: request.url)
     }
 
     /// A deadline that passed during the TLS handshake says so.

@@ -26,7 +26,7 @@ final class TransferLoop: Transport {
     init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
         let wakeup = if let wakeup { wakeup } else { try Wakeup() }
         loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) {
-            TransferWorker(wokenBy: wakeup)
+            TransferWorker(marks: wakeup.marks)
         }
     }
 
@@ -68,13 +68,13 @@ struct TransferWorker: Worker {
     private let table: TransferTable?
     /// The end of every transfer without a table.
     private let refusal: TransferResult.Ending
-    /// Nil leaves it to the loop.
-    private let wakeup: Wakeup?
 
-    init(wokenBy wakeup: Wakeup? = nil) {
-        self.wakeup = wakeup
+    static let isPolling = true
+
+    /// The marks are those of bodies that have grown.
+    init(marks: Marks = Marks()) {
         do throws(CurlRefusal) {
-            table = try TransferTable(marks: wakeup?.marks ?? Marks())
+            table = try TransferTable(marks: marks)
             refusal = .cancelled
         } catch {
             table = nil
@@ -91,13 +91,11 @@ struct TransferWorker: Worker {
         return WorkerPause(until: table.turn())
     }
 
-    mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
-        guard let table else { return pause.wait(for: wakeup) }
-        let isWoken = table.wait(for: wakeup, milliseconds: pause.milliseconds)
-        guard isWoken, let own = self.wakeup else { return isWoken }
+    mutating func wait(for wakeup: Wakeup, _ pause: WorkerPause) {
+        guard let table else { return wakeup.wait(pause) }
+        let isWoken = table.wait(for: wakeup.descriptor, milliseconds: pause.milliseconds)
         // The table waits for the edge: there is nothing to read.
-        own.takeBack()
-        return false
+        if isWoken { wakeup.takeBack() }
     }
 
     mutating func end() { table?.cancelEverything() }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurl
+internal import Glibc
 internal import LinuxPlatform
 
 extension TransferResult.Ending {
@@ -79,5 +80,24 @@ extension TransferResult.Ending {
             url.contains("//\(host):\(port)/") || port == usualPort && url.contains("//\(host)/")
         }
         return isService ? reason : "\(host) port \(port): \(reason)"
+    }
+}
+
+extension CurlEasy {
+    /// Why the transfer of a request ended, or nil when it did not fail; `isSent`: the body whole.
+    func failure(
+        _ code: CURLcode, of request: TransferRequest, isSent: Bool
+    ) -> TransferResult.Ending? {
+        guard code != CURLE_OK else { return nil }
+        let systemCode = long(CURLINFO_OS_ERRNO)
+        // The kernel gave up on bytes that the peer did not acknowledge (TCP_USER_TIMEOUT).
+        let isStall =
+            (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR)
+            && systemCode == Int(ETIMEDOUT) && !isSent
+        return isStall
+            ? .timedOut(.stall)
+            : TransferResult.Ending(
+                code: code, text: message(for: code), proxyStatus: long(CURLINFO_HTTP_CONNECTCODE),
+                systemCode: systemCode, url: request.url)
     }
 }

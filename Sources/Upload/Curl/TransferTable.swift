@@ -49,8 +49,10 @@ final class TransferTable {
         }
     }
 
-    /// Every transfer is looked at this often, all at the same time.
+    /// Every transfer is looked at this often, all at the same time: in the first turn that is taken
+    /// for another reason within `roundSlack`, or then.
     private static let round = Duration.milliseconds(250)
+    private static let roundSlack = Duration.milliseconds(30)
 
     /// Advances the transfers that have something to do; returns when to do so again, nil for never.
     func turn() -> ContinuousClock.Instant? {
@@ -81,7 +83,7 @@ final class TransferTable {
             nextRound = now + Self.round
             roundCount += 1
         }
-        firstLook = nextRound
+        firstLook = nextRound + Self.roundSlack
         for transfer in transfers {
             if isRound || transfer.notes.nextLook <= now {
                 touched.add(transfer)
@@ -92,8 +94,8 @@ final class TransferTable {
     }
 
     private var nextTurn: ContinuousClock.Instant? {
-        var next = waiting.lazy.map(\.due).min()
-        if !transfers.isEmpty { next = min(next ?? nextRound, nextRound, firstLook) }
+        var next = transfers.isEmpty ? nil : firstLook
+        for start in waiting { next = min(next ?? start.due, start.due) }
         if let timer = multi.timer { next = min(next ?? timer, timer) }
         return next
     }
@@ -122,6 +124,7 @@ final class TransferTable {
     }
 
     private func begin(now: ContinuousClock.Instant) {
+        guard !waiting.isEmpty else { return }
         for start in waiting where start.due <= now {
             do throws(CurlRefusal) {
                 let transfer = try Transfer(

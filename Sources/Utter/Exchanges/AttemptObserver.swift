@@ -47,10 +47,15 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         if carriesRecording { run.didSend(byteCount: byteCount) }
     }
 
+    func transferDidReceiveInterim(status: Int, headers: [(name: String, value: String)]) {
+        guard status == 104 else { return }
+        run.handle(.learned(part: part, AnswerHead(headers: headers)))
+    }
+
     func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {
         let next = AnswerHead(headers: headers)
         (head, body) = (nil, [])
-        if step != nil, StatusVerdict.of(status: status) == .accepted {
+        if let step, StatusVerdict.of(status: status) == .accepted, !step.brings(next) {
             head = (status, next)
         } else {
             answer.begin(status: status, next)
@@ -130,7 +135,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     private func read(_ head: (status: Int, fields: AnswerHead), into reply: inout Reply) {
         guard reply.result.ending == .answered else { return }
         switch step?.use {
-        case nil: return
+        case nil, .upload?: return
         case .token(let use)?:
             guard let (token, lifetime) = use.read(body, at: Date().timeIntervalSince1970),
                 let credential = run.pipeline.tokens.insert(
@@ -146,5 +151,13 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
             answer.begin(status: head.status, head.fields)
             if answer.accumulate(body.span) { hear() }
         }
+    }
+}
+
+extension StepRequest {
+    /// Whether the answer with this head is the transcript, and read as it comes.
+    fileprivate func brings(_ head: AnswerHead) -> Bool {
+        guard case .upload = use else { return false }
+        return content == nil && !UploadAnswer.isIncomplete(head)
     }
 }

@@ -21,9 +21,13 @@ extension DeliveryPlan {
         if let step = request.step { service.headers = step.headers + service.headers }
         service.headers = TakeMark.filled(service.headers, by: id.text)
         let frame = frame(of: id)
-        var headers = service.requestHeaders(
-            contentType: request.step?.content.map { $0.mediaType ?? "" } ?? frame.contentType
-        ).map { (name: $0.name, value: $0.value) }.filter { !$0.value.isEmpty }
+        let upload = request.upload
+        let type =
+            upload.map { $0.contentType ?? frame.contentType }
+            ?? request.step?.content.map { $0.mediaType ?? "" } ?? frame.contentType
+        var headers = service.requestHeaders(contentType: type).map {
+            (name: $0.name, value: $0.value)
+        }.filter { !$0.value.isEmpty }
         // A live body does not know its length: one that says it is another.
         let suffix = idSuffix + (format.length != nil && frames > 0 ? "-whole" : "")
         let own = [
@@ -34,6 +38,11 @@ extension DeliveryPlan {
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
         var body = body(of: journal, frames, in: frame)
+        if let upload {
+            headers += upload.fields(
+                of: body, mediaType: frame.contentType, isComplete: request.isComplete)
+            body = upload.range(of: body)
+        }
         body.saysLength = request.saysLength
         if let content = request.step?.content {
             body = RequestBody(TakeMark.filled(content.bytes, by: id.text))
@@ -48,7 +57,10 @@ extension DeliveryPlan {
                 of: format, inBase64: frame.isBase64)
         }
         transfer.method = method
-        transfer.expectsContinue = request.carriesRecording && service.expectsContinue
+        transfer.omitsType = type.isEmpty
+        // While it waits for a consent, libcurl 7.88 takes no 104 for one.
+        transfer.expectsContinue =
+            request.carriesRecording && service.expectsContinue && upload == nil
         return transfer
     }
 
@@ -179,6 +191,8 @@ extension Journal: BodySource {
     package func readBytes(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
+        let count = unsafe readNewest(at: offset, into: buffer)
+        guard count == 0 else { return count }
         if case .bytes(let count) = unsafe try read(at: offset, into: buffer) { return count }
         return 0
     }

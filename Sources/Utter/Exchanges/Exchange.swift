@@ -8,14 +8,10 @@ internal import Upload
 /// Decides which requests deliver one part of a take: the next request, a wait, or the outcome.
 ///
 /// Pure: it is told how each request has ended, and says what follows. Nothing else knows how many
-/// requests make a delivery. `PostOnce` makes one, `JobExchange` the steps of a job, `TokenFirst`
-/// fetches a token before either. Others are values beside them. Those that send the recording in
-/// pieces need a body that ends before the recording does, and an account that adds the pieces up:
-/// `TakeOutcome` takes the last attempt for the whole body. Besides, each needs what is named here:
+/// requests make a delivery. `PostOnce` makes one, `JobExchange` the steps of a job,
+/// `UploadExchange` goes on where a broken request was, `TokenFirst` fetches a token before each of
+/// them. Others are values beside them, and need what is named here:
 ///
-/// - *Create, then append from the offset that the server names* (tus, the IETF draft): the range
-///   of the body is the request's, not the part's; the URL that the server has made is written down
-///   with the attempt (`TakeMachine.Action.note`), before the first byte goes there.
 /// - *Parts and a commit* (S3): each request sends a range of known length, as soon as the journal
 ///   has it: one more reason to wait beside the seal (`TakeMachine.Delivery.waiting`).
 /// - *Segments in parallel*: several parts of one take, each with an exchange of its own.
@@ -46,6 +42,9 @@ protocol Exchange: Sendable {
 
     /// Counts a request that nothing follows; `next` counts all others.
     mutating func record(_ result: TransferResult)
+
+    /// Hears an interim answer to the request that is under way.
+    mutating func learn(from interim: AnswerHead)
 }
 
 struct ExchangeRequest: Sendable, Equatable {
@@ -62,6 +61,9 @@ struct ExchangeRequest: Sendable, Equatable {
     var step: StepRequest?
 
     var carriesRecording: Bool { step?.content == nil }
+    /// Of an upload whose URL is a secret, that of its service.
+    var shownURL: String { (upload?.shownURL ?? url).description }
+    var upload: UploadRequest? { if case .upload(let use)? = step?.use { use } else { nil } }
     /// Not counted as an attempt to deliver the take.
     var isForToken: Bool { if case .token? = step?.use { true } else { false } }
 }
@@ -71,6 +73,7 @@ struct StepRequest: Sendable, Equatable {
         /// The answer to a step of a job.
         case job(JobStep, isLast: Bool)
         case token(TokenExchange)
+        case upload(UploadRequest)
     }
 
     var method: StepMethod
@@ -156,6 +159,8 @@ struct Moment: Sendable {
 
 extension Exchange {
     var progress: ExchangeProgress? { nil }
+
+    mutating func learn(from interim: AnswerHead) {}
 }
 
 extension TransferResult {
@@ -182,6 +187,10 @@ extension DeliveryPlan {
             case .job(let plan):
                 JobExchange(
                     plan, self, from: progress, wantsLength: wantsLength,
+                    attemptsBefore: attemptsBefore, takenBefore: takenBefore)
+            case .upload(let kind):
+                UploadExchange(
+                    kind, self, from: progress, wantsLength: wantsLength,
                     attemptsBefore: attemptsBefore, takenBefore: takenBefore)
             }
         guard let (use, request) = service.tokenRequest(uuid: "") else { return exchange }

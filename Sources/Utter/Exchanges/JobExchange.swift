@@ -57,12 +57,7 @@ struct JobExchange: Exchange {
     }
 
     private static func fingerprint(of plan: JobPlan, _ delivery: DeliveryPlan) -> String {
-        let words = delivery.service.words.sorted { $0.key < $1.key }
-            .map { "\($0.key)=\($0.value)" }
-        let steps = plan.steps.map { "\($0.name) \($0.url ?? "") \($0.content)" }
-        let texts =
-            [delivery.service.url.text, delivery.format.name, delivery.idSuffix] + words + steps
-        return String(FNV.hash(texts.joined(separator: "\n").utf8), radix: 16)
+        delivery.fingerprint(with: plan.steps.map { "\($0.name) \($0.url ?? "") \($0.content)" })
     }
 
     // MARK: - The request
@@ -230,4 +225,13 @@ struct JobExchange: Exchange {
     }
 
     private mutating func forget() { (index, values, unknownCount) = (0, [:], 0) }
+}
+
+extension DeliveryPlan {
+    /// Tells a delivery of several requests from those of other bodies or to other places.
+    func fingerprint(with others: [String]) -> String {
+        let words = service.words.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let texts = [service.url.text, format.name, idSuffix] + words + others
+        return String(FNV.hash(texts.joined(separator: "\n").utf8), radix: 16)
+    }
 }

@@ -24,6 +24,8 @@ struct PostOnce: Exchange {
     private(set) var request: ExchangeRequest
     private(set) var takenCount: Int
     private(set) var needsLength = false
+    /// What became of a request can be asked, so that one of unknown outcome may be repeated.
+    var knowsOutcome = false
     private let origin: Origin
     private let allowed: [Origin]
     private let policy: RetryPolicy
@@ -108,6 +110,15 @@ struct PostOnce: Exchange {
     }
 
     mutating func renew() { request.number += 1 }
+
+    /// The service has taken something since the failures before.
+    mutating func noteProgress() { (failures, failuresAfterRelease) = (0, 0) }
+
+    /// Sends what follows there.
+    mutating func lead(to url: ServiceURL?) { request.url = url ?? request.url }
+
+    /// Sends what follows with its length.
+    mutating func sayLength() { (request.saysLength, hasFallenBack) = (true, true) }
 
     mutating func record(_ result: TransferResult) {
         guard result.mayBeTaken else { return }
@@ -197,7 +208,7 @@ struct PostOnce: Exchange {
         let isAccepted = result.status != 411
         if isAccepted, detectsEnd { return nil }
         if framing == .auto, !request.saysLength {
-            (request.saysLength, hasFallenBack) = (true, true)
+            sayLength()
             request.number += 1
             starts.append(now.elapsed)
             return .request(after: Pause(isForLength: true))
@@ -212,7 +223,9 @@ struct PostOnce: Exchange {
         request.wantsFreshConnection = true
         if result.ending == .timedOut(.whole) { return .failed(failure) }
         // An answer that says that it failed leaves nothing unknown.
-        if result.mayBeTaken, result.ending != .answered, policy.unknownOutcome != .resend {
+        if result.mayBeTaken, result.ending != .answered, !knowsOutcome,
+            policy.unknownOutcome != .resend
+        {
             return .failed(failure)
         }
         // That an idle connection was closed says nothing of the service.

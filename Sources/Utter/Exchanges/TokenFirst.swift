@@ -65,6 +65,10 @@ struct TokenFirst: Exchange {
         if engine == nil { exchange.record(result) }
     }
 
+    mutating func learn(from interim: AnswerHead) {
+        if engine == nil { exchange.learn(from: interim) }
+    }
+
     mutating func next(
         after reply: Reply, isSpeaking: Bool, at now: Moment
     ) -> ExchangeStep {

@@ -318,7 +318,7 @@ extension TakeManifest {
                 isHeld = true
                 keep(reason: reason)
             } else {
-                keep(.answered, reason: nil)
+                keep(.answered, reason: outcome.isStored ? "stored" : nil)
                 (unreadAnswer, isUnreadAnswerWhole) = (nil, nil)
             }
         case .failure(let failure):

@@ -18,6 +18,8 @@ extension TakeMachine {
         case sealed(JournalSeal)
         case noted(part: Int)
         case connected(part: Int)
+        /// An interim answer to a request says where its upload can be gone on with.
+        case learned(part: Int, AnswerHead)
         case heard(part: Int, Transcript)
         case ended(part: Int, Reply)
         case digested(part: Int, String?)

@@ -93,6 +93,7 @@ struct TakeMachine: Sendable {
         case .noted(let index): note(index)
         case .connected(let index):
             actions.append(.tell(.connected(attempt: parts[index].exchange.request.number)))
+        case .learned(let index, let head): learn(index, head)
         case .heard(let index, let words): hear(index, words)
         case .ended(let index, let reply): end(index, reply, now)
         case .digested(let index, let digest):
@@ -225,6 +226,15 @@ struct TakeMachine: Sendable {
         }
     }
 
+    private mutating func learn(_ index: Int, _ head: AnswerHead) {
+        guard case .sending = parts[index].delivery else { return }
+        let before = parts[index].exchange.progress
+        parts[index].exchange.learn(from: head)
+        guard parts[index].exchange.progress != before else { return }
+        saveProgress(of: index, unless: before)
+        actions.append(.saveAgain)
+    }
+
     private mutating func hear(_ index: Int, _ words: Transcript) {
         guard case .sending = parts[index].delivery else { return }
         parts[index].transcript = words
@@ -276,7 +286,7 @@ struct TakeMachine: Sendable {
             }
             if pause.isForLength { tellEarlyAnswer(reply.result, isResent: true) }
             let next = parts[index].exchange.request
-            actions.append(.tell(.resending(attempt: next.number, url: next.url.description)))
+            actions.append(.tell(.resending(attempt: next.number, url: next.shownURL)))
             digest(index)
             begin(index, after: pause)
         case .failed(let failure):
@@ -320,7 +330,7 @@ struct TakeMachine: Sendable {
     private mutating func save(_ request: ExchangeRequest, _ result: TransferResult) {
         guard !request.isForToken else { return }
         let attempt = TakeAttempt(
-            number: request.number, url: request.url.description, result: result,
+            number: request.number, url: request.shownURL, result: result,
             carriesRecording: request.carriesRecording)
         // Of a question that is asked again and again the last counts.
         if let last = attempts.last, last.number == attempt.number { attempts.removeLast() }

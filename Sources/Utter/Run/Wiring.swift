@@ -217,7 +217,7 @@ final class Wiring: Sendable {
             return run.handle(.noted(part: part))
         }
         notes.send {
-            record.beginTransfer(request.number, to: request.url.description)
+            record.beginTransfer(request.number, to: request.shownURL)
             run.handle(.noted(part: part))
         }
     }
@@ -230,15 +230,18 @@ final class Wiring: Sendable {
             return run.handle(.ended(part: part, Reply(result: .unstarted(ending))))
         }
         let plan = run.openedPlan
+        // All requests of an upload send ranges of one body.
+        let frames = request.upload.map { $0.isOfWhole ? run.account.encodedFrames : 0 }
         var body = plan.request(
-            request, for: journal, frames: run.statedFrames(), of: run.id, token: run.token)
-        if request.carriesRecording {
+            request, for: journal, frames: frames ?? run.statedFrames(), of: run.id,
+            token: run.token)
+        if request.carriesRecording, request.upload == nil {
             // On the transfer thread, when the request begins and before its body ends.
             body.lateHeaders = { [weak run, plan] in
                 run?.digest(of: part).map { plan.digestHeaders($0) } ?? []
             }
-            run.willSend()
         }
+        if request.carriesRecording { run.willSend() }
         body.session = run.session
         body.growth = run.growth
         body.mayEndBody = { [weak run] in run?.isWanted(part) ?? false }

@@ -177,7 +177,7 @@ package enum ExitStatus: Int32 {
                 self =
                     !outcome.isWhole
                     ? .unusableAnswer
-                    : transcript.text.isEmpty ? .heardNothing : .textPrinted
+                    : transcript.text.isEmpty && !outcome.isStored ? .heardNothing : .textPrinted
             }
         }
     }

@@ -38,7 +38,7 @@ struct RecorderPlans {
             let source = try options.voice.source()
             return Microphone(device: source.device, period: source.period)
         }
-        return try orFailure { try keeper.preRoll.source() }
+        return keeper.preRoll
     }
 
     /// Reads what is new, and keeps ready what the next take needs.
@@ -68,7 +68,8 @@ struct RecorderPlans {
     private mutating func keepMicrophone() throws(CommandFailure) {
         guard let preRoll else { return }
         let source = try options.voice.source()
-        guard keeper.map({ $0.source != source }) ?? true else { return }
+        // After a driver that hung the device is opened anew.
+        guard keeper.map({ $0.source != source || $0.preRoll.isOver }) ?? true else { return }
         keeper?.preRoll.shutDown()
         keeper = nil
         let microphone = Microphone(device: source.device, period: source.period)

@@ -25,7 +25,8 @@ enum Recording {
             guard case .owned(let owner) = try ControlOwner.claim(place) else { return }
             return try await serve(nil, at: place, owner, options)
         }
-        let sayHow = options.sayHow
+        // To compare options takes milliseconds, and the command alone says nothing.
+        let sayHow = CommandLine.arguments.count > 2 && options.sayHow
         if sayHow { try refuseElsewhere(place) }
         let isForeground = try KnownSettings.foreground.value() == true
         let texts = try TextOutput(options.output.texts, form: .text, isVoice: true)

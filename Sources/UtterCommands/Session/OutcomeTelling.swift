@@ -46,6 +46,8 @@ struct OutcomeTelling {
         case .success(let transcript):
             if !outcome.isWhole {
                 lines += partLines
+            } else if outcome.isStored {
+                if !output.quiet { lines.append(.line(named("stored"))) }
             } else if transcript.text.isEmpty {
                 if !output.quiet { lines += nothingHeardLines }
             } else if outcome.imbalance != nil || keepsAudio && !output.quiet {

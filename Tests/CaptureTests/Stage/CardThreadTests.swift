@@ -109,12 +109,12 @@ extension Observed where Value == [SignalState] {
 }
 
 /// A take of a scripted microphone in a capture loop of its own.
-private final class LiveTake: Sendable {
+final class LiveTake: Sendable {
     let source: ScriptedMicrophone
     let loop: CaptureLoop
     let control = CaptureControl()
     let account = CaptureAccount()
-    let (began, ended) = (Gate(), Gate())
+    let (late, opened, began, ended) = (Gate(), Gate(), Gate(), Gate())
     let signals = Observed<[SignalState]>([])
     let ends = Observed(0)
     private let told = Mutex<CaptureEnd?>(nil)
@@ -122,8 +122,8 @@ private final class LiveTake: Sendable {
     private let bytes = Mutex<[UInt8]>([])
 
     init(
-        _ source: ScriptedMicrophone, patience: Duration = .seconds(5),
-        closing: Duration = .seconds(1)
+        _ source: ScriptedMicrophone, keptOpenBy preRoll: PreRoll? = nil,
+        patience: Duration = .seconds(5), closing: Duration = .seconds(1)
     ) throws {
         self.source = source
         let ring = ByteRing(minimumCapacity: 1 << 17)
@@ -131,7 +131,7 @@ private final class LiveTake: Sendable {
         loop = try CaptureLoop(onWrite: {})
         loop.add(
             CaptureStage(
-                source: source, encoder: WAVEncoder(), producer: ring.takeProducer(),
+                source: preRoll ?? source, encoder: WAVEncoder(), producer: ring.takeProducer(),
                 plan: CapturePlan(tail: .none), control: control, account: account,
                 tell: { [weak self] in self?.note($0) }),
             patience: patience, closing: closing)
@@ -141,6 +141,8 @@ private final class LiveTake: Sendable {
 
     private func note(_ event: CaptureEvent) {
         switch event {
+        case .late: late.open()
+        case .opened: opened.open()
         case .began: began.open()
         case .signal(let state): signals.update { $0.append(state) }
         case .ended(let end):

@@ -120,14 +120,14 @@ import Testing
         "aliyun", "assemblyai", "assemblyai-batch", "assemblyai-dictation", "azure", "azure-fast",
         "baidu", "cloudflare", "deepgram", "elevenlabs", "gladia", "google", "groq",
         "home-assistant", "hugging-face", "kaldi-gstreamer", "lex-v1", "lex-v2", "nvidia-nim",
-        "ovos", "revai", "rhasspy", "sber", "soniox", "speechmatics", "volcengine", "vosk",
+        "ovos", "revai", "rhasspy", "sber", "soniox", "speechmatics", "tus", "volcengine", "vosk",
         "watson", "whisper-asr-webservice", "whisper-cpp", "wyoming", "yandex",
     ]
 
     /// Services whose documentation knows failures with a refusing status alone.
     private static let failsByStatus: Set = [
         "assemblyai-dictation", "azure-fast", "deepgram", "google", "hugging-face", "lex-v1",
-        "lex-v2", "ovos", "rhasspy", "vosk", "whisper-asr-webservice", "wyoming",
+        "lex-v2", "ovos", "rhasspy", "tus", "vosk", "whisper-asr-webservice", "wyoming",
     ]
 
     @Test(arguments: ShippedProfiles.names)

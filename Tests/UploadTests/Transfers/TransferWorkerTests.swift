@@ -9,19 +9,20 @@ import Testing
 @Suite struct TransferWorkerTests {
     @Test func withoutTransfersTheWaitEndsWithTheWakeUpAndNoSooner() async throws {
         let (wakeup, isWaiting) = (try Wakeup(), Gate())
+        let isSignalled = Observed(false)
         let ends = Observed(0)
         let waiting = try NamedThread(name: "transfer") {
             var worker = TransferWorker()
             let pause = worker.turn(isLast: false)
             isWaiting.open()
             // libcurl takes no negative time: it would not wait.
-            var isWoken = false
-            while pause == .untilWoken, !isWoken {
-                isWoken = worker.wait(for: wakeup.descriptor, pause)
+            while pause == .untilWoken, !isSignalled.value {
+                worker.wait(for: wakeup, pause)
                 ends.update { $0 += 1 }
             }
         }
         #expect(await isWaiting.wait())
+        isSignalled.update { $0 = true }
         wakeup.signal()
         await onOwnThread { waiting.join() }
         #expect(ends.value == 1)

@@ -6,22 +6,33 @@ internal import Settings
 package enum ExchangePlan: Sendable, Hashable {
     case post
     case job(JobPlan)
+    case upload(UploadProtocol)
 
-    private enum Kind: String, CaseIterable { case post, job }
+    package enum Kind: String, CaseIterable { case post, job, resumable, tus }
 
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         switch try reader.word("kind", as: Kind.self) ?? .post {
         case .post: self = .post
         case .job: self = .job(try JobPlan(&reader))
+        case .resumable: self = .upload(.resumable)
+        case .tus: self = .upload(.tus)
         }
     }
 
     var words: [String] {
         switch self {
-        case .post: []
+        case .post, .upload: []
         case .job(let plan): plan.words
         }
     }
+}
+
+/// How a recording goes on where it was, after its connection broke.
+package enum UploadProtocol: String, Sendable, Hashable {
+    /// Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload, interop version 8).
+    case resumable
+    /// tus 1.0 with creation and, while the speaker speaks, creation-defer-length.
+    case tus
 }
 
 extension JobPlan {

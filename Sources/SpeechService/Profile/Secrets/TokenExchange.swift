@@ -106,7 +106,9 @@ package enum StepMethod: String, Sendable, CaseIterable {
     case get = "GET"
     case post = "POST"
     case put = "PUT"
+    case patch = "PATCH"
     case delete = "DELETE"
+    case head = "HEAD"
 }
 
 package struct ClientSecrets: Sendable {

@@ -19,7 +19,8 @@ public struct TakeAccount: Sendable, Equatable {
     package var journaledBytes: Int
     /// The journal's byte at which the body begins.
     package var bodyOffset: Int
-    /// Bytes of the journal that the last attempt's connection took.
+    /// Bytes of the journal that the last attempt's connection took, and those before them that the
+    /// service had from earlier ones.
     public var sentBytes: Int
     /// Bytes of the body that it took: with what stands around the recording, and in base64.
     package var wireBytes: Int
@@ -37,7 +38,8 @@ extension TakeAccount {
             encodedFrames: capture.encodedFrames, encodedBytes: capture.encodedBytes,
             journaledBytes: seal?.byteCount ?? 0, bodyOffset: bodyOffset,
             sentBytes: attempt?.result.sentByteCount ?? 0,
-            wireBytes: attempt?.result.wireByteCount ?? 0, sha256: seal?.sha256 ?? "")
+            wireBytes: attempt.map { $0.result.bodyStart + $0.result.wireByteCount } ?? 0,
+            sha256: seal?.sha256 ?? "")
     }
 
     /// What must hold for a take besides its numbers.

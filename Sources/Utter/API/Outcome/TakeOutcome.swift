@@ -42,6 +42,8 @@ public struct TakeOutcome: Sendable {
     /// From the end of the recording to the complete answer; nil without an answer.
     package var answerDelay: Duration?
     package var times = TakeTimes()
+    /// The service answers with no text.
+    var isOfStore = false
 }
 
 extension TakeOutcome {
@@ -70,6 +72,7 @@ extension TakeOutcome {
             answerDelay: ending.answerDelay, times: times)
         let own = attempts.count { $0.carriesRecording && $0.result.mayBeTaken }
         takenBefore = max(0, takenCount - own)
+        isOfStore = run.plan.service.answer.empty == .stored
     }
 
     /// How many requests were made because a service pointed to another place.
@@ -91,6 +94,9 @@ extension TakeOutcome {
         if case .success = result { answeredAfter == nil } else { false }
     }
 
+    /// Whether the service keeps the recording and recognises nothing: there is no text to come.
+    public var isStored: Bool { isOfStore && (try? result.get().text.isEmpty) ?? false }
+
     /// The length of the recording, silence in place of gaps included.
     public var length: Duration { StreamFormat.speech.duration(ofFrames: account.encodedFrames) }
 
@@ -103,7 +109,7 @@ extension TakeOutcome {
             return "the service answered when it had \(Self.seconds(answeredAfter)) of "
                 + Self.seconds(length)
         }
-        guard transcript.text.isEmpty else { return nil }
+        guard transcript.text.isEmpty, !isStored else { return nil }
         guard capture.hasVoice == false else { return "heard nothing" }
         let peak = peakDecibels.map { " (peak \(Int($0.rounded())) dBFS)" }
         return "no speech heard" + (peak ?? "")

@@ -170,7 +170,7 @@ extension Pipeline {
         let unsendable = plan.limitFailure(
             frames: frames, byteCount: journal.byteCount)
         if !wantsSecrets, !first.isForToken, unsendable == nil {
-            manifest.beginTransfer(first.number, at: Date(), to: first.url.description)
+            manifest.beginTransfer(first.number, at: Date(), to: first.shownURL)
         }
         // Before the first byte leaves, so that a recovery knows that the take may have been
         // sent. A full disk is no reason not to send what fills it.

@@ -17,7 +17,9 @@ extension Environment {
     }
 
     /// Where takes are kept: `$XDG_STATE_HOME/utter`, or `~/.local/state/utter`.
-    static var stateFolder: String { folder("XDG_STATE_HOME", orBelowHome: "/.local/state") }
+    package static var stateFolder: String {
+        folder("XDG_STATE_HOME", orBelowHome: "/.local/state")
+    }
 }
 
 /// What the environment says of the service: `UTTER_URL`, and `UTTER_TOKEN`, which belongs to it.

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Feeds a recogniser with an upload's file from its first byte, as far and as fast as it grows.
+///
+/// It does not matter who appends, or whether the endpoint has been started anew in between.
+struct UploadFeed: Sendable {
+    let upload: Upload
+    let shelf: UploadShelf
+    let pool: RecogniserPool
+    let ledger: AnswerLedger
+
+    /// How long a recogniser is waited for.
+    private static let patience = Duration.seconds(10)
+
+    @concurrent func run() async {
+        var ending: RecognitionEvents.Event
+        repeat {
+            ending = await recognise()
+        } while upload.endFeed(ending) && upload.beginFeed()
+        if case .failed(let failure) = ending, failure.isOfRecording {
+            await shelf.remove(upload)
+        }
+    }
+
+    @concurrent private func recognise() async -> RecognitionEvents.Event {
+        let job: RecognitionJob
+        do {
+            job = try RecognitionJob(try AudioMediaType(parsing: upload.manifest.mediaType))
+            guard try await pool.begin(job, waitingUpTo: Self.patience) else {
+                return .failed(.noRecogniser)
+            }
+        } catch {
+            return .failed(.recogniserFailed)
+        }
+        async let ticket = fill(job)
+        while true {
+            let event = await job.events.next()
+            if case .partial(let partial) = event {
+                upload.tell(partial)
+                continue
+            }
+            upload.stopFeed(.recogniserFailed)
+            let ticket = await ticket
+            if case .final(let recognition) = event {
+                // Before it is sent: a client that does not get it asks again.
+                await shelf.keep(recognition, of: upload)
+                if let ticket { ledger.commit(ticket, recognition) }
+            } else if let ticket {
+                ledger.abandon(ticket)
+            }
+            return event
+        }
+    }
+
+    /// Hands the bytes over until their end.
+    ///
+    /// - Returns: the ticket under which others wait for the answer, if any.
+    @concurrent private func fill(_ job: RecognitionJob) async -> AnswerLedger.Ticket? {
+        var body = BodyIdentity()
+        while true {
+            switch await upload.piece(from: body.byteCount) {
+            case .bytes(let bytes):
+                body.add(bytes.span)
+                await job.body.append(bytes)
+            case .failed(let failure):
+                job.body.fail(failure)
+                return nil
+            case .end:
+                defer { job.body.finish() }
+                guard body.agrees(with: upload.manifest.digest) else {
+                    job.body.fail(.digestMismatch)
+                    return nil
+                }
+                return await claim(body, for: job)
+            }
+        }
+    }
+
+    /// Notes the whole body under its key; fails the job when the key is another recording's.
+    @concurrent private func claim(
+        _ body: BodyIdentity, for job: RecognitionJob
+    ) async -> AnswerLedger.Ticket? {
+        guard let key = upload.manifest.key else { return nil }
+        switch ledger.admit(key, giveUp: { job.body.fail(.superseded) }) {
+        case .new(let ticket, _):
+            return ledger.complete(ticket, body) ? ticket : nil
+        case .known:
+            // The same recording gets the same text each time.
+            if await ledger.verdict(key, body) == .conflict { job.body.fail(.otherRecording) }
+            return nil
+        }
+    }
+}

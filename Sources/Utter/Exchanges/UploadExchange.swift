@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+internal import SpeechService
+internal import TakeStore
+internal import Upload
+
+/// One upload that goes on where it was after its connection broke, and whose answer is the
+/// transcript.
+///
+/// The service makes the upload, and says at which URL: in an interim answer to the recording itself
+/// (the IETF draft), or to a request of its own (tus). From then on a break costs a question, how many
+/// bytes the service has, and the recording goes on from there. `progress` holds the URL, so that
+/// another process goes on with the same upload. Without a URL, each attempt begins at byte 0.
+struct UploadExchange: Exchange {
+    /// What the service has made for this recording.
+    private struct Resource {
+        var url: ServiceURL
+        /// What the service is known to have, in bytes of the whole body.
+        var offset = 0
+        /// The service knows the length of the whole body.
+        var knowsLength = false
+    }
+
+    private enum Step: String {
+        /// The request that makes the upload.
+        case create
+        /// How many bytes the service has.
+        case ask
+        /// The recording from there on.
+        case append
+    }
+
+    /// New uploads in a row that may be begun because the service forgets them.
+    private static let renewalLimit = 3
+    /// Answers in a row after which nothing has moved.
+    private static let standstillLimit = 8
+    /// The longest pause for an upload that the service holds locked.
+    private static let longestLock = Duration.seconds(60)
+
+    private let kind: UploadProtocol
+    private let delivery: DeliveryPlan
+    /// Distinguishes this body from others.
+    private let fingerprint: String
+    private var engine: PostOnce
+    private var step = Step.create
+    private var upload: Resource?
+    /// The most bytes of the whole body that any request has sent.
+    private var sent = 0
+    /// The upload's recording was complete before its first byte, which may say so.
+    private var isOfWhole = false
+    /// The service takes no longer requests.
+    private var limit: Int?
+    /// The upload is made by a request without content.
+    private var isCareful: Bool
+    /// Of the service's answers.
+    private var standstills = 0
+    private var renewals = 0
+    /// Uploads that the service may have taken whole, without this one.
+    private var takenBefore: Int
+    private var mayBeTaken = false
+
+    /// Goes on where an earlier run stopped.
+    init(
+        _ kind: UploadProtocol, _ delivery: DeliveryPlan, from progress: ExchangeProgress? = nil,
+        wantsLength: Bool = false, attemptsBefore: Int = 0, takenBefore: Int = 0
+    ) {
+        self.kind = kind
+        self.delivery = delivery
+        self.takenBefore = takenBefore
+        isCareful = kind == .tus
+        engine = PostOnce(delivery, wantsLength: wantsLength, attemptsBefore: attemptsBefore)
+        fingerprint = delivery.fingerprint(with: [kind.rawValue, "\(delivery.service.body)"])
+        guard let progress, progress.plan == fingerprint, let text = progress.values["upload"],
+            // A text that does not parse leads nowhere.
+            let url = try? ServiceURL(text), isAllowed(url)
+        else { return }
+        upload = Resource(url: url)
+        sent = progress.values["sent"].flatMap { Int($0) } ?? .max
+        isOfWhole = progress.values["whole"] != nil
+        mayBeTaken = progress.unknown != nil
+        self.takenBefore = max(0, takenBefore - (mayBeTaken ? 1 : 0))
+        go(to: .ask)
+    }
+
+    private func isAllowed(_ url: ServiceURL) -> Bool {
+        url.origin == delivery.service.url.origin
+            || delivery.redirectOrigins.contains(url.origin)
+    }
+
+    // MARK: - The request
+
+    var request: ExchangeRequest {
+        var request = engine.request
+        var use = UploadRequest(kind: kind, step: .append, start: upload?.offset ?? 0, limit: limit)
+        use.isOfWhole = isOfWhole
+        use.shownURL = delivery.service.url
+        use.saysLength = upload?.knowsLength == false
+        var method = StepMethod.patch
+        var content: StepRequest.Content?
+        switch step {
+        case .create:
+            use.step = isCareful ? .createEmpty : .create
+            method = request.method == .put ? .put : .post
+            if isCareful { content = StepRequest.Content() }
+        case .ask:
+            use.step = .ask
+            method = .head
+            content = StepRequest.Content()
+        case .append: break
+        }
+        request.step = StepRequest(
+            method: method, content: content, carriesSecrets: true, use: .upload(use))
+        // tus is told the length with the last bytes, and no bytes follow it.
+        let awaitsLength = kind == .tus && step == .append && isLengthAwaited
+        request.saysLength = content == nil && (request.saysLength || awaitsLength)
+        return request
+    }
+
+    /// The service has all that was said when the request began, and waits for the length.
+    private var isLengthAwaited: Bool {
+        guard let upload, !upload.knowsLength else { return false }
+        return mayBeTaken && upload.offset == sent
+    }
+
+    mutating func begin(isComplete: Bool) -> ExchangeRequest {
+        _ = engine.begin(isComplete: isComplete)
+        if upload == nil { isOfWhole = isComplete }
+        return request
+    }
+
+    mutating func renew() { engine.renew() }
+
+    private mutating func go(to next: Step) {
+        step = next
+        engine.lead(to: next == .create ? delivery.service.url : upload?.url)
+        // What became of a request can be asked.
+        engine.knowsOutcome = upload != nil
+    }
+
+    // MARK: - What is known
+
+    var takenCount: Int { takenBefore + (mayBeTaken ? 1 : 0) }
+
+    var needsLength: Bool { engine.needsLength }
+
+    var progress: ExchangeProgress? {
+        guard let upload else { return nil }
+        var values = ["upload": upload.url.text, "sent": "\(sent)"]
+        if isOfWhole { values["whole"] = "yes" }
+        return ExchangeProgress(
+            step: "upload", values: values, plan: fingerprint, unknown: mayBeTaken ? 1 : nil)
+    }
+
+    mutating func record(_ result: TransferResult) {
+        guard request.carriesRecording else { return }
+        engine.record(result)
+        sent = max(sent == .max ? 0 : sent, result.bodyStart + result.wireByteCount)
+        if result.mayBeTaken { mayBeTaken = true }
+    }
+
+    /// Hears where the service has made the upload (104).
+    mutating func learn(from interim: AnswerHead) {
+        guard step == .create, kind == .resumable, UploadAnswer.isOurs(interim) else { return }
+        adopt(interim)
+    }
+
+    private mutating func adopt(_ head: AnswerHead) {
+        limit = UploadAnswer.limit(in: head) ?? limit
+        guard upload == nil, let location = head.header("location"),
+            // A text that does not parse leads nowhere.
+            let url = try? engine.request.url.resolving(location: location), isAllowed(url)
+        else { return }
+        upload = Resource(url: url)
+        engine.knowsOutcome = true
+    }
+
+    // MARK: - After a request
+
+    mutating func next(
+        after reply: Reply, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep {
+        record(reply.result)
+        guard reply.result.ending == .answered, let status = reply.result.status else {
+            return judge(reply, isSpeaking: isSpeaking, at: now)
+        }
+        let head = AnswerHead(headers: reply.result.headers)
+        limit = UploadAnswer.limit(in: head) ?? limit
+        switch (step, status) {
+        case (_, 200..<300) where UploadAnswer.isComplete(head) && reply.result.isEarlyAnswer:
+            upload = nil
+            return reply.failure.map { .failed(.answerUnusable($0)) } ?? .answeredInPart
+        case (.create, 200..<300) where isCareful || UploadAnswer.isIncomplete(head):
+            adopt(head)
+            guard upload != nil else {
+                return .failed(.responseUnusable(reason: "it names no upload at this service"))
+            }
+            return goOn(from: UploadAnswer.offset(in: head) ?? (isCareful ? 0 : nil))
+        case (.ask, 200..<300):
+            guard let offset = UploadAnswer.offset(in: head) else {
+                return beginAnew(or: reply, isSpeaking, now)
+            }
+            upload?.knowsLength = UploadAnswer.knowsLength(head)
+            return goOn(from: offset)
+        case (.append, 200..<300) where isUnfinished(head, reply.result):
+            return goOn(from: UploadAnswer.offset(in: head))
+        case (.append, 400) where kind == .tus && !engine.request.saysLength:
+            // It takes no chunks.
+            engine.sayLength()
+            return again(.ask)
+        case (.append, 409), (.append, 422): return stand(.ask, or: reply, isSpeaking, now)
+        case (.ask, 423), (.append, 423):
+            return stand(.ask, after: lockPause, or: reply, isSpeaking, now)
+        case (_, 413) where limit != nil && !(isCareful && step == .create):
+            // In pieces of that length.
+            isCareful = isCareful || upload == nil
+            return stand(upload == nil ? .create : .ask, or: reply, isSpeaking, now)
+        case (.ask, 400..<405), (.append, 400..<405), (.ask, 410), (.append, 410):
+            guard status != 401, !UploadAnswer.isComplete(head) else { break }
+            return beginAnew(or: reply, isSpeaking, now)
+        default: break
+        }
+        return judge(reply, isSpeaking: isSpeaking, at: now)
+    }
+
+    /// Judges a reply as one to a recording, and asks after a break.
+    private mutating func judge(
+        _ reply: Reply, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep {
+        let next = engine.next(after: reply, isSpeaking: isSpeaking, at: now)
+        if step != .create, [307, 308].contains(reply.result.status) {
+            upload?.url = engine.request.url
+        }
+        if case .request = next, upload != nil { go(to: .ask) }
+        if case .answered = next { upload = nil }
+        return next
+    }
+
+    /// Whether the answer to an append is the upload's and not the recording's.
+    private func isUnfinished(_ head: AnswerHead, _ result: TransferResult) -> Bool {
+        guard result.isBodyComplete else { return true }
+        switch kind {
+        case .resumable: return UploadAnswer.isIncomplete(head)
+        case .tus:
+            let end = result.bodyStart + result.wireByteCount
+            let isShort = UploadAnswer.offset(in: head).map { $0 < end } ?? false
+            return isShort || !(upload?.knowsLength ?? false || engine.request.isComplete)
+        }
+    }
+
+    private mutating func goOn(from offset: Int?) -> ExchangeStep {
+        // With these requests the length is said as soon as it is known.
+        if kind == .tus, step != .ask, engine.request.isComplete { upload?.knowsLength = true }
+        guard let offset else { return again(.ask) }
+        let before = upload?.offset ?? 0
+        // An offset never falls (§ Offset), and none has what was not sent.
+        guard offset >= before, offset <= sent else { return forget() }
+        if offset > before { (standstills, renewals) = (0, 0) }
+        // A link that lets a second of sound through between two breaks is no dead one.
+        if offset - before >= delivery.format.nominalByteRate { engine.noteProgress() }
+        if offset == before, step == .append { standstills += 1 }
+        guard standstills <= Self.standstillLimit else {
+            return .failed(.responseUnusable(reason: "it takes no more of the recording"))
+        }
+        upload?.offset = offset
+        return again(.append)
+    }
+
+    private mutating func again(_ next: Step, after pause: Duration = .zero) -> ExchangeStep {
+        engine.renew()
+        go(to: next)
+        return .request(after: Pause(duration: pause, atLeast: pause, isOfNextStep: true))
+    }
+
+    /// Tries once more after an answer that moves nothing, but not for ever.
+    private mutating func stand(
+        _ next: Step, after pause: Duration = .zero, or reply: Reply, _ isSpeaking: Bool,
+        _ now: Moment
+    ) -> ExchangeStep {
+        standstills += 1
+        guard standstills <= Self.standstillLimit else {
+            return engine.next(after: reply, isSpeaking: isSpeaking, at: now)
+        }
+        return again(next, after: pause)
+    }
+
+    private var lockPause: Duration {
+        min(.seconds(1 << min(standstills, 6)), Self.longestLock)
+    }
+
+    private mutating func beginAnew(
+        or reply: Reply, _ isSpeaking: Bool, _ now: Moment
+    ) -> ExchangeStep {
+        guard renewals < Self.renewalLimit else {
+            return engine.next(after: reply, isSpeaking: isSpeaking, at: now)
+        }
+        return forget()
+    }
+
+    /// Begins a new upload: the service has lost this one.
+    private mutating func forget() -> ExchangeStep {
+        if mayBeTaken, delivery.retry.unknownOutcome != .resend {
+            let lost = TransferResult.Ending.connectionLost("the service has forgotten the upload")
+            let host = delivery.service.url.origin.description
+            return .failed(.notDelivered(lost, host: host))
+        }
+        renewals += 1
+        takenBefore = takenCount
+        (upload, mayBeTaken, sent) = (nil, false, 0)
+        return again(.create)
+    }
+}

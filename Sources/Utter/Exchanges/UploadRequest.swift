@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import SpeechService
+internal import Upload
+
+/// A request of an upload: which bytes of the body it sends, and what it says of them.
+struct UploadRequest: Sendable, Equatable {
+    enum Step: Sendable {
+        /// Makes the upload, with the recording from its first byte on.
+        case create
+        /// Makes the upload alone.
+        case createEmpty
+        case ask
+        case append
+    }
+
+    let kind: UploadProtocol
+    var step: Step
+    /// In bytes of the whole body.
+    var start: Int
+    /// The most bytes that the request may have.
+    var limit: Int?
+    /// In place of the upload's own URL, which is a secret.
+    var shownURL: ServiceURL?
+    /// The service does not know the length of the whole body.
+    var saysLength = true
+    /// The body's first bytes say how long the recording is, where its format has a place for that.
+    var isOfWhole = false
+
+    init(kind: UploadProtocol, step: Step, start: Int, limit: Int?) {
+        (self.kind, self.step) = (kind, step)
+        (self.start, self.limit) = (start, limit)
+    }
+
+    /// The body of the request, of the recording's whole one.
+    func range(of whole: RequestBody) -> RequestBody {
+        var body = whole
+        if step == .append { (body.start, body.limit) = (start, limit) }
+        return body
+    }
+
+    /// The type of the body; nil is the recording's own.
+    var contentType: String? {
+        switch (step, kind) {
+        case (.create, _): nil
+        case (.createEmpty, .resumable): nil
+        case (.createEmpty, .tus), (.ask, _): ""
+        case (.append, .resumable): "application/partial-upload"
+        case (.append, .tus): "application/offset+octet-stream"
+        }
+    }
+
+    /// The fields of the protocol, for a recording's body of a type; its length is said when it was
+    /// known as the request was decided on.
+    func fields(
+        of whole: RequestBody, mediaType: String, isComplete: Bool
+    ) -> [(name: String, value: String)] {
+        let length = isComplete ? whole.wholeByteCount : nil
+        return switch kind {
+        case .resumable: resumableFields(length)
+        case .tus: tusFields(length, mediaType: mediaType)
+        }
+    }
+
+    private func resumableFields(_ length: Int?) -> [(name: String, value: String)] {
+        var fields = [(name: UploadAnswer.version, value: UploadAnswer.versionNumber)]
+        if step == .ask { return fields }
+        if step == .append { fields.append((name: "Upload-Offset", value: "\(start)")) }
+        let isLast = step != .createEmpty && (limit.map { isEnd(of: length, after: $0) } ?? true)
+        fields.append((name: "Upload-Complete", value: isLast ? "?1" : "?0"))
+        if let length { fields.append((name: "Upload-Length", value: "\(length)")) }
+        return fields
+    }
+
+    private func isEnd(of length: Int?, after limit: Int) -> Bool {
+        length.map { $0 - start <= limit } ?? false
+    }
+
+    private func tusFields(
+        _ length: Int?, mediaType: String
+    ) -> [(name: String, value: String)] {
+        var fields = [(name: "Tus-Resumable", value: "1.0.0")]
+        switch step {
+        case .create, .createEmpty:
+            fields.append(
+                length.map { (name: "Upload-Length", value: "\($0)") }
+                    ?? (name: "Upload-Defer-Length", value: "1"))
+            let type = Data(mediaType.utf8).base64EncodedString()
+            let name = Data("recording".utf8).base64EncodedString()
+            fields.append((name: "Upload-Metadata", value: "filename \(name),filetype \(type)"))
+        case .ask: break
+        case .append:
+            fields.append((name: "Upload-Offset", value: "\(start)"))
+            if saysLength, let length {
+                fields.append((name: "Upload-Length", value: "\(length)"))
+            }
+        }
+        return fields
+    }
+}
+
+/// What a service says of an upload in the head of an answer (the draft's §4, tus 1.0).
+enum UploadAnswer {
+    static let version = "Upload-Draft-Interop-Version"
+    static let versionNumber = "8"
+
+    /// Whether an interim answer is of the version that we speak: another one is to be ignored.
+    static func isOurs(_ head: AnswerHead) -> Bool {
+        head.header("upload-draft-interop-version") == versionNumber
+    }
+
+    static func offset(in head: AnswerHead) -> Int? {
+        head.header("upload-offset").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    static func isIncomplete(_ head: AnswerHead) -> Bool { head.header("upload-complete") == "?0" }
+
+    /// The answer is the recording's.
+    static func isComplete(_ head: AnswerHead) -> Bool { head.header("upload-complete") == "?1" }
+
+    /// Whether the service knows the length of the whole body.
+    static func knowsLength(_ head: AnswerHead) -> Bool { head.header("upload-length") != nil }
+
+    /// `max-append-size` of `Upload-Limit`.
+    static func limit(in head: AnswerHead) -> Int? {
+        let members = head.header("upload-limit")?.split(separator: ",") ?? []
+        for member in members {
+            let parts = member.split(separator: "=", maxSplits: 1).map {
+                $0.filter { !$0.isWhitespace }
+            }
+            guard parts.count == 2, parts[0] == "max-append-size",
+                let count = Int(parts[1].prefix { $0 != ";" }), count > 0
+            else { continue }
+            return count
+        }
+        return nil
+    }
+}

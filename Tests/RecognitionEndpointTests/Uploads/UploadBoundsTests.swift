@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import LinuxPlatform
+@testable import RecognitionEndpoint
+
+/// The names in the folder of `withUploads`.
+func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
+    try Folder.names(at: folder.path("uploads"))
+}
+
+/// What ends an upload that its client does not end.
+@Suite struct UploadBoundsTests {
+    private typealias Client = UploadClient
+    private let fields = [Client.pcm, Client.version, Client.notLast]
+
+    private func create(_ client: Client, _ bytes: Int = 0) async throws -> Client.Reply {
+        try await client.send(
+            "POST", "/recognize", fields, body: [UInt8](repeating: 0, count: bytes))
+    }
+
+    @Test func anUploadExpires() async throws {
+        let clock = UploadClock()
+        let folder = try TemporaryFolder()
+        try await withUploads(in: folder) {
+            $0.now = { clock.now }
+            $0.uploadLifetime = .seconds(60)
+        } _: { client async throws in
+            let first = try await create(client, 10)
+            #expect(first["upload-limit"] == "max-size=67108864, max-age=60")
+            let place = try #require(first["location"])
+            clock.advance(by: 59)
+            let head = try await client.send("HEAD", place)
+            #expect(head["upload-limit"] == "max-size=67108864, max-age=1")
+            clock.advance(by: 1)
+            #expect(try await client.send("HEAD", place).status == 404)
+            #expect(try folderEntries(folder) == [])
+        }
+    }
+
+    @Test func anUploadExpiresWhileNoEndpointRuns() async throws {
+        let clock = UploadClock()
+        let folder = try TemporaryFolder()
+        let place = try await withUploads(in: folder) {
+            $0.now = { clock.now }
+        } _: { client async throws in
+            try #require(try await create(client, 10)["location"])
+        }
+        clock.advance(by: 86_400)
+        try await withUploads(in: folder) {
+            $0.now = { clock.now }
+        } _: { client async throws in
+            #expect(try folderEntries(folder) == [])
+            #expect(try await client.send("HEAD", place).status == 404)
+        }
+    }
+
+    @Test func anUploadThatExpiresWhileItComesIsEnded() async throws {
+        let clock = UploadClock()
+        try await withUploads {
+            $0.now = { clock.now }
+        } _: { client async throws in
+            let (raw, _) = try await client.begin()
+            try await onThread { try raw.sendChunk([0, 0]) }
+            clock.advance(by: 86_400)
+            #expect(try await client.send("GET", "/healthz").status == 200)
+            let reply = try await onThread { try Client.read(from: raw) }
+            #expect(reply.status == 410)
+        }
+    }
+
+    @Test func aClientHasSoManyUploads() async throws {
+        try await withUploads {
+            $0.maximumUploadCountPerClient = 2
+        } _: { client async throws in
+            let place = try #require(try await create(client)["location"])
+            #expect(try await create(client).status == 201)
+            let third = try await create(client)
+            #expect(third.status == 429)
+            #expect(third["retry-after"] == "60")
+            #expect(third.interims.isEmpty)
+            // One that is answered counts no more, and neither does one that is cancelled.
+            #expect(try await client.append([0, 0], at: 0, of: place).status == 200)
+            let next = try #require(try await create(client)["location"])
+            #expect(try await create(client).status == 429)
+            #expect(try await client.send("DELETE", next).status == 204)
+            #expect(try await create(client).status == 201)
+        }
+    }
+
+    @Test(arguments: [429, 503])
+    func soManyBytesAreTaken(status: Int) async throws {
+        let folder = try TemporaryFolder()
+        let change = { (configuration: inout RecognitionEndpointConfiguration) in
+            if status == 429 {
+                configuration.maximumUploadByteCountPerClient = 1_000
+            } else {
+                configuration.maximumUploadByteCount = 1_000
+            }
+        }
+        let places = try await withUploads(in: folder, change) { client async throws in
+            let first = try #require(try await create(client, 600)["location"])
+            let second = try await create(client, 600)
+            #expect(second.status == status)
+            #expect(second["upload-complete"] == "?0")
+            let place = try #require(second.interims.first?.fields["location"])
+            #expect(try await client.offset(of: place) == 0)
+            return [first, place]
+        }
+        // The bytes are counted again after a restart.
+        try await withUploads(in: folder, change) { client async throws in
+            let bytes = [UInt8](repeating: 0, count: 600)
+            let refused = try await client.append(bytes, at: 0, of: places[1], last: false)
+            #expect(refused.status == status)
+            #expect(try await client.send("DELETE", places[0]).status == 204)
+            let taken = try await client.append(bytes, at: 0, of: places[1], last: false)
+            #expect(taken.status == 204)
+        }
+    }
+
+    @Test func anUploadIsNoLongerThanABody() async throws {
+        try await withUploads {
+            $0.maximumBodyByteCount = 1_000
+        } _: { client async throws in
+            let told = try await client.send(
+                "POST", "/recognize", fields + ["Upload-Length: 1001"])
+            #expect(told.status == 413)
+            let place = try #require(try await create(client, 900)["location"])
+            let bytes = [UInt8](repeating: 0, count: 101)
+            #expect(try await client.append(bytes, at: 900, of: place, last: false).status == 413)
+            #expect(try await client.send("HEAD", place).status == 404)
+        }
+    }
+
+    @Test func withoutARecogniserTheBytesAreKept() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await withUploads {
+            $0.maximumConcurrentRecognitions = 1
+            $0.uploadPatience = .ages
+        } _: { client async throws in
+            // It waits for the rest, and has the only recogniser.
+            let stuck = try await client.breakOff(audio, after: 20_000)
+            let other = try #require(try await create(client, 20_000)["location"])
+            #expect(try await client.offset(of: other) == 20_000)
+            #expect(try await client.send("DELETE", stuck).status == 204)
+            let rest = try await client.append(audio.dropFirst(20_000), at: 20_000, of: other)
+            #expect(rest.status == 200)
+        }
+    }
+
+    @Test func aFolderHasOneEndpoint() async throws {
+        let audio = try Samples.pcm("go-forward")
+        let folder = try TemporaryFolder()
+        try await withUploads(in: folder) { first in
+            let place = try await first.breakOff(audio, after: 1_000)
+            try await withUploads(in: folder) { second in
+                let fields = [Client.pcm, "Accept: text/plain", Client.version, Client.last]
+                let reply = try await second.send("POST", "/recognize", fields, body: audio)
+                #expect(reply.interims.isEmpty)
+                #expect(reply.body == "go forward ten meters\n")
+            }
+            #expect(try await first.offset(of: place) == 1_000)
+        }
+    }
+
+    @Test func aFolderThatCannotBeMadeIsSaid() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write([], to: "file")
+        var configuration = RecognitionEndpointConfiguration(model: .grammar(Samples.grammar))
+        configuration.uploadFolder = path
+        #expect {
+            try RecognitionEndpoint(configuration)
+        } throws: {
+            "\($0)" == "cannot keep uploads in '\(path)': Not a directory"
+        }
+    }
+
+    @Test func whatBelongsToNoUploadIsRemoved() async throws {
+        let folder = try TemporaryFolder()
+        _ = try await withUploads(in: folder) { client in try await create(client, 10) }
+        _ = try folder.write([1], to: "uploads/00.audio")
+        _ = try folder.write([1], to: "uploads/11.json")
+        try await withUploads(in: folder) { _ async throws in
+            #expect(try folderEntries(folder).count == 2)
+        }
+    }
+}

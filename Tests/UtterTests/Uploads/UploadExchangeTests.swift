@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import SpeechService
+@testable import TakeStore
+@testable import Upload
+@testable import Utter
+
+/// What follows each answer to a request of an upload.
+@Suite struct UploadExchangeTests {
+    private static let host = "http://127.0.0.1:9"
+    private static let invitation = [
+        ("upload-draft-interop-version", "8"), ("location", "/uploads/secret"),
+    ]
+
+    private func exchange(
+        _ kind: UploadProtocol = .resumable, from progress: ExchangeProgress? = nil,
+        unknown: UnknownOutcome = .resend, takenBefore: Int = 0
+    ) throws -> UploadExchange {
+        let service = try RecognitionService(url: ServiceURL(Self.host + "/recognize"))
+        var plan = DeliveryPlan(service: service, format: .wav, retry: FaultBench.quick)
+        plan.retry.unknownOutcome = unknown
+        return UploadExchange(kind, plan, from: progress, takenBefore: takenBefore)
+    }
+
+    private func head(_ fields: [(String, String)]) -> AnswerHead {
+        AnswerHead(headers: fields.map { (name: $0.0, value: $0.1) })
+    }
+
+    /// Ends the request of an exchange that has sent `sent` bytes.
+    private func reply(
+        _ exchange: UploadExchange, status: Int? = nil, _ fields: [(String, String)] = [],
+        sent: Int = 0, isBodyComplete: Bool = true
+    ) -> Reply {
+        Reply(
+            result: TransferResult(
+                ending: status == nil ? .connectionLost("closed") : .answered, status: status,
+                headers: fields.map { (name: $0.0, value: $0.1) }, sentByteCount: sent,
+                wireByteCount: sent, bodyStart: exchange.request.upload?.start ?? 0,
+                isBodyComplete: isBodyComplete, timings: TransferTimings()))
+    }
+
+    private func follow(
+        _ exchange: inout UploadExchange, status: Int? = nil, _ fields: [(String, String)] = [],
+        sent: Int = 0, isBodyComplete: Bool = true, isComplete: Bool = true
+    ) -> ExchangeStep {
+        _ = exchange.begin(isComplete: isComplete)
+        return exchange.next(
+            after: reply(
+                exchange, status: status, fields, sent: sent, isBodyComplete: isBodyComplete),
+            isSpeaking: !isComplete, at: Moment())
+    }
+
+    /// The first request breaks after the service has named the upload.
+    private func broken(
+        _ kind: UploadProtocol = .resumable, unknown: UnknownOutcome = .resend
+    ) throws -> UploadExchange {
+        var exchange = try exchange(kind, unknown: unknown)
+        _ = exchange.begin(isComplete: true)
+        exchange.learn(from: head(Self.invitation))
+        _ = follow(&exchange, sent: 1_000, isBodyComplete: false)
+        return exchange
+    }
+
+    private func step(of exchange: UploadExchange) -> UploadRequest.Step? {
+        exchange.request.upload?.step
+    }
+
+    @Test func aBreakIsFollowedByAQuestionAndTheRest() throws {
+        var exchange = try broken()
+        #expect(step(of: exchange) == .ask)
+        #expect(exchange.request.url.text == Self.host + "/uploads/secret")
+        #expect(exchange.request.shownURL == Self.host + "/recognize")
+        #expect(!exchange.request.carriesRecording)
+        let asked = follow(&exchange, status: 204, [("upload-offset", "700")])
+        #expect(asked == .request(after: Pause(isOfNextStep: true)))
+        #expect(step(of: exchange) == .append)
+        #expect(exchange.request.upload?.start == 700)
+        #expect(exchange.request.number == 3)
+        let answer = follow(&exchange, status: 200, [("upload-complete", "?1")], sent: 300)
+        #expect(answer == .answered)
+        #expect(exchange.takenCount == 1)
+        #expect(exchange.progress == nil)
+    }
+
+    @Test func withoutAnUploadTheBodyBeginsAgain() throws {
+        var exchange = try exchange()
+        _ = follow(&exchange, sent: 1_000, isBodyComplete: false)
+        #expect(step(of: exchange) == .create)
+        #expect(exchange.request.upload?.start == 0)
+    }
+
+    @Test(arguments: [
+        [("upload-draft-interop-version", "3"), ("location", "/uploads/secret")],
+        [("location", "/uploads/secret")],
+        [("upload-draft-interop-version", "8"), ("location", "http://other.example/u")],
+        [("upload-draft-interop-version", "8")],
+    ]) func anInvitationThatIsNotForUsIsIgnored(_ fields: [(String, String)]) throws {
+        var exchange = try exchange()
+        exchange.learn(from: head(fields))
+        #expect(exchange.progress == nil)
+    }
+
+    @Test func anotherRunGoesOnWithTheSameUpload() throws {
+        let first = try broken()
+        var second = try exchange(from: first.progress)
+        #expect(step(of: second) == .ask)
+        _ = follow(&second, status: 204, [("upload-offset", "1000")])
+        #expect(second.request.upload?.start == 1_000)
+        // It was complete before its first byte, and says so still.
+        #expect(second.request.upload?.isOfWhole == true)
+    }
+
+    @Test func anUploadOfAnotherBodyIsNotGoneOnWith() throws {
+        var progress = try #require(try broken().progress)
+        progress.plan = "another"
+        #expect(step(of: try exchange(from: progress)) == .create)
+        progress = try #require(try broken().progress)
+        progress.values["upload"] = "http://other.example/u"
+        #expect(step(of: try exchange(from: progress)) == .create)
+    }
+
+    @Test(arguments: [403, 404, 410]) func aForgottenUploadIsBegunAnewButNotForEver(
+        _ status: Int
+    ) throws {
+        var exchange = try broken()
+        for _ in 0..<3 {
+            _ = follow(&exchange, status: status)
+            #expect(step(of: exchange) == .create)
+            #expect(exchange.request.url.text == Self.host + "/recognize")
+            exchange.learn(from: head(Self.invitation))
+            _ = follow(&exchange, sent: 10, isBodyComplete: false)
+        }
+        guard case .failed = follow(&exchange, status: status) else {
+            Issue.record("there is another upload")
+            return
+        }
+    }
+
+    @Test func anUploadThatMayBeTakenIsNotBegunAnewUnasked() throws {
+        var exchange = try exchange(unknown: .keep)
+        exchange.learn(from: head(Self.invitation))
+        // All was sent and no answer came: it is asked for, whatever the policy.
+        _ = follow(&exchange, sent: 1_000)
+        #expect(step(of: exchange) == .ask)
+        #expect(exchange.takenCount == 1)
+        guard case .failed = follow(&exchange, status: 404) else {
+            Issue.record("it is sent again")
+            return
+        }
+    }
+
+    @Test func aLostAnswerIsFetchedByAnEmptyAppend() throws {
+        var exchange = try broken()
+        _ = follow(&exchange, status: 204, [("upload-offset", "1000")])
+        _ = follow(&exchange, sent: 500)
+        let state = [("upload-offset", "1500"), ("upload-complete", "?1")]
+        _ = follow(&exchange, status: 204, state)
+        #expect(exchange.request.upload?.start == 1_500)
+        #expect(follow(&exchange, status: 200, [("upload-complete", "?1")]) == .answered)
+        #expect(exchange.takenCount == 1)
+    }
+
+    @Test(arguments: ["900", "-1", "x", "5000"]) func anOffsetThatCannotBeEndsTheUpload(
+        _ offset: String
+    ) throws {
+        var exchange = try broken()
+        _ = follow(&exchange, status: 204, [("upload-offset", "1000")])
+        _ = follow(&exchange, sent: 500, isBodyComplete: false)
+        _ = follow(&exchange, status: 204, [("upload-offset", offset)])
+        #expect(step(of: exchange) == .create)
+    }
+
+    @Test func aWrongOffsetIsAskedForAgainButNotForEver() throws {
+        var exchange = try broken()
+        for _ in 0..<9 {
+            _ = follow(&exchange, status: 204, [("upload-offset", "700")])
+            if case .failed = follow(&exchange, status: 409) { return }
+            #expect(step(of: exchange) == .ask)
+        }
+        Issue.record("it has no end")
+    }
+
+    @Test func aLockedUploadIsAskedForLater() throws {
+        var exchange = try broken()
+        var pauses: [Duration] = []
+        for _ in 0..<4 {
+            guard case .request(let pause) = follow(&exchange, status: 423) else { break }
+            pauses.append(pause.duration)
+        }
+        #expect(pauses == [1, 2, 4, 8].map { .seconds($0) })
+        #expect(step(of: exchange) == .ask)
+    }
+
+    @Test func aServiceThatTakesPiecesAloneGetsPieces() throws {
+        var exchange = try exchange()
+        let limit = [("upload-limit", "max-size=9000, max-append-size=400;x=1")]
+        _ = follow(&exchange, status: 413, limit)
+        #expect(step(of: exchange) == .createEmpty)
+        let made = [("location", "/uploads/secret"), ("upload-complete", "?0")]
+        _ = follow(&exchange, status: 201, made)
+        #expect(step(of: exchange) == .ask || exchange.request.upload?.start == 0)
+        #expect(exchange.request.upload?.limit == 400)
+        for offset in [400, 800] {
+            let state = [("upload-offset", "\(offset)"), ("upload-complete", "?0")]
+            _ = follow(&exchange, status: 204, state, sent: 400)
+            #expect(exchange.request.upload?.start == offset)
+        }
+        #expect(
+            follow(&exchange, status: 200, [("upload-complete", "?1")], sent: 200) == .answered)
+    }
+
+    @Test func aFailedRecognitionIsNotSentAgain() throws {
+        var exchange = try broken()
+        _ = follow(&exchange, status: 204, [("upload-offset", "1000")])
+        let step = follow(&exchange, status: 400, [("upload-complete", "?1")], sent: 500)
+        #expect(step == .failed(.refused(status: 400, message: nil)))
+    }
+
+    @Test func anEarlyAnswerIsTheAnswerToAPart() throws {
+        var exchange = try exchange()
+        exchange.learn(from: head(Self.invitation))
+        let step = follow(
+            &exchange, status: 200, [("upload-complete", "?1")], sent: 10, isBodyComplete: false)
+        #expect(step == .answeredInPart)
+    }
+
+    // MARK: - tus
+
+    @Test func tusMakesTheUploadFirstAndSaysTheLengthLast() throws {
+        var exchange = try exchange(.tus)
+        #expect(step(of: exchange) == .createEmpty)
+        _ = follow(&exchange, status: 201, [("location", "/files/1")], isComplete: false)
+        #expect(step(of: exchange) == .append)
+        #expect(!exchange.request.saysLength)
+        _ = follow(
+            &exchange, status: 204, [("upload-offset", "1000")], sent: 1_000, isComplete: false)
+        // The recording's end is awaited, and nothing is left to be sent.
+        #expect(exchange.request.saysLength)
+        #expect(exchange.request.upload?.start == 1_000)
+        #expect(exchange.request.upload?.saysLength == true)
+        #expect(follow(&exchange, status: 200, [("upload-offset", "1000")]) == .answered)
+        #expect(exchange.takenCount == 1)
+    }
+
+    @Test func tusIsToldTheLengthOnce() throws {
+        var exchange = try exchange(.tus)
+        _ = follow(&exchange, status: 201, [("location", "/files/1")])
+        #expect(exchange.request.upload?.saysLength == false)
+        #expect(
+            follow(&exchange, status: 204, [("upload-offset", "1000")], sent: 1_000) == .answered)
+    }
+
+    @Test func tusThatStoresLessGetsTheRest() throws {
+        var exchange = try exchange(.tus)
+        _ = follow(&exchange, status: 201, [("location", "/files/1")])
+        _ = follow(&exchange, status: 204, [("upload-offset", "400")], sent: 1_000)
+        #expect(exchange.request.upload?.start == 400)
+    }
+
+    @Test func tusWithoutChunksGetsTheLength() throws {
+        var exchange = try exchange(.tus)
+        _ = follow(&exchange, status: 201, [("location", "/files/1")], isComplete: false)
+        _ = follow(&exchange, status: 400, isBodyComplete: false, isComplete: false)
+        #expect(step(of: exchange) == .ask)
+        let state = [("upload-offset", "0"), ("upload-defer-length", "1")]
+        _ = follow(&exchange, status: 200, state, isComplete: false)
+        #expect(exchange.request.saysLength)
+    }
+
+    @Test func anUploadWithoutAPlaceIsRefused() throws {
+        var exchange = try exchange(.tus)
+        guard case .failed = follow(&exchange, status: 201) else {
+            Issue.record("there is no upload")
+            return
+        }
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SpeechService
+@testable import Utter
+
+/// Takes whose upload goes on after a break, on real sockets.
+@Suite struct UploadTakeTests {
+    /// What a service has of an upload.
+    private final class Store: Sendable {
+        private let state = Mutex(([UInt8](), length: String?.none))
+        var bytes: [UInt8] { state.withLock { $0.0 } }
+
+        func append(_ bytes: [UInt8]) { state.withLock { $0.0 += bytes } }
+
+        /// Keeps the length that a request says.
+        func hear(_ request: RecordedRequest) {
+            guard let length = request["Upload-Length"] else { return }
+            state.withLock { $0.length = length }
+        }
+
+        /// Says the offset, and the length if it was said.
+        func answer() -> ServerStep {
+            .respondBy { [self] _ in
+                var head = ["Upload-Offset": "\(bytes.count)"]
+                head["Upload-Length"] = state.withLock { $0.length }
+                return ServerAnswer(status: 204, headers: fields(head), text: "")
+            }
+        }
+
+        /// Takes a body until `count` bytes of it have come, and breaks the connection.
+        func takePart(_ count: Int) -> [ServerStep] {
+            [.readBody(bytes: count), .perform { [self] in append($0.body) }, .reset]
+        }
+
+        var takeRest: [ServerStep] {
+            [
+                .readHead, .readBodyToEnd, .perform { [self] in append($0.body) },
+                .respond(
+                    status: 200,
+                    headers: fields(["Content-Type": "text/plain", "Upload-Complete": "?1"]),
+                    body: Array("well".utf8)),
+            ]
+        }
+    }
+
+    private static let invitation = ServerStep.sendRaw(
+        Array(
+            ("HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: 8\r\n"
+                + "Location: /uploads/secret\r\n\r\n").utf8))
+
+    private func plan(
+        _ bench: Bench, _ kind: UploadProtocol, _ plan: inout TakePlan
+    ) {
+        plan.delivery.service.exchange = .upload(kind)
+        plan.delivery.retry = FaultBench.quick
+    }
+
+    private static let sound: [Int16] = {
+        var random = SeededRandom(seed: 11)
+        return random.noise(count: 16_000)
+    }()
+
+    private func check(_ outcome: TakeOutcome, _ store: Store, secret: String) {
+        guard case .success(let words) = outcome.result else {
+            Issue.record("\(outcome.result)")
+            return
+        }
+        #expect(words.text == "well")
+        let isSame = store.bytes == WAVBytes.pcm(Self.sound)
+        #expect(isSame, "\(store.bytes.count) bytes came")
+        #expect(outcome.imbalance == nil)
+        #expect(!outcome.mayBeDoubled)
+        #expect(outcome.account.sentBytes == store.bytes.count)
+        #expect(outcome.attempts.allSatisfy { !$0.url.contains(secret) })
+    }
+
+    @Test func aBreakCostsAQuestionAndTheRest() async throws {
+        let store = Store()
+        let server = try RecordingServer(scripts: [
+            [.readHead, Self.invitation] + store.takePart(8_000),
+            [.readHead, store.answer()],
+            store.takeRest,
+        ])
+        let bench = try Bench()
+        let take = try bench.replay(Self.sound, to: server.url()) {
+            plan(bench, .resumable, &$0)
+        }
+        let outcome = try await take.end()
+        check(outcome, store, secret: "secret")
+        let requests = server.requests
+        #expect(requests.map(\.method) == ["POST", "HEAD", "PATCH"])
+        #expect(requests[0]["Upload-Complete"] == "?1")
+        #expect(requests[0]["Upload-Draft-Interop-Version"] == "8")
+        #expect(requests[0]["Expect"] == nil)
+        #expect(requests[2]["Content-Type"] == "application/partial-upload")
+        #expect(requests[2]["Upload-Offset"] == "\(requests[0].body.count)")
+        #expect(requests[2].body.count == store.bytes.count - requests[0].body.count)
+        #expect(outcome.attempts.count == 3)
+    }
+
+    @Test func manyBreaksOfALiveTakeLoseNoSample() async throws {
+        let store = Store()
+        var scripts: [[ServerStep]] = [[.readHead, Self.invitation] + store.takePart(2_000)]
+        for _ in 0..<5 {
+            scripts += [[.readHead, store.answer()], [.readHead] + store.takePart(2_000)]
+        }
+        scripts += [[.readHead, store.answer()], store.takeRest]
+        let server = try RecordingServer(scripts: scripts)
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url()) {
+            plan(bench, .resumable, &$0)
+        }
+        for part in 0..<6 {
+            speaker.say(Array(Self.sound[(part * 2_000)..<((part + 1) * 2_000)]))
+            // It breaks there, and is asked about.
+            #expect(await server.waitForRequest(part * 2 + 1) != nil)
+        }
+        speaker.say(Array(Self.sound[12_000...]))
+        // Pauses are for a speaker who speaks on.
+        #expect(await server.waitForRequest(scripts.count - 1) != nil)
+        speaker.fallSilent()
+        let outcome = try await take.end()
+        check(outcome, store, secret: "secret")
+        #expect(server.requests.count == scripts.count)
+    }
+
+    @Test func anotherProcessGoesOnWithTheUpload() async throws {
+        let store = Store()
+        let server = try RecordingServer(
+            scripts: [
+                [.readHead, Self.invitation] + store.takePart(8_000),
+                [.readHead, store.answer()], store.takeRest,
+            ])
+        let bench = try Bench()
+        let take = try bench.replay(Self.sound, to: server.url()) {
+            plan(bench, .resumable, &$0)
+            $0.delivery.retry = .never
+        }
+        guard case .failure = try await take.end().result else {
+            Issue.record("the service has answered")
+            return
+        }
+        let manifest = try await bench.manifest(of: take)
+        #expect(manifest.progress?.values["upload"]?.hasSuffix("/uploads/secret") == true)
+        // What the disk tells a person does not have it.
+        #expect(manifest.history?.contains { $0.url?.contains("secret") == true } == false)
+        let kept = try bench.spool.store().find(take.id.text)
+        let count = server.requests.count
+        await bench.pipeline.settled()
+        let again = try bench.pipeline.resend(kept, by: take.delivery)
+        check(try await again.end(), store, secret: "secret")
+        #expect(server.requests[count...].map(\.method) == ["HEAD", "PATCH"])
+    }
+
+    @Test func tusGetsTheRecordingAndThenItsLength() async throws {
+        let store = Store()
+        let isCaptured = Gate()
+        let server = try RecordingServer(scripts: [
+            [
+                .readHead, .readBodyToEnd, .perform(store.hear),
+                .respond(status: 201, headers: fields(["Location": "/files/secret"])),
+            ],
+            [.readHead, .perform(store.hear)] + store.takePart(4_000),
+            [.readHead, .stallUntil(isCaptured), store.answer()],
+            store.takeRest,
+        ])
+        let bench = try Bench()
+        let take = try bench.replay(Self.sound, to: server.url()) { plan(bench, .tus, &$0) }
+        let listener = Task {
+            for await event in take.events where event.isCaptured { isCaptured.open() }
+        }
+        let outcome = try await take.end()
+        await listener.value
+        check(outcome, store, secret: "secret")
+        let requests = server.requests
+        #expect(requests[0].body.isEmpty)
+        #expect(requests.allSatisfy { $0["Tus-Resumable"] == "1.0.0" })
+        #expect(requests[1]["Content-Type"] == "application/offset+octet-stream")
+        // In whichever request is the first to know it.
+        let said = requests.compactMap { $0["Upload-Length"] }
+        #expect(said == ["\(store.bytes.count)"])
+    }
+
+    @Test func anUploadInPiecesArrivesWhole() async throws {
+        let store = Store()
+        let piece = ["Upload-Limit": "max-append-size=10000"]
+        let more: [ServerStep] = [
+            .readHead, .readBodyToEnd, .perform { store.append($0.body) },
+            .respondBy { _ in
+                ServerAnswer(
+                    status: 204,
+                    headers: fields([
+                        "Upload-Offset": "\(store.bytes.count)", "Upload-Complete": "?0",
+                    ]), text: "")
+            },
+        ]
+        let server = try RecordingServer(scripts: [
+            [.readHead, .respond(status: 413, headers: fields(piece)), .readOn],
+            [
+                .readHead, .readBodyToEnd,
+                .respond(
+                    status: 201,
+                    headers: fields(piece)
+                        + fields(["Location": "/uploads/secret", "Upload-Complete": "?0"])),
+            ],
+            more, more, more, store.takeRest,
+        ])
+        let bench = try Bench()
+        let take = try bench.replay(Self.sound, to: server.url()) {
+            plan(bench, .resumable, &$0)
+        }
+        let outcome = try await take.end()
+        check(outcome, store, secret: "secret")
+        let counts = server.requests.dropFirst(2).map { $0.body.count }
+        #expect(counts == [10_000, 10_000, 10_000, 2_000])
+    }
+}
+
+private func fields(_ fields: [String: String]) -> [TestSupport.HeaderField] {
+    fields.map { TestSupport.HeaderField($0.key, $0.value) }
+}
