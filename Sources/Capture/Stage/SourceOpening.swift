@@ -7,8 +7,8 @@ internal import Synchronization
 /// A source that is opened by a thread of its own, and then belongs to its stage.
 ///
 /// Opening may take seconds: a sound server that does not answer, a pipe without a header, a file
-/// on a disk that hangs. A `PreRoll` has its own thread already. A source that cannot be opened, or whose take has ended by the time it is
-/// open, is closed by the thread that has opened it.
+/// on a disk that hangs. A `PreRoll` has its own thread already. A source that cannot be opened, or
+/// whose take has ended by the time it is open, is closed by the thread that has opened it.
 final class SourceOpening: Sendable {
     struct Opened: Sendable {
         var format: StreamFormat
@@ -36,8 +36,9 @@ final class SourceOpening: Sendable {
             if isOpen { card?.drive() }
         }
         if let preRoll = source as? PreRoll {
-            guard card == nil || !preRoll.perform(take) else { return }
-            settle(.failure(.deviceUnusable(device: source.name, reason: "it is closed")))
+            if card != nil, preRoll.perform(take) { return }
+            let reason = card == nil ? "no file descriptor is left" : "it is closed"
+            settle(.failure(.deviceUnusable(device: source.name, reason: reason)))
             return tell()
         }
         do throws(SystemError) {

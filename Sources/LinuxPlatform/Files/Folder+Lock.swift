@@ -53,13 +53,7 @@ extension Folder {
             other.unlock()
             outcome.settle(isFree)
         }
-        let alarm = Task {
-            // One that is cancelled comes too late to matter.
-            try? await Task.sleep(until: deadline)
-            outcome.settle(false)
-        }
-        defer { alarm.cancel() }
-        return await outcome.value
+        return await outcome.value(by: deadline, or: false)
     }
 }
 

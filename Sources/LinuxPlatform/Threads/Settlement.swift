@@ -29,6 +29,17 @@ package final class Settlement<Value: Sendable>: Sendable {
         }
     }
 
+    /// Settles it with `late` when the deadline has passed before.
+    package func value(by deadline: ContinuousClock.Instant, or late: Value) async -> Value {
+        let alarm = Task {
+            // One that is cancelled comes too late to matter.
+            try? await Task.sleep(until: deadline)
+            settle(late)
+        }
+        defer { alarm.cancel() }
+        return await value
+    }
+
     /// From any thread; the first call counts.
     package func settle(_ value: Value) {
         let waiting = state.withLock { state in

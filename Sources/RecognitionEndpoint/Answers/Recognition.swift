@@ -61,8 +61,8 @@ struct RecognisedWord: Sendable, Equatable, Codable {
 
 /// Hands what was heard from the recogniser's thread to the connection's task.
 ///
-/// Holds one partial text, one number and one end: a newer partial replaces one that was not read yet, so
-/// a client that does not read its answer costs no memory.
+/// Holds one partial text, one number of stored bytes and one end: a newer one replaces one that was
+/// not read yet, so a client that does not read its answer costs no memory.
 final class RecognitionEvents: Sendable {
     enum Event: Sendable, Equatable {
         case partial(PartialRecognition)

@@ -87,9 +87,9 @@ struct RecognitionExchange: Sendable {
         try await connection.refuse(refusal, request, writer)
     }
 
-    private func upload(_ head: UploadHead, _ plan: FaultPlan) -> UploadExchange? {
+    private func upload(_ head: UploadHead, _ plan: FaultPlan) -> ResumableExchange? {
         shelf.map {
-            UploadExchange(
+            ResumableExchange(
                 request: request, connection: connection, shelf: $0, configuration: configuration,
                 head: head, plan: plan)
         }

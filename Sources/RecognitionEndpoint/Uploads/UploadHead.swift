@@ -22,7 +22,6 @@ struct UploadHead: Sendable, Equatable {
     let length: Int?
     /// Where the body would end: at the offset and the length of the request together.
     let end: Int?
-    let hasBody: Bool
 
     init(_ fields: HTTPFields) throws(Refusal) {
         let tus = fields[named: "Tus-Resumable"]
@@ -38,7 +37,6 @@ struct UploadHead: Sendable, Equatable {
         offset = Self.number(fields[named: "Upload-Offset"])
         length = Self.number(fields[named: "Upload-Length"])
         let content = fields[.contentLength].flatMap { Int($0) }
-        hasBody = fields[.transferEncoding] != nil || content ?? 0 > 0
         let start = offset ?? 0
         end = content.flatMap { content in
             let (sum, isTooMuch) = content.addingReportingOverflow(start)

@@ -102,7 +102,7 @@ final class UploadShelf: Sendable {
             state.withLock { $0.uploads[name] = upload }
             return upload
         } catch {
-            state.withLock { $0.uses[manifest.peer]?.count -= 1 }
+            giveBack(0, 1, of: manifest.peer)
             throw .cannotStore(error)
         }
     }

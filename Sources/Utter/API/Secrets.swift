@@ -203,19 +203,11 @@ final class SecretKeeper: Sendable {
                 settlement.settle(.failure(Failure(reason: "\(error)")))
             }
         }
-        let waiting = Task { [patience] in
-            // Cancelled when the answer has come.
-            guard (try? await Task.sleep(for: patience)) != nil else { return }
-            let seconds = patience.components.seconds
-            settlement.settle(
-                .failure(Failure(reason: "\(question.source) gave no secret in \(seconds) s")))
-        }
-        defer {
-            asking.cancel()
-            waiting.cancel()
-        }
+        defer { asking.cancel() }
+        let seconds = patience.components.seconds
+        let late = Failure(reason: "\(question.source) gave no secret in \(seconds) s")
         return await withTaskCancellationHandler {
-            await settlement.value
+            await settlement.value(by: .now + patience, or: .failure(late))
         } onCancel: {
             settlement.settle(Self.ended)
         }

@@ -99,14 +99,9 @@ public final class Take: Sendable {
         let answer = Settlement<ManifestWriter.Safety>()
         // Behind all that the end of the take has asked for.
         record.tellSafety { answer.settle($0) }
-        let alarm = Task {
-            // One that is cancelled comes too late to matter.
-            try? await Task.sleep(for: .seconds(isInHaste ? 1 : 5))
-            answer.settle(.unconfirmed)
-        }
-        defer { alarm.cancel() }
+        let deadline = ContinuousClock.now + .seconds(isInHaste ? 1 : 5)
         var outcome = outcome
-        switch await answer.value {
+        switch await answer.value(by: deadline, or: .unconfirmed) {
         case .durable: break
         case .unconfirmed: outcome.isConfirmed = false
         case .refused(let reason): outcome.unprotected = reason

@@ -9,7 +9,7 @@ internal import NIOCore
 /// Two tasks work at a request with a body: one stores what comes, the other one writes what it
 /// and the recogniser say. An interim response cannot follow the answer's head: a request whose
 /// answer streams partial texts hears of durable bytes until the first one.
-struct UploadExchange: Sendable {
+struct ResumableExchange: Sendable {
     let request: Request
     let connection: Connection
     let shelf: UploadShelf
@@ -320,8 +320,7 @@ struct UploadExchange: Sendable {
         fields[named: "Upload-Offset"] = offset.map(String.init)
         if head.isTus {
             fields[named: "Tus-Resumable"] = UploadHead.tusVersion
-            fields[named: "Upload-Expires"] =
-                UploadHead.date(expiry)
+            fields[named: "Upload-Expires"] = UploadHead.date(expiry)
         } else {
             if offset != nil { fields[named: "Upload-Complete"] = isComplete ? "?1" : "?0" }
             let age = max(0, expiry - configuration.now())
