@@ -21,11 +21,10 @@ final class RecogniserPool: Sendable {
         /// Waits until no thread runs any more.
         var stopWaiter: CheckedContinuation<Void, Never>?
         /// Wait until a recogniser is free or may be loaded.
-        var waiters: [Int: CheckedContinuation<Bool, Never>] = [:]
-        var nextWaiter = 0
+        var waiters: [ObjectIdentifier: Settlement<Bool>] = [:]
 
-        /// Takes all waiters out; they are to be resumed without the lock.
-        mutating func takeWaiters() -> [CheckedContinuation<Bool, Never>] {
+        /// Takes all waiters out; they are to be told without the lock.
+        mutating func takeWaiters() -> [Settlement<Bool>] {
             defer { waiters = [:] }
             return Array(waiters.values)
         }
@@ -47,6 +46,13 @@ final class RecogniserPool: Sendable {
     }
 
     var busyCount: Int { state.withLock { $0.count - $0.idle.count } }
+
+    /// Whether all recognisers that there may be are at a job.
+    var isFull: Bool { state.withLock { isFull($0) } }
+
+    private func isFull(_ state: State) -> Bool {
+        state.idle.isEmpty && state.count >= maximumCount
+    }
 
     var threadCount: Int { state.withLock(\.count) }
 
@@ -75,34 +81,21 @@ final class RecogniserPool: Sendable {
     /// - Returns: false when the deadline has passed, the task was cancelled, or the pool was
     ///   stopped before.
     private func hasRoom(by deadline: ContinuousClock.Instant) async -> Bool {
-        let number = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
+        let waiter = Settlement<Bool>()
+        let known: Bool? = state.withLock { state in
+            // What would end the wait may have happened before it is noted.
+            if state.isStopped || deadline <= .now { return false }
+            if !isFull(state) { return true }
+            state.waiters[ObjectIdentifier(waiter)] = waiter
+            return nil
         }
-        let alarm = Task {
-            // One that is cancelled has no waiter left to wake.
-            try? await Task.sleep(until: deadline)
-            giveUpWaiting(number)
-        }
-        defer { alarm.cancel() }
+        if let known { return known }
+        defer { state.withLock { _ = $0.waiters.removeValue(forKey: ObjectIdentifier(waiter)) } }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let known: Bool? = state.withLock { state in
-                    // What would end the wait may have happened before it is noted.
-                    if Task.isCancelled || state.isStopped || deadline <= .now { return false }
-                    if !state.idle.isEmpty || state.count < maximumCount { return true }
-                    state.waiters[number] = continuation
-                    return nil
-                }
-                if let known { continuation.resume(returning: known) }
-            }
+            await waiter.value(by: deadline, or: false)
         } onCancel: {
-            giveUpWaiting(number)
+            waiter.settle(false)
         }
-    }
-
-    private func giveUpWaiting(_ number: Int) {
-        state.withLock { $0.waiters.removeValue(forKey: number) }?.resume(returning: false)
     }
 
     /// Ends every recogniser after the job that it is at, and waits for that.
@@ -113,7 +106,7 @@ final class RecogniserPool: Sendable {
             state.isStopped = true
             return (state.all, state.takeWaiters())
         }
-        for waiter in waiters { waiter.resume(returning: false) }
+        for waiter in waiters { waiter.settle(false) }
         for thread in threads { thread.stop() }
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -174,7 +167,7 @@ final class RecogniserPool: Sendable {
             state.dismissed = thread
             return (false, before, waiters)
         }
-        for waiter in waiters { waiter.resume(returning: true) }
+        for waiter in waiters { waiter.settle(true) }
         before?.join()
         return stays
     }
@@ -189,6 +182,6 @@ final class RecogniserPool: Sendable {
             return (state.count == 0 ? state.stopWaiter.take() : nil, state.takeWaiters())
         }
         stopWaiter?.resume()
-        for waiter in waiters { waiter.resume(returning: true) }
+        for waiter in waiters { waiter.settle(true) }
     }
 }

@@ -150,7 +150,8 @@ struct RecognitionExchange: Sendable {
         }
     }
 
-    /// How long a request that was given up may take to free its recogniser.
+    /// How long a request that was given up, or an upload that broke off, may take to free its
+    /// recogniser.
     private static let patience = Duration.seconds(10)
 
     @concurrent private func begin(
@@ -158,7 +159,9 @@ struct RecognitionExchange: Sendable {
     ) async throws(Refusal) {
         let isBegun: Bool
         do {
-            isBegun = try await pool.begin(job, waitingUpTo: patience)
+            let isFreed = shelf?.makeRoom() ?? false
+            isBegun = try await pool.begin(
+                job, waitingUpTo: isFreed ? Self.patience : patience)
         } catch {
             throw Refusal(500, error.description)
         }

@@ -262,12 +262,19 @@ final class Upload: Sendable {
         return isWanted
     }
 
-    func stopFeed(_ failure: BodyFailure, onlyIdle: Bool = false) {
-        state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.isFed, !onlyIdle || state.holder == nil else { return nil }
+    /// - Returns: whether a recogniser is fed that is told to stop.
+    @discardableResult
+    func stopFeed(_ failure: BodyFailure, onlyIdle: Bool = false) -> Bool {
+        let (isStopped, growth) = state.withLock { state in
+            let isIdle = state.holder == nil && !state.manifest.isWhole
+            guard state.isFed, !onlyIdle || isIdle else {
+                return (false, CheckedContinuation<Void, Never>?.none)
+            }
             if state.stop == nil { state.stop = failure }
-            return state.growth.take()
-        }?.resume()
+            return (true, state.growth.take())
+        }
+        growth?.resume()
+        return isStopped
     }
 }
 

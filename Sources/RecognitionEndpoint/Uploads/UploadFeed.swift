@@ -26,6 +26,7 @@ struct UploadFeed: Sendable {
         let job: RecognitionJob
         do {
             job = try RecognitionJob(try AudioMediaType(parsing: upload.manifest.mediaType))
+            _ = shelf.makeRoom()
             guard try await pool.begin(job, waitingUpTo: Self.patience) else {
                 return .failed(.noRecogniser)
             }

@@ -150,6 +150,16 @@ final class UploadShelf: Sendable {
         Task { await feed.run() }
     }
 
+    /// Takes its recogniser from an upload that has broken off, if there is no other; that upload is
+    /// recognised from its first byte when it goes on.
+    ///
+    /// - Returns: whether a recogniser is about to be free.
+    func makeRoom() -> Bool {
+        guard pool.isFull else { return false }
+        let uploads = state.withLock { Array($0.uploads.values) }
+        return uploads.contains { $0.stopFeed(.brokenOff, onlyIdle: true) }
+    }
+
     /// Notes that all bytes are here, durably.
     func complete(_ upload: Upload) async throws(Refusal) {
         let count = upload.byteCount

@@ -138,15 +138,37 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
         let audio = try Samples.pcm("go-forward")
         try await withUploads {
             $0.maximumConcurrentRecognitions = 1
-            $0.uploadPatience = .ages
         } _: { client async throws in
-            // It waits for the rest, and has the only recogniser.
-            let stuck = try await client.breakOff(audio, after: 20_000)
+            // Its request stays open, and has the only recogniser.
+            let (open, first) = try await client.begin()
+            defer { withExtendedLifetime(open) {} }
+            try await onThread { try open.sendChunk(audio[..<20_000]) }
+            let stuck = try #require(first.fields["location"])
             let other = try #require(try await create(client, 20_000)["location"])
             #expect(try await client.offset(of: other) == 20_000)
             #expect(try await client.send("DELETE", stuck).status == 204)
             let rest = try await client.append(audio.dropFirst(20_000), at: 20_000, of: other)
             #expect(rest.status == 200)
+        }
+    }
+
+    @Test func anUploadThatBrokeOffGivesItsRecogniserToWhoeverIsHere() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await withUploads {
+            $0.maximumConcurrentRecognitions = 1
+            $0.uploadPatience = .ages
+        } _: { client async throws in
+            let first = try await client.breakOff(audio, after: 20_000)
+            let plain = try await client.send(
+                "POST", "/recognize", [Client.pcm, "Accept: text/plain"], body: audio)
+            #expect(plain.status == 200)
+            #expect(plain.body == "go forward ten meters\n")
+            let second = try await client.breakOff(audio, after: 30_000)
+            for (place, offset) in [(first, 20_000), (second, 30_000)] {
+                let rest = try await client.append(
+                    audio.dropFirst(offset), at: offset, of: place)
+                #expect(rest.body == "go forward ten meters\n")
+            }
         }
     }
 
