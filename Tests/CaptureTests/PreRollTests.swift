@@ -167,7 +167,7 @@ import Testing
         #expect(await source.hangs.wait())
         #expect(
             await take.end()?.cause == .source(.deviceHangs(device: "scripted", seconds: 2)))
-        #expect(take.isRingFinished)
+        #expect(await take.ringFinishes())
         #expect(take.samples() == (0..<320).map { Int16($0) })
         // The next take is told at once, or has a device of its own.
         #expect(keeper.isOver)

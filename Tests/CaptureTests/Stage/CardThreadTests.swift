@@ -59,7 +59,7 @@ import Testing
             end.cause
                 == (call == .closing
                     ? .finished : .source(.deviceHangs(device: "scripted", seconds: 2))))
-        #expect(take.isRingFinished)
+        #expect(await take.ringFinishes())
         #expect(take.samples() == (0..<320).map { Int16($0) })
         #expect(!source.isClosed.isOpen)
         source.goesOn.open()
@@ -117,6 +117,8 @@ final class LiveTake: Sendable {
     let (late, opened, began, ended) = (Gate(), Gate(), Gate(), Gate())
     let signals = Observed<[SignalState]>([])
     let ends = Observed(0)
+    /// Turns of the loop after which there is something to look for in the ring, its end too.
+    private let writes = Observed(0)
     private let told = Mutex<CaptureEnd?>(nil)
     private let consumer: ByteRing.Consumer
     private let bytes = Mutex<[UInt8]>([])
@@ -128,7 +130,7 @@ final class LiveTake: Sendable {
         self.source = source
         let ring = ByteRing(minimumCapacity: 1 << 17)
         consumer = ring.takeConsumer()
-        loop = try CaptureLoop(onWrite: {})
+        loop = try CaptureLoop { [writes] in writes.update { $0 += 1 } }
         loop.add(
             CaptureStage(
                 source: preRoll ?? source, encoder: WAVEncoder(), producer: ring.takeProducer(),
@@ -162,7 +164,11 @@ final class LiveTake: Sendable {
         await ended.wait() ? told.withLock(\.self) : nil
     }
 
-    var isRingFinished: Bool { consumer.isFinished }
+    /// Waits for the end of the ring, which follows the news of it.
+    func ringFinishes() async -> Bool {
+        await writes.wait(within: .patience) { _ in self.consumer.isFinished ? true : nil }
+            ?? false
+    }
 
     /// All that has come through the ring, without the header.
     func samples() -> [Int16] {
