@@ -14,12 +14,13 @@ import Testing
         let waiting = try NamedThread(name: "transfer") {
             var worker = TransferWorker()
             let pause = worker.turn(isLast: false)
+            guard pause == .untilWoken else { return }
             isWaiting.open()
             // libcurl takes no negative time: it would not wait.
-            while pause == .untilWoken, !isSignalled.value {
+            repeat {
                 worker.wait(for: wakeup, pause)
                 ends.update { $0 += 1 }
-            }
+            } while !isSignalled.value
         }
         #expect(await isWaiting.wait())
         isSignalled.update { $0 = true }
