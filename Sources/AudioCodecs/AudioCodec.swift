@@ -37,6 +37,9 @@ public struct AudioCodec: Sendable {
     package let isLossless: Bool
     /// Where a file says how many samples it has, and how; nil when none does, or readers do without.
     package var length: (place: Range<Int>, bytes: @Sendable (_ frames: Int) -> [UInt8])?
+    /// The same for a file that is stored and not read at once; no bytes when there is no room for
+    /// the number.
+    package var storedLength: (place: Range<Int>, bytes: @Sendable (_ frames: Int) -> [UInt8])?
     /// Bytes by which a file is recognised for replay; empty for a form with a replay of its own.
     package var signature: [(offset: Int, bytes: [UInt8])] = []
     /// The serial number is that of an Ogg stream.

@@ -7,9 +7,15 @@ extension AudioCodec {
         bodyOffset: WAVEncoder.headerByteCount)
 
     /// The same samples behind a WAV header of unknown length (`0xFFFFFFFF` in both fields).
-    public static let wav = AudioCodec(
-        name: "wav", mediaType: "audio/wav",
-        mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"], bodyOffset: 0)
+    public static let wav = {
+        var codec = AudioCodec(
+            name: "wav", mediaType: "audio/wav",
+            mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"], bodyOffset: 0)
+        codec.storedLength = (
+            0..<WAVEncoder.headerByteCount, { WAVEncoder.storedHeader(frames: $0) }
+        )
+        return codec
+    }()
 
     package static func makeWAVEncoder() -> any AudioEncoder { WAVEncoder() }
 
@@ -68,6 +74,11 @@ final class WAVEncoder: AudioEncoder {
 
     func maximumByteCount(forFrames frames: Int) -> Int {
         Self.headerByteCount + 2 * frames
+    }
+
+    /// The header of a file with so many samples; empty for one that needs more than 32 bits.
+    static func storedHeader(frames: Int) -> [UInt8] {
+        isLong(byteCount: 2 * frames) ? [] : makeHeader(byteCount: 2 * frames)
     }
 
     /// Whether 32 bits cannot hold the size of a file with so many bytes of samples.

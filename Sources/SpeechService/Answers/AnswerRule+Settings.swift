@@ -101,12 +101,13 @@ extension ValueSelector {
 }
 
 extension ValueCondition {
-    /// Where to look: `path`, `event` or `header`; what must be there: `equals` and `one-of`, which
+    /// Where to look: `path`, `event`, `header` or `element`; what must be there: `equals` and `one-of`, which
     /// take a value or a list, `prefix`, `set`, `exists`; by default anything.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         let event = try reader.string("event")
         let path = try reader.string("path", as: JSONPath.init(_:))
         let header = try reader.string("header")
+        let element = try reader.string("element")
         var test: Test?
         func only(_ key: String, _ new: Test) throws(SettingsError) {
             guard test == nil else {
@@ -129,10 +130,11 @@ extension ValueCondition {
         if let exists = try reader.flag("exists") {
             try only("exists", exists ? .exists : .isAbsent)
         }
-        switch (path, header, event) {
-        case (let path?, nil, nil): self.init(.path(path), test ?? .exists)
-        case (nil, let header?, nil): self.init(.header(header), test ?? .exists)
-        case (nil, nil, let event?): self.init(.event, test ?? .equals(.string(event)))
+        switch (path, header, event, element) {
+        case (let path?, nil, nil, nil): self.init(.path(path), test ?? .exists)
+        case (nil, let header?, nil, nil): self.init(.header(header), test ?? .exists)
+        case (nil, nil, let event?, nil): self.init(.event, test ?? .equals(.string(event)))
+        case (nil, nil, nil, let element?): self.init(.element(element), test ?? .exists)
         default:
             let name = reader.path("path")
             throw SettingsError("'\(name)' is missing, or stands beside another place")

@@ -248,7 +248,7 @@ extension ValueCondition {
         switch place {
         case .path(let path): "'\(path)'"
         case .event: "the event's name"
-        case .header(let name): "'\(name)'"
+        case .header(let name), .element(let name): "'\(name)'"
         }
     }
 }

@@ -47,6 +47,9 @@ package enum ServiceMessage {
             return message
         }
         let head = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
+        if let text = XMLElement.texts(of: "Message", in: body).first, let message = shown(text) {
+            return message
+        }
         let text = String(decoding: head.prefix(1 << 16), as: UTF8.self)
         guard !text.unicodeScalars.contains("\0") else { return nil }
         return WebPage.firstLine(of: text)
@@ -70,8 +73,10 @@ package enum ServiceMessage {
 
     /// Nil when the body has no code.
     package static func code(in body: [UInt8], at places: ErrorPlaces) -> String? {
-        // An answer that is not JSON has no code.
-        guard let value = try? JSONParser.parse(body) else { return nil }
+        // An answer that is neither JSON nor XML has no code.
+        guard let value = try? JSONParser.parse(body) else {
+            return XMLElement.texts(of: "Code", in: body).first
+        }
         return code(in: value, at: places)
     }
 

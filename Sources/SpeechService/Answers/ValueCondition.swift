@@ -5,6 +5,8 @@ struct ValueCondition: Sendable, Hashable {
         case path(JSONPath)
         case event
         case header(String)
+        /// The first element of that name in an XML document.
+        case element(String)
     }
 
     enum Test: Sendable, Hashable {
@@ -40,7 +42,7 @@ struct ValueCondition: Sendable, Hashable {
         switch place {
         case .path(let path): path.values(in: value)
         case .event: event.map { [.string($0)] } ?? []
-        case .header: []
+        case .header, .element: []
         }
     }
 

@@ -189,8 +189,12 @@ extension ProfileKey {
         ProfileKey("retry.retry-after", .flag, "whether Retry-After is heeded"),
         ProfileKey(
             "exchange.kind", words(of: ExchangePlan.Kind.self),
-            "one request, a job, or an upload that goes on where it was"),
+            "one request, a job, an upload that goes on where it was, or parts"),
         ProfileKey("exchange.seconds", .seconds, "how long the service may take for a job"),
+        ProfileKey("exchange.parallel", .number, "the most parts at once, from 1 to 4"),
+        ProfileKey("exchange.smallest", .number, "bytes that only the last part may be below"),
+        ProfileKey("exchange.largest", .number, "the most bytes of a part"),
+        ProfileKey("exchange.count", .number, "the most parts of a recording"),
         ProfileKey(
             "exchange.origins", .list, "where URLs in its answers may lead, without secrets"),
     ]

@@ -84,7 +84,7 @@ public struct ProfileWord: Sendable, Hashable {
 /// Stands for the take's name in what a profile sends: the same in each attempt, so that two
 /// requests are known to be about one recording.
 package enum TakeMark {
-    static let text = "{take}"
+    package static let text = "{take}"
 
     /// Replaces the marks.
     package static func filled(_ bytes: [UInt8], by id: String) -> [UInt8] {

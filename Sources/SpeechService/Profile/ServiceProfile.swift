@@ -161,9 +161,7 @@ public struct ServiceProfile: Sendable, Hashable {
         let fields = query + formats.flatMap(\.query)
         var places = fields.filter { $0.value.words.contains("take") }.map { Optional($0.place) }
         if url.words.contains("take") { places.append(urlPlace) }
-        if case .job(let plan) = exchange,
-            plan.steps.contains(where: { WordTemplate($0.url ?? "").words.contains("take") })
-        {
+        if exchange.urls.contains(where: { WordTemplate($0).words.contains("take") }) {
             places.append(table["exchange"]?.place)
         }
         guard let place = places.first else { return }

@@ -39,6 +39,7 @@ enum ShippedProfiles {
         ("resumable", PackageResources.resumable_toml),
         ("revai", PackageResources.revai_toml),
         ("rhasspy", PackageResources.rhasspy_toml),
+        ("s3", PackageResources.s3_toml),
         ("sber", PackageResources.sber_toml),
         ("soniox", PackageResources.soniox_toml),
         ("speaches", PackageResources.speaches_toml),

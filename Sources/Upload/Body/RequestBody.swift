@@ -27,7 +27,7 @@ package struct RequestBody: Sendable {
     package var limit: Int?
     /// Sends `Content-Length` instead of chunks.
     ///
-    /// Only for a sealed source.
+    /// Only for a body whose bytes are all there.
     package var saysLength = false
 
     /// By default nothing is around the recording.
@@ -101,9 +101,9 @@ package struct RequestBody: Sendable {
     ///
     /// A body in chunks without an epilogue shows it only by its last chunk.
     func tellsEnd(at offset: Int) -> Bool {
+        if saysLength, isWhole(at: offset) { return true }
         let extent = extent
-        guard extent.isFinal else { return false }
-        return start + offset > extent.sourceEnd || saysLength && isWhole(at: offset)
+        return extent.isFinal && start + offset > extent.sourceEnd
     }
 
     /// Bytes of the source that end before a wire offset, those that the service has before the

@@ -92,11 +92,11 @@ public final class Pipeline: Sendable {
     public func start(_ plan: TakePlan) -> Take {
         let delivery = plan.delivery
         let exchange = delivery.makeExchange(wantsLength: plan.isCompleteSoon)
-        let part = TakePart(start: delivery.format.bodyOffset, exchange: exchange)
+        let way = TakeDelivery(start: delivery.format.bodyOffset, exchange: exchange)
         let run = TakeRun(
             plan: delivery,
             machine: TakeMachine(
-                parts: [part], awaitsSound: !plan.source.isLive,
+                way, awaitsSound: !plan.source.isLive,
                 wantsSecrets: delivery.service.lacksSecrets),
             pipeline: self, limit: plan.serviceLimit)
         if began(run) {

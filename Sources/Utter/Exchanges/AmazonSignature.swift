@@ -8,19 +8,20 @@ extension RecognitionService {
     /// Adds a signature where one is wanted.
     func signed(
         _ headers: [(name: String, value: String)], method: String, url: ServiceURL,
-        at now: Date = Date()
+        digest: String? = nil, at now: Date = Date()
     ) -> [(name: String, value: String)] {
         guard case .amazonSignature(let region, let service) = authentication.use,
             let secrets = ClientSecrets(of: self)
         else { return headers }
         let signer = AmazonSignature(region: region, service: service, secrets: secrets)
-        return signer.signed(headers, method: method, url: url, at: now)
+        return signer.signed(headers, method: method, url: url, digest: digest, at: now)
     }
 }
 
 /// Version 4 of Amazon's signatures (AWS4-HMAC-SHA256) over the head of a request.
 ///
-/// The body is not signed (`UNSIGNED-PAYLOAD`): it is sent while it is being made.
+/// A body that is sent while it is being made is not signed (`UNSIGNED-PAYLOAD`); of a part of a
+/// recording the digest is.
 struct AmazonSignature {
     /// Such as `eu-west-1`.
     let region: String
@@ -29,15 +30,18 @@ struct AmazonSignature {
     let secrets: ClientSecrets
 
     private static let algorithm = "AWS4-HMAC-SHA256"
-    private static let bodyDigest = "UNSIGNED-PAYLOAD"
+    private static let unsigned = "UNSIGNED-PAYLOAD"
 
+    /// The digest is the body's SHA-256 in hexadecimal digits; nil when it is not known.
     func signed(
-        _ headers: [(name: String, value: String)], method: String, url: ServiceURL, at now: Date
+        _ headers: [(name: String, value: String)], method: String, url: ServiceURL,
+        digest: String? = nil, at now: Date
     ) -> [(name: String, value: String)] {
         let time = Self.time(now)
+        let bodyDigest = digest ?? Self.unsigned
         var added = [
             (name: "X-Amz-Date", value: time),
-            (name: "X-Amz-Content-SHA256", value: Self.bodyDigest),
+            (name: "X-Amz-Content-SHA256", value: bodyDigest),
         ]
         if let session = secrets.session {
             added.append((name: "X-Amz-Security-Token", value: session))
@@ -55,10 +59,10 @@ struct AmazonSignature {
         }
         let sorted = fields.sorted { $0.key < $1.key }
         let signedNames = sorted.map(\.key).joined(separator: ";")
-        let (path, query) = Self.canonical(url.target)
+        let (path, query) = Self.canonical(url.target, encodesOnce: service == "s3")
         let request = [
             method, path, query, sorted.map { "\($0.key):\($0.value)\n" }.joined(), signedNames,
-            Self.bodyDigest,
+            bodyDigest,
         ].joined(separator: "\n")
         let day = String(time.prefix(8))
         let scope = "\(day)/\(region)/\(service)/aws4_request"
@@ -100,10 +104,13 @@ struct AmazonSignature {
     }
 
     /// The path, encoded twice as all services but S3 want it, and the sorted query.
-    private static func canonical(_ target: String) -> (path: String, query: String) {
+    private static func canonical(
+        _ target: String, encodesOnce: Bool
+    ) -> (path: String, query: String) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let path = parts[0].split(separator: "/", omittingEmptySubsequences: false)
-            .map { ServiceURL.percentEncoded(String($0)) }.joined(separator: "/")
+            .map { ServiceURL.percentEncoded(String($0), keeping: encodesOnce ? "%" : "") }
+            .joined(separator: "/")
         guard parts.count > 1 else { return (path, "") }
         let parameters = parts[1].split(separator: "&").map { parameter -> String in
             let words = parameter.split(

@@ -20,9 +20,11 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     }
 
     private let run: TakeRun
-    private let part: Int
+    private let lane: Int
     private let step: StepRequest?
     private let carriesRecording: Bool
+    /// Of a part of the recording.
+    private var pieceByteCount = 0
     private var answer: AnswerReader
     private var firstText: ContinuousClock.Instant?
     /// Of a good answer to one of several requests, which is read as a whole.
@@ -33,23 +35,27 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     /// In bytes: more than the answer to a step may have.
     private static let bodyLimit = 8 << 20 + 1
 
-    init(of part: Int, for run: TakeRun, _ request: ExchangeRequest) {
+    init(of lane: Int, for run: TakeRun, _ request: ExchangeRequest) {
         self.run = run
-        self.part = part
+        self.lane = lane
         step = request.step
         carriesRecording = request.carriesRecording
         answer = AnswerReader(rule: run.plan.service.answer)
     }
 
-    func transferDidConnect() { run.handle(.connected(part: part)) }
+    func transferDidConnect() { run.handle(.connected(lane: lane)) }
 
     func transferDidSend(byteCount: Int, wireByteCount: Int) {
-        if carriesRecording { run.didSend(byteCount: byteCount) }
+        guard carriesRecording else { return }
+        guard case .piece(let piece)? = step?.use else { return run.didSend(byteCount: byteCount) }
+        let count = byteCount - piece.start
+        run.didSend(more: count - pieceByteCount)
+        pieceByteCount = count
     }
 
     func transferDidReceiveInterim(status: Int, headers: [(name: String, value: String)]) {
         guard status == 104 else { return }
-        run.handle(.learned(part: part, AnswerHead(headers: headers)))
+        run.handle(.learned(lane: lane, AnswerHead(headers: headers)))
     }
 
     func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {
@@ -96,7 +102,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
 
     private func hear() {
         firstText = firstText ?? .now
-        run.handle(.heard(part: part, answer.transcript))
+        run.handle(.heard(lane: lane, answer.transcript))
     }
 
     func transferDidEnd(_ result: TransferResult) {
@@ -129,7 +135,8 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         }
         reply.message = answer.message.map { service.redacted($0) }
         reply.code = answer.code.map { service.redacted($0) }
-        run.handle(.ended(part: part, reply))
+        if pieceByteCount > 0, reply.verdict == nil { run.didSend(more: -pieceByteCount) }
+        run.handle(.ended(lane: lane, reply))
     }
 
     private func read(_ head: (status: Int, fields: AnswerHead), into reply: inout Reply) {
@@ -150,6 +157,9 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
             guard verdict == .answer else { return }
             answer.begin(status: head.status, head.fields)
             if answer.accumulate(body.span) { hear() }
+        case .piece(let piece)?:
+            let found = StepAnswer(headers: reply.result.headers, body: body)
+            reply.verdict = piece.step.verdict(on: found, isLast: false, marking: run.id.text)
         }
     }
 }

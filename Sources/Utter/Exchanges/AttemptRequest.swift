@@ -11,7 +11,7 @@ extension DeliveryPlan {
     /// One attempt to deliver a take; `frames` is 0 unless the body says how many there are.
     func request(
         _ request: ExchangeRequest, for journal: Journal, frames: Int, of id: TakeID,
-        token: Credential? = nil
+        token: Credential? = nil, digest: String? = nil
     ) -> TransferRequest {
         if case .token? = request.step?.use { return tokenRequest(request) }
         var service = service
@@ -22,8 +22,9 @@ extension DeliveryPlan {
         service.headers = TakeMark.filled(service.headers, by: id.text)
         let frame = frame(of: id)
         let upload = request.upload
+        let ownType = request.piece?.saysType == true ? frame.contentType : nil
         let type =
-            upload.map { $0.contentType ?? frame.contentType }
+            ownType ?? upload.map { $0.contentType ?? frame.contentType }
             ?? request.step?.content.map { $0.mediaType ?? "" } ?? frame.contentType
         var headers = service.requestHeaders(contentType: type).map {
             (name: $0.name, value: $0.value)
@@ -37,19 +38,21 @@ extension DeliveryPlan {
         ]
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
-        var body = body(of: journal, frames, in: frame)
+        var body = body(of: journal, frames, in: frame, isStored: request.piece != nil)
         if let upload {
             headers += upload.fields(
                 of: body, mediaType: frame.contentType, isComplete: request.isComplete)
             body = upload.range(of: body)
         }
+        if let piece = request.piece { body = piece.range(of: body) }
         body.saysLength = request.saysLength
         if let content = request.step?.content {
             body = RequestBody(TakeMark.filled(content.bytes, by: id.text))
         }
         let method = request.step?.method.rawValue ?? request.method.rawValue
         if request.step?.carriesSecrets != false {
-            headers = service.signed(headers, method: method, url: url)
+            headers = service.signed(
+                headers, method: method, url: url, digest: digest, at: Date() + request.clockOffset)
         }
         var transfer = transfer(to: url, headers, body, for: request)
         if request.carriesRecording {
@@ -61,6 +64,7 @@ extension DeliveryPlan {
         // While it waits for a consent, libcurl 7.88 takes no 104 for one.
         transfer.expectsContinue =
             request.carriesRecording && service.expectsContinue && upload == nil
+            && request.piece == nil
         return transfer
     }
 
@@ -70,8 +74,12 @@ extension DeliveryPlan {
     /// plain. Later requests of a job have other keys: one key stands for one body.
     private func key(_ name: String, of step: StepRequest?) -> String {
         var name = name
-        if case .job(let step, _)? = step?.use, step.content != .recording {
+        switch step?.use {
+        case .job(let step, _)? where step.content != .recording:
             name += "-" + String(FNV.hash(step.name.utf8), radix: 16)
+        case .piece(let piece)? where piece.number > 0: name += "-\(piece.number)"
+        case .piece(let piece)?: name += "-" + piece.step.name
+        default: break
         }
         return idHeader.lowercased() == "idempotency-key" ? "\"\(name)\"" : name
     }
@@ -97,8 +105,8 @@ extension DeliveryPlan {
         transfer.connection = connection(to: url)
         // A recording that goes on has its own connection, whose end is then its own as well. One to
         // an address that was given is for no other take.
-        transfer.leavesConnection =
-            request.isComplete && service.connection.resolutions.isEmpty
+        let isBounded = request.isComplete || request.piece != nil
+        transfer.leavesConnection = isBounded && service.connection.resolutions.isEmpty
         if transfer.leavesConnection, !request.wantsFreshConnection {
             transfer.longestIdleTime = PostOnce.longestIdleTime
         }
@@ -117,9 +125,12 @@ extension DeliveryPlan {
         body(of: journal, frames, in: frame(of: id))
     }
 
-    private func body(of journal: Journal, _ frames: Int, in frame: BodyFrame) -> RequestBody {
+    private func body(
+        of journal: Journal, _ frames: Int, in frame: BodyFrame, isStored: Bool = false
+    ) -> RequestBody {
         RequestBody(
-            SentAudio(journal, as: format, frames: frames), from: format.bodyOffset,
+            SentAudio(journal, as: format, frames: frames, isStored: isStored),
+            from: format.bodyOffset,
             prologue: frame.prologue,
             transform: frame.isBase64 ? .base64 : .none, epilogue: frame.epilogue)
     }
@@ -160,12 +171,14 @@ enum FNV {
 /// complete before its first request.
 struct SentAudio: BodySource {
     let journal: Journal
-    private let format: AudioCodec
-    /// The samples of the recording that the body says it has; 0 says nothing.
-    private let frames: Int
+    /// Where the body says how many samples it has, and how; no bytes say nothing.
+    private let length: (place: Range<Int>, bytes: [UInt8])
 
-    init(_ journal: Journal, as format: AudioCodec, frames: Int) {
-        (self.journal, self.format, self.frames) = (journal, format, frames)
+    /// A body that says it has 0 frames says nothing.
+    init(_ journal: Journal, as format: AudioCodec, frames: Int, isStored: Bool = false) {
+        self.journal = journal
+        let length = isStored ? format.storedLength ?? format.length : format.length
+        self.length = (length?.place ?? 0..<0, frames > 0 ? length?.bytes(frames) ?? [] : [])
     }
 
     var isSealed: Bool { journal.isSealed }
@@ -177,10 +190,9 @@ struct SentAudio: BodySource {
     ) throws(SystemError) -> Int {
         let count = unsafe try journal.readBytes(at: offset, into: buffer)
         let read = offset..<(offset + count)
-        if frames > 0, let (place, bytes) = format.length, place.overlaps(read) {
-            let said = bytes(frames)
-            for index in place.clamped(to: read) {
-                unsafe buffer[index - offset] = said[index - place.lowerBound]
+        if !length.bytes.isEmpty, length.place.overlaps(read) {
+            for index in length.place.clamped(to: read) {
+                unsafe buffer[index - offset] = length.bytes[index - length.place.lowerBound]
             }
         }
         return count

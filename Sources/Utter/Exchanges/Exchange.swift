@@ -5,19 +5,29 @@ internal import SpeechService
 internal import TakeStore
 internal import Upload
 
-/// Decides which requests deliver one part of a take: the next request, a wait, or the outcome.
+/// Decides which requests deliver a take: the next request, a wait, or the outcome.
 ///
 /// Pure: it is told how each request has ended, and says what follows. Nothing else knows how many
 /// requests make a delivery. `PostOnce` makes one, `JobExchange` the steps of a job,
-/// `UploadExchange` goes on where a broken request was, `TokenFirst` fetches a token before each of
-/// them. Others are values beside them, and need what is named here:
-///
-/// - *Parts and a commit* (S3): each request sends a range of known length, as soon as the journal
-///   has it: one more reason to wait beside the seal (`TakeMachine.Delivery.waiting`).
-/// - *Segments in parallel*: several parts of one take, each with an exchange of its own.
+/// `UploadExchange` goes on where a broken request was, `PartsExchange` sends several at once,
+/// `TokenFirst` fetches a token before each of them. Requests that are under way side by side have a
+/// *lane* each; an exchange that makes one after the other knows of none.
 protocol Exchange: Sendable {
     /// Under way, or next.
     var request: ExchangeRequest { get }
+
+    /// How many may be under way.
+    var laneCount: Int { get }
+
+    /// What is under way goes on with new secrets.
+    var outlivesSecrets: Bool { get }
+
+    /// Its requests hold the whole body, of which the digest is worth knowing.
+    var sendsDigest: Bool { get }
+
+    /// In bytes of the recording, what the service has for good, of all runs; nil is what the last
+    /// request has sent.
+    var storedByteCount: Int? { get }
 
     /// Requests that the service may have taken whole, over all runs.
     var takenCount: Int { get }
@@ -34,8 +44,17 @@ protocol Exchange: Sendable {
     /// - Returns: the request; if it says a length that is not known yet, it waits.
     mutating func begin(isComplete: Bool) -> ExchangeRequest
 
+    /// Begins the request of a lane, or returns it again.
+    mutating func begin(lane: Int, of recording: RecordingExtent) -> Beginning
+
+    func request(of lane: Int) -> ExchangeRequest
+
     /// Decides what follows a request; if it is another one, `request` is that.
     mutating func next(after reply: Reply, isSpeaking: Bool, at now: Moment) -> ExchangeStep
+
+    mutating func next(
+        after reply: Reply, lane: Int, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep
 
     /// Repeats the refused request under the next number.
     mutating func renew()
@@ -43,8 +62,21 @@ protocol Exchange: Sendable {
     /// Counts a request that nothing follows; `next` counts all others.
     mutating func record(_ result: TransferResult)
 
+    mutating func record(_ result: TransferResult, lane: Int)
+
     /// Hears an interim answer to the request that is under way.
     mutating func learn(from interim: AnswerHead)
+}
+
+/// What a lane does now.
+enum Beginning: Sendable, Equatable {
+    case request(ExchangeRequest)
+    /// Waits until the recording is complete.
+    case sealed
+    /// Waits for so many bytes of it.
+    case growth(to: Int)
+    /// There is nothing to do before another lane has ended.
+    case idle
 }
 
 struct ExchangeRequest: Sendable, Equatable {
@@ -55,6 +87,8 @@ struct ExchangeRequest: Sendable, Equatable {
     /// Waits for the end of the recording.
     var saysLength: Bool
     var isComplete = false
+    /// What the service's clock is ahead of ours, in seconds.
+    var clockOffset = 0.0
     /// A connection of an earlier take may not carry it.
     var wantsFreshConnection = false
     /// Nil for the recording and its transcript.
@@ -64,6 +98,10 @@ struct ExchangeRequest: Sendable, Equatable {
     /// Of an upload whose URL is a secret, that of its service.
     var shownURL: String { (upload?.shownURL ?? url).description }
     var upload: UploadRequest? { if case .upload(let use)? = step?.use { use } else { nil } }
+    /// Nil for a request that is none of parts.
+    var piece: PieceRequest? { if case .piece(let use)? = step?.use { use } else { nil } }
+    /// The head says the digest of the body, which is a part.
+    var wantsDigest: Bool { piece != nil && carriesRecording }
     /// Not counted as an attempt to deliver the take.
     var isForToken: Bool { if case .token? = step?.use { true } else { false } }
 }
@@ -74,6 +112,7 @@ struct StepRequest: Sendable, Equatable {
         case job(JobStep, isLast: Bool)
         case token(TokenExchange)
         case upload(UploadRequest)
+        case piece(PieceRequest)
     }
 
     var method: StepMethod
@@ -95,6 +134,9 @@ struct StepRequest: Sendable, Equatable {
             bytes = document ?? []
             mediaType = document == nil ? nil : "application/json"
         }
+
+        /// A text in a form that its step's fields name.
+        init(text: String) { bytes = Array(text.utf8) }
     }
 }
 
@@ -103,6 +145,8 @@ enum ExchangeStep: Sendable, Equatable {
     /// Only of a part of the recording; another try would be no better.
     case answeredInPart
     case request(after: Pause)
+    /// What follows is decided when another lane has ended.
+    case idle
     case failed(TakeFailure)
 }
 
@@ -149,16 +193,36 @@ struct Moment: Sendable {
     var elapsed = Duration.zero
     /// From 0 to 1; called when a pause needs it.
     let jitter: @Sendable () -> Double
+    /// Seconds since 1970; called when a service says that ours are wrong.
+    let clock: @Sendable () -> Double
 
     init(
-        elapsed: Duration = .zero, jitter: @autoclosure @escaping @Sendable () -> Double = 0
+        elapsed: Duration = .zero, jitter: @autoclosure @escaping @Sendable () -> Double = 0,
+        clock: @autoclosure @escaping @Sendable () -> Double = 0
     ) {
-        (self.elapsed, self.jitter) = (elapsed, jitter)
+        (self.elapsed, self.jitter, self.clock) = (elapsed, jitter, clock)
     }
 }
 
 extension Exchange {
     var progress: ExchangeProgress? { nil }
+    var laneCount: Int { 1 }
+    var outlivesSecrets: Bool { false }
+    var sendsDigest: Bool { true }
+    var storedByteCount: Int? { nil }
+
+    mutating func begin(lane: Int, of recording: RecordingExtent) -> Beginning {
+        let request = begin(isComplete: recording.isComplete)
+        return recording.isComplete || !request.saysLength ? .request(request) : .sealed
+    }
+
+    func request(of lane: Int) -> ExchangeRequest { request }
+
+    mutating func next(
+        after reply: Reply, lane: Int, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep { next(after: reply, isSpeaking: isSpeaking, at: now) }
+
+    mutating func record(_ result: TransferResult, lane: Int) { record(result) }
 
     mutating func learn(from interim: AnswerHead) {}
 }
@@ -192,6 +256,10 @@ extension DeliveryPlan {
                 UploadExchange(
                     kind, self, from: progress, wantsLength: wantsLength,
                     attemptsBefore: attemptsBefore, takenBefore: takenBefore)
+            case .parts(let plan):
+                PartsExchange(
+                    plan, self, from: progress, attemptsBefore: attemptsBefore,
+                    takenBefore: takenBefore)
             }
         guard let (use, request) = service.tokenRequest(uuid: "") else { return exchange }
         return TokenFirst(

@@ -173,7 +173,7 @@ struct JobExchange: Exchange {
             if failure.isForGood { forget() }
             return .failed(failure)
         case .answeredInPart: hasAnsweredInPart = true
-        case .answered: break
+        case .answered, .idle: break
         }
         switch reply.verdict {
         case .next(let captured): return advance(with: captured)

@@ -41,6 +41,8 @@ struct PostOnce: Exchange {
     /// The service has refused chunks, and gets the length.
     private var hasFallenBack = false
     private var redirects = 0
+    /// The service has said once what time it is.
+    private var hasSetClock = false
     private var failures = 0
     private var failuresAfterRelease = 0
     /// When the attempts of the last minute began, without those that were not awaited.
@@ -112,7 +114,7 @@ struct PostOnce: Exchange {
     mutating func renew() { request.number += 1 }
 
     /// The service has taken something since the failures before.
-    mutating func noteProgress() { (failures, failuresAfterRelease) = (0, 0) }
+    mutating func noteProgress() { (failures, failuresAfterRelease, redirects) = (0, 0, 0) }
 
     /// Sends what follows there.
     mutating func lead(to url: ServiceURL?) { request.url = url ?? request.url }
@@ -160,6 +162,10 @@ struct PostOnce: Exchange {
         guard let status = result.status else {
             return .failed(.responseUnusable(reason: "there is no status"))
         }
+        if setClock(by: reply, at: now) {
+            request.number += 1
+            return .request(after: Pause())
+        }
         // A service does not say this (RFC 9110 §15.5.8).
         if status == 407 { return .failed(.proxyRefused(status: status)) }
         switch verdict(status, reply) {
@@ -182,6 +188,15 @@ struct PostOnce: Exchange {
                     advice: advice(after: result, message)))
         case .unusable: return .failed(.responseUnusable(reason: "its status is \(status)"))
         }
+    }
+
+    /// Signs once more with the service's time, if it says that ours is wrong.
+    private mutating func setClock(by reply: Reply, at now: Moment) -> Bool {
+        guard !hasSetClock, ["RequestTimeTooSkewed", "RequestExpired"].contains(reply.code),
+            let date = reply.result.header("date").flatMap(HTTPDate.seconds)
+        else { return false }
+        (hasSetClock, request.clockOffset) = (true, date - now.clock())
+        return true
     }
 
     /// A good status may carry the code of a failure that passes.

@@ -52,11 +52,18 @@ struct TokenFirst: Exchange {
     var takenCount: Int { exchange.takenCount }
     var needsLength: Bool { exchange.needsLength }
     var progress: ExchangeProgress? { exchange.progress }
+    var sendsDigest: Bool { exchange.sendsDigest }
+    var storedByteCount: Int? { exchange.storedByteCount }
 
     mutating func begin(isComplete: Bool) -> ExchangeRequest {
         guard engine != nil else { return exchange.begin(isComplete: isComplete) }
         _ = engine?.begin(isComplete: isComplete)
         return request
+    }
+
+    mutating func begin(lane: Int, of recording: RecordingExtent) -> Beginning {
+        guard engine != nil else { return exchange.begin(lane: lane, of: recording) }
+        return .request(begin(isComplete: recording.isComplete))
     }
 
     mutating func renew() { exchange.renew() }
@@ -93,7 +100,7 @@ struct TokenFirst: Exchange {
         case .failed(.refused(let status, let message, let advice))?:
             return .failed(.tokenRefused(status: status, message: message, advice: advice))
         case .failed(let failure)?: return .failed(failure)
-        case .answered?, .answeredInPart?, nil: break
+        case .answered?, .answeredInPart?, .idle?, nil: break
         }
         guard reply.hasToken else {
             return .failed(

@@ -144,6 +144,8 @@ struct UploadExchange: Exchange {
 
     var needsLength: Bool { engine.needsLength }
 
+    var sendsDigest: Bool { false }
+
     var progress: ExchangeProgress? {
         guard let upload else { return nil }
         var values = ["upload": upload.url.text, "sent": "\(sent)"]

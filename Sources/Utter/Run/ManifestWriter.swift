@@ -210,7 +210,7 @@ final class ManifestWriter: Sendable {
     /// Written with what follows.
     func endTransfer(_ attempt: TakeAttempt) {
         let result = attempt.result
-        let isTaken = attempt.carriesRecording && result.mayBeTaken
+        let isTaken = attempt.mayBeTaken
         present.withLock { present in
             present.manifest.endTransfer(
                 attempt.number, result.ending.reason, at: Date(), status: result.status,

@@ -57,6 +57,10 @@ final class ProgressMeter: Sendable {
         hasToldWhole.store(false, ordering: .relaxed)
     }
 
+    func sentByteCount(adding byteCount: Int) -> Int {
+        sentByteCount.add(byteCount, ordering: .sequentiallyConsistent).newValue
+    }
+
     /// Bytes of the body that the present attempt's connection has taken.
     ///
     /// - Returns: whether to report progress of a complete recording, and whether that was all of

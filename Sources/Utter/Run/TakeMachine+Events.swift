@@ -12,17 +12,19 @@ extension TakeMachine {
         /// There is no journal yet, after this time.
         case diskIsSlow(Duration)
         case began
+        /// The journal has as many bytes as a request waits for.
+        case grew(byteCount: Int)
         /// No more audio is captured; `isEmpty` without any.
         case captured(CaptureEnd, isEmpty: Bool)
         /// The journal holds all captured audio, or as much as there was room for.
         case sealed(JournalSeal)
-        case noted(part: Int)
-        case connected(part: Int)
+        case noted(lane: Int)
+        case connected(lane: Int)
         /// An interim answer to a request says where its upload can be gone on with.
-        case learned(part: Int, AnswerHead)
-        case heard(part: Int, Transcript)
-        case ended(part: Int, Reply)
-        case digested(part: Int, String?)
+        case learned(lane: Int, AnswerHead)
+        case heard(lane: Int, Transcript)
+        case ended(lane: Int, Reply)
+        case digested(String?)
         /// A change of how safe the take is.
         case protection(Protection.Report)
         case full
@@ -48,15 +50,17 @@ extension TakeMachine {
     /// Carried out in order.
     enum Action: Sendable {
         /// Note the beginning of a request on the disk, then report `noted`.
-        case note(part: Int, ExchangeRequest)
-        case start(part: Int, ExchangeRequest, Pause)
-        /// End the pause before a part's request, except for what the service asked for.
-        case hurry(part: Int)
-        case breakOff(part: Int)
+        case note(lane: Int, ExchangeRequest)
+        case start(lane: Int, ExchangeRequest, Pause)
+        /// Report `grew`, once, when the journal has so many bytes.
+        case await(byteCount: Int)
+        /// End the pause before a lane's request, except for what the service asked for.
+        case hurry(lane: Int)
+        case breakOff(lane: Int)
         /// Ask for the secrets, then report `secrets`; again if the service has refused them.
         case ask(after: TakeFailure?)
-        /// Compute a part's digest, then report `digested`.
-        case digest(part: Int)
+        /// Compute the body's digest, then report `digested`.
+        case digest
         case rememberLength
         case endCapture(CaptureStop)
         /// Resume the recording, if its tail is not over; then report `resumed`.
@@ -77,6 +81,24 @@ extension TakeMachine {
 }
 
 extension TakeMachine {
+    mutating func tellEarlyAnswer(_ result: TransferResult, isResent: Bool) {
+        actions.append(
+            .tell(
+                .answeredEarly(
+                    status: result.status ?? 0, sentByteCount: result.sentByteCount,
+                    isResent: isResent)))
+    }
+
+    mutating func protect(_ report: Protection.Report) {
+        for notice in protection.take(report) {
+            actions.append(.tell(.noticed(notice)))
+            // The file may be a new one, in a new folder.
+            if notice == .protectedAgain { actions.append(.saveAgain) }
+        }
+    }
+}
+
+extension TakeMachine {
     struct Ending: Sendable {
         /// What was understood, or why nothing was.
         var result: Result
@@ -88,30 +110,42 @@ extension TakeMachine {
     }
 }
 
-/// A range of a take's journal, its exchange, and the result.
-struct TakePart: Sendable {
+/// The recording as a body: what of it is there.
+struct RecordingExtent: Sendable, Equatable {
+    /// From the first byte that is sent.
+    var byteCount = 0
+    var isComplete = false
+}
+
+/// What is sent of a take, its exchange, and the result.
+struct TakeDelivery: Sendable {
     typealias Result = Swift.Result<Transcript, TakeFailure>
 
-    enum Delivery: Sendable {
-        enum Wait { case journal, seal, secrets }
+    /// One request after the other.
+    enum Lane: Sendable {
+        enum Wait { case journal, seal, secrets, growth }
 
+        /// The exchange has no request for it.
+        case idle
         case waiting(for: Wait)
         /// The next request is being noted, and begins after the pause.
         case noting(Pause)
         /// Under way, or in its pause.
         case sending(ExchangeRequest, Pause)
         /// A request is being noted that will not begin.
-        case withdrawing(Result)
+        case withdrawing
         /// A request is being broken off; its end is awaited.
-        case breakingOff(ExchangeRequest, Result)
-        case done(Result)
+        case breakingOff(ExchangeRequest)
+        case done
     }
 
-    /// In bytes of the journal; the part ends with the journal.
+    /// In bytes of the journal.
     let start: Int
     var exchange: any Exchange
-    var delivery = Delivery.waiting(for: .journal)
+    var lanes = [Lane.waiting(for: .journal)]
+    var extent = RecordingExtent()
     var transcript = Transcript()
+    var result: Result?
     /// Since the take began.
     var resultAt: Duration?
     /// `Content-Digest`, once it is known.
@@ -127,8 +161,8 @@ struct TakePart: Sendable {
 
     /// Replaces what a service has said, but not what the person wanted.
     mutating func overrule(by failure: TakeFailure) {
-        guard case .done(let result) = delivery else { return }
-        if case .failure(let before) = result, before.isUnwanted || before == .left { return }
-        delivery = .done(.failure(failure))
+        guard let before = result else { return }
+        if case .failure(let before) = before, before.isUnwanted || before == .left { return }
+        result = .failure(failure)
     }
 }

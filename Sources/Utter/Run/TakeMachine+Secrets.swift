@@ -26,7 +26,7 @@ extension TakeMachine {
 
     /// Asks for the secrets, unless no request follows.
     mutating func ask() {
-        guard case .wanted = secrets, parts.indices.contains(where: { isUndecided($0) })
+        guard case .wanted = secrets, delivery.result == nil
         else { return }
         secrets = .asked
         actions.append(.ask(after: nil))
@@ -35,11 +35,17 @@ extension TakeMachine {
     /// Asks again for secrets that were asked for in this run, and refused.
     ///
     /// - Returns: whether an answer can come.
-    mutating func askAgain(for index: Int, after failure: TakeFailure) -> Bool {
-        guard case .answered = secrets, failure.refusesSecret else { return false }
-        secrets = .refused(failure)
-        parts[index].delivery = .waiting(for: .secrets)
-        actions.append(.ask(after: failure))
+    mutating func askAgain(for lane: Int, after failure: TakeFailure) -> Bool {
+        guard failure.refusesSecret else { return false }
+        switch secrets {
+        case .answered:
+            secrets = .refused(failure)
+            actions.append(.ask(after: failure))
+        // Another lane has asked.
+        case .refused: break
+        case .wanted, .asked, .known: return false
+        }
+        delivery.lanes[lane] = .waiting(for: .secrets)
         return true
     }
 
@@ -52,15 +58,15 @@ extension TakeMachine {
         }
         switch answer {
         case .success(let exchange):
-            // Every take has one part.
-            parts[0].exchange = exchange
-            if exchange.request.number > 1 { digest(0) }
+            // What is under way on other lanes goes on.
+            if !delivery.exchange.outlivesSecrets { delivery.exchange = exchange }
+            if exchange.request.number > 1 { digest() }
             beginAll()
         case .failure(let failure):
             // That the service has refused the first answer says more than that there is no other.
             let failure = refusal ?? failure
             if isRecording { actions.append(.tell(.refused(failure))) }
-            concludeAll(failure, now)
+            conclude(.failure(failure), now)
         }
     }
 }

@@ -9,22 +9,23 @@ internal import Upload
 
 /// One take from its first sample to its outcome: told what has happened, it says what to do.
 ///
-/// Pure. Two things go on side by side, the recording and the delivery of each part of it:
+/// Pure. Two things go on side by side, the recording and its delivery, which has a lane for each
+/// request that may be under way:
 ///
 /// ```
-/// phase      recording ──captured──▶ sealing ──sealed──▶ delivering ──all parts done──▶ settled
+/// phase  recording ──captured──▶ sealing ──sealed──▶ delivering ──all lanes done──▶ settled
 ///
-/// delivery   waiting ──opened, sealed──▶ noting ──noted──▶ sending ──ended──▶ done
-///                                           ▲                  │
-///                                           └──one more request┘
-///            cancel, leave, and what makes a delivery pointless:
-///            waiting ──▶ done     noting ──▶ withdrawing ──noted──▶ done
-///                                 sending ──▶ breakingOff ──ended──▶ done
+/// lane   waiting ──opened, grown, sealed──▶ noting ──noted──▶ sending ──ended──▶ idle, done
+///                                              ▲                  │
+///                                              └──one more request┘
+///        cancel, leave, and what makes a delivery pointless:
+///        waiting, idle ──▶ done     noting ──▶ withdrawing ──noted──▶ done
+///                                   sending ──▶ breakingOff ──ended──▶ done
 /// ```
 ///
 /// A request is written down before it begins, so that a program that is killed leaves no attempt
-/// unmarked; a body ends only while its part is `sending`. The first result of a part is its result.
-/// The take settles once, when the journal is sealed and every part is done.
+/// unmarked; a body ends only while its lane is `sending`. The first result counts. The take settles
+/// once, when the journal is sealed and every lane is done.
 struct TakeMachine: Sendable {
     enum Phase: Sendable {
         case recording
@@ -42,12 +43,12 @@ struct TakeMachine: Sendable {
         var instant: Duration
     }
 
-    typealias Result = TakePart.Result
+    typealias Result = TakeDelivery.Result
 
     private(set) var phase = Phase.recording
-    var parts: [TakePart]
+    var delivery: TakeDelivery
     private(set) var attempts: [TakeAttempt] = []
-    private(set) var protection = Protection()
+    var protection = Protection()
     /// The recording ends, and no person can change that.
     private var isEndFinal = false
     private var hasJournal = false
@@ -61,15 +62,17 @@ struct TakeMachine: Sendable {
     ///
     /// `awaitsSound`: no request begins before the first sample, so that silence is not billed.
     /// `wantsSecrets`: none begins before they are known.
-    init(parts: [TakePart], awaitsSound: Bool = false, wantsSecrets: Bool = false) {
-        self.parts = parts
+    init(_ delivery: TakeDelivery, awaitsSound: Bool = false, wantsSecrets: Bool = false) {
+        self.delivery = delivery
         hasSound = !awaitsSound
         if wantsSecrets { secrets = .wanted }
     }
 
     /// A recording of an earlier run, whose digests are known.
-    init(parts: [TakePart], recorded: JournalSeal, wantsSecrets: Bool = false) {
-        self.parts = parts
+    init(_ delivery: TakeDelivery, recorded: JournalSeal, wantsSecrets: Bool = false) {
+        self.delivery = delivery
+        self.delivery.extent = RecordingExtent(
+            byteCount: max(0, recorded.byteCount - delivery.start), isComplete: true)
         if wantsSecrets { secrets = .wanted }
         phase = .delivering(
             Recorded(end: CaptureEnd(cause: .finished), seal: recorded, instant: .zero))
@@ -82,7 +85,7 @@ struct TakeMachine: Sendable {
         switch event {
         case .opened(let exchange):
             hasJournal = true
-            if let exchange { parts[0].exchange = exchange }
+            if let exchange { delivery.exchange = exchange }
             if isSealed { ask() }
             beginAll()
         case .began:
@@ -90,21 +93,23 @@ struct TakeMachine: Sendable {
             noteSound()
         case .captured(let end, let isEmpty): capture(end, isEmpty: isEmpty, now)
         case .sealed(let seal): complete(seal, now)
-        case .noted(let index): note(index)
-        case .connected(let index):
-            actions.append(.tell(.connected(attempt: parts[index].exchange.request.number)))
-        case .learned(let index, let head): learn(index, head)
-        case .heard(let index, let words): hear(index, words)
-        case .ended(let index, let reply): end(index, reply, now)
-        case .digested(let index, let digest):
-            (parts[index].digest, parts[index].isDigested) = (digest, digest != nil)
+        case .grew(let byteCount): grow(to: byteCount)
+        case .noted(let lane): note(lane)
+        case .connected(let lane):
+            let number = delivery.exchange.request(of: lane).number
+            actions.append(.tell(.connected(attempt: number)))
+        case .learned(let lane, let head): learn(lane, head)
+        case .heard(let lane, let words): hear(lane, words)
+        case .ended(let lane, let reply): end(lane, reply, now)
+        case .digested(let digest):
+            (delivery.digest, delivery.isDigested) = (digest, digest != nil)
         case .protection(let report): protect(report)
         case .diskIsSlow(let wait):
             if !hasJournal { protect(.slowFolder(wait)) }
         case .full:
             protect(.full)
             endCapture(.withTail)
-        case .unsendable(let failure): concludeAll(failure, now)
+        case .unsendable(let failure): conclude(.failure(failure), now)
         case .secrets(let answer): take(answer, now)
         case .stop: actions.append(.endCapture(.withTail))
         case .heardEnd: endCapture(.withTail)
@@ -122,15 +127,11 @@ struct TakeMachine: Sendable {
 
     // MARK: - What is asked for now
 
-    /// Whether the body of a part may end: what ends is recognised, and billed.
-    func isWanted(_ index: Int) -> Bool {
+    /// Whether the body of a lane may end: what ends is recognised, and billed.
+    func isWanted(_ lane: Int) -> Bool {
         if case .settled = phase { return false }
-        if case .sending = parts[index].delivery { return true }
+        if case .sending = delivery.lanes[lane] { return true }
         return false
-    }
-
-    private var transcript: Transcript {
-        parts.dropFirst().reduce(into: parts[0].transcript) { $0.append($1.transcript) }
     }
 
     var isRecording: Bool { if case .recording = phase { true } else { false } }
@@ -145,12 +146,13 @@ struct TakeMachine: Sendable {
         // What never began has nothing to be sent.
         switch end.cause {
         case .source(let error) where isEmpty:
-            concludeAll(.capture(error), now)
+            conclude(.failure(.capture(error)), now)
             // A service that has answered already was sent nothing.
-            for index in parts.indices { parts[index].overrule(by: .capture(error)) }
-        case .encoder(let error) where isEmpty: concludeAll(.encoding(error), now)
+            delivery.overrule(by: .capture(error))
+        case .encoder(let error) where isEmpty: conclude(.failure(.encoding(error)), now)
         case .tooShort(let frames):
-            concludeAll(.tooShort(StreamFormat.speech.duration(ofFrames: frames)), now)
+            let length = StreamFormat.speech.duration(ofFrames: frames)
+            conclude(.failure(.tooShort(length)), now)
         default: break
         }
         ask()
@@ -166,184 +168,201 @@ struct TakeMachine: Sendable {
     private mutating func complete(_ seal: JournalSeal, _ now: Moment) {
         guard case .sealing(let end) = phase else { return }
         phase = .delivering(Recorded(end: end, seal: seal, instant: now.elapsed))
-        if let loss = seal.loss, seal.byteCount <= parts[0].start {
-            concludeAll(.journal(reason: loss.description), now)
+        delivery.extent = RecordingExtent(
+            byteCount: max(0, seal.byteCount - delivery.start), isComplete: true)
+        if let loss = seal.loss, seal.byteCount <= delivery.start {
+            conclude(.failure(.journal(reason: loss.description)), now)
         }
-        let isSending = parts.indices.contains { isUndecided($0) }
+        let isSending = delivery.result == nil
         actions.append(.saveSeal(seal, isWhole: end.isWhole, isSending: isSending))
-        for index in parts.indices {
-            // What is awaited by a person does not wait for a pause that was made for a speaker.
-            switch parts[index].delivery {
-            case .waiting(.seal): begin(index)
+        // What is awaited by a person does not wait for a pause that was made for a speaker.
+        for lane in delivery.lanes.indices {
+            switch delivery.lanes[lane] {
             case .noting(let pause), .sending(_, let pause):
                 guard pause.isForSpeaker else { break }
                 if let cause = pause.cause, now.elapsed < pause.waitableFrom {
-                    conclude(index, .failure(cause.naming(wait: pause.atLeast)), now)
-                } else if case .sending = parts[index].delivery {
-                    actions.append(.hurry(part: index))
+                    conclude(.failure(cause.naming(wait: pause.atLeast)), now)
+                } else if case .sending = delivery.lanes[lane] {
+                    actions.append(.hurry(lane: lane))
                 }
             default: break
             }
-            if parts[index].exchange.request.number > 1 { digest(index) }
         }
+        beginWaiting(for: [.seal, .growth])
+        if delivery.exchange.request.number > 1 { digest() }
     }
 
-    // MARK: - The delivery of a part
+    private mutating func grow(to byteCount: Int) {
+        guard !isSealed else { return }
+        delivery.extent.byteCount = max(delivery.extent.byteCount, byteCount - delivery.start)
+        beginWaiting(for: [.growth])
+    }
+
+    // MARK: - The delivery
 
     /// Begins what waits for the journal or the secrets, once they are there.
     mutating func beginAll() {
         guard hasJournal, hasSound, secrets.areKnown else { return }
-        for index in parts.indices {
-            switch parts[index].delivery {
-            case .waiting(.journal), .waiting(.secrets): begin(index)
-            default: break
-            }
+        beginWaiting(for: [.journal, .secrets])
+    }
+
+    private mutating func beginWaiting(for waits: [TakeDelivery.Lane.Wait]) {
+        for lane in delivery.lanes.indices {
+            if case .waiting(let wait) = delivery.lanes[lane], waits.contains(wait) { begin(lane) }
+        }
+        beginIdle()
+    }
+
+    /// Gives lanes without a request one, as many as the exchange wants.
+    private mutating func beginIdle() {
+        guard delivery.result == nil, hasJournal, hasSound, secrets.areKnown else { return }
+        while delivery.lanes.count < delivery.exchange.laneCount { delivery.lanes.append(.idle) }
+        for lane in 0..<delivery.exchange.laneCount {
+            if case .idle = delivery.lanes[lane] { begin(lane) }
         }
     }
 
-    /// Notes the next request, unless its length is not known yet.
-    private mutating func begin(_ index: Int, after pause: Pause = Pause()) {
-        let request = parts[index].exchange.begin(isComplete: isSealed)
-        guard isSealed || !request.saysLength else {
-            return parts[index].delivery = .waiting(for: .seal)
+    /// Notes the next request of a lane, if there is one by now.
+    private mutating func begin(_ lane: Int, after pause: Pause = Pause()) {
+        let before = delivery.exchange.progress
+        let beginning = delivery.exchange.begin(lane: lane, of: delivery.extent)
+        saveProgress(unless: before)
+        switch beginning {
+        case .idle: delivery.lanes[lane] = .idle
+        case .sealed: delivery.lanes[lane] = .waiting(for: .seal)
+        case .growth(let byteCount):
+            delivery.lanes[lane] = .waiting(for: .growth)
+            actions.append(.await(byteCount: delivery.start + byteCount))
+        case .request(let request):
+            delivery.lanes[lane] = .noting(pause)
+            actions.append(.note(lane: lane, request))
         }
-        parts[index].delivery = .noting(pause)
-        actions.append(.note(part: index, request))
     }
 
-    private mutating func note(_ index: Int) {
-        switch parts[index].delivery {
+    private mutating func note(_ lane: Int) {
+        switch delivery.lanes[lane] {
         case .noting(let pause):
-            // The recording may have ended meanwhile.
-            let request = parts[index].exchange.begin(isComplete: isSealed)
+            let number = delivery.exchange.request(of: lane).number
+            // The recording may have ended meanwhile, or what it was for is gone.
+            guard
+                case .request(let request) = delivery.exchange.begin(
+                    lane: lane, of: delivery.extent),
+                request.number == number
+            else { return begin(lane, after: pause) }
             let rest = isSealed ? pause.hurried : pause
-            parts[index].delivery = .sending(request, rest)
-            actions.append(.start(part: index, request, rest))
-        case .withdrawing(let result):
-            save(parts[index].exchange.request, .unstarted(.cancelled))
-            parts[index].delivery = .done(result)
-        case .waiting, .sending, .breakingOff, .done: break
+            delivery.lanes[lane] = .sending(request, rest)
+            actions.append(.start(lane: lane, request, rest))
+        case .withdrawing:
+            save(delivery.exchange.request(of: lane), .unstarted(.cancelled))
+            delivery.lanes[lane] = .done
+        case .idle, .waiting, .sending, .breakingOff, .done: break
         }
     }
 
-    private mutating func learn(_ index: Int, _ head: AnswerHead) {
-        guard case .sending = parts[index].delivery else { return }
-        let before = parts[index].exchange.progress
-        parts[index].exchange.learn(from: head)
-        guard parts[index].exchange.progress != before else { return }
-        saveProgress(of: index, unless: before)
+    private mutating func learn(_ lane: Int, _ head: AnswerHead) {
+        guard case .sending = delivery.lanes[lane] else { return }
+        let before = delivery.exchange.progress
+        delivery.exchange.learn(from: head)
+        guard delivery.exchange.progress != before else { return }
+        saveProgress(unless: before)
         actions.append(.saveAgain)
     }
 
-    private mutating func hear(_ index: Int, _ words: Transcript) {
-        guard case .sending = parts[index].delivery else { return }
-        parts[index].transcript = words
-        actions.append(.tell(.heard(transcript)))
+    private mutating func hear(_ lane: Int, _ words: Transcript) {
+        guard case .sending = delivery.lanes[lane] else { return }
+        delivery.transcript = words
+        actions.append(.tell(.heard(words)))
     }
 
-    private mutating func end(_ index: Int, _ reply: Reply, _ now: Moment) {
-        let before = parts[index].exchange.progress
-        switch parts[index].delivery {
+    private mutating func end(_ lane: Int, _ reply: Reply, _ now: Moment) {
+        let before = delivery.exchange.progress
+        switch delivery.lanes[lane] {
         case .sending(let request, _):
             save(request, reply.result)
-            parts[index].transcript = reply.transcript
-            let step = parts[index].exchange.next(
-                after: reply, isSpeaking: isRecording, at: now)
-            saveProgress(of: index, unless: before)
-            follow(index, step, reply, now)
-        case .breakingOff(let request, let result):
+            delivery.transcript = reply.transcript
+            let step = delivery.exchange.next(
+                after: reply, lane: lane, isSpeaking: isRecording, at: now)
+            saveProgress(unless: before)
+            follow(lane, step, reply, now)
+            beginIdle()
+        case .breakingOff(let request):
             save(request, reply.result)
-            parts[index].exchange.record(reply.result)
-            saveProgress(of: index, unless: before)
-            parts[index].delivery = .done(result)
-        case .waiting, .noting, .withdrawing, .done: return
+            delivery.exchange.record(reply.result, lane: lane)
+            saveProgress(unless: before)
+            delivery.lanes[lane] = .done
+        case .idle, .waiting, .noting, .withdrawing, .done: return
         }
-        if parts[index].exchange.needsLength { actions.append(.rememberLength) }
+        if delivery.exchange.needsLength { actions.append(.rememberLength) }
     }
 
-    private mutating func saveProgress(of index: Int, unless before: ExchangeProgress?) {
-        let progress = parts[index].exchange.progress
+    private mutating func saveProgress(unless before: ExchangeProgress?) {
+        let progress = delivery.exchange.progress
         if progress != before { actions.append(.saveProgress(progress)) }
     }
 
     private mutating func follow(
-        _ index: Int, _ step: ExchangeStep, _ reply: Reply, _ now: Moment
+        _ lane: Int, _ step: ExchangeStep, _ reply: Reply, _ now: Moment
     ) {
+        delivery.lanes[lane] = .idle
         switch step {
         case .answered:
             // A service that finds the end by itself has heard enough: what is said now would go
             // nowhere.
             if isRecording { endCapture(.withTail) }
-            decide(index, .success(reply.transcript), now)
+            conclude(.success(reply.transcript), now)
         case .answeredInPart:
             tellEarlyAnswer(reply.result, isResent: false)
-            decide(index, .success(reply.transcript), now)
-        case .request(let pause) where pause.isOfNextStep:
-            begin(index, after: pause)
+            conclude(.success(reply.transcript), now)
+        case .idle: break
+        case .request(let pause) where pause.isOfNextStep: begin(lane, after: pause)
         case .request(let pause):
             if let cause = pause.cause {
                 actions.append(.tell(.interrupted(cause, pause: pause.duration)))
             }
             if pause.isForLength { tellEarlyAnswer(reply.result, isResent: true) }
-            let next = parts[index].exchange.request
+            let next = delivery.exchange.request(of: lane)
             actions.append(.tell(.resending(attempt: next.number, url: next.shownURL)))
-            digest(index)
-            begin(index, after: pause)
+            digest()
+            begin(lane, after: pause)
         case .failed(let failure):
-            guard !askAgain(for: index, after: failure) else { return }
+            guard !askAgain(for: lane, after: failure) else { return }
             if isRecording { actions.append(.tell(.refused(failure))) }
-            decide(index, .failure(failure), now)
+            conclude(.failure(failure), now)
         }
     }
 
-    private mutating func decide(_ index: Int, _ result: Result, _ now: Moment) {
-        parts[index].delivery = .done(result)
-        parts[index].resultAt = now.elapsed
-    }
-
-    /// Sets the result of a part, whatever its request does; the first result counts.
-    private mutating func conclude(_ index: Int, _ result: Result, _ now: Moment) {
-        switch parts[index].delivery {
-        case .waiting: parts[index].delivery = .done(result)
-        case .noting: parts[index].delivery = .withdrawing(result)
-        case .sending(let request, _):
-            parts[index].delivery = .breakingOff(request, result)
-            actions.append(.breakOff(part: index))
-        case .withdrawing, .breakingOff, .done: return
+    /// Sets the result, whatever requests do; the first result counts.
+    mutating func conclude(_ result: Result, _ now: Moment) {
+        guard delivery.result == nil else { return }
+        (delivery.result, delivery.resultAt) = (result, now.elapsed)
+        for lane in delivery.lanes.indices {
+            switch delivery.lanes[lane] {
+            case .idle, .waiting: delivery.lanes[lane] = .done
+            case .noting: delivery.lanes[lane] = .withdrawing
+            case .sending(let request, _):
+                delivery.lanes[lane] = .breakingOff(request)
+                actions.append(.breakOff(lane: lane))
+            case .withdrawing, .breakingOff, .done: break
+            }
         }
-        parts[index].resultAt = now.elapsed
     }
 
-    mutating func concludeAll(_ failure: TakeFailure, _ now: Moment) {
-        for index in parts.indices { conclude(index, .failure(failure), now) }
-    }
-
-    func isUndecided(_ index: Int) -> Bool { parts[index].resultAt == nil }
-
-    /// For the next request of a complete part.
-    mutating func digest(_ index: Int) {
-        guard isSealed, !parts[index].isDigested else { return }
-        parts[index].isDigested = true
-        actions.append(.digest(part: index))
+    /// For the next request of a complete recording.
+    mutating func digest() {
+        guard isSealed, !delivery.isDigested, delivery.exchange.sendsDigest else { return }
+        delivery.isDigested = true
+        actions.append(.digest)
     }
 
     private mutating func save(_ request: ExchangeRequest, _ result: TransferResult) {
         guard !request.isForToken else { return }
         let attempt = TakeAttempt(
             number: request.number, url: request.shownURL, result: result,
-            carriesRecording: request.carriesRecording)
+            carriesRecording: request.carriesRecording, isPiece: request.piece != nil)
         // Of a question that is asked again and again the last counts.
         if let last = attempts.last, last.number == attempt.number { attempts.removeLast() }
         attempts.append(attempt)
         actions.append(.saveAttempt(attempt))
-    }
-
-    private mutating func tellEarlyAnswer(_ result: TransferResult, isResent: Bool) {
-        actions.append(
-            .tell(
-                .answeredEarly(
-                    status: result.status ?? 0, sentByteCount: result.sentByteCount,
-                    isResent: isResent)))
     }
 
     // MARK: - The take
@@ -351,7 +370,7 @@ struct TakeMachine: Sendable {
     /// Breaks the delivery off before the recording ends: a body that is sealed first might be sent
     /// to its end, and recognised for nothing.
     private mutating func giveUp(_ failure: TakeFailure, _ stop: CaptureStop, _ now: Moment) {
-        concludeAll(failure, now)
+        conclude(.failure(failure), now)
         endCapture(stop)
     }
 
@@ -360,22 +379,11 @@ struct TakeMachine: Sendable {
         actions.append(.endCapture(stop))
     }
 
-    private mutating func protect(_ report: Protection.Report) {
-        for notice in protection.take(report) {
-            actions.append(.tell(.noticed(notice)))
-            // The file may be a new one, in a new folder.
-            if notice == .protectedAgain { actions.append(.saveAgain) }
-        }
-    }
-
     private mutating func settleIfComplete() {
-        guard case .delivering(let recorded) = phase else { return }
-        var failure: TakeFailure?
-        for part in parts {
-            guard case .done(let result) = part.delivery else { return }
-            if case .failure(let reason) = result { failure = failure ?? reason }
-        }
-        settle(failure.map { .failure($0) } ?? .success(transcript), recorded.end)
+        guard case .delivering(let recorded) = phase, let result = delivery.result,
+            delivery.lanes.allSatisfy({ if case .done = $0 { true } else { false } })
+        else { return }
+        settle(result, recorded.end)
     }
 
     private mutating func settle(_ result: Result, _ end: CaptureEnd) {
@@ -383,9 +391,7 @@ struct TakeMachine: Sendable {
         if case .delivering(let recorded) = phase {
             ending.seal = recorded.seal
             if case .success = result {
-                ending.answerDelay = parts.compactMap(\.resultAt).max().map {
-                    $0 - recorded.instant
-                }
+                ending.answerDelay = delivery.resultAt.map { $0 - recorded.instant }
             }
         }
         phase = .settled

@@ -2,16 +2,34 @@
 
 internal import AudioCore
 internal import Capture
+internal import Synchronization
 internal import TakeStore
 
 // How far a take has come, as its loops see it.
 extension TakeRun {
     /// On the journal thread, every period.
     func didGrow() {
+        reportAwaited()
         guard meter.isDue() else { return }
         record?.writeAgain()
         tellLimit()
         tellProgress()
+    }
+
+    /// A request waits for so many bytes of the journal; from any thread.
+    func await(byteCount: Int) {
+        awaitedByteCount.store(byteCount, ordering: .sequentiallyConsistent)
+        reportAwaited()
+    }
+
+    private func reportAwaited() {
+        let awaited = awaitedByteCount.load(ordering: .sequentiallyConsistent)
+        guard awaited < .max, let byteCount = journal?.byteCount, byteCount >= awaited,
+            awaitedByteCount.compareExchange(
+                expected: awaited, desired: .max, ordering: .sequentiallyConsistent
+            ).exchanged
+        else { return }
+        handle(.grew(byteCount: byteCount))
     }
 
     /// On the capture thread.
@@ -84,6 +102,9 @@ extension TakeRun {
     }
 
     func willSend() { meter.noteAttempt() }
+
+    /// Of requests that each send a part; less than 0 for what was sent for nothing.
+    func didSend(more byteCount: Int) { didSend(byteCount: meter.sentByteCount(adding: byteCount)) }
 
     /// On the transfer thread; only once the journal is complete, before that its thread reports.
     func didSend(byteCount: Int) {

@@ -2,6 +2,7 @@
 
 internal import AudioCore
 internal import Capture
+internal import FoundationEssentials
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
@@ -31,6 +32,7 @@ final class TakeRun: Sendable {
         /// Fetched for the service's secret.
         var token: Credential?
         var transfers: [Int: TransferID] = [:]
+        var bodyDigests: [Int: String] = [:]
         var times = TakeTimes()
     }
 
@@ -46,6 +48,8 @@ final class TakeRun: Sendable {
     let session = TransferSession()
     /// Set when the journal has grown or is sealed; the transfer thread takes it.
     let growth: Mark
+    /// In bytes of the journal; what is reached is reported once.
+    let awaitedByteCount = Atomic(Int.max)
     /// Of a kept take that is sent in another form.
     private let audioPath: String?
     /// The service's longest recording; nil without a limit.
@@ -84,7 +88,8 @@ final class TakeRun: Sendable {
 
     /// Tells the machine, and carries out what follows; from any thread, never blocks.
     func handle(_ event: TakeMachine.Event) {
-        let now = Moment(elapsed: meter.elapsed, jitter: .random(in: 0...1))
+        let now = Moment(
+            elapsed: meter.elapsed, jitter: .random(in: 0...1), clock: Date().timeIntervalSince1970)
         let isMine = state.withLock { state in
             state.times.note(event, at: now.elapsed)
             state.due += state.machine.handle(event, at: now)
@@ -182,16 +187,22 @@ final class TakeRun: Sendable {
         return service
     }
 
-    /// Of the take's only part.
-    var exchange: any Exchange { state.withLock { $0.machine.parts[0].exchange } }
+    var exchange: any Exchange { state.withLock { $0.machine.delivery.exchange } }
 
-    func hold(_ transfer: TransferID, of part: Int) {
-        state.withLock { $0.transfers[part] = transfer }
+    func hold(_ transfer: TransferID, of lane: Int) {
+        state.withLock { $0.transfers[lane] = transfer }
     }
 
-    func transfer(of part: Int) -> TransferID? { state.withLock { $0.transfers[part] } }
+    func transfer(of lane: Int) -> TransferID? { state.withLock { $0.transfers[lane] } }
 
-    func isWanted(_ part: Int) -> Bool { state.withLock { $0.machine.isWanted(part) } }
+    func isWanted(_ lane: Int) -> Bool { state.withLock { $0.machine.isWanted(lane) } }
 
-    func digest(of part: Int) -> String? { state.withLock { $0.machine.parts[part].digest } }
+    var digest: String? { state.withLock { $0.machine.delivery.digest } }
+
+    /// Of the body of a lane's next request, in hexadecimal digits.
+    func hold(bodyDigest: String?, of lane: Int) {
+        state.withLock { $0.bodyDigests[lane] = bodyDigest }
+    }
+
+    func bodyDigest(of lane: Int) -> String? { state.withLock { $0.bodyDigests[lane] } }
 }

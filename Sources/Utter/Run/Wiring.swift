@@ -171,12 +171,13 @@ final class Wiring: Sendable {
     /// Hands an action to the loop that does it; on the event's thread, never blocks.
     func carryOut(_ action: TakeMachine.Action, for run: TakeRun) {
         switch action {
-        case .note(let part, let request): note(request, of: part, for: run)
-        case .start(let part, let request, let pause):
-            start(request, of: part, after: pause, for: run)
-        case .hurry(let part): run.transfer(of: part).map { transfer.hurry($0) }
-        case .breakOff(let part): run.transfer(of: part).map { transfer.cancel($0) }
-        case .digest(let part):
+        case .note(let lane, let request): note(request, of: lane, for: run)
+        case .start(let lane, let request, let pause):
+            start(request, of: lane, after: pause, for: run)
+        case .await(let byteCount): run.await(byteCount: byteCount)
+        case .hurry(let lane): run.transfer(of: lane).map { transfer.hurry($0) }
+        case .breakOff(let lane): run.transfer(of: lane).map { transfer.cancel($0) }
+        case .digest:
             sync.perform {
                 // Without it the attempt is marked by its id and number alone.
                 let digest = try? run.journal.map {
@@ -184,7 +185,7 @@ final class Wiring: Sendable {
                         of: $0, frames: run.statedFrames(), of: run.id
                     ).contentDigest()
                 }
-                run.handle(.digested(part: part, digest))
+                run.handle(.digested(digest))
             }
         case .ask(let refusal): run.ask(after: refusal)
         case .rememberLength:
@@ -212,40 +213,55 @@ final class Wiring: Sendable {
     // MARK: - Journal → request body → response
 
     /// Notes an attempt before it begins, unless the take is in memory or has the note.
-    private func note(_ request: ExchangeRequest, of part: Int, for run: TakeRun) {
-        guard let record = run.record, !request.isForToken, !record.knows(of: request.number) else {
-            return run.handle(.noted(part: part))
-        }
-        notes.send {
-            record.beginTransfer(request.number, to: request.shownURL)
-            run.handle(.noted(part: part))
+    private func note(_ request: ExchangeRequest, of lane: Int, for run: TakeRun) {
+        let isNoted = run.record?.knows(of: request.number) ?? true || request.isForToken
+        guard !isNoted || request.wantsDigest else { return run.handle(.noted(lane: lane)) }
+        notes.send { [self] in
+            if request.wantsDigest { run.hold(bodyDigest: digest(of: request, for: run), of: lane) }
+            if !isNoted { run.record?.beginTransfer(request.number, to: request.shownURL) }
+            run.handle(.noted(lane: lane))
         }
     }
 
+    /// Of the body of a request, in hexadecimal digits; nil when it cannot be read.
+    private func digest(of request: ExchangeRequest, for run: TakeRun) -> String? {
+        guard let journal = run.journal else { return nil }
+        let body = run.plan.request(
+            request, for: journal, frames: frames(of: request, for: run), of: run.id
+        ).body
+        // Its sending tells why.
+        return try? body.sha256()
+    }
+
+    /// The samples that a body says it has: all requests of an upload send ranges of one body.
+    private func frames(of request: ExchangeRequest, for run: TakeRun) -> Int {
+        if let upload = request.upload { return upload.isOfWhole ? run.account.encodedFrames : 0 }
+        if request.piece != nil { return request.isComplete ? run.account.encodedFrames : 0 }
+        return run.statedFrames()
+    }
+
     private func start(
-        _ request: ExchangeRequest, of part: Int, after pause: Pause, for run: TakeRun
+        _ request: ExchangeRequest, of lane: Int, after pause: Pause, for run: TakeRun
     ) {
         guard let journal = run.journal else {
             let ending = TransferResult.Ending.unprepared("the take has no journal")
-            return run.handle(.ended(part: part, Reply(result: .unstarted(ending))))
+            return run.handle(.ended(lane: lane, Reply(result: .unstarted(ending))))
         }
         let plan = run.openedPlan
-        // All requests of an upload send ranges of one body.
-        let frames = request.upload.map { $0.isOfWhole ? run.account.encodedFrames : 0 }
         var body = plan.request(
-            request, for: journal, frames: frames ?? run.statedFrames(), of: run.id,
-            token: run.token)
-        if request.carriesRecording, request.upload == nil {
+            request, for: journal, frames: frames(of: request, for: run), of: run.id,
+            token: run.token, digest: request.wantsDigest ? run.bodyDigest(of: lane) : nil)
+        if request.carriesRecording, request.upload == nil, request.piece == nil {
             // On the transfer thread, when the request begins and before its body ends.
             body.lateHeaders = { [weak run, plan] in
-                run?.digest(of: part).map { plan.digestHeaders($0) } ?? []
+                run?.digest.map { plan.digestHeaders($0) } ?? []
             }
         }
-        if request.carriesRecording { run.willSend() }
+        if request.carriesRecording, request.piece == nil { run.willSend() }
         body.session = run.session
         body.growth = run.growth
-        body.mayEndBody = { [weak run] in run?.isWanted(part) ?? false }
-        var observer: any TransferObserver = AttemptObserver(of: part, for: run, request)
+        body.mayEndBody = { [weak run] in run?.isWanted(lane) ?? false }
+        var observer: any TransferObserver = AttemptObserver(of: lane, for: run, request)
         if let cassettes = plan.cassettes {
             observer = CassetteRecorder(
                 of: body, request.number, of: run.id, to: run.service, into: cassettes,
@@ -254,7 +270,7 @@ final class Wiring: Sendable {
         run.hold(
             transfer.start(
                 body, after: pause.duration, atLeast: pause.atLeast, observer: observer),
-            of: part)
+            of: lane)
     }
 }
 

@@ -132,6 +132,8 @@ extension TakeFailure: Blamed {
         case .refused(status: 415, _, _):
             "send it in another form with --format wav or ogg-opus, or name it with "
                 + "-c body.content-type=TYPE"
+        case .refused(status: 412, _, _):
+            "name another object, such as: utter retry last --to s3://BUCKET/KEY"
         case .refused(status: 404, _, _): "check the URL's path"
         case .refused(status: 422, .some, _):
             "the service's words name the field: give it with -c body.fields.NAME=VALUE, "

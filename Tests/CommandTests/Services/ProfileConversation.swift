@@ -70,7 +70,7 @@ extension RecordedRequest {
     /// The fields that are the same for every service, or differ from one run to the next.
     private static let left: Set = [
         "host", "user-agent", "idempotency-key", "utter-attempt", "content-digest",
-        "content-length", "accept-encoding", "x-amz-date",
+        "content-length", "accept-encoding", "x-amz-date", "x-amz-meta-take",
     ]
 
     /// The request as a person reads it: of the recording its kind, of what is made for each request

@@ -30,6 +30,7 @@ import Testing
         var session: String?
         var region: String
         var service = "lex"
+        var digest: String?
         var signedHeaders: String
         var signature: String
     }
@@ -56,6 +57,22 @@ import Testing
             method: "PUT", url: "https://example.amazonaws.com:8443/", region: "us-east-1",
             service: "service", signedHeaders: "host;x-amz-content-sha256;x-amz-date",
             signature: "2f8a840618c0b6d098bcd38620cd370728ac7f008e9cbd66908d7ebbb2f46722"),
+        // S3 encodes a path once; by botocore 1.44.8.
+        Amazon(
+            method: "PUT",
+            url: "https://voices.s3.eu-west-1.amazonaws.com/a%20b/%C3%BC%2B1%402.wav"
+                + "?partNumber=7&uploadId=a%2Bb%3D",
+            headers: [("Content-Type", "audio/wav")], region: "eu-west-1", service: "s3",
+            digest: String(repeating: "ab", count: 32),
+            signedHeaders: "content-type;host;x-amz-content-sha256;x-amz-date",
+            signature: "70f8480b9ec970ce0005bb0060dfee73cbae0b87dd334b44a13a0db4dbf340f3"),
+        Amazon(
+            url: "https://store.example:9000/voices/a%20b.wav?uploads",
+            headers: [("Content-Type", "audio/wav"), ("X-Amz-Meta-Take", "20261125-023539")],
+            session: "SESSION/TOKEN==", region: "eu-west-1", service: "s3",
+            signedHeaders: "content-type;host;x-amz-content-sha256;x-amz-date;x-amz-meta-take;"
+                + "x-amz-security-token",
+            signature: "70e13dbf732d18e2767711aef9e63be980903cb0c42ea0c9b00ba23e7ee1d878"),
     ])
     func aHeadIsSignedAsAmazonDoes(_ request: Amazon) throws {
         let service = try service(
@@ -64,10 +81,11 @@ import Testing
             session: request.session)
         let time = try Date("2015-08-30T12:36:00Z", strategy: .iso8601)
         let signed = service.signed(
-            request.headers, method: request.method, url: try ServiceURL(request.url), at: time)
+            request.headers, method: request.method, url: try ServiceURL(request.url),
+            digest: request.digest, at: time)
         func value(_ name: String) -> String? { signed.first { $0.name == name }?.value }
         #expect(value("X-Amz-Date") == "20150830T123600Z")
-        #expect(value("X-Amz-Content-SHA256") == "UNSIGNED-PAYLOAD")
+        #expect(value("X-Amz-Content-SHA256") == request.digest ?? "UNSIGNED-PAYLOAD")
         #expect(value("X-Amz-Security-Token") == request.session)
         #expect(
             value("Authorization")
@@ -75,6 +93,22 @@ import Testing
                 + "\(request.service)/aws4_request, SignedHeaders=\(request.signedHeaders), "
                 + "Signature=\(request.signature)")
         #expect(!signed.contains { $0.value.contains("wJalr") })
+    }
+
+    @Test func aClockThatIsOffIsSetOnceByTheServices() throws {
+        var exchange = PostOnce(
+            url: try ServiceURL("https://speech.example/"), allowed: [], policy: .never)
+        _ = exchange.begin(isComplete: true)
+        var reply = Reply(result: .test(.answered, status: 403))
+        reply.result.headers = [("date", "Thu, 01 Jan 1970 01:00:00 GMT")]
+        reply.code = "RequestTimeTooSkewed"
+        func next() -> ExchangeStep {
+            exchange.next(after: reply, isSpeaking: false, at: Moment(clock: 600))
+        }
+        #expect(next() == .request(after: Pause()))
+        #expect(exchange.request.clockOffset == 3_000)
+        #expect(exchange.request.number == 2)
+        if case .failed = next() {} else { Issue.record("signed a third time") }
     }
 
     @Test func aServiceWithoutSignaturesIsLeftAsItIs() throws {

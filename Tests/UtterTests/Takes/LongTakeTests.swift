@@ -279,12 +279,11 @@ private final class LongTake {
         syncs.receive(.tend(SyncWorker.Entry(journal: journal, onChange: {})))
         body = RequestBody(
             SentAudio(journal, as: format, frames: 0), from: format.bodyOffset)
-        machine = TakeMachine(parts: [
-            TakePart(
+        machine = TakeMachine(
+            TakeDelivery(
                 start: format.bodyOffset,
                 exchange: PostOnce(
-                    url: try ServiceURL("http://127.0.0.1:9/"), allowed: [], policy: .standard))
-        ])
+                    url: try ServiceURL("http://127.0.0.1:9/"), allowed: [], policy: .standard)))
     }
 
     /// Takes turns until the take is answered, as many as its voice and its gaps need.
@@ -326,7 +325,7 @@ private final class LongTake {
             isSending = true
             attempts.append(LongAttempt(number: next.number))
             progress = TransferProgress(start: now, isConnected: true)
-            handle(.connected(part: 0))
+            handle(.connected(lane: 0))
         }
         guard isSending else { return }
         if let minute = breaks.first, elapsed >= .seconds(60 * minute) {
@@ -346,14 +345,14 @@ private final class LongTake {
 
     private func finish(_ result: TransferResult) {
         isSending = false
-        handle(.ended(part: 0, Reply(result: result)))
+        handle(.ended(lane: 0, Reply(result: result)))
     }
 
     /// Tells the machine, and does what it asks for.
     private func handle(_ event: TakeMachine.Event) {
         for action in machine.handle(event, at: Moment(elapsed: elapsed)) {
             switch action {
-            case .note: handle(.noted(part: 0))
+            case .note: handle(.noted(lane: 0))
             case .start(_, let request, let pause):
                 next = (request.number, elapsed + max(pause.duration, pause.atLeast))
             case .endCapture: control.requestStop()

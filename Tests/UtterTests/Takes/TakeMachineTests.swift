@@ -20,21 +20,19 @@ import Testing
         var wantsLength = false
         var detectsEnd = false
         var isKept = false
-        var partCount = 1
         var wantsSecrets = false
         var depth = 7
 
         func makeMachine() throws -> TakeMachine {
             let url = try ServiceURL("http://127.0.0.1:9/")
-            let part = TakePart(
+            let delivery = TakeDelivery(
                 start: 44,
                 exchange: PostOnce(
                     url: url, allowed: [], policy: policy, framing: framing,
                     wantsLength: wantsLength, detectsEnd: detectsEnd))
-            let parts = Array(repeating: part, count: partCount)
-            guard isKept else { return TakeMachine(parts: parts, wantsSecrets: wantsSecrets) }
+            guard isKept else { return TakeMachine(delivery, wantsSecrets: wantsSecrets) }
             return TakeMachine(
-                parts: parts, recorded: JournalSeal(byteCount: 1_000, sha256: "", loss: nil),
+                delivery, recorded: JournalSeal(byteCount: 1_000, sha256: "", loss: nil),
                 wantsSecrets: wantsSecrets)
         }
     }
@@ -53,7 +51,6 @@ import Testing
         Way(testDescription: "without a second try", policy: .never),
         Way(testDescription: "the service finds the end", detectsEnd: true),
         Way(testDescription: "kept before", isKept: true),
-        Way(testDescription: "in two parts", partCount: 2, depth: 6),
         Way(testDescription: "secrets are asked for", wantsSecrets: true, depth: 8),
         Way(testDescription: "kept, secrets are asked for", isKept: true, wantsSecrets: true),
     ]
@@ -91,16 +88,16 @@ import Testing
     ) throws -> (TakeMachine, [TakeMachine.Action]) {
         let exchange = PostOnce(
             url: try ServiceURL("http://127.0.0.1:9/"), allowed: [], policy: .standard)
-        var machine = TakeMachine(parts: [TakePart(start: 44, exchange: exchange)])
+        var machine = TakeMachine(TakeDelivery(start: 44, exchange: exchange))
         func handle(_ event: TakeMachine.Event, at seconds: Int) -> [TakeMachine.Action] {
             machine.handle(event, at: Moment(elapsed: .seconds(seconds)))
         }
         _ = handle(.opened(nil), at: 0)
-        _ = handle(.noted(part: 0), at: 0)
+        _ = handle(.noted(lane: 0), at: 0)
         var busy = TransferResult.test(.answered, status: 503, isBodyComplete: false)
         busy.retryAfter = .seconds(wait)
-        _ = handle(.ended(part: 0, Reply(result: busy)), at: 10)
-        if isNoted { _ = handle(.noted(part: 0), at: 10) }
+        _ = handle(.ended(lane: 0, Reply(result: busy)), at: 10)
+        if isNoted { _ = handle(.noted(lane: 0), at: 10) }
         _ = handle(.captured(CaptureEnd(cause: .finished), isEmpty: false), at: seconds)
         let seal = JournalSeal(byteCount: 1_000, sha256: "", loss: nil)
         let actions = handle(.sealed(seal), at: seconds)
@@ -112,10 +109,10 @@ import Testing
         let isBrokenOff = actions.contains { if case .breakOff = $0 { true } else { false } }
         #expect(isBrokenOff == isNoted)
         let failure = TakeFailure.unavailable(status: 503, message: "it asks to wait 10 min")
-        switch machine.parts[0].delivery {
-        case .breakingOff(_, let result), .withdrawing(let result):
-            #expect(result == .failure(failure))
-        default: Issue.record("\(machine.parts[0].delivery)")
+        #expect(machine.delivery.result == .failure(failure))
+        switch machine.delivery.lanes[0] {
+        case .breakingOff, .withdrawing: break
+        default: Issue.record("\(machine.delivery.lanes[0])")
         }
     }
 
@@ -128,7 +125,7 @@ import Testing
         let asked = Atomic(0)
         let exchange = PostOnce(
             url: try ServiceURL("http://127.0.0.1:9/"), allowed: [], policy: .standard)
-        var machine = TakeMachine(parts: [TakePart(start: 44, exchange: exchange)])
+        var machine = TakeMachine(TakeDelivery(start: 44, exchange: exchange))
         func handle(_ event: TakeMachine.Event) {
             _ = machine.handle(
                 event,
@@ -137,13 +134,13 @@ import Testing
         let lost = TransferResult.test(.connectionLost("x"), isBodyComplete: false)
         handle(.opened(nil))
         for _ in 0..<100 { handle(.protection(.manifest(nil))) }
-        handle(.noted(part: 0))
-        handle(.ended(part: 0, Reply(result: lost)))
-        handle(.noted(part: 0))
+        handle(.noted(lane: 0))
+        handle(.ended(lane: 0, Reply(result: lost)))
+        handle(.noted(lane: 0))
         handle(.captured(CaptureEnd(cause: .finished), isEmpty: false))
         handle(.sealed(JournalSeal(byteCount: 1_000, sha256: "", loss: nil)))
         #expect(asked.load(ordering: .relaxed) == 0)
-        handle(.ended(part: 0, Reply(result: lost)))
+        handle(.ended(lane: 0, Reply(result: lost)))
         #expect(asked.load(ordering: .relaxed) == 1)
     }
 }

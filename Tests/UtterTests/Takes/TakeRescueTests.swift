@@ -17,11 +17,11 @@ import Testing
     private func run(on bench: Bench) throws -> TakeRun {
         let plan = try DeliveryPlan(
             service: RecognitionService(url: try ServiceURL("http://127.0.0.1:9/")), format: .wav)
-        let part = TakePart(
+        let delivery = TakeDelivery(
             start: plan.format.bodyOffset, exchange: plan.makeExchange(hasToken: false))
         return TakeRun(
             id: TakeID("20261121-060000-abcdefghjkmn"), plan: plan,
-            machine: TakeMachine(parts: [part]), pipeline: bench.pipeline)
+            machine: TakeMachine(delivery), pipeline: bench.pipeline)
     }
 
     @Test func aRecordingOfWhichTheBeginningCannotBeReadIsSavedAsAFileThatPlays() throws {

@@ -19,7 +19,7 @@ struct TakeWorld {
     /// What may happen.
     enum Move: Equatable {
         case opened, captured, capturedNothing, sealed, sealedNothing
-        case noted(Int), heard(Int), ended(Int, Ending), digested(Int)
+        case noted(Int), heard(Int), ended(Int, Ending), digested
         case began, secretsKnown, secretsMissing
         case stop, resume, resumed, heardEnd, cancel, leave, abandoned
     }
@@ -38,10 +38,10 @@ struct TakeWorld {
     private var noting: [Int: ExchangeRequest] = [:]
     private var running: [Int: (request: ExchangeRequest, pause: Pause)] = [:]
     private var brokenOff: Set<Int> = []
-    private var digesting: Set<Int> = []
-    /// The parts of which nothing may be sent any more.
-    private var decided: Set<Int> = []
-    /// The requests of each part that have begun, and those of which the end is written down.
+    private var isDigesting = false
+    /// Nothing may be sent any more.
+    private var isDecided = false
+    /// The requests of each lane that have begun, and those of which the end is written down.
     private var begun: [Int: [Int]] = [:]
     private var saved: [Int] = []
     private var isSealSaved = false
@@ -72,12 +72,12 @@ struct TakeWorld {
         if wantsSecrets, !isCaptured, !moves.contains(.began) { legal.append(.began) }
         if isAsking { legal += [.secretsKnown, .secretsMissing] }
         if isCaptured, !isSealed { legal.append(isOpened ? .sealed : .sealedNothing) }
-        for part in noting.keys.sorted() { legal.append(.noted(part)) }
-        for part in running.keys.sorted() {
-            if !moves.contains(.heard(part)) { legal.append(.heard(part)) }
-            legal += endings(of: part).map { .ended(part, $0) }
+        for lane in noting.keys.sorted() { legal.append(.noted(lane)) }
+        for lane in running.keys.sorted() {
+            if !moves.contains(.heard(lane)) { legal.append(.heard(lane)) }
+            legal += endings(of: lane).map { .ended(lane, $0) }
         }
-        for part in digesting.sorted() { legal.append(.digested(part)) }
+        if isDigesting { legal.append(.digested) }
         if isResuming, !isCaptured { legal.append(.resumed) }
         if moves.contains(.stop), !moves.contains(.resume) { legal.append(.resume) }
         if !running.isEmpty, !moves.contains(.heardEnd) { legal.append(.heardEnd) }
@@ -86,17 +86,17 @@ struct TakeWorld {
 
     private var mayOpen: Bool { !isOpened && (isKept || !isSealed) }
 
-    /// A body that is whole has an end, which only a sealed journal and a part that is wanted have.
-    private func endings(of part: Int) -> [Ending] {
-        if brokenOff.contains(part) { return [.brokenOff, .early, .unknown] }
+    /// A body that is whole has an end, which only a sealed journal and a lane that is wanted have.
+    private func endings(of lane: Int) -> [Ending] {
+        if brokenOff.contains(lane) { return [.brokenOff, .early, .unknown] }
         let partly: [Ending] = [.early, .lost, .refused, .lengthRequired]
         return isSealed ? partly + [.answered, .busy, .unknown] : partly
     }
 
     /// What leads to the end of the take, if nothing more goes wrong; nil when nothing is owed.
     var next: Move? {
-        if let part = noting.keys.min() { return .noted(part) }
-        if let part = brokenOff.min() { return .ended(part, .brokenOff) }
+        if let lane = noting.keys.min() { return .noted(lane) }
+        if let lane = brokenOff.min() { return .ended(lane, .brokenOff) }
         if isAsking { return .secretsKnown }
         if mayOpen { return .opened }
         if !isCaptured { return .captured }
@@ -112,8 +112,8 @@ struct TakeWorld {
         let wasSettled = ending != nil
         var (awaitsSeal, paused): ([Int], [Int]) = ([], [])
         if move == .sealed {
-            awaitsSeal = machine.parts.indices.filter {
-                if case .waiting(.seal) = machine.parts[$0].delivery { true } else { false }
+            awaitsSeal = machine.delivery.lanes.indices.filter {
+                if case .waiting(.seal) = machine.delivery.lanes[$0] { true } else { false }
             }
             paused = running.keys.filter {
                 running[$0]?.pause.isForSpeaker == true && !brokenOff.contains($0)
@@ -131,10 +131,10 @@ struct TakeWorld {
             let isLast = actions[end...].allSatisfy { $0.brokenOff == nil }
             expect(isLast, "the recording ends before the body is broken off")
         }
-        for part in machine.parts.indices where machine.isWanted(part) {
+        for lane in machine.delivery.lanes.indices where machine.isWanted(lane) {
             expect(
-                running[part] != nil && !brokenOff.contains(part) && !decided.contains(part),
-                "a body of part \(part) may end")
+                running[lane] != nil && !brokenOff.contains(lane) && !isDecided,
+                "a body of lane \(lane) may end")
         }
     }
 
@@ -149,7 +149,7 @@ struct TakeWorld {
             return .captured(CaptureEnd(cause: .finished), isEmpty: false)
         case .capturedNothing:
             isCaptured = true
-            decided = Set(machine.parts.indices)
+            isDecided = true
             return .captured(
                 CaptureEnd(cause: .source(.deviceNotFound(device: "none"))), isEmpty: true)
         case .sealed:
@@ -157,38 +157,38 @@ struct TakeWorld {
             return .sealed(JournalSeal(byteCount: 1_000, sha256: "", loss: nil))
         case .sealedNothing:
             isSealed = true
-            decided = Set(machine.parts.indices)
+            isDecided = true
             let loss = SystemError(call: "memory", code: 12)
             return .sealed(JournalSeal(byteCount: 0, sha256: "", loss: loss))
-        case .noted(let part):
-            if decided.contains(part), let request = noting[part] {
+        case .noted(let lane):
+            if isDecided, let request = noting[lane] {
                 // It does not begin; that is written down at once.
-                begun[part, default: []].append(request.number)
+                begun[lane, default: []].append(request.number)
             }
-            noting[part] = nil
-            return .noted(part: part)
-        case .heard(let part): return .heard(part: part, Transcript())
-        case .ended(let part, let ending):
-            running[part] = nil
-            let isWanted = brokenOff.remove(part) == nil
+            noting[lane] = nil
+            return .noted(lane: lane)
+        case .heard(let lane): return .heard(lane: lane, Transcript())
+        case .ended(let lane, let ending):
+            running[lane] = nil
+            let isWanted = brokenOff.remove(lane) == nil
             let isAskedAgain = ending == .refused && askCount == 1
             if isWanted, [.answered, .refused].contains(ending), !isAskedAgain {
-                decided.insert(part)
+                isDecided = true
             }
             isAnswered = isAnswered || isWanted && [.answered, .early].contains(ending)
-            return .ended(part: part, Reply(result: ending.result))
-        case .digested(let part):
-            digesting.remove(part)
-            return .digested(part: part, "digest")
+            return .ended(lane: lane, Reply(result: ending.result))
+        case .digested:
+            isDigesting = false
+            return .digested("digest")
         case .began: return .began
         case .secretsKnown:
             isAsking = false
-            var exchange = machine.parts[0].exchange
+            var exchange = machine.delivery.exchange
             if askCount > 1 { exchange.renew() }
             return .secrets(.success(exchange))
         case .secretsMissing:
             isAsking = false
-            decided = Set(machine.parts.indices)
+            isDecided = true
             return .secrets(.failure(.secretMissing(reason: "there is none")))
         case .stop: return .stop
         case .resume: return .resume
@@ -197,10 +197,10 @@ struct TakeWorld {
             return .resumed
         case .heardEnd: return .heardEnd
         case .cancel:
-            decided = Set(machine.parts.indices)
+            isDecided = true
             return .cancel
         case .leave:
-            decided = Set(machine.parts.indices)
+            isDecided = true
             return .leave
         case .abandoned: return .abandoned
         }
@@ -209,33 +209,34 @@ struct TakeWorld {
     private mutating func obey(_ action: TakeMachine.Action) {
         expect(ending == nil, "\(action) after the end")
         switch action {
-        case .note(let part, let request):
+        case .note(let lane, let request):
             expect(isOpened, "a request without a journal")
             let isOpen = !wantsSecrets || askCount > 0 && !isAsking
             expect(isOpen, "a request without its secrets")
-            expect(noting[part] == nil && running[part] == nil, "two requests of part \(part)")
-            expect(!decided.contains(part), "a request that is not wanted")
+            expect(noting[lane] == nil && running[lane] == nil, "two requests of lane \(lane)")
+            expect(!isDecided, "a request that is not wanted")
             expect(isSealed || !request.saysLength, "a length that is not known")
-            let last = begun[part]?.last ?? request.number - 1
+            let last = begun[lane]?.last ?? request.number - 1
             expect(request.number == last + 1, "a number is missing")
-            noting[part] = request
-        case .start(let part, let request, let pause):
-            expect(moves.last == .noted(part), "a request that is not written down")
-            expect(running[part] == nil && !decided.contains(part), "a request too many")
+            noting[lane] = request
+        case .start(let lane, let request, let pause):
+            expect(moves.last == .noted(lane), "a request that is not written down")
+            expect(running[lane] == nil && !isDecided, "a request too many")
             expect(isSealed || !request.saysLength, "a length that is not known")
             expect(
                 !isSealed || !pause.isForSpeaker || pause.duration == pause.atLeast,
                 "a pause for a speaker who has ended")
-            begun[part, default: []].append(request.number)
-            running[part] = (request, pause)
-        case .hurry(let part): expect(running[part] != nil, "nothing to be hurried")
-        case .breakOff(let part):
-            expect(running[part] != nil, "nothing to be broken off")
-            let isNews = brokenOff.insert(part).inserted
+            begun[lane, default: []].append(request.number)
+            running[lane] = (request, pause)
+        case .hurry(let lane): expect(running[lane] != nil, "nothing to be hurried")
+        case .breakOff(let lane):
+            expect(running[lane] != nil, "nothing to be broken off")
+            let isNews = brokenOff.insert(lane).inserted
             expect(isNews, "broken off twice")
-        case .digest(let part):
+        case .digest:
             expect(isSealed, "a digest before the seal")
-            let isNews = digesting.insert(part).inserted
+            let isNews = !isDigesting
+            isDigesting = true
             expect(isNews, "a digest that is being computed")
         case .ask(let refusal):
             askCount += 1
@@ -253,7 +254,7 @@ struct TakeWorld {
             expect(!isEndFinal, "a recording goes on that has to end")
             expect(!isCaptured, "a recording goes on that has ended")
             isResuming = true
-        case .rememberLength, .saveProgress, .saveAgain, .tell: break
+        case .await, .rememberLength, .saveProgress, .saveAgain, .tell: break
         }
     }
 
@@ -303,8 +304,8 @@ extension TakeWorld.Ending {
 }
 
 extension TakeMachine.Action {
-    fileprivate var noted: Int? { if case .note(let part, _) = self { part } else { nil } }
-    fileprivate var hurried: Int? { if case .hurry(let part) = self { part } else { nil } }
-    fileprivate var brokenOff: Int? { if case .breakOff(let part) = self { part } else { nil } }
+    fileprivate var noted: Int? { if case .note(let lane, _) = self { lane } else { nil } }
+    fileprivate var hurried: Int? { if case .hurry(let lane) = self { lane } else { nil } }
+    fileprivate var brokenOff: Int? { if case .breakOff(let lane) = self { lane } else { nil } }
     fileprivate var endsCapture: Bool { if case .endCapture = self { true } else { false } }
 }

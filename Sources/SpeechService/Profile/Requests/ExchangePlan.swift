@@ -7,8 +7,9 @@ package enum ExchangePlan: Sendable, Hashable {
     case post
     case job(JobPlan)
     case upload(UploadProtocol)
+    case parts(PartsPlan)
 
-    package enum Kind: String, CaseIterable { case post, job, resumable, tus }
+    package enum Kind: String, CaseIterable { case post, job, resumable, tus, parts }
 
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         switch try reader.word("kind", as: Kind.self) ?? .post {
@@ -16,6 +17,7 @@ package enum ExchangePlan: Sendable, Hashable {
         case .job: self = .job(try JobPlan(&reader))
         case .resumable: self = .upload(.resumable)
         case .tus: self = .upload(.tus)
+        case .parts: self = .parts(try PartsPlan(&reader))
         }
     }
 
@@ -23,6 +25,16 @@ package enum ExchangePlan: Sendable, Hashable {
         switch self {
         case .post, .upload: []
         case .job(let plan): plan.words
+        case .parts(let plan): plan.words
+        }
+    }
+
+    /// Templates of URLs.
+    var urls: [String] {
+        switch self {
+        case .post, .upload: []
+        case .job(let plan): plan.steps.compactMap(\.url)
+        case .parts(let plan): plan.steps.compactMap(\.url)
         }
     }
 }
@@ -60,7 +72,9 @@ extension JobPlan {
 extension JobStep {
     private enum Body: String, CaseIterable { case none, recording }
 
-    init(_ reader: inout SettingsReader, number: Int) throws(SettingsError) {
+    init(
+        _ reader: inout SettingsReader, number: Int, method usual: StepMethod? = nil
+    ) throws(SettingsError) {
         name = try reader.string("name") ?? "\(number)"
         url = try reader.string("url")
         headers = try (reader.texts("headers") ?? []).map { SettingsText($0) }
@@ -72,8 +86,14 @@ extension JobStep {
             try WordJSON.check(text, path: reader.path("json"), at: reader.place("json"))
             content = .json(text)
         }
+        if let text = try reader.string("text") {
+            guard content == .none else {
+                throw reader.error("text", ": this step sends something else")
+            }
+            content = .text(text)
+        }
         let isAsking = content == .none
-        method = try reader.word("method") ?? (isAsking ? .get : .post)
+        method = try reader.word("method") ?? usual ?? (isAsking ? .get : .post)
         for capture in try reader.texts("capture") ?? [] {
             captures.append(try Capture(capture, reader.path("capture")))
         }
@@ -102,6 +122,7 @@ extension JobStep {
 
 extension JobStep.Capture {
     private static let headerMark = "header:"
+    private static let elementMark = "xml:"
 
     fileprivate init(
         _ member: (name: String, value: String, place: SettingsPosition), _ table: String
@@ -112,6 +133,10 @@ extension JobStep.Capture {
         }
         if member.value.hasPrefix(Self.headerMark) {
             place = .header(member.value.dropFirst(Self.headerMark.count).lowercased())
+            return
+        }
+        if member.value.hasPrefix(Self.elementMark) {
+            place = .element(String(member.value.dropFirst(Self.elementMark.count)))
             return
         }
         do throws(ServiceError) {

@@ -38,10 +38,12 @@ package struct JobStep: Sendable, Hashable {
         case none
         case recording
         case json(String)
+        /// Of a type that the step's fields name.
+        case text(String)
     }
 
     package struct Capture: Sendable, Hashable {
-        var name: String
+        package var name: String
         var place: ValueCondition.Place
     }
 
@@ -51,7 +53,7 @@ package struct JobStep: Sendable, Hashable {
     package var method = StepMethod.post
     var headers: [SettingsText] = []
     package var content = Content.none
-    var captures: [Capture] = []
+    package var captures: [Capture] = []
     /// The step is repeated until this holds.
     var until: ValueCondition?
     package var pendingStatuses: [Int] = []
@@ -67,7 +69,10 @@ package struct JobStep: Sendable, Hashable {
 
     var names: [String] {
         var texts = [url ?? ""] + headers.map(\.value)
-        if case .json(let text) = content { texts.append(text) }
+        switch content {
+        case .none, .recording: break
+        case .json(let text), .text(let text): texts.append(text)
+        }
         return texts.flatMap { WordTemplate($0).words }
     }
 
@@ -125,6 +130,11 @@ extension JobStep {
     package func json(by values: [String: String]) -> [UInt8]? {
         guard case .json(let template) = content else { return nil }
         return Array((WordJSON.filled(template, by: values) ?? "{}").utf8)
+    }
+
+    package func text(_ value: (String) -> String?) -> String? {
+        guard case .text(let template) = content else { return nil }
+        return WordTemplate(template).filled(value)
     }
 
     package func isLed(by values: [String: String]) -> Bool {

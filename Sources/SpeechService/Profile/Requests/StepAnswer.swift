@@ -25,6 +25,8 @@ package struct StepAnswer: Sendable {
         case .header(let name):
             let name = name.lowercased()
             return headers.first { $0.name == name }.map { .string($0.value) }
+        case .element(let name):
+            return XMLElement.texts(of: name, in: body).first.map { .string($0) }
         case .event: return nil
         }
     }
@@ -46,6 +48,7 @@ extension ValueCondition.Place {
         switch self {
         case .path(let path): path.description
         case .header(let name): "header \(name)"
+        case .element(let name): "element \(name)"
         case .event: "event"
         }
     }
@@ -63,7 +66,10 @@ extension JobStep {
     /// In bytes: a URL with a signature in it may be long.
     private static let valueLimit = 8 << 10
 
-    package func verdict(on answer: StepAnswer, isLast: Bool) -> StepVerdict {
+    /// A captured value that is the name of the take is its mark again.
+    package func verdict(
+        on answer: StepAnswer, isLast: Bool, marking take: String? = nil
+    ) -> StepVerdict {
         if let failed, answer.fulfils(failed) {
             let said = message.lazy.compactMap { path in
                 answer.value(at: .path(path))?.label.map(TerminalText.shown)
@@ -80,7 +86,7 @@ extension JobStep {
             guard let value = answer.value(at: capture.place).flatMap(Self.text) else {
                 return .unusable(answer.fault(at: capture.place))
             }
-            values[capture.name] = value
+            values[capture.name] = value == take ? TakeMark.text : value
         }
         return .next(values)
     }

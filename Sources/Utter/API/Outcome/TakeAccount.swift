@@ -31,14 +31,16 @@ public struct TakeAccount: Sendable, Equatable {
 extension TakeAccount {
     /// Gathers what each stage says; a journal that was never sealed holds nothing that counts.
     init(
-        _ capture: CaptureAccount, _ seal: JournalSeal?, bodyOffset: Int, _ attempt: TakeAttempt?
+        _ capture: CaptureAccount, _ seal: JournalSeal?, bodyOffset: Int, _ attempt: TakeAttempt?,
+        storedBytes: Int? = nil
     ) {
         self.init(
             capturedFrames: capture.capturedFrames, gapFrames: capture.gapFrames,
             encodedFrames: capture.encodedFrames, encodedBytes: capture.encodedBytes,
             journaledBytes: seal?.byteCount ?? 0, bodyOffset: bodyOffset,
-            sentBytes: attempt?.result.sentByteCount ?? 0,
-            wireBytes: attempt.map { $0.result.bodyStart + $0.result.wireByteCount } ?? 0,
+            sentBytes: storedBytes ?? attempt?.result.sentByteCount ?? 0,
+            wireBytes: storedBytes
+                ?? attempt.map { $0.result.bodyStart + $0.result.wireByteCount } ?? 0,
             sha256: seal?.sha256 ?? "")
     }
 

@@ -64,13 +64,14 @@ extension TakeOutcome {
         self.init(
             id: run.id, result: ending.result, capture: ending.capture,
             account: TakeAccount(
-                run.account, ending.seal, bodyOffset: run.plan.format.bodyOffset, recording),
-            attempts: attempts, takenCount: machine.parts.map(\.exchange.takenCount).max() ?? 0,
+                run.account, ending.seal, bodyOffset: run.plan.format.bodyOffset, recording,
+                storedBytes: machine.delivery.exchange.storedByteCount),
+            attempts: attempts, takenCount: machine.delivery.exchange.takenCount,
             audioPath: audioPath, unprotected: machine.protection.unprotected,
             cutShort: machine.protection.endReason, notices: machine.protection.notices,
             peakDecibels: run.account.peak?.peakDecibels, answeredAfter: answeredAfter,
             answerDelay: ending.answerDelay, times: times)
-        let own = attempts.count { $0.carriesRecording && $0.result.mayBeTaken }
+        let own = attempts.count { $0.mayBeTaken }
         takenBefore = max(0, takenCount - own)
         isOfStore = run.plan.service.answer.empty == .stored
     }
@@ -157,6 +158,11 @@ public struct TakeAttempt: Sendable {
     /// How it ended.
     public var result: TransferResult
     var carriesRecording = true
+    /// A part of the recording, which is nothing without the others.
+    var isPiece = false
+
+    /// The service may have taken the whole recording.
+    var mayBeTaken: Bool { carriesRecording && !isPiece && result.mayBeTaken }
 }
 
 /// When the parts of a take happened, as durations since its beginning; nil is never.

@@ -154,11 +154,11 @@ extension Pipeline {
         let exchange = plan.makeExchange(
             from: manifest.progress, attemptsBefore: manifest.attempts,
             takenBefore: manifest.taken ?? 0, hasToken: token != nil)
-        let part = TakePart(
+        let way = TakeDelivery(
             start: plan.format.bodyOffset, exchange: exchange, digest: bodyDigest)
         let run = TakeRun(
             id: folder.id, plan: plan,
-            machine: TakeMachine(parts: [part], recorded: seal, wantsSecrets: wantsSecrets),
+            machine: TakeMachine(way, recorded: seal, wantsSecrets: wantsSecrets),
             pipeline: self, account: account, audioPath: isKept ? nil : kept.path, token: token)
         manifest.wasAnswered = before.state == .answered ? true : before.wasAnswered
         manifest.state = .sending

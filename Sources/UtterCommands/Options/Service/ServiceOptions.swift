@@ -56,6 +56,7 @@ struct ServiceOptions: ParsableArguments {
     var config: [String] = []
 
     mutating func validate() throws {
+        try nameStore()
         if let fieldMistake { throw ValidationError(fieldMistake) }
         saySettings()
         let given = [("--token-file", tokenFile != nil), ("--token-command", tokenCommand != nil)]
@@ -64,6 +65,20 @@ struct ServiceOptions: ParsableArguments {
         guard sources.count <= 1 else {
             throw ValidationError("\(sources[0]) excludes \(sources[1]).")
         }
+    }
+
+    /// Reads `s3://BUCKET/KEY` as the names of an object for the service that is named, or `s3`.
+    private mutating func nameStore() throws {
+        guard let to, let name = to.wholeMatch(of: /(?i:s3):\/\/([^\/]+)(?:\/(.*))?/) else {
+            return
+        }
+        let (_, bucket, key) = name.output
+        guard let key, !key.isEmpty else {
+            throw ValidationError("--to \(to): an object has a key, such as \(to)/voice.wav.")
+        }
+        self.to = nil
+        profile.service = profile.service ?? "s3"
+        profile.set += ["bucket=\(bucket)", "key=\(key)"]
     }
 
     /// Whether neither an option, nor the environment, nor the settings name a service.

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the texts of single elements of an XML document, such as the answers of S3.
+///
+/// It is no parser: what it looks for has a name of its own and holds text alone. A document that is
+/// cut off or broken has the elements that are whole.
+enum XMLElement {
+    /// In bytes: what a person or a request needs is short.
+    private static let byteLimit = 1 << 20
+    private static let entities = [
+        ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#34;", "\""),
+        ("&#39;", "'"), ("&amp;", "&"),
+    ]
+
+    /// In order; the prefix of a name does not matter.
+    static func texts(of name: String, in document: [UInt8]) -> [String] {
+        let start = document.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        guard start == UInt8(ascii: "<") else { return [] }
+        var texts: [String] = []
+        // An opening tag and what follows it, up to the next tag.
+        let pieces = String(decoding: document.prefix(byteLimit), as: UTF8.self).split(
+            separator: "<", omittingEmptySubsequences: false)
+        for (piece, next) in zip(pieces, pieces.dropFirst()) where next.hasPrefix("/") {
+            guard let end = piece.firstIndex(of: ">") else { continue }
+            let tag = piece[..<end].prefix { !$0.isWhitespace }
+            guard tag.split(separator: ":").last.map(String.init) == name, !tag.hasPrefix("/")
+            else { continue }
+            texts.append(plain(piece[piece.index(after: end)...]))
+        }
+        return texts
+    }
+
+    static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+            .replacing(">", with: "&gt;")
+    }
+
+    private static func plain(_ text: Substring) -> String {
+        entities.reduce(String(text)) { $0.replacing($1.0, with: $1.1) }
+    }
+}

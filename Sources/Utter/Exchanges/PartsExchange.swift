@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+internal import SpeechService
+internal import TakeStore
+internal import Upload
+
+/// A recording in numbered parts, up to four at once, which the service joins at the end.
+///
+/// A small recording is one request. Otherwise an upload is made, each part is a range of the
+/// recording, and one last request joins them. `progress` holds the upload and its parts before the
+/// first byte that depends on them, so that another process goes on. What is lost is looked up: parts
+/// may be sent twice, and before the recording is joined again the service is asked what it has.
+///
+/// While the speaker speaks, the first part is kept back: its bytes may say the length. Each lane has
+/// an engine, which judges its requests and knows its row of failures. A part that has failed goes
+/// to the end of the queue.
+struct PartsExchange: Exchange {
+    /// Uploads in a row that may be begun because the service forgets them.
+    private static let renewalLimit = 3
+    /// Answers in a row after which nothing has moved.
+    private static let standstillLimit = 8
+
+    private struct Lane {
+        var job: PartsTable.Job
+        var number: Int
+        /// Of the upload for which it was begun.
+        var generation: Int
+        /// In place of the step's own; a redirect leads there.
+        var url: ServiceURL?
+    }
+
+    /// A request that has ended.
+    private struct Ended {
+        let lane: Lane
+        let index: Int
+        let reply: Reply
+        let isSpeaking: Bool
+        let now: Moment
+    }
+
+    private let plan: PartsPlan
+    private let delivery: DeliveryPlan
+    /// Distinguishes this body from others.
+    private let fingerprint: String
+    private var table = PartsTable()
+    private var pace: PartsPace
+    private var engines: [PostOnce] = []
+    private var lanes: [Lane?] = []
+    /// Of the newest request.
+    private var number: Int
+    private var generation = 0
+    private var recording = RecordingExtent()
+    private var renewals = 0
+    private var standstills = 0
+    /// Why the upload is given up.
+    private var surrender: TakeFailure?
+    /// The request that ends the delivery may have done so.
+    private var mayBeTaken = false
+    private let takenBefore: Int
+
+    /// Goes on where an earlier run stopped.
+    init(
+        _ plan: PartsPlan, _ delivery: DeliveryPlan, from progress: ExchangeProgress? = nil,
+        attemptsBefore: Int = 0, takenBefore: Int = 0
+    ) {
+        self.plan = plan
+        self.delivery = delivery
+        number = attemptsBefore
+        pace = PartsPace(limit: plan.parallel)
+        fingerprint = delivery.fingerprint(with: ["parts"] + plan.steps.compactMap(\.url))
+        var before = takenBefore
+        if let progress, progress.plan == fingerprint {
+            table = PartsTable(from: progress.values)
+            mayBeTaken = progress.unknown != nil
+            before -= mayBeTaken ? 1 : 0
+        }
+        self.takenBefore = max(0, before)
+    }
+
+    // MARK: - What is known
+
+    var laneCount: Int { table.isMade ? pace.laneCount : 1 }
+
+    var outlivesSecrets: Bool { true }
+
+    var sendsDigest: Bool { false }
+
+    var needsLength: Bool { false }
+
+    var takenCount: Int { takenBefore + (mayBeTaken ? 1 : 0) }
+
+    var storedByteCount: Int? { table.isMade ? table.storedByteCount : nil }
+
+    var progress: ExchangeProgress? {
+        guard table.isMade || mayBeTaken else { return nil }
+        return ExchangeProgress(
+            step: "parts", values: table.values, plan: fingerprint, unknown: mayBeTaken ? 1 : nil)
+    }
+
+    // MARK: - The requests
+
+    var request: ExchangeRequest { request(of: lanes.firstIndex { $0 != nil } ?? 0) }
+
+    func request(of index: Int) -> ExchangeRequest {
+        guard lanes.indices.contains(index), let lane = lanes[index] else {
+            return ExchangeRequest(
+                number: number + 1, method: delivery.service.method, url: delivery.service.url,
+                saysLength: true)
+        }
+        var request = engines[index].request
+        request.number = lane.number
+        request.isComplete = recording.isComplete
+        guard let step = plan.step(of: lane.job) else { return request }
+        let own = step.request(for: lane.job, plan, table, of: recording, by: delivery)
+        request.url = lane.url ?? own.url
+        request.saysLength = true
+        request.step = own.step
+        let origin = request.url.origin
+        request.step?.carriesSecrets =
+            origin == delivery.service.url.origin || delivery.redirectOrigins.contains(origin)
+        return request
+    }
+
+    mutating func begin(isComplete: Bool) -> ExchangeRequest {
+        recording.isComplete = isComplete
+        return request
+    }
+
+    mutating func begin(lane: Int, of recording: RecordingExtent) -> Beginning {
+        self.recording = recording
+        if recording.isComplete { table.release() }
+        while lanes.count <= lane {
+            lanes.append(nil)
+            engines.append(makeEngine())
+        }
+        if lanes[lane]?.generation != generation { lanes[lane] = nil }
+        if lanes[lane] == nil {
+            switch nextJob() {
+            case .now(let job): start(job, on: lane)
+            case .sealed: return .sealed
+            case .growth(let byteCount): return .growth(to: byteCount)
+            case .idle: return .idle
+            }
+        }
+        return .request(request(of: lane))
+    }
+
+    private func makeEngine() -> PostOnce {
+        let service = delivery.service
+        var engine = PostOnce(
+            url: service.url, allowed: delivery.redirectOrigins, policy: delivery.retry,
+            rule: service.retry, framing: .length, redact: { service.redacted($0) })
+        // A part may be sent twice; before the end is asked for twice, it is looked up.
+        engine.knowsOutcome = plan.part != nil || plan.look != nil
+        return engine
+    }
+
+    private mutating func start(_ job: PartsTable.Job, on lane: Int) {
+        number += 1
+        if case .part(let index) = job { take(index) }
+        lanes[lane] = Lane(job: job, number: number, generation: generation)
+    }
+
+    /// Takes a part from the queue, or cuts it.
+    private mutating func take(_ index: Int) {
+        table.isMade = true
+        table.queue.removeAll { $0 == index }
+        guard index == table.parts.count else { return }
+        table.cut(min(partByteCount, max(0, recording.byteCount - table.byteCount)))
+    }
+
+    private enum Next {
+        case now(PartsTable.Job)
+        case sealed
+        case growth(to: Int)
+        case idle
+    }
+
+    private func nextJob() -> Next {
+        let isAlone = lanes.allSatisfy { $0 == nil }
+        if surrender != nil { return isAlone ? .now(.abort) : .idle }
+        if !table.isMade {
+            guard isAlone else { return .idle }
+            // What has been lost is looked for before it is made again.
+            if mayBeTaken, plan.look != nil, recording.isComplete { return .now(.look) }
+            return beginning
+        }
+        if let index = table.queue.first { return .now(.part(index)) }
+        if let range = nextRange() { return range }
+        return isAlone && table.isStored ? .now(.complete) : .idle
+    }
+
+    private var beginning: Next {
+        let isSmall = recording.byteCount <= plan.smallest
+        if plan.part == nil || plan.whole != nil && isSmall && recording.isComplete {
+            return recording.isComplete ? .now(.whole) : .sealed
+        }
+        // The first part is kept back: one more is needed.
+        let enough = 2 * plan.smallest
+        guard recording.isComplete || recording.byteCount >= enough else {
+            return .growth(to: enough)
+        }
+        return plan.create == nil ? nextRange() ?? .idle : .now(.create)
+    }
+
+    /// A new part, unless one of the lanes has cut it already.
+    private func nextRange() -> Next? {
+        let start = table.byteCount
+        let rest = recording.byteCount - start
+        guard rest > 0 || !recording.isComplete else {
+            // Of an empty recording, too, a part is needed.
+            return table.parts.isEmpty ? .now(.part(0)) : nil
+        }
+        if rest >= partByteCount || recording.isComplete { return .now(.part(table.parts.count)) }
+        return .growth(to: start + partByteCount)
+    }
+
+    /// So many that the parts that are left are enough.
+    private var partByteCount: Int {
+        let left = max(1, plan.count - table.parts.count)
+        let least = (recording.byteCount - table.byteCount + left - 1) / left
+        let wanted = min(max(pace.partByteCount ?? plan.smallest, plan.smallest), plan.largest)
+        return max(wanted, least)
+    }
+
+    // MARK: - After a request
+
+    mutating func record(_ result: TransferResult) {}
+
+    mutating func record(_ result: TransferResult, lane index: Int) {
+        guard let lane = lanes[index] else { return }
+        note(result, of: lane.job)
+        lay(lane)
+        lanes[index] = nil
+    }
+
+    private mutating func note(_ result: TransferResult, of job: PartsTable.Job) {
+        if job == .whole || job == .complete, result.mayBeTaken { mayBeTaken = true }
+    }
+
+    /// Puts a part that was not stored back to the end of the queue.
+    private mutating func lay(_ lane: Lane) {
+        if case .part(let index) = lane.job, lane.generation == generation {
+            table.queue.append(index)
+        }
+    }
+
+    mutating func renew() {}
+
+    mutating func next(after reply: Reply, isSpeaking: Bool, at now: Moment) -> ExchangeStep {
+        next(after: reply, lane: 0, isSpeaking: isSpeaking, at: now)
+    }
+
+    mutating func next(
+        after reply: Reply, lane index: Int, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep {
+        guard let lane = lanes[index] else { return .idle }
+        // Before it is judged: the others can go on.
+        lanes[index] = nil
+        note(reply.result, of: lane.job)
+        // Of an upload that is forgotten.
+        guard lane.generation == generation else { return goOn }
+        let ended = Ended(
+            lane: lane, index: index, reply: reply, isSpeaking: isSpeaking, now: now)
+        let status = reply.result.ending == .answered ? reply.result.status : nil
+        let hasAll = reply.result.isBodyComplete || plan.step(of: lane.job)?.content != .recording
+        if let status, (200..<300).contains(status), hasAll { return accept(ended) }
+        switch (lane.job, status) {
+        case (.abort, _): return surrendered()
+        // It was aborted, or joined already.
+        case (.part, 404), (.complete, 404):
+            return mayBeTaken && plan.look != nil ? stand(ended, for: .look) : beginAnew(ended)
+        case (.complete, 409): return beginAnew(ended)
+        // What is there may be this recording.
+        case (.whole, 412) where plan.look != nil, (.complete, 412) where plan.look != nil:
+            return stand(ended, for: .look)
+        case (.look, 404):
+            mayBeTaken = false
+            return stand(ended)
+        default: return judge(ended)
+        }
+    }
+
+    private mutating func surrendered() -> ExchangeStep {
+        (table, mayBeTaken) = (PartsTable(), false)
+        return .failed(surrender ?? .cancelled)
+    }
+
+    private var goOn: ExchangeStep { .request(after: Pause(isOfNextStep: true)) }
+
+    private mutating func accept(_ ended: Ended) -> ExchangeStep {
+        let (lane, reply) = (ended.lane, ended.reply)
+        switch (lane.job, reply.verdict) {
+        case (.abort, _): return surrendered()
+        case (_, .failed(let message)?):
+            // Such as an error in a body that began with a good status.
+            var refused = reply
+            (refused.result.status, refused.message) = (500, message)
+            return judge(
+                Ended(
+                    lane: lane, index: ended.index, reply: refused, isSpeaking: ended.isSpeaking,
+                    now: ended.now))
+        case (.whole, _), (.complete, _): return .answered
+        case (.create, .next(let values)?):
+            table.make(values)
+            if !recording.isComplete { table.hold(partByteCount) }
+        case (.part(let part), .next(let values)?):
+            table.parts[part].tag = values["tag"] ?? ""
+            pace.note(table.parts[part].range.count, in: reply.result.timings.end)
+            engines[ended.index].noteProgress()
+            (renewals, standstills) = (0, 0)
+        case (.look, .next(let values)?): return compare(values)
+        case (_, .unusable(let error)?):
+            lay(lane)
+            return .failed(.answerUnusable(delivery.service.redacted(error)))
+        default:
+            lay(lane)
+            return .failed(.responseUnusable(reason: "the answer to a step did not come whole"))
+        }
+        return ended.index < laneCount ? goOn : .idle
+    }
+
+    /// Whether what is there is this recording.
+    private func compare(_ values: [String: String]) -> ExchangeStep {
+        let isSame =
+            values["take"].map { $0 == TakeMark.text } ?? true
+            && values["size"].map { $0 == "\(recording.byteCount)" } ?? true
+        if isSame { return .answered }
+        return .failed(
+            .refused(status: 412, message: "another object of that name is there", advice: nil))
+    }
+
+    /// Goes on after an answer that moves nothing, but not for ever.
+    private mutating func stand(_ ended: Ended, for job: PartsTable.Job? = nil) -> ExchangeStep {
+        standstills += 1
+        guard standstills <= Self.standstillLimit else { return judge(ended) }
+        if let job { start(job, on: ended.index) }
+        return goOn
+    }
+
+    /// Begins a new upload: the service has lost this one.
+    private mutating func beginAnew(_ ended: Ended) -> ExchangeStep {
+        guard renewals < Self.renewalLimit else { return judge(ended) }
+        renewals += 1
+        generation += 1
+        (table, mayBeTaken) = (PartsTable(), false)
+        return goOn
+    }
+
+    /// Judges a reply as one to a recording.
+    private mutating func judge(_ ended: Ended) -> ExchangeStep {
+        let (lane, index, reply) = (ended.lane, ended.index, ended.reply)
+        lanes[index] = lane
+        engines[index].lead(to: request(of: index).url)
+        lanes[index] = nil
+        let next = engines[index].next(
+            after: reply, isSpeaking: ended.isSpeaking, at: ended.now)
+        switch next {
+        case .request(let pause):
+            let isRedirect = [307, 308].contains(reply.result.status)
+            var job = lane.job
+            // Which part is next does not matter; what joins them is looked up.
+            if case .part(let part) = job, !isRedirect {
+                table.queue.append(part)
+                job = .part(table.queue[0])
+            }
+            if job == .complete, mayBeTaken, plan.look != nil { job = .look }
+            start(job, on: index)
+            if isRedirect { lanes[index]?.url = engines[index].request.url }
+            return .request(after: pause)
+        case .failed(let failure):
+            lay(lane)
+            guard failure.isForGood, !failure.refusesSecret, plan.abort != nil, table.isMade else {
+                return next
+            }
+            surrender = surrender ?? failure
+            return .idle
+        case .answered, .answeredInPart, .idle:
+            lay(lane)
+            return .failed(.responseUnusable(reason: "it answered before it had all"))
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+internal import SpeechService
+
+/// What a service has of a recording that is sent in parts, and what is left to send.
+struct PartsTable: Sendable, Equatable {
+    enum Job: Sendable, Equatable {
+        case whole
+        case create
+        /// Counts from 0.
+        case part(Int)
+        case complete
+        /// Asks for what is there.
+        case look
+        case abort
+    }
+
+    struct Part: Sendable, Equatable {
+        /// Of the body, in bytes.
+        let range: Range<Int>
+        /// What the service has said of it; nil while it is not stored.
+        var tag: String?
+    }
+
+    /// In the order of the body, without holes.
+    var parts: [Part] = []
+    /// Those that can be sent now.
+    var queue: [Int] = []
+    /// What the service has said of the upload, such as its id.
+    private(set) var captured: [String: String] = [:]
+    var isMade = false
+    /// The first part waits for the end of the recording.
+    private var isFirstHeld = false
+
+    /// In bytes of the body, without what is not cut yet.
+    var byteCount: Int { parts.last?.range.upperBound ?? 0 }
+
+    var storedByteCount: Int { parts.reduce(0) { $0 + ($1.tag == nil ? 0 : $1.range.count) } }
+
+    /// Nothing of what was cut is left to send.
+    var isStored: Bool { parts.allSatisfy { $0.tag != nil } }
+
+    var tags: [String] { parts.map { $0.tag ?? "" } }
+
+    mutating func make(_ captured: [String: String]) {
+        self.captured = captured
+        isMade = true
+    }
+
+    mutating func cut(_ byteCount: Int) {
+        parts.append(Part(range: self.byteCount..<(self.byteCount + byteCount)))
+    }
+
+    mutating func hold(_ byteCount: Int) {
+        cut(byteCount)
+        isFirstHeld = true
+    }
+
+    /// The recording is complete: its first bytes are what they are.
+    mutating func release() {
+        guard isFirstHeld else { return }
+        isFirstHeld = false
+        queue.append(0)
+    }
+}
+
+extension PartsTable {
+    private static let rows = "parts"
+
+    /// What an earlier run has noted; parts that were under way are sent again.
+    init(from values: [String: String]) {
+        self.init()
+        guard let rows = values[Self.rows] else { return }
+        for row in rows.split(separator: "\n") {
+            let words = row.split(separator: " ", maxSplits: 1)
+            guard let count = words.first.flatMap({ Int($0) }), count >= 0 else {
+                self = PartsTable()
+                return
+            }
+            cut(count)
+            if words.count > 1 {
+                parts[parts.count - 1].tag = String(words[1])
+            } else {
+                queue.append(parts.count - 1)
+            }
+        }
+        make(values.filter { $0.key != Self.rows })
+    }
+
+    /// For the manifest.
+    var values: [String: String] {
+        guard isMade else { return [:] }
+        let rows = parts.map { part in
+            "\(part.range.count)" + (part.tag.map { " \($0)" } ?? "")
+        }
+        return captured.merging([Self.rows: rows.joined(separator: "\n")]) { _, rows in rows }
+    }
+}
+
+/// How long the parts are, and how many are sent at once: as measured.
+struct PartsPace: Sendable {
+    /// A part takes about so long on its connection.
+    private static let partSeconds = 8.0
+    /// One more connection is worth it if all are faster by this.
+    private static let worthwhileGain = 1.15
+
+    private let limit: Int
+    private(set) var laneCount = 1
+    /// In bytes a second, of each of the last parts with this many connections.
+    private var rates: [Double] = []
+    /// In bytes a second of all connections.
+    private var best = 0.0
+    private var isSettled = false
+    /// Parts that began with another number of connections are not counted.
+    private var ignored = 0
+    /// In bytes; nil before the first part.
+    private(set) var partByteCount: Int?
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Hears of a part that was stored.
+    mutating func note(_ byteCount: Int, in duration: Duration?) {
+        guard let duration, duration > .zero else { return }
+        let rate = Double(byteCount) / (duration / .seconds(1))
+        partByteCount = Int(min(rate * Self.partSeconds, 1e12))
+        guard !isSettled else { return }
+        guard ignored == 0 else { return ignored -= 1 }
+        rates.append(rate)
+        guard rates.count >= laneCount else { return }
+        let all = rates.reduce(0, +) / Double(rates.count) * Double(laneCount)
+        rates = []
+        if all >= best * Self.worthwhileGain {
+            best = all
+            isSettled = laneCount == limit
+            ignored = laneCount - 1
+            if !isSettled { laneCount += 1 }
+        } else {
+            isSettled = true
+            laneCount -= 1
+        }
+    }
+}

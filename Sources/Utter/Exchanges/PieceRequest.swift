@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+internal import SpeechService
+internal import Upload
+
+/// A request of an upload in parts.
+struct PieceRequest: Sendable, Equatable {
+    var step: JobStep
+    /// In bytes of the body; of a request with the recording.
+    var start = 0
+    var end: Int?
+    /// From 1; 0 for the whole.
+    var number = 0
+    /// It has the type of the recording, which it does not hold.
+    var saysType = false
+
+    /// The body of the request, of the recording's whole one.
+    func range(of whole: RequestBody) -> RequestBody {
+        var body = whole
+        (body.start, body.limit) = (start, end.map { $0 - start })
+        return body
+    }
+}
+
+extension PartsPlan {
+    func step(of job: PartsTable.Job) -> JobStep? {
+        switch job {
+        case .whole: whole
+        case .create: create
+        case .part: part
+        case .complete: complete
+        case .look: look
+        case .abort: abort
+        }
+    }
+}
+
+extension JobStep {
+    /// The request of this step, with no word of secrets.
+    func request(
+        for job: PartsTable.Job, _ plan: PartsPlan, _ table: PartsTable,
+        of recording: RecordingExtent, by delivery: DeliveryPlan
+    ) -> (url: ServiceURL, step: StepRequest) {
+        let service = delivery.service
+        var values = service.words.merging(table.captured) { _, captured in captured }
+        var piece = PieceRequest(step: self)
+        switch job {
+        case .whole: piece.end = recording.byteCount
+        case .part(let index):
+            // A part of an upload that is forgotten is sent no more.
+            let range = table.parts.indices.contains(index) ? table.parts[index].range : 0..<0
+            (piece.start, piece.end, piece.number) = (range.lowerBound, range.upperBound, index + 1)
+            values["number"] = "\(index + 1)"
+        case .complete: values["parts"] = plan.list(of: table.tags)
+        case .create: piece.saysType = true
+        case .look, .abort: break
+        }
+        let value = { [values] (name: String) in values[name] }
+        var headers: [HeaderField] = []
+        // Fields and URLs that what was captured makes no sense of are the profile's own.
+        if let fields = try? fields(value) { headers = fields }
+        // The same.
+        let url = (try? target(from: service.url, value)) ?? service.url
+        var bytes = StepRequest.Content(json(by: values))
+        if let text = text(value) { bytes = StepRequest.Content(text: text) }
+        return (
+            url,
+            StepRequest(
+                method: method, headers: headers, content: content == .recording ? nil : bytes,
+                carriesSecrets: false, use: .piece(piece))
+        )
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import SpeechService
+@testable import TakeStore
+@testable import Upload
+@testable import Utter
+
+/// Recordings that are sent in parts, to a store that is a value.
+@Suite struct PartsExchangeTests {
+    private func run(_ world: inout PartsWorld) {
+        let seed: Comment = "\(world.size) bytes"
+        world.run()
+        #expect(world.faults.isEmpty, seed)
+        let joined = world.store.object ?? []
+        #expect(joined.first?.lowerBound == 0, seed)
+        #expect(joined.last?.upperBound == world.size, seed)
+        let isWhole = zip(joined, joined.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound }
+        #expect(isWhole, seed)
+        #expect(world.mostAtOnce <= 4)
+    }
+
+    @Test(arguments: [0, 1, 9, 10, 11, 19, 20, 21, 200], [true, false])
+    func aRecordingOfAnyLengthIsStoredOnce(_ size: Int, _ isLive: Bool) throws {
+        var world = try PartsWorld(
+            size: size, isLive: isLive, faults: 0, random: SeededRandom())
+        run(&world)
+        #expect(world.store.uploads.isEmpty)
+        let last = world.store.requests.last
+        #expect(last == (size <= 10 ? "whole" : "complete"))
+    }
+
+    /// Whatever is lost, refused, forgotten or killed.
+    @Test(arguments: [true, false]) func theStoreHasTheRecordingInTheEnd(_ isLive: Bool) throws {
+        var random = SeededRandom()
+        for _ in 0..<400 {
+            let seed = random.seed
+            var world = try PartsWorld(
+                size: Int.random(in: 0...300, using: &random), isLive: isLive,
+                faults: Int.random(in: 1...8, using: &random),
+                random: SeededRandom(seed: random.next()))
+            run(&world)
+            guard world.faults.isEmpty else {
+                Issue.record("seed \(seed): \(world.made)")
+                break
+            }
+        }
+    }
+
+    @Test func anObjectOfAnotherIsNotReplaced() throws {
+        for size in [5, 100] {
+            var world = try PartsWorld(
+                size: size, isLive: false, faults: 0, random: SeededRandom())
+            world.placeAnother()
+            while world.ending == nil, world.faults.isEmpty { world.step() }
+            guard case .failure(.refused(412, let words, _)) = world.ending?.result else {
+                Issue.record("\(world.ending as Any)")
+                continue
+            }
+            #expect(words == "another object of that name is there")
+            #expect(world.store.isOfAnother)
+        }
+    }
+
+    @Test(arguments: [true, false]) func anUploadThatIsRefusedIsAborted(_ isLive: Bool) throws {
+        var world = try PartsWorld(
+            size: 200, isLive: isLive, faults: 0, random: SeededRandom())
+        world.refuseParts()
+        while world.ending == nil, world.faults.isEmpty { world.step() }
+        #expect(world.faults.isEmpty)
+        guard case .failure(.refused(400, _, _)) = world.ending?.result else {
+            Issue.record("\(world.ending as Any)")
+            return
+        }
+        #expect(world.store.requests.last == "abort")
+        #expect(world.store.uploads.isEmpty)
+    }
+
+    /// As others were known to fail at.
+    @Test(arguments: [(500_000_000, 300 << 10), (200_000_000, 20_000_000)])
+    func manyPartsGoThroughAWindowOfFour(_ size: Int, _ part: Int) throws {
+        var world = try PartsWorld(
+            size: size, isLive: false, faults: 0, random: SeededRandom(seed: 7)
+        ) { ($0.smallest, $0.largest) = (part, part) }
+        run(&world)
+        let count = (size + part - 1) / part
+        #expect(world.store.requests.count { $0 == "part" } == count)
+        #expect(world.store.requests.count == count + 2)
+    }
+
+    @Test func aPartIsLongEnoughForTheMostParts() throws {
+        var world = try PartsWorld(
+            size: 1_000, isLive: false, faults: 0, random: SeededRandom()
+        ) { $0.count = 5 }
+        run(&world)
+        #expect(world.store.object?.count == 5)
+    }
+
+    @Test func theTableIsReadBackAsItWasWritten() {
+        var table = PartsTable()
+        table.make(["upload": "u 1"])
+        for count in [10, 20, 0] { table.cut(count) }
+        table.parts[1].tag = "\"a b\""
+        var back = PartsTable(from: table.values)
+        #expect(back.queue == [0, 2])
+        back.queue = []
+        #expect(back == table)
+        #expect(!PartsTable(from: ["parts": "x"]).isMade)
+    }
+}
+
+/// How many connections parts have, and how long parts are.
+@Suite struct PartsPaceTests {
+    /// Sends parts for which each of `count` connections has `rate(count)` bytes a second.
+    private func laneCount(after parts: Int, rate: (Int) -> Double) -> Int {
+        var pace = PartsPace(limit: 4)
+        for _ in 0..<parts {
+            let rate = rate(pace.laneCount)
+            pace.note(8_000_000, in: .seconds(8_000_000 / rate))
+        }
+        return pace.laneCount
+    }
+
+    @Test func connectionsThatEachHaveTheirOwnSpeedAreFour() {
+        #expect(laneCount(after: 1) { _ in 1e6 } == 2)
+        #expect(laneCount(after: 30) { _ in 1e6 } == 4)
+    }
+
+    @Test func connectionsThatShareALinkAreOne() {
+        #expect(laneCount(after: 30) { 1e6 / Double($0) } == 1)
+    }
+
+    @Test func aLinkForTwoHasTwo() {
+        #expect(laneCount(after: 30) { min(1e6, 2e6 / Double($0)) } == 2)
+    }
+
+    @Test func aPartTakesEightSeconds() {
+        var pace = PartsPace(limit: 1)
+        #expect(pace.partByteCount == nil)
+        pace.note(5_000_000, in: .seconds(10))
+        #expect(pace.partByteCount == 4_000_000)
+        #expect(pace.laneCount == 1)
+    }
+}
