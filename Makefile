@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test build docs install uninstall lint format layers asan tsan bench bench-check soak \
+.PHONY: help setup demo test build docs install uninstall lint format layers asan tsan peers test-peers bench bench-check soak \
 	fuzz planted busy-test clean check hooks deb sway-check
 
 help: ## List the targets
@@ -53,6 +53,12 @@ asan: ## Run all tests with the address sanitizer
 
 tsan: ## Run all tests with the thread sanitizer, optimised
 	@scripts/test.sh thread
+
+peers: ## Install the servers of other hands, in .build/peers
+	@scripts/install-packages.sh peers && scripts/peers.sh
+
+test-peers: ## Run the tests that need them
+	@scripts/peers.sh --check && UTTER_PEERS="$(CURDIR)/.build/peers" scripts/test.sh --filter StorePeerTests
 
 bench: build ## Run the benchmarks on the release build, beside arecord and curl
 	@scripts/install-packages.sh --check bench && swift run -c release --package-path Benchmarks

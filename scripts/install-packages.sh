@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that are missing:
-#     install-packages.sh [--check] [runtime|build|test|bench|deb|sway]
+#     install-packages.sh [--check] [runtime|build|test|peers|bench|deb|sway]
 # --check only says which they are, and fails when there are any. UTTER_PACKAGES=skip does neither,
 # for machines that are not Debian.
 set -euo pipefail
@@ -62,6 +62,9 @@ openssl                      a second opinion on digests
 python3                      reads our forms
 python3-jsonschema           judges what programs read
 man-db                       judges our manual"
+
+peers_packages="$test_packages
+python3-venv                 installs servers of other hands"
 
 deb_packages="$build_packages
 dpkg-dev                     finds the libraries that the programs need
@@ -139,10 +142,11 @@ case "$list" in
     runtime) wanted=$runtime_packages ;;
     build) wanted=$build_packages ;;
     test) wanted=$test_packages ;;
+    peers) wanted=$peers_packages ;;
     bench) wanted=$bench_packages ;;
     deb) wanted=$deb_packages ;;
     sway) wanted=$sway_packages ;;
-    *) cannot "there is no list '$list'" "say runtime, build, test, bench, deb or sway" ;;
+    *) cannot "there is no list '$list'" "say runtime, build, test, peers, bench, deb or sway" ;;
 esac
 
 [ "${UTTER_PACKAGES:-}" = skip ] && exit 0

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// Object stores of other hands, which `make peers` puts below the folder that `UTTER_PEERS` names:
+/// each gets recordings over links that are cut at any byte, from programs that are killed.
+@Suite(.serialized, .enabled(if: Peer.folder != nil))
+struct StorePeerTests {
+    private static let megabyte = 1_000_000
+    /// Two parts of the smallest size and a piece.
+    private static let longByteCount = 12 * megabyte
+
+    @Test(arguments: Peer.Kind.allCases)
+    func aRecordingIsStoredOverAnyLink(_ kind: Peer.Kind) async throws {
+        let peer = try await Peer(kind)
+        let bench = try PeerBench(peer)
+        try await bench.store("short.wav", as: "short", through: [])
+        try await bench.store("long.wav", as: "a b/ü+~.wav", through: [])
+        // The head of a request, parts, and what joins them.
+        for offset in [100, 900, 5_244_500, 11_000_000, 12_003_500] {
+            try await bench.store(
+                "long.wav", as: "cut-\(offset)",
+                through: [LinkPlan(LinkFault(.reset, .toService, at: offset))])
+        }
+        // An answer is lost, or cut: each of the first connection's, one after the other.
+        for offset in stride(from: 0, through: 2_000, by: 400) {
+            try await bench.store(
+                "long.wav", as: "lost-\(offset)",
+                through: [LinkPlan(LinkFault(.reset, .toClient, at: offset))])
+        }
+        for count in [3, 6] {
+            let plans = (0..<count).map { LinkPlan(LinkFault(.finish, .toClient, at: $0 * 90)) }
+            try await bench.store("long.wav", as: "often-\(count)", through: plans)
+        }
+    }
+
+    @Test(arguments: Peer.Kind.allCases)
+    func aKilledProgramsUploadGoesOn(_ kind: Peer.Kind) async throws {
+        let peer = try await Peer(kind)
+        let bench = try PeerBench(peer)
+        for passed in [1, 400, 2_000_000, 5_300_000, 9_000_000, 11_900_000] {
+            let name = "killed-\(passed)"
+            let proxy = try FaultProxy(to: peer.port) { LinkPlan(bytesPerSecond: 8_000_000) }
+            // Kept whole first: a file that is not read to its end is a part of itself.
+            await proxy.cut()
+            let kept = try await bench.start(
+                ["send", "-q", "-c", "retry.never=true"], "long.wav", as: name, at: proxy.port
+            ).result()
+            #expect(kept.status != .exited(0))
+            await proxy.mend()
+            let before = proxy.connectionCount
+            let run = try bench.start(["retry", "-q"], nil, as: name, at: proxy.port)
+            let isReached = await patiently {
+                (before..<max(before, proxy.connectionCount)).reduce(0) {
+                    $0 + proxy.passed($1).request
+                } >= passed
+            }
+            #expect(isReached)
+            run.signal(SIGKILL)
+            _ = try await run.result()
+            try await bench.finish(name, at: proxy.port)
+            try bench.check("long.wav", is: name)
+        }
+    }
+
+    @Test(arguments: [Peer.Kind.seaweedfs, .moto])
+    func anObjectOfAnotherIsNotReplaced(_ kind: Peer.Kind) async throws {
+        let peer = try await Peer(kind)
+        let bench = try PeerBench(peer)
+        for (first, second) in [("short.wav", "long.wav"), ("long.wav", "short.wav")] {
+            try await bench.store(first, as: "kept-\(first)", through: [])
+            let result = try await bench.start(
+                ["send", "-q"], second, as: "kept-\(first)", at: peer.port
+            ).result()
+            #expect(result.status == .exited(69), "\(result.errorText)")
+            #expect(result.errorText.contains("another object of that name is there"))
+            try bench.check(first, is: "kept-\(first)")
+        }
+    }
+}
+
+/// A store that runs while this value lives.
+final class Peer: Sendable {
+    enum Kind: String, CaseIterable, Sendable { case seaweedfs, moto, rclone }
+
+    /// Where their programs are; nil when tests do without.
+    static let folder = ProcessInfo.processInfo.environment["UTTER_PEERS"]
+
+    static let user = "testkey"
+    static let key = "testsecret"
+
+    let port: UInt16
+    private let run: CommandRun
+    private let place: TemporaryFolder
+
+    init(_ kind: Kind) async throws {
+        let programs = try #require(Self.folder) + "/bin"
+        place = try TemporaryFolder()
+        port = try Self.freePort()
+        let program: String
+        var words: [String]
+        switch kind {
+        case .seaweedfs:
+            program = "weed"
+            try place.write(
+                Array(
+                    """
+                    {"identities":[{"name":"t","actions":["Admin","Read","Write","List"],
+                    "credentials":[{"accessKey":"\(Self.user)","secretKey":"\(Self.key)"}]}]}
+                    """.utf8), to: "keys.json")
+            words = [
+                "server", "-ip=127.0.0.1", "-dir=\(place.path)", "-volume.max=30", "-filer", "-s3",
+                "-s3.port=\(port)", "-s3.config=\(place.path("keys.json"))",
+            ]
+            for part in ["master", "volume", "filer"] {
+                words += [
+                    "-\(part).port=\(try Self.freePort())",
+                    "-\(part).port.grpc=\(try Self.freePort())",
+                ]
+            }
+            words += [
+                "-s3.port.grpc=\(try Self.freePort())", "-s3.port.iceberg=0", "-s3.port.lance=0",
+            ]
+        case .moto:
+            program = "moto_server"
+            words = ["-H", "127.0.0.1", "-p", "\(port)"]
+        case .rclone:
+            program = "rclone"
+            words = [
+                "serve", "s3", "--addr", "127.0.0.1:\(port)", "--auth-key",
+                "\(Self.user),\(Self.key)", place.path,
+            ]
+        }
+        run = try CommandRun(
+            "\(programs)/\(program)", words, environment: CommandRun.cleanEnvironment)
+        // It refuses until it is there.
+        let isReady = await patiently { [self] in (try? rclone(["mkdir", object("")])) != nil }
+        try #require(isReady, "\(kind) does not take requests")
+    }
+
+    deinit { run.signal(SIGKILL) }
+
+    /// What the client of other hands calls an object.
+    func object(_ name: String) -> String {
+        ":s3,provider=Other,access_key_id=\(Self.user),secret_access_key=\(Self.key),"
+            + "endpoint='http://127.0.0.1:\(port)':voices/\(name)"
+    }
+
+    @discardableResult
+    func rclone(_ words: [String]) throws -> [UInt8] {
+        let programs = try #require(Self.folder) + "/bin"
+        return try ForeignTool("\(programs)/rclone").run(
+            words + [
+                "--config", "/dev/null", "--retries", "1", "--low-level-retries", "1",
+                "--contimeout", "2s",
+            ]
+        ).output
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let proxy = try FaultProxy(to: 9)
+        proxy.stop()
+        return proxy.port
+    }
+}
+
+/// Recordings, and a person who sends them to a peer.
+private final class PeerBench: Sendable {
+    private let peer: Peer
+    private let folder: TemporaryFolder
+
+    init(_ peer: Peer) throws {
+        self.peer = peer
+        folder = try TemporaryFolder()
+        var random = SeededRandom(seed: 24)
+        for (name, count) in [("short.wav", 64_000), ("long.wav", 12_000_000)] {
+            let samples = random.bytes(count)
+            try folder.write(
+                WAVBytes.file([
+                    WAVBytes.chunk("fmt ", WAVBytes.format()), WAVBytes.chunk("data", samples),
+                ]), to: name)
+        }
+    }
+
+    func start(
+        _ words: [String], _ recording: String?, as name: String, at port: UInt16
+    ) throws -> CommandRun {
+        let profile = try folder.write(
+            Array("extends = 's3'\nurl = 'http://127.0.0.1:\(port)/{bucket}/{key}'\n".utf8),
+            to: "there.toml")
+        var environment = CommandRun.cleanEnvironment
+        environment["HOME"] = folder.path
+        environment["ALSA_CONFIG_PATH"] = "/dev/null"
+        environment["AWS_ACCESS_KEY_ID"] = Peer.user
+        environment["AWS_SECRET_ACCESS_KEY"] = Peer.key
+        var words = words
+        if let recording {
+            words += [
+                "--to", "s3://voices/\(name)", "--service", profile, folder.path(recording),
+            ]
+        }
+        return try .product("utter", words, environment: environment)
+    }
+
+    /// Sends a recording; connections after those of the plans are good ones.
+    func store(_ recording: String, as name: String, through plans: [LinkPlan]) async throws {
+        let proxy = try FaultProxy(to: peer.port, plans: plans)
+        let result = try await start(["send", "-q"], recording, as: name, at: proxy.port).result()
+        if result.status != .exited(0) { try await finish(name, at: proxy.port) }
+        try check(recording, is: name)
+    }
+
+    /// Sends again what was kept, until there is nothing.
+    func finish(_ name: String, at port: UInt16) async throws {
+        var said: [String] = []
+        for _ in 0..<5 {
+            let result = try await start(["retry", "-q"], nil, as: name, at: port).result()
+            if result.status == .exited(0) { return }
+            said.append(result.errorText)
+        }
+        Issue.record("\(name): \(said)")
+    }
+
+    /// Compares what the store has with the recording, as another client reads it.
+    func check(_ recording: String, is name: String) throws {
+        let there = try peer.rclone(["cat", peer.object(name)])
+        let here = try folder.read(recording)
+        #expect(there == here, "\(name): \(there.count) bytes of \(here.count)")
+    }
+}
+
+/// Asks until it is so, as long as tests are patient.
+private func patiently(_ isSo: @Sendable () -> Bool) async -> Bool {
+    let end = ContinuousClock.now + .patience
+    while ContinuousClock.now < end {
+        if isSo() { return true }
+        _ = await Gate().wait(within: .milliseconds(20))
+    }
+    return false
+}
