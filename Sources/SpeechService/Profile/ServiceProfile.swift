@@ -114,6 +114,10 @@ public struct ServiceProfile: Sendable, Hashable {
         try checkTakeMark(urlPlace: reader.place("url"))
         try checkSecrets()
         try checkSpelling(urlPlace: reader.place("url"))
+        if case .parts = exchange, body.kind != .raw {
+            throw SettingsError(
+                "'body.kind': parts are of the audio alone", at: table["body"]?.place)
+        }
     }
 
     private static func section<Part>(

@@ -216,12 +216,13 @@ struct PartsExchange: Exchange {
         return .growth(to: start + partByteCount)
     }
 
-    /// So many that the parts that are left are enough.
+    /// So many that the parts that are left are enough, and that what is left is for all lanes.
     private var partByteCount: Int {
+        let rest = recording.byteCount - table.byteCount
         let left = max(1, plan.count - table.parts.count)
-        let least = (recording.byteCount - table.byteCount + left - 1) / left
-        let wanted = min(max(pace.partByteCount ?? plan.smallest, plan.smallest), plan.largest)
-        return max(wanted, least)
+        let share = recording.isComplete ? rest / plan.parallel + 1 : rest
+        let wanted = min(pace.partByteCount ?? 0, plan.largest, share)
+        return max(wanted, plan.smallest, (rest + left - 1) / left)
     }
 
     // MARK: - After a request

@@ -102,11 +102,13 @@ extension PartsTable {
 struct PartsPace: Sendable {
     /// A part takes about so long on its connection.
     private static let partSeconds = 8.0
-    /// One more connection is worth it if all are faster by this.
+    /// Twice the connections are worth it if all of them are faster by this.
     private static let worthwhileGain = 1.15
 
     private let limit: Int
     private(set) var laneCount = 1
+    /// Before the last change.
+    private var fewer = 1
     /// In bytes a second, of each of the last parts with this many connections.
     private var rates: [Double] = []
     /// In bytes a second of all connections.
@@ -134,10 +136,10 @@ struct PartsPace: Sendable {
             best = all
             isSettled = laneCount == limit
             ignored = laneCount - 1
-            if !isSettled { laneCount += 1 }
+            (fewer, laneCount) = (laneCount, min(2 * laneCount, limit))
         } else {
             isSettled = true
-            laneCount -= 1
+            laneCount = fewer
         }
     }
 }

@@ -45,7 +45,7 @@ struct TimeAccount {
             if let last = timings.lastByteOut, let end = timings.end {
                 lines.append(("answer complete", "\(milliseconds(end - last)) after the end"))
             }
-            let (sent, wire) = (attempt.result.sentByteCount, attempt.result.wireByteCount)
+            let (sent, wire) = (outcome.account.sentBytes, outcome.account.wireBytes)
             lines.append(
                 ("sent", sent == wire ? "\(sent) bytes" : "\(sent) bytes, as \(wire)"))
         }
@@ -54,8 +54,8 @@ struct TimeAccount {
             let reasons =
                 [(retries, "retried"), (redirects, "redirected")].filter { $0.0 > 0 }
                 .map { "\($0.0) \($0.1)" }
-            lines.append(
-                ("attempts", "\(outcome.attempts.count): \(reasons.joined(separator: ", "))"))
+            let why = reasons.isEmpty ? "" : ": " + reasons.joined(separator: ", ")
+            lines.append(("attempts", "\(outcome.attempts.count)\(why)"))
         }
         return lines.map { name, value in
             "  " + name + String(repeating: " ", count: max(1, 24 - name.count)) + value + "\n"

@@ -82,7 +82,9 @@ extension TakeOutcome {
     }
 
     /// How many requests were made because the one before had failed.
-    package var retryCount: Int { max(0, attempts.count - 1 - redirectCount) }
+    package var retryCount: Int {
+        max(0, attempts.dropLast().count { !$0.wentWell } - redirectCount)
+    }
 
     /// Whether the service may have had the whole take more than once.
     public var mayBeDoubled: Bool { takenCount > 1 }
@@ -160,6 +162,12 @@ public struct TakeAttempt: Sendable {
     var carriesRecording = true
     /// A part of the recording, which is nothing without the others.
     var isPiece = false
+
+    /// What follows it is another request, and not the same once more.
+    fileprivate var wentWell: Bool {
+        guard result.ending == .answered, let status = result.status else { return false }
+        return (200..<300).contains(status) && (result.isBodyComplete || !carriesRecording)
+    }
 
     /// The service may have taken the whole recording.
     var mayBeTaken: Bool { carriesRecording && !isPiece && result.mayBeTaken }
