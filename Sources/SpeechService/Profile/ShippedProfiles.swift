@@ -50,6 +50,7 @@ enum ShippedProfiles {
         ("volcengine", PackageResources.volcengine_toml),
         ("vosk", PackageResources.vosk_toml),
         ("watson", PackageResources.watson_toml),
+        ("webdav", PackageResources.webdav_toml),
         ("whisper-asr-webservice", PackageResources.whisper_asr_webservice_toml),
         ("whisper-cpp", PackageResources.whisper_cpp_toml),
         ("wit", PackageResources.wit_toml),

@@ -322,12 +322,11 @@ struct PartsExchange: Exchange {
         return ended.index < laneCount ? goOn : .idle
     }
 
-    /// Whether what is there is this recording.
+    /// Whether what is there is this recording: without the take's name it must have been sent, too.
     private func compare(_ values: [String: String]) -> ExchangeStep {
-        let isSame =
-            values["take"].map { $0 == TakeMark.text } ?? true
-            && values["size"].map { $0 == "\(recording.byteCount)" } ?? true
-        if isSame { return .answered }
+        let isOurs = values["take"].map { $0 == TakeMark.text } ?? (takenCount > 0)
+        let isAsLong = values["size"].map { $0 == "\(recording.byteCount)" } ?? true
+        if isOurs, isAsLong { return .answered }
         return .failed(
             .refused(status: 412, message: "another object of that name is there", advice: nil))
     }
