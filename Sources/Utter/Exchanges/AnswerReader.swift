@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
 internal import SpeechService
 
 /// Reads one response's body: a transcript from a good one, the service's words from a refusal.
@@ -78,9 +79,14 @@ struct AnswerReader: Sendable {
     }
 
     var message: String? {
-        rule.errors.message(in: head)
-            ?? ServiceMessage.extract(
-                from: refusal, contentType: head.mediaType, at: rule.errors)
+        let words =
+            rule.errors.message(in: head)
+            ?? ServiceMessage.extract(from: refusal, contentType: head.mediaType, at: rule.errors)
+        // What a store says to a request that was signed for another region.
+        guard let region = head.header("x-amz-bucket-region").map(TerminalText.shown) else {
+            return words
+        }
+        return (words.map { "\($0); " } ?? "") + "its region is \(region)"
     }
 
     var code: String? {

@@ -134,7 +134,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
             reply.failure = failureBefore.map { service.redacted($0) }
         }
         reply.message = answer.message.map { service.redacted($0) }
-        reply.code = answer.code.map { service.redacted($0) }
+        reply.code = (answer.code ?? reply.code).map { service.redacted($0) }
         if pieceByteCount > 0, reply.verdict == nil { run.didSend(more: -pieceByteCount) }
         run.handle(.ended(lane: lane, reply))
     }
@@ -160,6 +160,9 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         case .piece(let piece)?:
             let found = StepAnswer(headers: reply.result.headers, body: body)
             reply.verdict = piece.step.verdict(on: found, isLast: false, marking: run.id.text)
+            if case .failed? = reply.verdict {
+                reply.code = ServiceMessage.code(in: body, at: run.plan.service.answer.errors)
+            }
         }
     }
 }

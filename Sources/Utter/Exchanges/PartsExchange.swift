@@ -34,7 +34,7 @@ struct PartsExchange: Exchange {
     private struct Ended {
         let lane: Lane
         let index: Int
-        let reply: Reply
+        var reply: Reply
         let isSpeaking: Bool
         let now: Moment
     }
@@ -55,6 +55,8 @@ struct PartsExchange: Exchange {
     private var standstills = 0
     /// Why the upload is given up.
     private var surrender: TakeFailure?
+    /// The store has refused to say what is there.
+    private var isBlind = false
     /// The request that ends the delivery may have done so.
     private var mayBeTaken = false
     private let takenBefore: Int
@@ -170,20 +172,13 @@ struct PartsExchange: Exchange {
         table.cut(min(partByteCount, max(0, recording.byteCount - table.byteCount)))
     }
 
-    private enum Next {
-        case now(PartsTable.Job)
-        case sealed
-        case growth(to: Int)
-        case idle
-    }
-
-    private func nextJob() -> Next {
+    private func nextJob() -> PartsTable.Next {
         let isAlone = lanes.allSatisfy { $0 == nil }
         if surrender != nil { return isAlone ? .now(.abort) : .idle }
         if !table.isMade {
             guard isAlone else { return .idle }
             // What has been lost is looked for before it is made again.
-            if mayBeTaken, plan.look != nil, recording.isComplete { return .now(.look) }
+            if mayBeTaken, canLook, recording.isComplete { return .now(.look) }
             return beginning
         }
         if let index = table.queue.first { return .now(.part(index)) }
@@ -191,7 +186,7 @@ struct PartsExchange: Exchange {
         return isAlone && table.isStored ? .now(.complete) : .idle
     }
 
-    private var beginning: Next {
+    private var beginning: PartsTable.Next {
         let isSmall = recording.byteCount <= plan.smallest
         if plan.part == nil || plan.whole != nil && isSmall && recording.isComplete {
             return recording.isComplete ? .now(.whole) : .sealed
@@ -205,7 +200,7 @@ struct PartsExchange: Exchange {
     }
 
     /// A new part, unless one of the lanes has cut it already.
-    private func nextRange() -> Next? {
+    private func nextRange() -> PartsTable.Next? {
         let start = table.byteCount
         let rest = recording.byteCount - start
         guard rest > 0 || !recording.isComplete else {
@@ -237,8 +232,12 @@ struct PartsExchange: Exchange {
     }
 
     private mutating func note(_ result: TransferResult, of job: PartsTable.Job) {
-        if job == .whole || job == .complete, result.mayBeTaken { mayBeTaken = true }
+        guard job == .whole || job == .complete else { return }
+        // A store that fails may have done it nevertheless.
+        if result.mayBeTaken || result.status ?? 0 >= 500 { mayBeTaken = true }
     }
+
+    private var canLook: Bool { plan.look != nil && !isBlind }
 
     /// Puts a part that was not stored back to the end of the queue.
     private mutating func lay(_ lane: Lane) {
@@ -268,24 +267,39 @@ struct PartsExchange: Exchange {
         let hasAll = reply.result.isBodyComplete || plan.step(of: lane.job)?.content != .recording
         if let status, (200..<300).contains(status), hasAll { return accept(ended) }
         switch (lane.job, status) {
-        case (.abort, _): return surrendered()
+        case (.abort, 404): return endAbort()
         // It was aborted, or joined already.
         case (.part, 404), (.complete, 404):
-            return mayBeTaken && plan.look != nil ? stand(ended, for: .look) : beginAnew(ended)
+            if mayBeTaken, canLook { return stand(ended, for: .look) }
+            let isGuess = isBlind || delivery.retry.unknownOutcome != .resend
+            return mayBeTaken && isGuess ? leaveUnknown : beginAnew(ended)
         case (.complete, 409): return beginAnew(ended)
         // What is there may be this recording.
-        case (.whole, 412) where plan.look != nil, (.complete, 412) where plan.look != nil:
+        case (.whole, 412) where canLook, (.complete, 412) where canLook:
             return stand(ended, for: .look)
+        case (.whole, 412) where mayBeTaken && isBlind,
+            (.complete, 412) where mayBeTaken && isBlind:
+            return leaveUnknown
         case (.look, 404):
             mayBeTaken = false
+            return stand(ended)
+        case (.look, (400..<500)?) where ![408, 425, 429].contains(status):
+            isBlind = true
             return stand(ended)
         default: return judge(ended)
         }
     }
 
-    private mutating func surrendered() -> ExchangeStep {
+    /// The upload is gone: the delivery ends, or begins anew.
+    private mutating func endAbort() -> ExchangeStep {
+        generation += 1
         (table, mayBeTaken) = (PartsTable(), false)
-        return .failed(surrender ?? .cancelled)
+        return surrender.map { .failed($0) } ?? goOn
+    }
+
+    private var leaveUnknown: ExchangeStep {
+        let lost = TransferResult.Ending.connectionLost("whether it is stored is not known")
+        return .failed(.notDelivered(lost, host: delivery.service.url.origin.description))
     }
 
     private var goOn: ExchangeStep { .request(after: Pause(isOfNextStep: true)) }
@@ -293,15 +307,13 @@ struct PartsExchange: Exchange {
     private mutating func accept(_ ended: Ended) -> ExchangeStep {
         let (lane, reply) = (ended.lane, ended.reply)
         switch (lane.job, reply.verdict) {
-        case (.abort, _): return surrendered()
+        case (.abort, _): return endAbort()
         case (_, .failed(let message)?):
             // Such as an error in a body that began with a good status.
-            var refused = reply
-            (refused.result.status, refused.message) = (500, message)
-            return judge(
-                Ended(
-                    lane: lane, index: ended.index, reply: refused, isSpeaking: ended.isSpeaking,
-                    now: ended.now))
+            var refused = ended
+            refused.reply.failure = .serviceReported(
+                message: delivery.service.redacted(message), code: reply.code)
+            return judge(refused)
         case (.whole, _), (.complete, _): return .answered
         case (.create, .next(let values)?):
             table.make(values)
@@ -310,14 +322,13 @@ struct PartsExchange: Exchange {
             table.parts[part].tag = values["tag"] ?? ""
             pace.note(table.parts[part].range.count, in: reply.result.timings.end)
             engines[ended.index].noteProgress()
-            (renewals, standstills) = (0, 0)
+            standstills = 0
         case (.look, .next(let values)?): return compare(values)
-        case (_, .unusable(let error)?):
-            lay(lane)
-            return .failed(.answerUnusable(delivery.service.redacted(error)))
         default:
-            lay(lane)
-            return .failed(.responseUnusable(reason: "the answer to a step did not come whole"))
+            let reason =
+                "its answer to '\(plan.step(of: lane.job)?.name ?? "")' lacks what the "
+                + "profile captures"
+            return giveUp(.responseUnusable(reason: reason), lane)
         }
         return ended.index < laneCount ? goOn : .idle
     }
@@ -339,13 +350,23 @@ struct PartsExchange: Exchange {
         return goOn
     }
 
-    /// Begins a new upload: the service has lost this one.
+    /// Begins a new upload: the service has lost this one, or will not join it.
     private mutating func beginAnew(_ ended: Ended) -> ExchangeStep {
         guard renewals < Self.renewalLimit else { return judge(ended) }
         renewals += 1
-        generation += 1
-        (table, mayBeTaken) = (PartsTable(), false)
+        guard ended.reply.result.status == 409, plan.abort != nil else { return endAbort() }
+        start(.abort, on: ended.index)
         return goOn
+    }
+
+    /// Ends the delivery for good, once the upload is aborted.
+    private mutating func giveUp(_ failure: TakeFailure, _ lane: Lane) -> ExchangeStep {
+        lay(lane)
+        guard failure.isForGood, !failure.refusesSecret, plan.abort != nil, table.isMade else {
+            return .failed(failure)
+        }
+        surrender = surrender ?? failure
+        return .idle
     }
 
     /// Judges a reply as one to a recording.
@@ -365,20 +386,14 @@ struct PartsExchange: Exchange {
                 table.queue.append(part)
                 job = .part(table.queue[0])
             }
-            if job == .complete, mayBeTaken, plan.look != nil { job = .look }
+            if job == .complete, mayBeTaken, canLook { job = .look }
             start(job, on: index)
             if isRedirect { lanes[index]?.url = engines[index].request.url }
             return .request(after: pause)
-        case .failed(let failure):
-            lay(lane)
-            guard failure.isForGood, !failure.refusesSecret, plan.abort != nil, table.isMade else {
-                return next
-            }
-            surrender = surrender ?? failure
-            return .idle
+        case .failed where lane.job == .abort: return endAbort()
+        case .failed(let failure): return giveUp(failure, lane)
         case .answered, .answeredInPart, .idle:
-            lay(lane)
-            return .failed(.responseUnusable(reason: "it answered before it had all"))
+            return giveUp(.responseUnusable(reason: "it answered before it had all"), lane)
         }
     }
 }

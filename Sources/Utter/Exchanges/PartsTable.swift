@@ -16,6 +16,16 @@ struct PartsTable: Sendable, Equatable {
         case abort
     }
 
+    /// What a lane does now.
+    enum Next: Sendable, Equatable {
+        case now(Job)
+        /// When the recording is complete.
+        case sealed
+        /// When so many bytes of it are there.
+        case growth(to: Int)
+        case idle
+    }
+
     struct Part: Sendable, Equatable {
         /// Of the body, in bytes.
         let range: Range<Int>

@@ -114,7 +114,10 @@ struct PostOnce: Exchange {
     mutating func renew() { request.number += 1 }
 
     /// The service has taken something since the failures before.
-    mutating func noteProgress() { (failures, failuresAfterRelease, redirects) = (0, 0, 0) }
+    mutating func noteProgress() {
+        (failures, failuresAfterRelease, redirects) = (0, 0, 0)
+        request.wantsFreshConnection = false
+    }
 
     /// Sends what follows there.
     mutating func lead(to url: ServiceURL?) { request.url = url ?? request.url }

@@ -75,6 +75,8 @@ extension TakeFailure: Blamed {
                 + "stands"
         case .tokenRefused(status: 403, _, _):
             "check what the token may do: UTTER_TOKEN, --token-file or --token-command"
+        case .refused(_, let words?, _) where words.contains("its region is "):
+            "name it with --set region=NAME"
         case .tokenRefused, .refused(_, _, .token):
             "check the token: UTTER_TOKEN, --token-file or --token-command; -c auth.header says "
                 + "where it stands"

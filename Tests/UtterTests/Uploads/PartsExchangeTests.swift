@@ -53,7 +53,7 @@ import Testing
         for size in [5, 100] {
             var world = try PartsWorld(
                 size: size, isLive: false, faults: 0, random: SeededRandom())
-            world.placeAnother()
+            world.change { $0.placeAnother() }
             while world.ending == nil, world.faults.isEmpty { world.step() }
             guard case .failure(.refused(412, let words, _)) = world.ending?.result else {
                 Issue.record("\(world.ending as Any)")
@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: [true, false]) func anUploadThatIsRefusedIsAborted(_ isLive: Bool) throws {
         var world = try PartsWorld(
             size: 200, isLive: isLive, faults: 0, random: SeededRandom())
-        world.refuseParts()
+        world.change { $0.refusesParts = true }
         while world.ending == nil, world.faults.isEmpty { world.step() }
         #expect(world.faults.isEmpty)
         guard case .failure(.refused(400, _, _)) = world.ending?.result else {
@@ -76,6 +76,32 @@ import Testing
         }
         #expect(world.store.requests.last == "abort")
         #expect(world.store.uploads.isEmpty)
+    }
+
+    @Test func aStoreThatNeverJoinsIsAskedFourTimes() throws {
+        var world = try PartsWorld(
+            size: 200, isLive: false, faults: 0, random: SeededRandom())
+        world.change { $0.refusesToJoin = true }
+        while world.ending == nil, world.faults.isEmpty { world.step() }
+        #expect(world.store.requests.count { $0 == "complete" } == 4)
+        #expect(world.store.requests.count { $0 == "abort" } == 4)
+        #expect(world.store.uploads.isEmpty)
+        if case .success = world.ending?.result { Issue.record("it was never joined") }
+    }
+
+    /// A key that may write alone: what an answer was is not guessed, and the upload stays.
+    @Test func whatMayNotBeLookedAtIsNotThrownAway() throws {
+        for _ in 0..<100 {
+            var random = SeededRandom()
+            var world = try PartsWorld(
+                size: 200, isLive: Bool.random(using: &random), faults: 4, random: random)
+            world.change { $0.refusesLooks = true }
+            while world.ending == nil, world.faults.isEmpty { world.step() }
+            let seed: Comment = "seed \(random.seed), \(world.made)"
+            #expect(world.faults.isEmpty, seed)
+            #expect(!world.store.requests.contains("abort"), seed)
+            if case .success? = world.ending?.result { #expect(world.store.object != nil, seed) }
+        }
     }
 
     /// As others were known to fail at.

@@ -20,6 +20,10 @@ struct PartsStore {
     let smallest: Int
     /// Takes no part, and says so.
     var refusesParts = false
+    /// Joins nothing, and says that there is a conflict.
+    var refusesToJoin = false
+    /// Does not say what is there.
+    var refusesLooks = false
 
     init(smallest: Int) { self.smallest = smallest }
 
@@ -52,6 +56,7 @@ struct PartsStore {
             uploads[id]?[piece.number] = piece.start..<end
             return (200, [("etag", "\"\(piece.start)-\(end)\"")], "")
         case "complete": return join(id ?? "", request)
+        case "look" where refusesLooks: return (403, [], "")
         case "look":
             guard let object else { return (404, [], "") }
             return (
@@ -71,6 +76,7 @@ struct PartsStore {
         _ id: String, _ request: ExchangeRequest
     ) -> (status: Int, headers: [(name: String, value: String)], body: String) {
         guard let parts = uploads[id] else { return (404, [], "") }
+        guard !refusesToJoin else { return (409, [], "") }
         guard object == nil else { return (412, [], "") }
         let text = String(decoding: request.step?.content?.bytes ?? [], as: UTF8.self)
         let said = text.split(separator: "<Part>").dropFirst()
@@ -93,7 +99,7 @@ struct PartsStore {
 /// A take that is sent to such a store over a bad line, in any order, by programs that are killed.
 struct PartsWorld {
     enum Fault: CaseIterable {
-        case lost, unanswered, busy, forgotten, brokenAnswer, killed
+        case lost, unanswered, busy, forgotten, brokenAnswer, failedDone, killed
     }
 
     let size: Int
@@ -144,9 +150,7 @@ struct PartsWorld {
         obey(machine.handle(.opened(nil), at: now))
     }
 
-    mutating func refuseParts() { store.refusesParts = true }
-
-    mutating func placeAnother() { store.placeAnother() }
+    mutating func change(_ change: (inout PartsStore) -> Void) { change(&store) }
 
     private var now: Moment { Moment(elapsed: .seconds(turn * 20)) }
 
@@ -238,8 +242,14 @@ struct PartsWorld {
                 reply.verdict = piece.step.verdict(
                     on: StepAnswer(headers: answer.headers, body: text), isLast: false,
                     marking: "this")
+                if case .failed? = reply.verdict {
+                    reply.code = ServiceMessage.code(in: text, at: ErrorPlaces())
+                }
             } else {
                 reply.code = ServiceMessage.code(in: body, at: ErrorPlaces())
+            }
+            if fault == .failedDone, piece.step.name == "complete" {
+                reply = Reply(result: .test(.answered, status: 500))
             }
             if fault == .unanswered {
                 reply = Reply(result: .test(.connectionLost("reset"), isBodyComplete: true))

@@ -18,8 +18,9 @@ enum XMLElement {
         guard start == UInt8(ascii: "<") else { return [] }
         var texts: [String] = []
         // An opening tag and what follows it, up to the next tag.
-        let pieces = String(decoding: document.prefix(byteLimit), as: UTF8.self).split(
-            separator: "<", omittingEmptySubsequences: false)
+        let text = String(decoding: document.prefix(byteLimit), as: UTF8.self)
+            .replacing(/<!\[CDATA\[([^<]*?)\]\]>/) { escaped(String($0.1)) }
+        let pieces = text.split(separator: "<", omittingEmptySubsequences: false)
         for (piece, next) in zip(pieces, pieces.dropFirst()) where next.hasPrefix("/") {
             guard let end = piece.firstIndex(of: ">") else { continue }
             let tag = piece[..<end].prefix { !$0.isWhitespace }
