@@ -22,7 +22,9 @@ import Testing
         ("whole = { text = 'a', json = '{}' }", "sends something else"),
     ])
     func whatMakesNoSenseIsRefused(_ text: String, _ reason: String) {
-        #expect { try plan(text) } throws: { ($0 as? SettingsError)?.reason.contains(reason) ?? false }
+        #expect { try plan(text) } throws: {
+            ($0 as? SettingsError)?.reason.contains(reason) ?? false
+        }
     }
 
     @Test func theListOfPartsIsEscapedForItsKind() throws {
