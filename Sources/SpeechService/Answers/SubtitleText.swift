@@ -68,15 +68,10 @@ package enum SubtitleText {
     package static func vtt(_ cues: [Cue]) -> String {
         "WEBVTT\n"
             + cues.map { cue in
-                let voice = cue.speaker.map { "<v \(escaped($0))>" } ?? ""
+                let voice = cue.speaker.map { "<v \(XMLElement.escaped($0))>" } ?? ""
                 return "\n\(clock(cue.start, ".")) --> \(clock(cue.end, "."))\n"
-                    + voice + escaped(cue.text) + "\n"
+                    + voice + XMLElement.escaped(cue.text) + "\n"
             }.joined()
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
-            ">", with: "&gt;")
     }
 
     /// Such as `00:01:02,500`.

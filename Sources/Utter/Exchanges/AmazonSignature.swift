@@ -5,6 +5,11 @@ internal import FoundationEssentials
 internal import SpeechService
 
 extension RecognitionService {
+    /// The head says the digest of a body that is there.
+    var signsBodies: Bool {
+        if case .amazonSignature = authentication.use { true } else { false }
+    }
+
     /// Adds a signature where one is wanted.
     func signed(
         _ headers: [(name: String, value: String)], method: String, url: ServiceURL,

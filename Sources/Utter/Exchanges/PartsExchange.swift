@@ -261,18 +261,20 @@ struct PartsExchange: Exchange {
         note(reply.result, of: lane.job)
         // Of an upload that is forgotten.
         guard lane.generation == generation else { return goOn }
-        let ended = Ended(
-            lane: lane, index: index, reply: reply, isSpeaking: isSpeaking, now: now)
+        let ended = Ended(lane: lane, index: index, reply: reply, isSpeaking: isSpeaking, now: now)
         let status = reply.result.ending == .answered ? reply.result.status : nil
         let hasAll = reply.result.isBodyComplete || plan.step(of: lane.job)?.content != .recording
         if let status, (200..<300).contains(status), hasAll { return accept(ended) }
         switch (lane.job, status) {
         case (.abort, 404): return endAbort()
-        // It was aborted, or joined already.
-        case (.part, 404), (.complete, 404):
-            if mayBeTaken, canLook { return stand(ended, for: .look) }
-            let isGuess = isBlind || delivery.retry.unknownOutcome != .resend
-            return mayBeTaken && isGuess ? leaveUnknown : beginAnew(ended)
+        case (.part, 404): return beginAnew(ended)
+        // It was aborted, or joined already: that is looked for first.
+        case (.complete, 404):
+            let isGuess = !canLook && (isBlind || delivery.retry.unknownOutcome != .resend)
+            if mayBeTaken, isGuess { return leaveUnknown }
+            let step = beginAnew(ended)
+            if canLook { mayBeTaken = true }
+            return step
         case (.complete, 409): return beginAnew(ended)
         // What is there may be this recording.
         case (.whole, 412) where canLook, (.complete, 412) where canLook:
@@ -325,9 +327,8 @@ struct PartsExchange: Exchange {
             standstills = 0
         case (.look, .next(let values)?): return compare(values)
         default:
-            let reason =
-                "its answer to '\(plan.step(of: lane.job)?.name ?? "")' lacks what the "
-                + "profile captures"
+            let step = plan.step(of: lane.job)?.name ?? ""
+            let reason = "its answer to '\(step)' lacks what the profile captures"
             return giveUp(.responseUnusable(reason: reason), lane)
         }
         return ended.index < laneCount ? goOn : .idle

@@ -83,7 +83,9 @@ extension PartsTable {
         self.init()
         guard let rows = values[Self.rows] else { return }
         for row in rows.split(separator: "\n") {
-            let words = row.split(separator: " ", maxSplits: 1)
+            // A tag may be empty.
+            let words = row.split(
+                separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
             guard let count = words.first.flatMap({ Int($0) }), count >= 0 else {
                 self = PartsTable()
                 return

@@ -52,6 +52,7 @@ struct TakeMachine: Sendable {
     /// The recording ends, and no person can change that.
     private var isEndFinal = false
     private var hasJournal = false
+    private var savedProgress: ExchangeProgress?
     /// There may be something to send.
     private var hasSound = true
     /// No request begins before they are known.
@@ -71,6 +72,7 @@ struct TakeMachine: Sendable {
     /// A recording of an earlier run, whose digests are known.
     init(_ delivery: TakeDelivery, recorded: JournalSeal, wantsSecrets: Bool = false) {
         self.delivery = delivery
+        savedProgress = delivery.exchange.progress
         self.delivery.extent = RecordingExtent(
             byteCount: max(0, recorded.byteCount - delivery.start), isComplete: true)
         if wantsSecrets { secrets = .wanted }
@@ -173,8 +175,7 @@ struct TakeMachine: Sendable {
         if let loss = seal.loss, seal.byteCount <= delivery.start {
             conclude(.failure(.journal(reason: loss.description)), now)
         }
-        let isSending = delivery.result == nil
-        actions.append(.saveSeal(seal, isWhole: end.isWhole, isSending: isSending))
+        actions.append(.saveSeal(seal, isWhole: end.isWhole, isSending: delivery.result == nil))
         // What is awaited by a person does not wait for a pause that was made for a speaker.
         for lane in delivery.lanes.indices {
             switch delivery.lanes[lane] {
@@ -224,9 +225,8 @@ struct TakeMachine: Sendable {
 
     /// Notes the next request of a lane, if there is one by now.
     private mutating func begin(_ lane: Int, after pause: Pause = Pause()) {
-        let before = delivery.exchange.progress
         let beginning = delivery.exchange.begin(lane: lane, of: delivery.extent)
-        saveProgress(unless: before)
+        saveProgress()
         switch beginning {
         case .idle: delivery.lanes[lane] = .idle
         case .sealed: delivery.lanes[lane] = .waiting(for: .seal)
@@ -261,11 +261,10 @@ struct TakeMachine: Sendable {
 
     private mutating func learn(_ lane: Int, _ head: AnswerHead) {
         guard case .sending = delivery.lanes[lane] else { return }
-        let before = delivery.exchange.progress
+        let count = actions.count
         delivery.exchange.learn(from: head)
-        guard delivery.exchange.progress != before else { return }
-        saveProgress(unless: before)
-        actions.append(.saveAgain)
+        saveProgress()
+        if actions.count > count { actions.append(.saveAgain) }
     }
 
     private mutating func hear(_ lane: Int, _ words: Transcript) {
@@ -275,29 +274,30 @@ struct TakeMachine: Sendable {
     }
 
     private mutating func end(_ lane: Int, _ reply: Reply, _ now: Moment) {
-        let before = delivery.exchange.progress
         switch delivery.lanes[lane] {
         case .sending(let request, _):
             save(request, reply.result)
             delivery.transcript = reply.transcript
             let step = delivery.exchange.next(
                 after: reply, lane: lane, isSpeaking: isRecording, at: now)
-            saveProgress(unless: before)
+            saveProgress()
             follow(lane, step, reply, now)
             beginIdle()
         case .breakingOff(let request):
             save(request, reply.result)
             delivery.exchange.record(reply.result, lane: lane)
-            saveProgress(unless: before)
+            saveProgress()
             delivery.lanes[lane] = .done
         case .idle, .waiting, .noting, .withdrawing, .done: return
         }
         if delivery.exchange.needsLength { actions.append(.rememberLength) }
     }
 
-    private mutating func saveProgress(unless before: ExchangeProgress?) {
+    private mutating func saveProgress() {
         let progress = delivery.exchange.progress
-        if progress != before { actions.append(.saveProgress(progress)) }
+        guard progress != savedProgress else { return }
+        savedProgress = progress
+        actions.append(.saveProgress(progress))
     }
 
     private mutating func follow(

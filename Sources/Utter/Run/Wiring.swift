@@ -215,9 +215,10 @@ final class Wiring: Sendable {
     /// Notes an attempt before it begins, unless the take is in memory or has the note.
     private func note(_ request: ExchangeRequest, of lane: Int, for run: TakeRun) {
         let isNoted = run.record?.knows(of: request.number) ?? true || request.isForToken
-        guard !isNoted || request.wantsDigest else { return run.handle(.noted(lane: lane)) }
+        let wantsDigest = request.wantsDigest && run.plan.service.signsBodies
+        guard !isNoted || wantsDigest else { return run.handle(.noted(lane: lane)) }
         notes.send { [self] in
-            if request.wantsDigest { run.hold(bodyDigest: digest(of: request, for: run), of: lane) }
+            if wantsDigest { run.hold(bodyDigest: digest(of: request, for: run), of: lane) }
             if !isNoted { run.record?.beginTransfer(request.number, to: request.shownURL) }
             run.handle(.noted(lane: lane))
         }

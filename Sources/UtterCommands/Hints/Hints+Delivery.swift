@@ -135,7 +135,7 @@ extension TakeFailure: Blamed {
             "send it in another form with --format wav or ogg-opus, or name it with "
                 + "-c body.content-type=TYPE"
         case .refused(status: 412, _, _):
-            "name another object, such as: utter retry last --to s3://BUCKET/KEY"
+            "give it another name: utter retry last --set key=KEY, or --to URL"
         case .refused(status: 404, _, _): "check the URL's path"
         case .refused(status: 422, .some, _):
             "the service's words name the field: give it with -c body.fields.NAME=VALUE, "

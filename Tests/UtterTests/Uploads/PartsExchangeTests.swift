@@ -127,8 +127,9 @@ import Testing
     @Test func theTableIsReadBackAsItWasWritten() {
         var table = PartsTable()
         table.make(["upload": "u 1"])
-        for count in [10, 20, 0] { table.cut(count) }
+        for count in [10, 20, 0, 5] { table.cut(count) }
         table.parts[1].tag = "\"a b\""
+        table.parts[3].tag = ""
         var back = PartsTable(from: table.values)
         #expect(back.queue == [0, 2])
         back.queue = []

@@ -43,7 +43,7 @@ package struct JobStep: Sendable, Hashable {
     }
 
     package struct Capture: Sendable, Hashable {
-        package var name: String
+        var name: String
         var place: ValueCondition.Place
     }
 
@@ -53,7 +53,7 @@ package struct JobStep: Sendable, Hashable {
     package var method = StepMethod.post
     var headers: [SettingsText] = []
     package var content = Content.none
-    package var captures: [Capture] = []
+    var captures: [Capture] = []
     /// The step is repeated until this holds.
     var until: ValueCondition?
     package var pendingStatuses: [Int] = []

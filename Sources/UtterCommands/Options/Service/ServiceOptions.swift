@@ -23,7 +23,8 @@ struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The service's URL; {token} in its query stands for the token. Otherwise UTTER_URL, "
+            "The service's URL, or s3://BUCKET/KEY; {token} in its query stands for the token. "
+                + "Otherwise UTTER_URL, "
                 + "otherwise \(Self.localURL). A kept take goes where it was meant to go.",
             valueName: "url"))
     var to: String?
