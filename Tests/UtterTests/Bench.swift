@@ -70,6 +70,27 @@ final class Bench: Sendable {
         return try spool.store().take(take.id).manifest()
     }
 
+    /// Waits until the disk has the URL of a take's upload.
+    ///
+    /// Looks every 10 ms: the disk has no event for it.
+    ///
+    /// - Returns: false when that was not so in time.
+    func wait(untilUploadOf take: Take) async -> Bool {
+        await onOwnThread { [self] in
+            let deadline = MonotonicTime.now + .patience
+            while MonotonicTime.now < deadline {
+                // The folder may be on its way.
+                if let manifest = try? spool.store().take(take.id).manifest(),
+                    manifest.progress?.values["upload"] != nil
+                {
+                    return true
+                }
+                poll(nil, 0, 10)
+            }
+            return false
+        }
+    }
+
     /// The names of the files of a take, once the disk has everything.
     func files(of take: Take) async throws -> [String] {
         #expect(await flush())

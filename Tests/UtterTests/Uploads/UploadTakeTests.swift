@@ -36,6 +36,13 @@ import Testing
             [.readBody(bytes: count), .perform { [self] in append($0.body) }, .reset]
         }
 
+        /// Says where the upload is, and takes a part of it. A reset may overtake what was said
+        /// before it, so it waits until the gate says that the client has heard it.
+        func inviteAndTakePart(_ count: Int, until isHeard: Gate) -> [ServerStep] {
+            [.readHead, UploadTakeTests.invitation, .readBody(bytes: count), .stallUntil(isHeard)]
+                + takePart(count)
+        }
+
         var takeRest: [ServerStep] {
             [
                 .readHead, .readBodyToEnd, .perform { [self] in append($0.body) },
@@ -47,7 +54,7 @@ import Testing
         }
     }
 
-    private static let invitation = ServerStep.sendRaw(
+    fileprivate static let invitation = ServerStep.sendRaw(
         Array(
             ("HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: 8\r\n"
                 + "Location: /uploads/secret\r\n\r\n").utf8))
@@ -80,8 +87,9 @@ import Testing
 
     @Test func aBreakCostsAQuestionAndTheRest() async throws {
         let store = Store()
+        let isHeard = Gate()
         let server = try RecordingServer(scripts: [
-            [.readHead, Self.invitation] + store.takePart(8_000),
+            store.inviteAndTakePart(8_000, until: isHeard),
             [.readHead, store.answer()],
             store.takeRest,
         ])
@@ -89,6 +97,8 @@ import Testing
         let take = try bench.replay(Self.sound, to: server.url()) {
             plan(bench, .resumable, &$0)
         }
+        #expect(await bench.wait(untilUploadOf: take))
+        isHeard.open()
         let outcome = try await take.end()
         check(outcome, store, secret: "secret")
         let requests = server.requests
@@ -104,7 +114,8 @@ import Testing
 
     @Test func manyBreaksOfALiveTakeLoseNoSample() async throws {
         let store = Store()
-        var scripts: [[ServerStep]] = [[.readHead, Self.invitation] + store.takePart(2_000)]
+        let isHeard = Gate()
+        var scripts = [store.inviteAndTakePart(2_000, until: isHeard)]
         for _ in 0..<5 {
             scripts += [[.readHead, store.answer()], [.readHead] + store.takePart(2_000)]
         }
@@ -117,6 +128,10 @@ import Testing
         }
         for part in 0..<6 {
             speaker.say(Array(Self.sound[(part * 2_000)..<((part + 1) * 2_000)]))
+            if part == 0 {
+                #expect(await bench.wait(untilUploadOf: take))
+                isHeard.open()
+            }
             // It breaks there, and is asked about.
             #expect(await server.waitForRequest(part * 2 + 1) != nil)
         }
@@ -131,9 +146,10 @@ import Testing
 
     @Test func anotherProcessGoesOnWithTheUpload() async throws {
         let store = Store()
+        let isHeard = Gate()
         let server = try RecordingServer(
             scripts: [
-                [.readHead, Self.invitation] + store.takePart(8_000),
+                store.inviteAndTakePart(8_000, until: isHeard),
                 [.readHead, store.answer()], store.takeRest,
             ])
         let bench = try Bench()
@@ -141,6 +157,8 @@ import Testing
             plan(bench, .resumable, &$0)
             $0.delivery.retry = .never
         }
+        #expect(await bench.wait(untilUploadOf: take))
+        isHeard.open()
         guard case .failure = try await take.end().result else {
             Issue.record("the service has answered")
             return
