@@ -72,6 +72,20 @@ extension Folder {
         try sync()
     }
 
+    /// Gives a file of another folder of this file system a second name here.
+    package func link(_ name: String, from other: Folder) throws(SystemError) {
+        let result = unsafe linkat(other.descriptor.number, name, descriptor.number, name, 0)
+        guard result == 0 else { throw SystemError.last("link \(path)/\(name)") }
+    }
+
+    /// How many names a file has; nil for a missing one.
+    package func nameCount(of name: String) -> Int? {
+        var status = stat()
+        guard unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        else { return nil }
+        return Int(status.st_nlink)
+    }
+
     package func touch() throws(SystemError) {
         guard futimens(descriptor.number, nil) == 0 else {
             throw SystemError.last("touch \(path)")

@@ -70,7 +70,7 @@ public struct Retention: Sendable, Equatable {
 
     func isOver(_ manifest: TakeManifest, age: Duration) -> Bool {
         switch manifest.state {
-        case .answered: age >= answered
+        case .answered: age >= answered && !manifest.isUnarchived
         case .cancelled: age >= cancelled
         case .recording, .sealed, .sending, .kept: false
         }

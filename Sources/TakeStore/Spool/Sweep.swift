@@ -23,6 +23,8 @@ package struct Sweep: Sendable {
     private static let looks = 64
 
     private(set) var removed: [TakeID] = []
+    /// Takes that the archive is to get, and that are in no queue.
+    package private(set) var unarchived: [TakeID] = []
     private let store: TakeStore
     private let retention: Retention
     private let limits: SpoolLimits
@@ -87,6 +89,7 @@ package struct Sweep: Sendable {
         {
             let written = take.manifestTime.map { Date(timeIntervalSince1970: TimeInterval($0)) }
             let age = clock.age(since: id.date, written)
+            if manifest.isUnarchived { unarchived.append(id) }
             // What is in use is left for the next time.
             if retention.isOver(manifest, age: age), (try? store.remove(take)) != nil {
                 return removed.append(id)

@@ -21,7 +21,7 @@ package final class TakeStore: Sendable {
     let state: Folder
     let takes: Folder
     /// The person's key; nil when takes are kept in the clear.
-    let key: EncryptionKey?
+    package let key: EncryptionKey?
     /// Whether the names of the folder itself, and of those above it, are durable.
     private let isAnchored = Atomic(false)
     /// Bytes of audio that there are more than the note says, as far as this process knows.

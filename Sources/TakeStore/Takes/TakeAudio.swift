@@ -49,7 +49,7 @@ package struct TakeAudio: Sendable {
 }
 
 extension TakeFolder {
-    static let encryptedSuffix = ".encrypted"
+    package static let encryptedSuffix = ".encrypted"
 
     /// The name of the audio file of a new take: encrypted when there is a key.
     package func newAudioName(_ name: String) -> String {
@@ -166,9 +166,12 @@ extension TakeFolder {
 
     /// Overwrites the key in an encrypted file, without which the audio is noise.
     ///
-    /// Blocks on the disk. A file system that keeps what was overwritten keeps the key too.
+    /// Blocks on the disk. A file system that keeps what was overwritten keeps the key too. A file that
+    /// the archive's queue still has keeps its key for as long.
     func destroyKey(in fileName: String) throws(SystemError) {
-        guard fileName.contains(Self.encryptedSuffix) else { return }
+        guard fileName.contains(Self.encryptedSuffix),
+            folder.nameCount(of: fileName) ?? 1 == 1
+        else { return }
         try folder.overwriteFile(fileName, with: .random(EncryptedFileHeader.byteCount))
     }
 }

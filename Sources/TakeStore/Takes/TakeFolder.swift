@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
-internal import Cryptography
+package import Cryptography
 internal import FoundationEssentials
 internal import Glibc
 package import LinuxPlatform
@@ -42,7 +42,7 @@ package final class TakeFolder: Sendable {
     /// Whether this program records into the folder, and makes it anew when it is removed.
     private let isRecorded = Atomic(false)
     /// Encrypts new takes, and decrypts those that are; nil when the person has given none.
-    let key: EncryptionKey?
+    package let key: EncryptionKey?
 
     init(id: TakeID, folder: Folder, key: EncryptionKey? = nil) {
         self.id = id

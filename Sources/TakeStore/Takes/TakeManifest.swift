@@ -89,6 +89,10 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Whether the take had been answered before it was sent once more, and is so still unless a
     /// better answer comes; nil is no.
     package var wasAnswered: Bool?
+    /// Its copy in an archive; nil for one without.
+    package var archive: ArchiveNote?
+    /// What the archive is to get, of a take in its queue; nil for the take that was recorded.
+    package var archived: ArchivedContents?
     /// What of an encrypted take only its key opens; nil while it is in the members above.
     var secret: Data?
 
@@ -183,8 +187,14 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Whether it waits for an answer, at rest or not.
     package var isWaiting: Bool { state != .answered && state != .cancelled }
 
-    /// Whether the text was handed over, so that the audio may be deleted.
-    var isReleasedAnswer: Bool { state == .answered && isReleased == true }
+    /// Whether the text was handed over, so that the audio may be deleted: once it is in the queue of
+    /// the archive.
+    var isReleasedAnswer: Bool {
+        state == .answered && isReleased == true && !isUnarchived
+    }
+
+    /// Whether the archive is to get it, and no queue has it yet.
+    package var isUnarchived: Bool { archive?.isQueued == false }
 
     /// Whether no number is one that this program could not have written.
     var isPlausible: Bool {
@@ -213,6 +223,7 @@ private struct SecretPart: Codable {
     var sha256: String?
     /// So would this.
     var file: SentFile?
+    var archived: ArchivedContents?
 }
 
 extension TakeManifest {
@@ -229,10 +240,10 @@ extension TakeManifest {
         guard !isLocked else { return }
         let part = SecretPart(
             source: source, delivery: delivery, history: history, progress: progress,
-            reason: reason, transcript: transcript, sha256: sha256, file: file)
+            reason: reason, transcript: transcript, sha256: sha256, file: file, archived: archived)
         secret = Data(try key.seal(Array(try JSONEncoder().encode(part)), for: boxContext))
         (source, delivery, history, reason, transcript) = ("", nil, nil, nil, nil)
-        (sha256, progress, file) = (nil, nil, nil)
+        (sha256, progress, file, archived) = (nil, nil, nil, nil)
     }
 
     mutating func unlock(with key: EncryptionKey) throws(EncryptionError) {
@@ -246,6 +257,7 @@ extension TakeManifest {
         (reason, transcript) = (part.reason, part.transcript)
         sha256 = part.sha256
         file = part.file
+        archived = part.archived
         secret = nil
     }
 
@@ -260,7 +272,7 @@ package struct TransferRecord: Sendable, Codable, Equatable {
     package var url: String?
     package var begun: String
     /// When it had ended; nil while it runs, and when its process died.
-    var ended: String?
+    package var ended: String?
     /// How it ended, for a person; nil while that is not known.
     package var ending: String?
     package var status: Int?

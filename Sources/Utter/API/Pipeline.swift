@@ -23,6 +23,9 @@ public final class Pipeline: Sendable {
 
     let secrets: SecretKeeper
 
+    /// Nil without an archive.
+    let archiver: Archiver?
+
     /// The takes whose end could not be written down; complete after `shutDown`.
     package let unwritten = UnwrittenTakes()
 
@@ -47,6 +50,8 @@ public final class Pipeline: Sendable {
         (self.spool, self.secrets) = (spool, secrets)
         wiring = try Wiring(transport: transport)
         lengthOrigins = LengthOrigins(in: spool, sync: wiring.sync)
+        archiver = Archiver(of: spool)
+        archiver?.attach(to: self)
     }
 
     /// How long the disk may take to open a take's folder before that is told.
@@ -161,7 +166,11 @@ public final class Pipeline: Sendable {
 
     private func carryOn(_ sweep: Sweep) {
         var sweep = sweep
-        guard sweep.step() else { return }
+        guard sweep.step() else {
+            guard let archiver, let store = try? spool?.store() else { return }
+            archiver.enqueue(sweep.unarchived, of: store)
+            return archiver.begin()
+        }
         sync.perform { [self, sweep] in carryOn(sweep) }
     }
 
@@ -173,6 +182,7 @@ public final class Pipeline: Sendable {
     /// sent again.
     public func shutDown() {
         running.withLock { $0.isOver = true }
+        archiver?.shutDown()
         secrets.shutDown()
         wiring.shutDown()
         unwritten.clear()

@@ -25,6 +25,8 @@ final class ManifestWriter: Sendable {
     private let before: TakeManifest?
     private let store: TakeStore
     private let sync: SyncLoop
+    /// Nil when the take is for no archive.
+    private let archiver: Archiver?
     private let present: Mutex<Present>
     /// Of the manifest on the disk; used by the sync thread alone.
     private let savedVersion = Atomic(-1)
@@ -45,7 +47,7 @@ final class ManifestWriter: Sendable {
     /// sync thread after each write of the manifest.
     init(
         folder: TakeFolder, journal: Journal, before: TakeManifest? = nil, store: TakeStore,
-        sync: SyncLoop,
+        sync: SyncLoop, archiver: Archiver? = nil,
         manifest: TakeManifest, onSave: @escaping @Sendable (SystemError?) -> Void
     ) {
         self.folder = folder
@@ -53,6 +55,7 @@ final class ManifestWriter: Sendable {
         self.before = before
         self.store = store
         self.sync = sync
+        self.archiver = archiver
         present = Mutex(Present(manifest: manifest))
         self.onSave = onSave
     }
@@ -252,14 +255,30 @@ final class ManifestWriter: Sendable {
             }
             return
         }
-        save { [before] manifest in manifest.settle(outcome, before: before) }
+        save { [before, archiver] manifest in
+            manifest.settle(outcome, before: before)
+            guard manifest.state == .answered, manifest.archive == nil else { return }
+            manifest.archive = archiver?.note(for: manifest)
+        }
         sync.perform { [self] in
             // No transfer follows any more.
             if isSettledOnDisk { folder.forgetNotedTransfers() }
             journal.finish()
+            enqueue()
             isEnded.store(true, ordering: .relaxed)
             unlockOnceSettled()
         }
+    }
+
+    /// Puts an answered take into the queue of the archive, before its audio may go; on the sync
+    /// thread.
+    private func enqueue() {
+        let manifest = present.withLock { $0.manifest }
+        guard manifest.isUnarchived, journal.isSettled, isSettledOnDisk,
+            let archiver, archiver.enqueue(manifest, of: folder)
+        else { return }
+        save { $0.archive?.isQueued = true }
+        archiver.begin()
     }
 
     /// Unlocks an ended take for other processes, once the disk holds all of it; on the sync
@@ -292,6 +311,10 @@ final class ManifestWriter: Sendable {
         sync.perform { [self] in
             // The disk does not know of the answer: the audio is all that is left of the take.
             guard isSettledOnDisk else { return }
+            // The next sweep sees to it, once the archive's queue has it.
+            guard !present.withLock({ $0.manifest.isUnarchived }) else {
+                return save { ($0.isReleased, $0.keepsAudioFor) = (true, 0) }
+            }
             journal.abandon()
             // A failure leaves the audio where it is, which loses nothing.
             try? folder.removeAudio(fileName: manifest.audio)

@@ -62,7 +62,7 @@ struct OpenedTake {
         try? folder.save(manifest, isDurable: false)
         let record = ManifestWriter(
             folder: folder, journal: journal, store: store, sync: pipeline.sync,
-            manifest: manifest,
+            archiver: pipeline.archiver, manifest: manifest,
             onSave: { [unwritten = pipeline.unwritten, id = manifest.id] error in
                 unwritten.note(id, error) { store.removeIfHollow(folder) }
                 onSave(error)

@@ -45,7 +45,7 @@ package enum Launch {
             }
             let spool = Spool(
                 at: Environment.stateFolder, key: encrypts ? readKey : nil, limits: limits,
-                retention: retention)
+                retention: retention, archive: keep.noKeep ? nil : try KnownSettings.archive())
             session = TakeSession(
                 pipeline: try Pipeline(
                     spool: keep.noKeep ? nil : spool, secrets: SecretAsker(signals).answer),
@@ -65,7 +65,7 @@ package enum Launch {
             status = session.refuse(CommandFailure(of: error))
         }
         // The loops end before the process does: exit(3) takes down libraries that they use.
-        session.end(status)
+        await session.end(status)
         if status != .textPrinted { throw status.code }
     }
 

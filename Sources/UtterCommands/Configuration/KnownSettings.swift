@@ -58,6 +58,14 @@ enum KnownSettings {
         AgeArgument($0).flatMap { $0.duration > .zero ? $0 : nil }
     }
 
+    /// Where answered takes are stored, by its URL.
+    static let archivePlace = Setting("archive.to", "UTTER_ARCHIVE")
+    static let archiveService = Setting("archive.service", nil, .nameOrPath)
+    /// Whether encrypted takes are stored in the clear.
+    static let archiveDecrypts = flag("archive.decrypt")
+    /// How long a command waits for the archive before it ends.
+    static let archiveTime = time("archive.wait", nil, "a time such as 5s, or 0", "5s")
+
     static let keyFile = Setting("encryption.key-file", "UTTER_ENCRYPT_KEY_FILE", .path)
     static let keyCommand = Setting("encryption.key-command", "UTTER_ENCRYPT_KEY_COMMAND")
 
@@ -84,7 +92,8 @@ enum KnownSettings {
             period, silence, least, foreground, answerTime,
             keptAudio, keptAudioBytes, keptTranscripts, keptCancelled, keepRequired,
             takeLimit, byteLimit, freeLimit, ageLimit,
-            keyFile, keyCommand, detail, textPlaces, textCommand, plain, cue, partials,
+            archivePlace, archiveService, archiveDecrypts, archiveTime, keyFile, keyCommand, detail,
+            textPlaces, textCommand, plain, cue, partials,
         ],
         dispensable: [
             language.name, model.name, prompt.name, device.name, format.name, key.name,

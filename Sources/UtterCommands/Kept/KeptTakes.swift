@@ -104,7 +104,12 @@ enum KeptTakes {
             try checkSecrets(of: items.map(\.plan), by: options)
             var flush = Flush(
                 items, left: left, beyond: max(0, due.count - limit), isAsked: isAsked, in: session)
-            let status = await flush.run(jobs: jobs)
+            var status = await flush.run(jobs: jobs)
+            if session.running.farewell == nil {
+                let report = await session.pipeline.archive(isAsked: isAsked)
+                if !session.output.quiet { report.lines.tell() }
+                if report.waiting > 0 { status.fail(.notDelivered) }
+            }
             return status == .textPrinted ? incomplete ?? status : status
         }
     }

@@ -31,6 +31,7 @@ struct TakeRemoval {
             if isBack { back.append(id) }
             StandardError.line(
                 "removed \(isBack || named.isEmpty ? "" : "for good: ")\(entry.account)")
+            tellArchive(entry)
         }
         for id in others.map(\.id) where try spool.remove(id, forGood: isForGood) {
             back.append(id)
@@ -43,6 +44,13 @@ struct TakeRemoval {
         StandardError.hint(
             "bring \(back.count == 1 ? "it" : "them") back within a day with: utter rm --undo"
                 + (back.count == 1 ? "" : " " + names.joined(separator: " ")))
+    }
+
+    /// Says that what is removed here is not removed there.
+    private func tellArchive(_ entry: TakeEntry) {
+        guard let archive = entry.archive else { return }
+        let verb = entry.isQueued == true ? "still gets" : "keeps"
+        StandardError.line("the archive \(verb) its copy: \(archive)")
     }
 
     func destroyRemoved(_ name: String) throws(TakeStoreError) {

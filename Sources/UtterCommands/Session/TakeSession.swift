@@ -255,11 +255,12 @@ package struct TakeSession {
     /// How to exit when a signal has asked for it, or nil.
     var farewellStatus: ExitStatus? { running.farewellStatus }
 
-    /// Waits for the disk, and ends.
-    func end(_ status: ExitStatus) {
+    /// Waits for the disk, and a while for the archive, and ends.
+    func end(_ status: ExitStatus) async {
         // After the text: a tone is nothing to wait for.
         cues?.finish()
         running.finish(status)
+        if spool.archive != nil, running.farewell == nil { await waitForArchive() }
         pipeline.sweep()
         pipeline.shutDown()
         // What failed after the last event has not been told yet.
@@ -270,6 +271,26 @@ package struct TakeSession {
         }
         if let failure = cassettes?.failure {
             StandardError.line("warning: a cassette is missing: \(failure.description)")
+        }
+    }
+
+    /// What is not stored in this time is in the queue, and waits for the next command.
+    private func waitForArchive() async {
+        let limit = (try? KnownSettings.archiveTime.value()?.duration) ?? .seconds(5)
+        await withTaskGroup { group in
+            group.addTask { [pipeline] in Optional(await pipeline.archive()) }
+            // Cancelled when the archive has all.
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return nil
+            }
+            let report = await group.next() ?? nil
+            group.cancelAll()
+            let rest = await group.next() ?? nil
+            guard var report = report ?? rest, !output.quiet else { return }
+            // That all went well is nothing to tell.
+            report.stored = 0
+            report.lines.tell()
         }
     }
 

@@ -54,12 +54,15 @@ extension Pipeline {
 
     /// Opens a take on a thread of its own and sends it; waits a moment for the take's lock while
     /// another process looks at the take.
+    ///
+    /// The spool is this pipeline's, or its archive's queue.
     package func resend(
-        _ id: TakeID, by plan: DeliveryPlan, ifStillAfter attempts: Int? = nil
+        _ id: TakeID, of queue: Spool? = nil, by plan: DeliveryPlan,
+        ifStillAfter attempts: Int? = nil
     ) async throws(TakeStoreError) -> Take {
         let deadline = ContinuousClock.now + Self.lockPatience
         let folder = try await Self.onThread { [self] () throws(TakeStoreError) in
-            guard let spool else { throw .notWanted }
+            guard let spool = queue ?? spool else { throw .notWanted }
             let store = try spool.store()
             Recovery.recover(id, in: store)
             return try store.take(id)
@@ -67,7 +70,7 @@ extension Pipeline {
         while true {
             do throws(TakeStoreError) {
                 return try await Self.onThread { [self] () throws(TakeStoreError) in
-                    try resend(folder, by: plan, ifStillAfter: attempts)
+                    try resend(folder, of: queue, by: plan, ifStillAfter: attempts)
                 }
             } catch {
                 guard case .inUse(_, _, isSending: false) = error, deadline > .now,
@@ -103,9 +106,10 @@ extension Pipeline {
     /// - Returns: the take under its old name.
     /// - Throws: `TakeStoreError` when there is no such take, its audio is gone, or it does not wait.
     func resend(
-        _ folder: TakeFolder, by plan: DeliveryPlan, ifStillAfter attempts: Int? = nil
+        _ folder: TakeFolder, of queue: Spool? = nil, by plan: DeliveryPlan,
+        ifStillAfter attempts: Int? = nil
     ) throws(TakeStoreError) -> Take {
-        guard let spool else { throw .notWanted }
+        guard let spool = queue ?? spool else { throw .notWanted }
         guard !isOver else {
             throw .folderUnusable(path: "takes", reason: "the pipeline has been shut down")
         }
@@ -116,39 +120,26 @@ extension Pipeline {
         if let attempts, !manifest.isWaiting || manifest.attempts != attempts {
             throw .notWaiting(take: folder.id.text)
         }
-        guard let stated = manifest.byteCount,
-            let format = AudioCodec(rawValue: manifest.format)
-        else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
-        guard manifest.frames != 0 else {
-            throw .unreadable(take: folder.id.text, reason: "there is no sound in it")
-        }
-        let audio = try folder.openAudio(of: manifest)
-        // A take whose end the disk refused ends before the length that was recorded.
-        let shortfall = try folder.note(shortfallOf: audio, in: &manifest, format)
-        let kept = audio.journal(byteCount: min(stated, manifest.byteCount ?? stated))
-        let journal = try folder.convert(kept, from: format, to: plan.format)
-        let isKept = journal === kept
-        // What is sent now is not what was recorded then, when a part of it is silent.
-        let known = isKept && audio.damage.isEmpty ? manifest.sha256 : nil
-        var seal = JournalSeal(byteCount: journal.byteCount, sha256: known ?? "", loss: nil)
-        if known == nil {
+        var plan = plan
+        let content =
+            if let suffix = manifest.archivedSuffix {
+                try folder.object(suffix, of: manifest, by: &plan)
+            } else {
+                try folder.recording(of: &manifest, by: &plan)
+            }
+        let (journal, frames) = (content.journal, content.frames)
+        var seal = JournalSeal(
+            byteCount: journal.byteCount, sha256: content.digest ?? "", loss: nil)
+        if content.digest == nil {
             seal.sha256 = try folder.reading { () throws(SystemError) in try journal.sha256() }
         }
-        let frames = manifest.frames ?? 0
         let bodyDigest = try folder.reading { () throws(SystemError) in
             try plan.body(of: journal, frames: frames, of: folder.id).contentDigest()
         }
         let account = CaptureAccount(
-            encodedFrames: frames, gapFrames: manifest.gapFrames ?? 0,
+            encodedFrames: frames, gapFrames: content.gapFrames,
             encodedBytes: journal.byteCount)
         let before = manifest
-        var plan = plan
-        // Another body, or one that is to be heard anew, is another request.
-        if before.state == .answered {
-            plan.idSuffix = "-\(manifest.attempts + 1)"
-        } else if plan.format != format {
-            plan.idSuffix = "-\(plan.format.name)"
-        }
         let wantsSecrets = plan.service.lacksSecrets
         let token = wantsSecrets ? nil : tokens.token(for: plan.service)
         let exchange = plan.makeExchange(
@@ -159,7 +150,8 @@ extension Pipeline {
         let run = TakeRun(
             id: folder.id, plan: plan,
             machine: TakeMachine(way, recorded: seal, wantsSecrets: wantsSecrets),
-            pipeline: self, account: account, audioPath: isKept ? nil : kept.path, token: token)
+            pipeline: self, account: account,
+            audioPath: journal === content.file ? nil : content.file.path, token: token)
         manifest.wasAnswered = before.state == .answered ? true : before.wasAnswered
         manifest.state = .sending
         manifest.holder = getpid()
@@ -176,21 +168,134 @@ extension Pipeline {
         // sent. A full disk is no reason not to send what fills it.
         try? folder.save(manifest)
         let record = ManifestWriter(
-            folder: folder, journal: kept, before: before, store: store, sync: sync,
-            manifest: manifest,
+            folder: folder, journal: content.file, before: before, store: store, sync: sync,
+            archiver: queue == nil ? archiver : nil, manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
-        let interruption =
-            manifest.isPart == true
-            ? "the end of '\(manifest.source)' may be missing: its reading was interrupted" : nil
-        for report in [audio.damageReport, shortfall, interruption].compactMap(\.self) {
-            run.handle(.protection(.damage(report)))
-        }
+        for report in content.reports { run.handle(.protection(.damage(report))) }
         began(run)
         run.hold(journal, record)
         run.didComplete()
         if let unsendable { run.handle(.unsendable(unsendable)) }
         run.handle(.opened(nil))
         return Take(run: run)
+    }
+}
+
+/// What is sent of a take of an earlier run.
+private struct KeptContent {
+    /// On the disk.
+    var file: Journal
+    /// The same, or what was made of it.
+    var journal: Journal
+    var frames = 0
+    var gapFrames = 0
+    /// In hexadecimal, of the journal; nil while that is not known.
+    var digest: String?
+    /// What is missing of it, for a person.
+    var reports: [String] = []
+}
+
+extension TakeFolder {
+    /// The recording in the form that the plan says.
+    ///
+    /// Blocks on the disk, and for the codec when the form is another.
+    fileprivate func recording(
+        of manifest: inout TakeManifest, by plan: inout DeliveryPlan
+    ) throws(TakeStoreError) -> KeptContent {
+        guard let stated = manifest.byteCount,
+            let format = AudioCodec(rawValue: manifest.format)
+        else { throw .unreadable(take: id.text, reason: "its audio is not complete") }
+        guard manifest.frames != 0 else {
+            throw .unreadable(take: id.text, reason: "there is no sound in it")
+        }
+        let audio = try openAudio(of: manifest)
+        // A take whose end the disk refused ends before the length that was recorded.
+        let shortfall = try note(shortfallOf: audio, in: &manifest, format)
+        let kept = audio.journal(byteCount: min(stated, manifest.byteCount ?? stated))
+        let journal = try convert(kept, from: format, to: plan.format)
+        // Another body, or one that is to be heard anew, is another request.
+        if manifest.state == .answered {
+            plan.idSuffix = "-\(manifest.attempts + 1)"
+        } else if plan.format != format {
+            plan.idSuffix = "-\(plan.format.name)"
+        }
+        let interruption =
+            manifest.isPart == true
+            ? "the end of '\(manifest.source)' may be missing: its reading was interrupted" : nil
+        return KeptContent(
+            file: kept, journal: journal, frames: manifest.frames ?? 0,
+            gapFrames: manifest.gapFrames ?? 0,
+            // What is sent now is not what was recorded then, when a part of it is silent.
+            digest: journal === kept && audio.damage.isEmpty ? manifest.sha256 : nil,
+            reports: [audio.damageReport, shortfall, interruption].compactMap(\.self))
+    }
+
+    /// What an archive gets under a suffix; blocks on the disk.
+    fileprivate func object(
+        _ suffix: String, of manifest: TakeManifest, by plan: inout DeliveryPlan
+    ) throws(TakeStoreError) -> KeptContent {
+        let isClosed = suffix.hasSuffix(Self.encryptedSuffix)
+        let kind = isClosed ? String(suffix.dropLast(Self.encryptedSuffix.count)) : suffix
+        let codec = AudioCodec(rawValue: manifest.format) ?? .wav
+        let own = isClosed ? try storedAudio(of: manifest) : try openAudio(of: manifest)
+        let file = own.journal(byteCount: own.byteCount)
+        let frames = isClosed ? 0 : manifest.frames ?? 0
+        plan.idSuffix = "-\(suffix)"
+        plan.format = isClosed || kind != codec.fileExtension ? .wav : codec == .pcm ? .wav : codec
+        plan.service.contentType =
+            switch kind {
+            case _ where isClosed: "application/octet-stream"
+            case "txt": "text/plain; charset=utf-8"
+            case "json": "application/json"
+            default: nil
+            }
+        guard kind == "txt" || kind == "json" else {
+            return KeptContent(
+                file: file, journal: file, frames: frames,
+                digest: isClosed ? nil : manifest.sha256)
+        }
+        var bytes = Array(((manifest.archived?.transcript ?? "") + "\n").utf8)
+        if kind == "json" {
+            var isStored = false
+            if case .parts = plan.service.exchange { isStored = true }
+            let audio = SentAudio(
+                file, as: codec == .pcm ? .wav : codec, frames: frames,
+                isStored: isStored)
+            bytes = try description(of: manifest, audio, isEncrypted: isClosed)
+        }
+        if isClosed {
+            guard let key else { throw keyError }
+            bytes = try reading { () throws(SystemError) in
+                try key.seal(bytes, for: Array("archive \(id.text) \(kind)".utf8))
+            }
+        }
+        // Far less than the memory of one take holds.
+        guard
+            let journal = try? Journal.inMemory(from: {
+                $0 = bytes; return false
+            })
+        else {
+            throw .unreadable(take: id.text, reason: "there is no memory for its \(kind)")
+        }
+        return KeptContent(file: file, journal: journal)
+    }
+
+    /// What is known of a take, for its archive; reads its audio.
+    private func description(
+        of manifest: TakeManifest, _ audio: SentAudio, isEncrypted: Bool
+    ) throws(TakeStoreError) -> [UInt8] {
+        let digest = try reading { () throws(SystemError) in try RequestBody(audio).sha256() }
+        let format = manifest.format == AudioCodec.pcm.name ? AudioCodec.wav.name : manifest.format
+        let known = ArchivedTake(
+            id: id.text, created: manifest.created, format: format,
+            byteCount: audio.byteCount, sha256: digest, encrypted: isEncrypted,
+            frames: manifest.frames ?? 0, gapFrames: manifest.gapFrames ?? 0,
+            profile: manifest.archived?.profile, words: manifest.archived?.words)
+        do {
+            return try known.bytes
+        } catch {
+            throw .unreadable(take: id.text, reason: "its description: \(error)")
+        }
     }
 }
 

@@ -69,14 +69,15 @@ public struct ResendBatch: AsyncSequence, Sendable {
     init(
         _ takes: [KeptTake], jobs: Int,
         by plan: @escaping @Sendable (KeptTake) throws(TakeStoreError) -> DeliveryPlan,
-        in pipeline: Pipeline
+        of queue: Spool? = nil, in pipeline: Pipeline
     ) {
         let (endings, told) = AsyncStream.makeStream(of: ResentTake.self)
         let (questions, asks) = AsyncStream.makeStream(of: Void.self)
         (self.endings, self.asks) = (endings, asks)
         state = State {
             var run = ResendRun(
-                takes, by: plan, in: pipeline, told: told, asks: questions.makeAsyncIterator())
+                takes, by: plan, of: queue, in: pipeline, told: told,
+                asks: questions.makeAsyncIterator())
             await run.runAll(jobs: jobs)
             told.finish()
         }
@@ -110,6 +111,8 @@ private struct ResendRun: OrderedBatch {
 
     private let takes: [KeptTake]
     private let plan: @Sendable (KeptTake) throws(TakeStoreError) -> DeliveryPlan
+    /// Nil is the pipeline's own spool.
+    private let queue: Spool?
     private let pipeline: Pipeline
     private let told: AsyncStream<ResentTake>.Continuation
     /// The listener asks for an ending by each: no more takes begin while it is busy.
@@ -120,17 +123,17 @@ private struct ResendRun: OrderedBatch {
     init(
         _ takes: [KeptTake],
         by plan: @escaping @Sendable (KeptTake) throws(TakeStoreError) -> DeliveryPlan,
-        in pipeline: Pipeline, told: AsyncStream<ResentTake>.Continuation,
+        of queue: Spool?, in pipeline: Pipeline, told: AsyncStream<ResentTake>.Continuation,
         asks: AsyncStream<Void>.Iterator
     ) {
-        (self.takes, self.plan, self.pipeline) = (takes, plan, pipeline)
+        (self.takes, self.plan, self.queue, self.pipeline) = (takes, plan, queue, pipeline)
         (self.told, self.asks) = (told, asks)
     }
 
     var itemCount: Int { takes.count }
 
     func job(_ index: Int) -> @Sendable () async -> Ending {
-        let (take, pipeline) = (takes[index], pipeline)
+        let (take, queue, pipeline) = (takes[index], queue, pipeline)
         guard !Task.isCancelled else { return { (.left, nil) } }
         do throws(TakeStoreError) {
             var plan = try plan(take)
@@ -139,19 +142,19 @@ private struct ResendRun: OrderedBatch {
             if let reason = gate.reason(against: service) {
                 return { (.skipped(reason: reason), nil) }
             }
-            return { [plan] in (await Self.send(take, by: plan, in: pipeline), service) }
+            return { [plan] in (await Self.send(take, of: queue, by: plan, in: pipeline), service) }
         } catch {
             return { (.failed(error), nil) }
         }
     }
 
     private static func send(
-        _ take: KeptTake, by plan: DeliveryPlan, in pipeline: Pipeline
+        _ take: KeptTake, of queue: Spool?, by plan: DeliveryPlan, in pipeline: Pipeline
     ) async -> ResentTake.Ending {
         guard !Task.isCancelled else { return .left }
         do throws(TakeStoreError) {
             let running = try await pipeline.resend(
-                take.id, by: plan, ifStillAfter: take.attempts)
+                take.id, of: queue, by: plan, ifStillAfter: take.attempts)
             let outcome = await withTaskCancellationHandler {
                 await running.outcome
             } onCancel: {

@@ -19,6 +19,9 @@ public final class Spool: Sendable {
     /// The folder, or why its key cannot be had.
     private let opened = Mutex<Result<TakeStore, TakeStoreError>?>(nil)
     private let newest = Mutex<TakeID?>(nil)
+    /// Where answered takes are stored, too; nil is nowhere.
+    package let archive: Archive?
+    private let queued = Mutex<Spool?>(nil)
 
     /// Names a folder, and touches nothing: it is made and opened when the first take needs it.
     ///
@@ -28,13 +31,35 @@ public final class Spool: Sendable {
     ///     a take records meanwhile. Without a key that take lives in memory. Nil keeps takes in the clear.
     ///   - limits: when the disk takes no more of them.
     ///   - retention: how long takes stay that wait for no answer.
+    ///   - archive: where those are stored that are answered from now on.
     public init(
         at folder: String, key: (@Sendable () throws -> EncryptionKey)? = nil,
         limits: SpoolLimits = .standard,
-        retention: Retention = .standard
+        retention: Retention = .standard, archive: Archive? = nil
     ) {
         (self.folder, self.key) = (folder, key)
-        (self.limits, self.retention) = (limits, retention)
+        (self.limits, self.retention, self.archive) = (limits, retention, archive)
+    }
+
+    /// What an archive is still to get: takes with another service, and the same key.
+    package var queue: Spool {
+        queued.withLock { queued in
+            if let queued { return queued }
+            let readKey: @Sendable () throws -> EncryptionKey = { [weak self] in
+                // While this one is there, it has a key.
+                guard let key = try self?.store().key else { throw TakeStoreError.notWanted }
+                return key
+            }
+            let queue = Spool(at: folder + "/archive", key: encrypts ? readKey : nil)
+            queued = queue
+            return queue
+        }
+    }
+
+    /// Whether a take waits in the queue of the archive; blocks on the disk.
+    package func isToBeArchived(_ id: TakeID) -> Bool {
+        // One that cannot be looked at is not there, as far as can be said.
+        (try? queue.existing())?.hasTake(id) ?? false
     }
 
     /// The takes on the disk; blocks on the disk.

@@ -76,9 +76,20 @@ struct ListCommand: ParsableCommand {
             try StandardOutput.show(text)
             if !json { Self.tellAge(entries) }
         }
+        if !json { tellArchive(spool) }
         guard !dead.isEmpty else { return }
         StandardError.line("recovering \(dead.count) recordings whose program ended")
         try spool.recover(dead)
+    }
+
+    /// Says how many takes the archive has not got yet, and why not.
+    private func tellArchive(_ spool: Spool) {
+        // A queue that cannot be read is told by what fills it.
+        guard let waiting = try? spool.queue.takes(), !waiting.isEmpty else { return }
+        var report = ArchiveReport()
+        report.waiting = waiting.count
+        report.reason = waiting.lazy.compactMap(\.reason).first
+        report.lines.tell()
     }
 
     private static func isQuick(_ dead: [KeptTake]) -> Bool {

@@ -35,13 +35,16 @@ struct ShowCommand: ParsableCommand {
     }
 
     func run() throws {
-        let take = try Spool(encryption).named(take)
+        let spool = try Spool(encryption)
+        let take = try spool.named(take)
         let manifest = try take.manifest.get()
         let text: String
         if json {
             text = JSONOutput.text(Report(manifest: manifest, path: take.audioPath), isPretty: true)
         } else {
-            let report = TakeReport(manifest, audio: take.audioPath, isVerbose: verbose)
+            let report = TakeReport(
+                manifest, audio: take.audioPath, isQueued: spool.isToBeArchived(take.id),
+                isVerbose: verbose)
             text = report.lines(columns: StandardOutput.columns).joined(separator: "\n")
         }
         try StandardOutput.show(text)

@@ -18,12 +18,15 @@ struct TakeEntry: Encodable {
     var mayBeDelivered: Bool?
     /// Whether it is too old to be sent unasked.
     private(set) var tooOld: Bool?
+    /// Where it is archived, and whether that is still to come.
+    private(set) var archive: String?
+    private(set) var isQueued: Bool?
     /// Nil for an entry that is not a take.
     let take: KeptTake?
 
     enum CodingKeys: CodingKey {
         case id, path, state, created, reason, transcript, unreadable, durationMs, attempts
-        case process, mayBeDelivered, tooOld
+        case process, mayBeDelivered, tooOld, archive, isQueued
     }
 
     private static let choiceLimit = 10
@@ -93,6 +96,8 @@ struct TakeEntry: Encodable {
         attempts = take.attempts
         process = take.isAbandoned ? nil : manifest.holder
         mayBeDelivered = take.mayBeDelivered ? true : nil
+        archive = manifest.archive?.place
+        isQueued = manifest.archive.flatMap { _ in spool.isToBeArchived(take.id) ? true : nil }
         tooOld = maxAge.map { isKept && take.waited >= $0 } == true ? true : nil
     }
 

@@ -11,7 +11,8 @@ struct TakeReport {
     private let rows: [(name: String, value: String)]
 
     init(
-        _ manifest: TakeManifest, audio: String?, isVerbose: Bool, now: Date = Date()
+        _ manifest: TakeManifest, audio: String?, isQueued: Bool = false, isVerbose: Bool,
+        now: Date = Date()
     ) {
         let now = LocalTime(now)
         var rows = [("take", manifest.id.text), ("state", manifest.state.rawValue)]
@@ -37,6 +38,9 @@ struct TakeReport {
         }
         if manifest.isEncrypted {
             rows.append(("encrypted", manifest.isLocked ? "yes; the right key is missing" : "yes"))
+        }
+        if let archive = manifest.archive {
+            rows.append(("archive", archive.place + (isQueued ? ", not stored yet" : "")))
         }
         if let holder = manifest.holder { rows.append(("process", "\(holder)")) }
         if let frames = manifest.frames {

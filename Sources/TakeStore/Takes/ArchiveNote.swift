@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+package import LinuxPlatform
+
+/// What a take remembers of its copy in an archive.
+///
+/// What an archive is still to get is a take of its own in a second store, the queue: with a second
+/// name of the audio file, so that the first may go, and with `ArchivedContents`.
+package struct ArchiveNote: Sendable, Codable, Equatable {
+    /// The URL of the audio, for a person: without its query.
+    package let place: String
+    /// Whether it has been put into the queue; until then the audio stays.
+    package var isQueued = false
+
+    package init(place: String) { self.place = place }
+}
+
+/// What an archive gets of a take: objects whose names differ in what stands behind the first dot.
+package struct ArchivedContents: Sendable, Codable, Equatable {
+    /// Such as `wav`, `txt` and `json`, in the order in which they are stored.
+    package var suffixes: [String]
+    package var transcript: String?
+    /// The name of the service's profile, and what the person said to it.
+    package var profile: String?
+    package var words: [String: String]?
+
+    package init(
+        suffixes: [String], transcript: String?, profile: String?, words: [String: String]?
+    ) {
+        (self.suffixes, self.transcript) = (suffixes, transcript)
+        (self.profile, self.words) = (profile, words)
+    }
+
+    /// Which object a URL is of.
+    fileprivate func index(of url: String) -> Int? {
+        let path = url.prefix { $0 != "?" }
+        return suffixes.firstIndex { path.hasSuffix(".\($0)") }
+    }
+}
+
+extension TakeManifest {
+    /// The object that the queue sends now; nil for a take that was recorded.
+    package var archivedSuffix: String? {
+        guard let contents = archived, let url = delivery?.url,
+            let index = contents.index(of: url)
+        else { return nil }
+        return contents.suffixes[index]
+    }
+
+    /// Goes on with the next object, once one is stored.
+    ///
+    /// - Returns: false when all are stored.
+    mutating func sendNextObject() -> Bool {
+        guard let contents = archived, var record = delivery,
+            let index = contents.index(of: record.url), index + 1 < contents.suffixes.count
+        else { return false }
+        let (old, new) = (contents.suffixes[index], contents.suffixes[index + 1])
+        let mark = record.url.firstIndex(of: "?") ?? record.url.endIndex
+        record.url = record.url[..<mark].dropLast(old.count) + new + record.url[mark...]
+        redirect(to: String(url.dropLast(old.count)) + new, by: record)
+        (progress, taken, failures, isHeld) = (nil, nil, nil, nil)
+        keep(reason: nil)
+        return true
+    }
+}
+
+/// The second store: what the archive is still to get.
+extension TakeStore {
+    package func hasTake(_ id: TakeID) -> Bool { takes.hasOwnFolder(id.text) }
+
+    /// Puts an answered take into the queue: durable when this returns, so that the take's own audio
+    /// may go.
+    ///
+    /// Blocks on the disk. Called with the take's lock held. A take that is in the queue already stays
+    /// there as it is.
+    package func enqueue(
+        _ manifest: TakeManifest, of folder: TakeFolder
+    ) throws(SystemError) {
+        let entry: TakeFolder
+        do throws(SystemError) {
+            entry = try makeTake(manifest.id)
+        } catch {
+            guard error.code == EEXIST else { throw error }
+            return
+        }
+        defer { entry.unlock() }
+        do throws(SystemError) {
+            try entry.adoptAudio(of: folder, fileName: manifest.audio)
+            try entry.save(manifest)
+            for folder in try foldersToSync() { try folder.sync() }
+            noteSynced()
+        } catch {
+            removeEmptyTake(entry)
+            throw error
+        }
+    }
+
+    /// Goes on with a take of the queue whose object is stored.
+    ///
+    /// Blocks on the disk.
+    ///
+    /// - Returns: whether that was the last one, so that the take has left the queue; nil when another
+    ///   process has it, or its object is not stored.
+    package func advance(_ id: TakeID) throws(TakeStoreError) -> Bool? {
+        let entry = try take(id)
+        // What cannot be locked is in use.
+        guard (try? entry.lock()) == true else { return nil }
+        defer { entry.unlock() }
+        var manifest = try entry.manifest()
+        guard manifest.state == .answered, holds(entry) else { return nil }
+        if manifest.sendNextObject() {
+            do throws(SystemError) {
+                try entry.save(manifest)
+            } catch {
+                throw .unchangeable(
+                    take: id.text, change: "archived further", reason: error.description)
+            }
+            return false
+        }
+        try remove(entry)
+        return true
+    }
+}
+
+extension TakeFolder {
+    /// Gives the audio of another take a second name here.
+    fileprivate func adoptAudio(
+        of other: TakeFolder, fileName: String
+    ) throws(SystemError) {
+        try folder.link(fileName, from: other.folder)
+        try folder.sync()
+    }
+
+    /// The audio as it lies on the disk, encrypted or not.
+    package func storedAudio(of manifest: TakeManifest) throws(TakeStoreError) -> TakeAudio {
+        do throws(SystemError) {
+            return TakeAudio(
+                plain: makePlainFile(try folder.openFile(manifest.audio)),
+                size: try folder.byteCount(of: manifest.audio), path: "\(path)/\(manifest.audio)")
+        } catch {
+            throw unlessGone(.unreadable(take: id.text, reason: "its audio: \(error.reason)"))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import FoundationEssentials
+public import SpeechService
+internal import TakeStore
+
+/// Where each answered take is stored: its audio, its text beside it, and what is known of it.
+///
+/// ```swift
+/// let store = try Service("s3", words: ["bucket": "voices", "key": "{date}/{id}.{ext}"])
+/// let spool = Spool(at: folder, archive: try Archive(store.delivery))
+/// ```
+///
+/// In the URL, `{date}` stands for the day on which the take began, in UTC, `{id}` for its name, and
+/// `{ext}` for `wav` or what the audio is, `txt`, and `json`. Nothing waits for the archive: what it is
+/// to get lies in a queue on the disk until it has it, whatever becomes of the take.
+public struct Archive: Sendable {
+    private let delivery: DeliveryPlan
+    /// Whether takes that are encrypted on the disk are stored in the clear; otherwise they are stored
+    /// as they lie there, and their text and what is known of them under the same key.
+    public var decrypts = false
+
+    /// Names a place that takes files, by how they get there: such as by the profiles `s3` and
+    /// `webdav`.
+    ///
+    /// - Throws: `ServiceError.invalidURL` unless its URL has `{id}`, and ends in `.{ext}`.
+    public init(_ delivery: DeliveryPlan) throws(ServiceError) {
+        self.delivery = delivery
+        let text = Self.plain(delivery.service.url.text)
+        guard text.contains("{id}"), text.prefix(while: { $0 != "?" }).hasSuffix(".{ext}") else {
+            throw .invalidURL(
+                text: Self.plain(delivery.service.url.description),
+                reason: "an archive has a place for each take: with {id}, and .{ext} at its end")
+        }
+    }
+
+    /// With its marks as a person writes them.
+    private static func plain(_ text: String) -> String {
+        text.replacing("%7B", with: "{").replacing("%7D", with: "}")
+    }
+
+    /// What the archive gets of an answered take.
+    func contents(of manifest: TakeManifest) -> ArchivedContents? {
+        guard let codec = AudioCodec(rawValue: manifest.format) else { return nil }
+        var suffixes = [codec.fileExtension, "txt", "json"]
+        if manifest.transcript == nil { suffixes.remove(at: 1) }
+        let isClosed = manifest.isEncrypted && !decrypts
+        return ArchivedContents(
+            suffixes: suffixes.map { isClosed ? $0 + TakeFolder.encryptedSuffix : $0 },
+            transcript: manifest.transcript, profile: manifest.delivery?.profile?.name,
+            // Others may be those of a host or an account.
+            words: manifest.delivery?.profile?.words.filter { ProfileWord.usual.contains($0.key) })
+    }
+
+    /// How the first object of a take is delivered.
+    func plan(
+        for manifest: TakeManifest, _ contents: ArchivedContents
+    ) throws(ServiceError) -> DeliveryPlan {
+        var plan = delivery
+        let marks = [
+            ("{date}", String(manifest.created.prefix(10))), ("{id}", manifest.id.text),
+            ("{ext}", contents.suffixes[0]),
+        ]
+        let text = marks.reduce(Self.plain(plan.service.url.text)) {
+            $0.replacing($1.0, with: $1.1)
+        }
+        plan.service.url = try ServiceURL(text)
+        return plan
+    }
+}
+
+extension TakeManifest {
+    /// A take of the archive's queue: of an answered take, whose audio has this name, too.
+    func queued(for archive: Archive) -> TakeManifest? {
+        // What cannot be a place is refused before: a day and a take's name change nothing of that.
+        guard let contents = archive.contents(of: self),
+            let plan = try? archive.plan(for: self, contents)
+        else { return nil }
+        var entry = TakeManifest(
+            id: id, created: Date(), audio: audio, format: format, source: "",
+            url: plan.service.url.description)
+        entry.created = created
+        entry.delivery = plan.record
+        (entry.byteCount, entry.sha256) = (byteCount, sha256)
+        (entry.frames, entry.gapFrames) = (frames, gapFrames)
+        entry.archived = contents
+        entry.keep(reason: nil)
+        return entry
+    }
+}
+
+/// What is known of a take in an archive: the object `json`.
+///
+/// It names no host, no path and no secret.
+struct ArchivedTake: Encodable {
+    let version = 1
+    let id: String
+    /// When it began, in ISO 8601, UTC.
+    let created: String
+    /// Of the audio: such as `wav`.
+    let format: String
+    /// Of the object of the audio.
+    let byteCount: Int
+    let sha256: String
+    let encrypted: Bool
+    let sampleRate = 16_000
+    let frames: Int
+    let gapFrames: Int
+    /// By which it was recognised.
+    let profile: String?
+    let words: [String: String]?
+
+    var bytes: [UInt8] {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            return Array(try encoder.encode(self)) + [0x0A]
+        }
+    }
+}

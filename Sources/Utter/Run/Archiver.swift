@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import LinuxPlatform
+internal import Synchronization
+internal import TakeStore
+
+/// What an archive has got, and what it is still to get.
+public struct ArchiveReport: Sendable {
+    /// Takes that are stored with all that belongs to them.
+    package(set) public var stored = 0
+    /// Takes that wait for the next time.
+    package(set) public var waiting = 0
+    /// Why the first of these waits, in one line; nil when none has failed.
+    package(set) public var reason: String?
+
+    package init() {}
+}
+
+/// Puts answered takes into the queue of the archive, and stores what lies there.
+///
+/// One task does that at a time; usable from any thread.
+final class Archiver: Sendable {
+    private struct State {
+        weak var pipeline: Pipeline?
+        var task: Task<Void, Never>?
+        /// Of the task that ended last, until it is asked for.
+        var report: ArchiveReport?
+        /// There is more to do than the task may have seen.
+        var isWanted = false
+        var isOver = false
+    }
+
+    private let spool: Spool
+    private let archive: Archive
+    private let state = Mutex(State())
+
+    init?(of spool: Spool?) {
+        guard let spool, let archive = spool.archive else { return nil }
+        (self.spool, self.archive) = (spool, archive)
+    }
+
+    /// What a take remembers that the archive is to get; nil when that cannot be.
+    func note(for manifest: TakeManifest) -> ArchiveNote? {
+        manifest.queued(for: archive).map { ArchiveNote(place: $0.url) }
+    }
+
+    /// Puts a take into the queue, with its lock held; blocks on the disk.
+    ///
+    /// - Returns: whether it is there; else it waits, and its audio stays.
+    func enqueue(_ manifest: TakeManifest, of folder: TakeFolder) -> Bool {
+        do {
+            let queue = try spool.queue.store()
+            guard queue.shortage(by: spool.limits) == nil,
+                let entry = manifest.queued(for: archive)
+            else { return false }
+            try queue.enqueue(entry, of: folder)
+            queue.hasGrown(by: manifest.byteCount ?? 0)
+            return true
+        } catch {
+            // What failed is tried again by the next sweep.
+            return false
+        }
+    }
+
+    /// Puts takes into the queue that could not be put there when they were answered.
+    func enqueue(_ ids: [TakeID], of store: TakeStore) {
+        for id in ids {
+            // What is gone, in use or cannot be read is left for the next time.
+            guard let folder = try? store.take(id), (try? folder.lock()) == true else { continue }
+            defer { folder.unlock() }
+            guard var manifest = try? folder.manifest(), manifest.isUnarchived,
+                !manifest.isLocked, enqueue(manifest, of: folder)
+            else { continue }
+            manifest.archive?.isQueued = true
+            // In the queue it stays once, however often this is tried.
+            try? folder.save(manifest)
+        }
+    }
+
+    /// The pipeline that sends; once.
+    func attach(to pipeline: Pipeline) { state.withLock { $0.pipeline = pipeline } }
+
+    /// Stores what lies in the queue, now or once more; does not block.
+    func begin() {
+        state.withLock { state in
+            state.isWanted = true
+            guard state.task == nil, !state.isOver else { return }
+            state.task = Task { [self] in
+                while let pipeline = takeWish() { end(with: await pipeline.storeQueue()) }
+            }
+        }
+    }
+
+    /// Whether there is more to do; the task ends when there is not.
+    private func takeWish() -> Pipeline? {
+        state.withLock { state in
+            guard state.isWanted, !state.isOver else {
+                state.task = nil
+                return nil
+            }
+            state.isWanted = false
+            return state.pipeline
+        }
+    }
+
+    private func end(with report: ArchiveReport) {
+        state.withLock { state in
+            var report = report
+            report.stored += state.report?.stored ?? 0
+            state.report = report
+        }
+    }
+
+    /// Waits until nothing more can be stored now; nil when nothing was tried since the last call.
+    func rest() async -> ArchiveReport? {
+        await state.withLock { $0.task }?.value
+        return state.withLock { $0.report.take() }
+    }
+
+    func shutDown() {
+        state.withLock { state in
+            state.isOver = true
+            state.task?.cancel()
+        }
+    }
+}
+
+extension Pipeline {
+    /// Stores in the archive what waits for it, that of earlier runs included, and returns when no more
+    /// can be done now. Without an archive nothing is done.
+    ///
+    /// A program calls it before it ends, as long as it cares to wait, and from a timer: what is answered
+    /// meanwhile is stored unasked. When the calling task is cancelled, what is under way waits for the
+    /// next time, and goes on where it was.
+    ///
+    /// - Parameter isAsked: whether what the archive has refused lately is tried again, too.
+    public func archive(isAsked: Bool = false) async -> ArchiveReport {
+        if let report = await archiver?.rest(), !isAsked { return report }
+        return await storeQueue(isAsked: isAsked)
+    }
+
+    /// Sends the objects of all takes of the queue, one of each at a time.
+    func storeQueue(isAsked: Bool = false) async -> ArchiveReport {
+        var report = ArchiveReport()
+        guard let queue = spool?.queue else { return report }
+        var failed: Set<TakeID> = []
+        while !Task.isCancelled {
+            // A queue that cannot be read is told by those that wait.
+            let takes = (try? queue.takesToStore(isAsked: isAsked, but: failed)) ?? []
+            guard !takes.isEmpty else { break }
+            let batch = ResendBatch(
+                takes, jobs: 4,
+                by: { take throws(TakeStoreError) in try DeliveryPlan(of: take) }, of: queue,
+                in: self)
+            for await resent in batch {
+                let id = resent.kept.id
+                failed.insert(id)
+                switch resent.ending {
+                case .outcome(let outcome, _):
+                    guard case .failure(let failure) = outcome.result else { break }
+                    report.reason = report.reason ?? failure.description
+                    continue
+                case .failed(let error):
+                    report.reason = report.reason ?? error.description
+                    continue
+                case .skipped, .elsewhere, .left: continue
+                }
+                await settled()
+                guard let isStored = try? queue.store().advance(id) else { continue }
+                failed.remove(id)
+                guard isStored else { continue }
+                report.stored += 1
+            }
+        }
+        report.waiting = (try? queue.takes(where: .all).count) ?? 0
+        return report
+    }
+}
+
+extension Spool {
+    /// The takes of a queue of which an object can be sent now.
+    fileprivate func takesToStore(
+        isAsked: Bool, but failed: Set<TakeID>
+    ) throws(TakeStoreError) -> [KeptTake] {
+        guard let store = try existing() else { return [] }
+        for take in try takes() where take.isAbandoned || take.state == .answered {
+            Recovery.recover(take.id, in: store)
+            // Its program ended before it could go on.
+            _ = try? store.advance(take.id)
+        }
+        return KeptTake.inSendingOrder(
+            try takes().filter { take in
+                take.state == .kept && !failed.contains(take.id)
+                    && (isAsked || take.mayBeStored(at: Date()))
+            })
+    }
+}
+
+extension KeptTake {
+    /// How long a take waits that the archive has refused.
+    private static let refusalPause = TimeInterval(86_400)
+
+    fileprivate func mayBeStored(at now: Date) -> Bool {
+        switch obstacle(waitingUpTo: nil, at: now) {
+        case nil, .old, .doubtful: return true
+        case .later: return false
+        case .held:
+            // One that cannot be read was long ago.
+            let last = known?.history?.last?.ended.flatMap { try? Date($0, strategy: .iso8601) }
+            return last.map { now.timeIntervalSince($0) >= Self.refusalPause } ?? true
+        }
+    }
+}

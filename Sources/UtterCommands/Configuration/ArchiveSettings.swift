@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Utter
+internal import UtterControl
+
+extension KnownSettings {
+    /// Where answered takes are stored; nil is nowhere.
+    ///
+    /// The place is said as `--to` says one: `s3://BUCKET/KEY`, or a URL that takes files by PUT; the
+    /// service is another one's profile or table of settings.
+    static func archive() throws(CommandFailure) -> Archive? {
+        guard let place = try archivePlace.value() else { return nil }
+        let isStore = place.lowercased().hasPrefix("s3:")
+        let service = try archiveService.value() ?? (isStore ? "s3" : "webdav")
+        do {
+            let options = try ServiceOptions.parse(["--to", place, "--service", service])
+            var archive = try Archive(try options.trialPlan())
+            archive.decrypts = try archiveDecrypts.value() ?? false
+            return archive
+        } catch let error as CommandFailure {
+            var failure = error
+            failure.message = "archive.to: \(error.message)"
+            throw failure
+        } catch let error as ServiceError {
+            throw CommandFailure(
+                "archive.to: \(error.description)",
+                hint: "write it as s3://BUCKET/{date}/{id}.{ext}", status: .configuration)
+        } catch {
+            throw CommandFailure(
+                "archive.to: \(ServiceOptions.message(for: error))", status: .configuration)
+        }
+    }
+}
+
+extension ArchiveReport {
+    /// What the person is told who waits for it.
+    var lines: [ToldLine] {
+        var lines: [ToldLine] = []
+        if stored > 0 {
+            lines.append(.line("stored \(stored) \(stored == 1 ? "take" : "takes") in the archive"))
+        }
+        if waiting > 0 {
+            let takes = waiting == 1 ? "1 take" : "\(waiting) takes"
+            lines.append(
+                .line(
+                    "the archive is still to get \(takes)" + (reason.map { ": \($0)" } ?? "")))
+            lines.append(.hint("try it again with: utter flush"))
+        }
+        return lines
+    }
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cryptography
+import FoundationEssentials
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import TakeStore
+@testable import Utter
+
+/// What is answered is stored once more, at a place of the person's own.
+@Suite struct ArchiveTests {
+    private struct Known: Decodable {
+        var id, sha256: String
+        var byteCount, frames: Int
+        var encrypted: Bool
+    }
+
+    private func digest(of bytes: [UInt8]) -> String {
+        var digest = SHA256()
+        digest.update(bytes.span)
+        return digest.hexadecimal
+    }
+
+    @Test func anAnsweredTakeIsStoredWithItsTextAndWhatIsKnownOfIt() async throws {
+        let store = try ObjectServer()
+        let bench = try ArchiveBench(store)
+        let id = try await bench.say()
+        let report = await bench.pipeline.archive()
+        #expect(report.stored == 1)
+        #expect(report.waiting == 0)
+        #expect(report.reason == nil)
+        let day = try bench.spool.take(id.text).known?.created.prefix(10) ?? ""
+        let names = store.objects.keys.sorted()
+        #expect(names.map { $0.split(separator: ".").last } == ["json", "txt", "wav"])
+        #expect(names.allSatisfy { $0.contains("/\(id.text).") && $0.hasPrefix("/voices/\(day)/") })
+        let audio = try #require(store["wav"])
+        #expect(audio.count == 44 + 2 * ArchiveBench.sound.count)
+        // The length is in its header: nothing of it is left open.
+        #expect(audio[40..<44].reversed().reduce(0) { $0 << 8 | Int($1) } == audio.count - 44)
+        #expect(store["txt"] == Array("well said\n".utf8))
+        let known = try JSONDecoder().decode(
+            Known.self, from: Data(try #require(store["json"])))
+        #expect(known.id == id.text)
+        #expect(known.sha256 == digest(of: audio))
+        #expect(known.byteCount == audio.count)
+        #expect(known.frames == ArchiveBench.sound.count)
+        #expect(!known.encrypted)
+        #expect(try bench.queue().isEmpty)
+        // Once more there is nothing to do.
+        let count = store.server.requests.count
+        #expect(await bench.pipeline.archive().stored == 0)
+        #expect(store.server.requests.count == count)
+    }
+
+    @Test func whatIsKnownOfATakeNamesNoHostAndNoSecret() async throws {
+        let store = try ObjectServer()
+        let bench = try ArchiveBench(store)
+        _ = try await bench.say()
+        _ = await bench.pipeline.archive()
+        let text = String(decoding: try #require(store["json"]), as: UTF8.self)
+        for word in ["127.0.0.1", "http", "sesame", bench.folder.path, "token"] {
+            #expect(!text.contains(word))
+        }
+    }
+
+    @Test func anArchiveThatIsAwayHoldsUpNoTextAndLosesNothing() async throws {
+        let store = try ObjectServer()
+        store.mood = .away
+        let bench = try ArchiveBench(store)
+        let id = try await bench.say()
+        let report = await bench.pipeline.archive()
+        #expect(report.stored == 0)
+        #expect(report.waiting == 1)
+        #expect(report.reason?.contains("503") == true)
+        // The text was handed over, and its audio went by the rule: what the queue has did not.
+        #expect(try bench.folder.names(in: "state/takes/\(id.text)") == ["take.json"])
+        let waiting = try #require(try bench.queue().first)
+        #expect(waiting.audioPath != nil)
+        store.mood = .kind
+        #expect(await bench.pipeline.archive(isAsked: true).stored == 1)
+        #expect(store["wav"]?.count == 44 + 2 * ArchiveBench.sound.count)
+        #expect(try bench.queue().isEmpty)
+    }
+
+    @Test func anotherProgramGoesOnWhereOneHasEnded() async throws {
+        for request in 0..<4 {
+            let gate = Gate()
+            let store = try ObjectServer(stallingAt: request, until: gate)
+            let folder = try TemporaryFolder()
+            let first = try ArchiveBench(store, in: folder)
+            let id = try await first.say()
+            #expect(await store.server.waitForRequest(min(request, 2)) != nil)
+            first.pipeline.shutDown()
+            gate.open()
+            let second = try ArchiveBench(store, in: folder)
+            let report = await second.pipeline.archive(isAsked: true)
+            #expect(report.waiting == 0, "request \(request)")
+            #expect(store.objects.keys.allSatisfy { $0.contains(id.text) })
+            #expect(store.objects.count == 3)
+            #expect(store["txt"] == Array("well said\n".utf8))
+            #expect(store["wav"]?.count == 44 + 2 * ArchiveBench.sound.count)
+        }
+    }
+
+    @Test func anObjectThatIsThereIsNotReplaced() async throws {
+        let store = try ObjectServer()
+        let bench = try ArchiveBench(store)
+        store.mood = .full
+        _ = try await bench.say()
+        let report = await bench.pipeline.archive()
+        #expect(report.stored == 0)
+        #expect(report.reason?.contains("another object of that name is there") == true)
+        #expect(try bench.queue().count == 1)
+        // It is not tried again at once, and not for ever unless a person asks.
+        let count = store.server.requests.count
+        _ = await bench.pipeline.archive()
+        #expect(store.server.requests.count == count)
+        _ = await bench.pipeline.archive(isAsked: true)
+        #expect(store.server.requests.count > count)
+    }
+
+    @Test func whatFindsNoRoomInTheQueueStaysWhereItIs() async throws {
+        let store = try ObjectServer()
+        let bench = try ArchiveBench(
+            store, limits: SpoolLimits(takes: 1_000, bytes: 1, free: 0))
+        // The first is let in, and stays there.
+        store.mood = .away
+        let first = try await bench.say()
+        let second = try await bench.say()
+        _ = await bench.pipeline.archive()
+        #expect(try bench.queue().map(\.id) == [first])
+        await bench.pipeline.settled()
+        #expect(try bench.spool.take(second.text).audioPath != nil)
+        bench.pipeline.sweep()
+        await bench.pipeline.settled()
+        #expect(try bench.spool.take(second.text).audioPath != nil)
+        store.mood = .kind
+        #expect(await bench.pipeline.archive(isAsked: true).stored == 1)
+        bench.pipeline.sweep()
+        await bench.pipeline.settled()
+        #expect(await bench.pipeline.archive().stored == 1)
+        #expect(store.objects.count == 6)
+    }
+
+    @Test func anEncryptedTakeIsStoredAsItLies() async throws {
+        let key = try EncryptionKey(bytes: Array(1...32))
+        let store = try ObjectServer()
+        let bench = try ArchiveBench(store, key: key)
+        let id = try await bench.say()
+        #expect(await bench.pipeline.archive().stored == 1)
+        let audio = try #require(store["wav.encrypted"])
+        #expect(audio.starts(with: Array("utterenc".utf8)))
+        let known = try #require(store["json.encrypted"])
+        let opened = try key.open(known, for: Array("archive \(id.text) json".utf8))
+        let text = String(decoding: opened, as: UTF8.self)
+        #expect(text.contains(digest(of: audio)))
+        let said = try key.open(
+            try #require(store["txt.encrypted"]), for: Array("archive \(id.text) txt".utf8))
+        #expect(said == Array("well said\n".utf8))
+        // What is stored can be read with the key alone.
+        let path = try bench.folder.write(audio, to: "there")
+        let file = makePlainFile(OwnedDescriptor(taking: open(path, O_RDONLY)))
+        let whole = try EncryptedFile.open(
+            file, size: audio.count, key: key, take: id.text)
+        #expect(whole.audioByteCount == 44 + 2 * ArchiveBench.sound.count)
+        #expect(whole.damage.isEmpty)
+        #expect(store.objects.values.allSatisfy { !$0.contains(Array("well".utf8)) })
+    }
+
+    @Test func anEncryptedTakeIsStoredInTheClearIfThatIsWanted() async throws {
+        let store = try ObjectServer()
+        let bench = try ArchiveBench(
+            store, key: try EncryptionKey(bytes: Array(1...32)), decrypts: true)
+        _ = try await bench.say()
+        #expect(await bench.pipeline.archive().stored == 1)
+        #expect(store["txt"] == Array("well said\n".utf8))
+        #expect(store["wav"]?.starts(with: Array("RIFF".utf8)) == true)
+    }
+
+    @Test func aTakeThatIsRemovedForGoodIsStoredNevertheless() async throws {
+        let store = try ObjectServer()
+        store.mood = .away
+        let key = try EncryptionKey(bytes: Array(1...32))
+        let bench = try ArchiveBench(store, key: key)
+        let id = try await bench.say()
+        _ = await bench.pipeline.archive()
+        await bench.pipeline.settled()
+        try bench.spool.remove(id, forGood: true)
+        store.mood = .kind
+        #expect(await bench.pipeline.archive(isAsked: true).stored == 1)
+        let audio = try #require(store["wav.encrypted"])
+        let path = try bench.folder.write(audio, to: "there")
+        let file = makePlainFile(OwnedDescriptor(taking: open(path, O_RDONLY)))
+        // The key within it was not destroyed with the take.
+        let whole = try EncryptedFile.open(file, size: audio.count, key: key, take: id.text)
+        #expect(whole.damage.isEmpty)
+    }
+
+    @Test(arguments: [
+        "https://store.example/voices/{id}.wav", "https://store.example/voices/{date}.{ext}",
+        "https://store.example/{id}.{ext}/there",
+    ])
+    func anArchiveNeedsAPlaceForEachTake(_ url: String) throws {
+        #expect(throws: ServiceError.self) {
+            try Archive(DeliveryPlan(service: RecognitionService(url: ServiceURL(url))))
+        }
+    }
+}
+
+/// A place that takes files by PUT.
+private final class ObjectServer: Sendable {
+    enum Mood: Sendable {
+        case kind
+        /// It answers 503.
+        case away
+        /// Something else is there wherever an object would go.
+        case full
+    }
+
+    private struct Contents: Sendable {
+        var objects: [String: [UInt8]] = [:]
+        var mood = Mood.kind
+
+        mutating func answer(_ request: RecordedRequest) -> ServerAnswer {
+            if mood == .away { return ServerAnswer(status: 503, text: "") }
+            let known = mood == .full ? [1, 2, 3] : objects[request.target]
+            switch (request.method, known) {
+            case ("HEAD", let object?):
+                let length = HeaderField("Content-Length", "\(object.count)")
+                return ServerAnswer(headers: [length], text: "")
+            case ("PUT", nil):
+                objects[request.target] = request.body
+                return ServerAnswer(status: 201, text: "")
+            case ("PUT", _): return ServerAnswer(status: 412, text: "")
+            default: return ServerAnswer(status: 404, text: "")
+            }
+        }
+    }
+
+    let server: RecordingServer
+    private let contents: Observed<Contents>
+
+    /// The answer to the request of this number waits for the gate.
+    init(stallingAt number: Int = .max, until gate: Gate = Gate()) throws {
+        let contents = Observed(Contents())
+        self.contents = contents
+        let read: [ServerStep] = [.readHead, .readBodyToEnd]
+        let answer = ServerStep.respondBy { request in
+            contents.update { $0.answer(request) }
+        }
+        var scripts: [[ServerStep]] = []
+        if number < .max {
+            scripts = Array(repeating: read + [answer], count: number)
+            scripts.append(read + [.stallUntil(gate), answer])
+        }
+        server = try RecordingServer(scripts: scripts, otherwise: read + [answer])
+    }
+
+    var mood: Mood {
+        get { contents.look { $0.mood } }
+        set { contents.update { $0.mood = newValue } }
+    }
+
+    var objects: [String: [UInt8]] { contents.look { $0.objects } }
+
+    /// The only object of a name with this end.
+    subscript(suffix: String) -> [UInt8]? {
+        let found = objects.filter { $0.key.hasSuffix("." + suffix) }
+        return found.count == 1 ? found.first?.value : nil
+    }
+}
+
+/// A speaker whose words are recognised, and stored in an archive.
+private final class ArchiveBench: Sendable {
+    static let sound: [Int16] = {
+        var random = SeededRandom(seed: 24)
+        return random.noise(count: 16_000)
+    }()
+
+    let folder: TemporaryFolder
+    let spool: Spool
+    let pipeline: Pipeline
+    private let service: RecordingServer
+    private let recording: String
+
+    init(
+        _ store: ObjectServer, in folder: TemporaryFolder? = nil, key: EncryptionKey? = nil,
+        decrypts: Bool = false, limits: SpoolLimits = .standard
+    ) throws {
+        let folder = try folder ?? TemporaryFolder()
+        self.folder = folder
+        recording = try folder.write(WAVBytes.speech(Self.sound), to: "sound.wav")
+        service = try RecordingServer(otherwise: .answer(text: "well said"))
+        var delivery = try Service("webdav").delivery
+        delivery.service.url = try ServiceURL(store.server.url("/voices/{date}/{id}.{ext}"))
+        delivery.retry = FaultBench.quick
+        var archive = try Archive(delivery)
+        archive.decrypts = decrypts
+        spool = Spool(
+            at: folder.path("state"), key: key.map { key in { @Sendable in key } }, limits: limits,
+            retention: .withoutAnsweredAudio, archive: archive)
+        pipeline = try Pipeline(spool: spool)
+    }
+
+    deinit { pipeline.shutDown() }
+
+    /// Says something, and takes the text.
+    func say() async throws -> TakeID {
+        var service = try RecognitionService(url: ServiceURL(service.url("/?token=sesame")))
+        service.add(try Credential(secret: "sesame"))
+        let take = pipeline.start(
+            TakePlan(
+                source: FileReplay(path: recording, pace: .unpaced), service: service,
+                retry: .never))
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "well said")
+        take.release()
+        return take.id
+    }
+
+    /// What the archive is still to get.
+    func queue() throws -> [Utter.KeptTake] { try spool.queue.takes() }
+}
