@@ -47,6 +47,28 @@ import Utter
         return service
     }
 
+    @Test func anArchiveIsNamedAndAskedForByAProgram() async throws {
+        let store = try Service(
+            "s3", words: ["bucket": "voices", "key": "{date}/{id}.{ext}"], token: .given)
+        var archive = try Archive(store.delivery)
+        archive.decrypts = true
+        #expect(throws: ServiceError.self) {
+            try Archive(DeliveryPlan(service: RecognitionService(url: ServiceURL(Self.url))))
+        }
+        let folder = "/tmp/utter-client-\(getpid())-archive"
+        let spool = Spool(at: folder, archive: archive)
+        let pipeline = try Pipeline(spool: spool)
+        defer { pipeline.shutDown() }
+        // Nothing waits, and no folder is made to find that out.
+        let report = await pipeline.archive(isAsked: true)
+        #expect((report.stored, report.waiting) == (0, 0))
+        #expect(report.reason == nil)
+        #expect(access(folder, F_OK) != 0)
+        #expect(throws: TakeStoreError.self) {
+            try spool.export(archived: "/tmp/no-such-file", to: folder + ".wav")
+        }
+    }
+
     @Test func aTakeIsPlannedStartedAndFollowedToItsOutcome() async throws {
         let pipeline = try Pipeline(
             spool: nil)

@@ -66,6 +66,40 @@ struct StorePeerTests {
         }
     }
 
+    @Test(arguments: Peer.Kind.allCases)
+    func anArchiveGetsEachTakeOverAnyLink(_ kind: Peer.Kind) async throws {
+        let peer = try await Peer(kind)
+        let bench = try PeerBench(peer)
+        let service = try RecordingServer(otherwise: .answer(text: "well said"))
+        for offset in [0, 300, 20_000, 64_300, 65_500] {
+            for direction in [LinkFault.Direction.toService, .toClient] {
+                let proxy = try FaultProxy(
+                    to: peer.port, plans: [LinkPlan(LinkFault(.reset, direction, at: offset))])
+                let archive = "voices/\(offset)-\(direction)/{date}/{id}.{ext}"
+                let sent = try bench.start(
+                    ["send", "-q", "--to", service.url(), bench.path("short.wav")], nil,
+                    as: archive, at: proxy.port)
+                let result = try await sent.result()
+                #expect(result.status == .exited(0), "\(result.errorText)")
+                #expect(result.outputText == "well said\n")
+                let rest = try await bench.start(
+                    ["retry", "all"], nil, as: archive, at: proxy.port
+                ).result()
+                #expect(rest.status == .exited(0), "\(rest.errorText)")
+            }
+        }
+        let names = try peer.rclone(["lsf", "-R", "--files-only", peer.object("")])
+        let found = String(decoding: names, as: UTF8.self).split(separator: "\n")
+        #expect(found.count == 30)
+        for name in found where name.hasSuffix(".wav") {
+            try bench.check("short.wav", is: String(name))
+        }
+        for name in found where name.hasSuffix(".txt") {
+            #expect(
+                try peer.rclone(["cat", peer.object(String(name))]) == Array("well said\n".utf8))
+        }
+    }
+
     @Test(arguments: [Peer.Kind.seaweedfs, .moto])
     func anObjectOfAnotherIsNotReplaced(_ kind: Peer.Kind) async throws {
         let peer = try await Peer(kind)
@@ -185,6 +219,9 @@ private final class PeerBench: Sendable {
         }
     }
 
+    func path(_ recording: String) -> String { folder.path(recording) }
+
+    /// Starts `utter`, with an archive if the name has a mark.
     func start(
         _ words: [String], _ recording: String?, as name: String, at port: UInt16
     ) throws -> CommandRun {
@@ -196,6 +233,13 @@ private final class PeerBench: Sendable {
         environment["ALSA_CONFIG_PATH"] = "/dev/null"
         environment["AWS_ACCESS_KEY_ID"] = Peer.user
         environment["AWS_SECRET_ACCESS_KEY"] = Peer.key
+        if name.contains("{id}") {
+            environment["UTTER_ARCHIVE"] = "s3://\(name)"
+            for path in [".config", ".config/utter"] { mkdir(folder.path(path), 0o700) }
+            try folder.write(
+                Array("[archive]\nservice = '\(profile)'\n".utf8),
+                to: ".config/utter/config.toml")
+        }
         var words = words
         if let recording {
             words += [

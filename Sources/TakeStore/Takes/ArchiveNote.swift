@@ -69,6 +69,12 @@ extension TakeManifest {
 extension TakeStore {
     package func hasTake(_ id: TakeID) -> Bool { takes.hasOwnFolder(id.text) }
 
+    /// Whether one more take fits into the queue; looks at each that is there.
+    package func hasRoom(by limits: SpoolLimits) throws(TakeStoreError) -> Bool {
+        let sizes = try ids().compactMap { audioByteCount(of: $0) }
+        return sizes.count < limits.takes && sizes.reduce(0, +) < limits.bytes
+    }
+
     /// Puts an answered take into the queue: durable when this returns, so that the take's own audio
     /// may go.
     ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Cryptography
+package import Cryptography
 internal import Glibc
 package import LinuxPlatform
 
@@ -27,6 +27,37 @@ package struct TakeAudio: Sendable {
         (self.file, self.path, byteCount) = (file, path, file.audioByteCount)
         damage = file.damage
         tornByteCount = file.isFinished ? 0 : size - file.fileByteCount
+    }
+
+    /// Opens an encrypted file, of a take's folder or of an archive.
+    ///
+    /// Blocks on the disk; every frame is read and checked.
+    ///
+    /// - Throws: `SystemError`; with `ENOKEY`, `EKEYREJECTED` or `EKEYREVOKED` when the key is missing,
+    ///   is another one, or is lost within the file.
+    package init(
+        encrypted descriptor: consuming OwnedDescriptor, size: Int, path: String,
+        key: EncryptionKey?, of id: TakeID
+    ) throws(SystemError) {
+        let file = makePlainFile(descriptor)
+        // Its program died before there was a key in it, and with it any audio.
+        guard size >= EncryptedFileHeader.byteCount else {
+            self.init(plain: file, size: 0, path: path)
+            return
+        }
+        let call = "decrypt \(path)"
+        guard let key else { throw SystemError(call: call, code: ENOKEY) }
+        do throws(EncryptionError) {
+            let file = try EncryptedFile.open(file, size: size, key: key, take: id.text)
+            self.init(file, size: size, path: path)
+        } catch {
+            switch error {
+            case .wrongKey: throw SystemError(call: call, code: EKEYREJECTED)
+            case .damaged: throw SystemError(call: call, code: EKEYREVOKED)
+            case .laterVersion: throw SystemError(call: call, code: EPROTONOSUPPORT)
+            case .system(let error): throw error
+            }
+        }
     }
 
     /// A sealed journal of the first bytes, which can only be read.
@@ -99,29 +130,13 @@ extension TakeFolder {
     }
 
     func openAudio(fileName name: String) throws(SystemError) -> TakeAudio {
-        let file = makePlainFile(try folder.openFile(name))
+        let file = try folder.openFile(name)
         let size = try folder.byteCount(of: name)
         let path = "\(path)/\(name)"
         guard name.hasSuffix(Self.encryptedSuffix) else {
-            return TakeAudio(plain: file, size: size, path: path)
+            return TakeAudio(plain: makePlainFile(file), size: size, path: path)
         }
-        // Its program died before there was a key in it, and with it any audio.
-        guard size >= EncryptedFileHeader.byteCount else {
-            return TakeAudio(plain: file, size: 0, path: path)
-        }
-        let call = "decrypt \(path)"
-        guard let key else { throw SystemError(call: call, code: ENOKEY) }
-        do throws(EncryptionError) {
-            let file = try EncryptedFile.open(file, size: size, key: key, take: id.text)
-            return TakeAudio(file, size: size, path: path)
-        } catch {
-            switch error {
-            case .wrongKey: throw SystemError(call: call, code: EKEYREJECTED)
-            case .damaged: throw SystemError(call: call, code: EKEYREVOKED)
-            case .laterVersion: throw SystemError(call: call, code: EPROTONOSUPPORT)
-            case .system(let error): throw error
-            }
-        }
+        return try TakeAudio(encrypted: file, size: size, path: path, key: key, of: id)
     }
 
     /// Cuts off what belongs to no whole frame of an encrypted file.

@@ -23,6 +23,15 @@ public struct TakeID: Sendable, Hashable, Codable {
         self.text = text
     }
 
+    /// Finds a name in another text, such as the path of a file of an archive; nil when it has none.
+    package init?(in text: String) {
+        let words = text.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "-") }
+        guard let id = words.lazy.compactMap({ TakeID(String($0.suffix(28))) }).last else {
+            return nil
+        }
+        self = id
+    }
+
     /// As letters: without i, l, o and u, which are mistaken for others.
     private static let letters = Array("0123456789abcdefghjkmnpqrstvwxyz")
     /// The names of later years have another form.

@@ -167,11 +167,18 @@ public final class Pipeline: Sendable {
     private func carryOn(_ sweep: Sweep) {
         var sweep = sweep
         guard sweep.step() else {
-            guard let archiver, let store = try? spool?.store() else { return }
-            archiver.enqueue(sweep.unarchived, of: store)
-            return archiver.begin()
+            return archive(sweep.unarchived[...])
         }
         sync.perform { [self, sweep] in carryOn(sweep) }
+    }
+
+    /// Puts takes into the queue of the archive, one after the other, and stores what lies there.
+    private func archive(_ ids: ArraySlice<TakeID>) {
+        guard let archiver else { return }
+        // It is open: the takes are in it.
+        guard let id = ids.first, let store = try? spool?.store() else { return archiver.begin() }
+        archiver.enqueue(id, of: store)
+        sync.perform { [self] in archive(ids.dropFirst()) }
     }
 
     /// Ends the loops and waits for them, the disk included.

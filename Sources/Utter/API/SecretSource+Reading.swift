@@ -5,7 +5,8 @@ public import LinuxPlatform
 public import SpeechService
 
 extension SecretSource {
-    /// Reads the secret from a variable of the environment, a file or a credential of systemd.
+    /// Reads the secret from a variable of the environment, a file or a credential of systemd; where
+    /// none of Amazon's variables is set, from its file of credentials.
     ///
     /// For the closure that answers a pipeline's questions: the library itself reads no source. A
     /// file must belong to the user, and no other user may read it; its first line counts, without
@@ -18,7 +19,11 @@ extension SecretSource {
         switch self {
         case .variable(let name):
             guard let value = unsafe getenv(name), unsafe value.pointee != 0 else {
-                throw ReadingError("\(name) is not set")
+                let shared = try await Self.onThread { () throws(ReadingError) in
+                    try SharedCredentials.value(of: name)
+                }
+                guard let shared else { throw ReadingError("\(name) is not set") }
+                return shared
             }
             return unsafe String(cString: value)
         case .file(let path):

@@ -122,8 +122,11 @@ extension DeliveryPlan {
 
     /// The same bytes each time for one take and length.
     func body(of journal: Journal, frames: Int, of id: TakeID) -> RequestBody {
-        body(of: journal, frames, in: frame(of: id))
+        body(of: journal, frames, in: frame(of: id), isStored: sendsParts)
     }
+
+    /// What it sends is a file there.
+    var sendsParts: Bool { if case .parts = service.exchange { true } else { false } }
 
     private func body(
         of journal: Journal, _ frames: Int, in frame: BodyFrame, isStored: Bool = false

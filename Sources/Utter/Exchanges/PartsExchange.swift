@@ -326,6 +326,7 @@ struct PartsExchange: Exchange {
             engines[ended.index].noteProgress()
             standstills = 0
         case (.look, .next(let values)?): return compare(values)
+        case (.look, .unusable?): return isAnother
         default:
             let step = plan.step(of: lane.job)?.name ?? ""
             let reason = "its answer to '\(step)' lacks what the profile captures"
@@ -338,9 +339,12 @@ struct PartsExchange: Exchange {
     private func compare(_ values: [String: String]) -> ExchangeStep {
         let isOurs = values["take"].map { $0 == TakeMark.text } ?? (takenCount > 0)
         let isAsLong = values["size"].map { $0 == "\(recording.byteCount)" } ?? true
-        if isOurs, isAsLong { return .answered }
-        return .failed(
-            .refused(status: 412, message: "another object of that name is there", advice: nil))
+        let isSame = values["digest"].map { $0 == recording.digest ?? $0 } ?? true
+        return isOurs && isAsLong && isSame ? .answered : isAnother
+    }
+
+    private var isAnother: ExchangeStep {
+        .failed(.refused(status: 412, message: "another object of that name is there", advice: nil))
     }
 
     /// Goes on after an answer that moves nothing, but not for ever.

@@ -44,6 +44,7 @@ extension JobStep {
     ) -> (url: ServiceURL, step: StepRequest) {
         let service = delivery.service
         var values = service.words.merging(table.captured) { _, captured in captured }
+        values["digest"] = recording.digest ?? ""
         var piece = PieceRequest(step: self)
         switch job {
         case .whole: piece.end = recording.byteCount

@@ -51,11 +51,9 @@ final class Archiver: Sendable {
     func enqueue(_ manifest: TakeManifest, of folder: TakeFolder) -> Bool {
         do {
             let queue = try spool.queue.store()
-            guard queue.shortage(by: spool.limits) == nil,
-                let entry = manifest.queued(for: archive)
+            guard try queue.hasRoom(by: spool.limits), let entry = manifest.queued(for: archive)
             else { return false }
             try queue.enqueue(entry, of: folder)
-            queue.hasGrown(by: manifest.byteCount ?? 0)
             return true
         } catch {
             // What failed is tried again by the next sweep.
@@ -63,19 +61,17 @@ final class Archiver: Sendable {
         }
     }
 
-    /// Puts takes into the queue that could not be put there when they were answered.
-    func enqueue(_ ids: [TakeID], of store: TakeStore) {
-        for id in ids {
-            // What is gone, in use or cannot be read is left for the next time.
-            guard let folder = try? store.take(id), (try? folder.lock()) == true else { continue }
-            defer { folder.unlock() }
-            guard var manifest = try? folder.manifest(), manifest.isUnarchived,
-                !manifest.isLocked, enqueue(manifest, of: folder)
-            else { continue }
-            manifest.archive?.isQueued = true
-            // In the queue it stays once, however often this is tried.
-            try? folder.save(manifest)
-        }
+    /// Puts a take into the queue that could not be put there when it was answered.
+    func enqueue(_ id: TakeID, of store: TakeStore) {
+        // What is gone, in use or cannot be read is left for the next time.
+        guard let folder = try? store.take(id), (try? folder.lock()) == true else { return }
+        defer { folder.unlock() }
+        guard var manifest = try? folder.manifest(), manifest.isUnarchived,
+            !manifest.isLocked, enqueue(manifest, of: folder)
+        else { return }
+        manifest.archive?.isQueued = true
+        // In the queue it stays once, however often this is tried.
+        try? folder.save(manifest)
     }
 
     /// The pipeline that sends; once.
@@ -113,8 +109,16 @@ final class Archiver: Sendable {
     }
 
     /// Waits until nothing more can be stored now; nil when nothing was tried since the last call.
+    ///
+    /// When the calling task is cancelled, what is under way is left for the next time.
     func rest() async -> ArchiveReport? {
-        await state.withLock { $0.task }?.value
+        if let task = state.withLock({ $0.task }) {
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        }
         return state.withLock { $0.report.take() }
     }
 
@@ -136,6 +140,8 @@ extension Pipeline {
     ///
     /// - Parameter isAsked: whether what the archive has refused lately is tried again, too.
     public func archive(isAsked: Bool = false) async -> ArchiveReport {
+        // What was answered so far is in the queue then.
+        await settled()
         if let report = await archiver?.rest(), !isAsked { return report }
         return await storeQueue(isAsked: isAsked)
     }

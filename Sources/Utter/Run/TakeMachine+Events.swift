@@ -115,6 +115,8 @@ struct RecordingExtent: Sendable, Equatable {
     /// From the first byte that is sent.
     var byteCount = 0
     var isComplete = false
+    /// `Content-Digest` of all of it; nil while that is not known.
+    var digest: String?
 }
 
 /// What is sent of a take, its exchange, and the result.

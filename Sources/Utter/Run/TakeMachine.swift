@@ -74,7 +74,8 @@ struct TakeMachine: Sendable {
         self.delivery = delivery
         savedProgress = delivery.exchange.progress
         self.delivery.extent = RecordingExtent(
-            byteCount: max(0, recorded.byteCount - delivery.start), isComplete: true)
+            byteCount: max(0, recorded.byteCount - delivery.start), isComplete: true,
+            digest: delivery.digest)
         if wantsSecrets { secrets = .wanted }
         phase = .delivering(
             Recorded(end: CaptureEnd(cause: .finished), seal: recorded, instant: .zero))

@@ -20,7 +20,9 @@ extension KnownSettings {
             return archive
         } catch let error as CommandFailure {
             var failure = error
-            failure.message = "archive.to: \(error.message)"
+            let reason =
+                error.message.hasPrefix("--to: ") ? error.message.dropFirst(6) : error.message[...]
+            (failure.message, failure.status) = ("archive.to: \(reason)", .configuration)
             throw failure
         } catch let error as ServiceError {
             throw CommandFailure(
@@ -34,19 +36,21 @@ extension KnownSettings {
 }
 
 extension ArchiveReport {
-    /// What the person is told who waits for it.
+    static let hint = "try it again with: utter flush"
+
+    /// What is left, for a person; nil when nothing is.
+    var waitingLine: String? {
+        guard waiting > 0 else { return nil }
+        let takes = waiting == 1 ? "1 take" : "\(waiting) takes"
+        return "the archive is still to get \(takes)" + (reason.map { ": \($0)" } ?? "")
+    }
+
     var lines: [ToldLine] {
         var lines: [ToldLine] = []
         if stored > 0 {
             lines.append(.line("stored \(stored) \(stored == 1 ? "take" : "takes") in the archive"))
         }
-        if waiting > 0 {
-            let takes = waiting == 1 ? "1 take" : "\(waiting) takes"
-            lines.append(
-                .line(
-                    "the archive is still to get \(takes)" + (reason.map { ": \($0)" } ?? "")))
-            lines.append(.hint("try it again with: utter flush"))
-        }
+        if let waitingLine { lines += [.line(waitingLine), .hint(Self.hint)] }
         return lines
     }
 }

@@ -123,6 +123,18 @@ struct StateCheck: Check {
                         : "\(waiting) recordings wait "
                             + "for their answers", hint: "send them with: utter flush"))
         }
+        do throws(CommandFailure) {
+            _ = try KnownSettings.archive()
+            // As above.
+            let queue = (try? Spool(at: folder).queue.takes()) ?? []
+            var report = ArchiveReport()
+            (report.waiting, report.reason) = (queue.count, queue.lazy.compactMap(\.reason).first)
+            if let line = report.waitingLine {
+                findings.append(.warning(line, hint: ArchiveReport.hint))
+            }
+        } catch {
+            findings.append(.bad(error))
+        }
         return findings.isEmpty ? [.good("recordings are kept in \(folder)/takes")] : findings
     }
 }

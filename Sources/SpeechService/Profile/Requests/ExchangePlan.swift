@@ -123,6 +123,7 @@ extension JobStep {
 extension JobStep.Capture {
     private static let headerMark = "header:"
     private static let elementMark = "xml:"
+    private static let optionalMark = "?"
 
     fileprivate init(
         _ member: (name: String, value: String, place: SettingsPosition), _ table: String
@@ -131,16 +132,18 @@ extension JobStep.Capture {
         guard WordTemplate.isName(name) else {
             throw SettingsError("'\(table).\(name)' is no word", at: member.place)
         }
-        if member.value.hasPrefix(Self.headerMark) {
-            place = .header(member.value.dropFirst(Self.headerMark.count).lowercased())
+        isOptional = member.value.hasSuffix(Self.optionalMark)
+        let text = isOptional ? String(member.value.dropLast()) : member.value
+        if text.hasPrefix(Self.headerMark) {
+            place = .header(text.dropFirst(Self.headerMark.count).lowercased())
             return
         }
-        if member.value.hasPrefix(Self.elementMark) {
-            place = .element(String(member.value.dropFirst(Self.elementMark.count)))
+        if text.hasPrefix(Self.elementMark) {
+            place = .element(String(text.dropFirst(Self.elementMark.count)))
             return
         }
         do throws(ServiceError) {
-            place = .path(try JSONPath(member.value))
+            place = .path(try JSONPath(text))
         } catch {
             throw SettingsError("'\(table).\(name)': \(error.description)", at: member.place)
         }

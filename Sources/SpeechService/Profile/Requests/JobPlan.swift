@@ -45,6 +45,8 @@ package struct JobStep: Sendable, Hashable {
     package struct Capture: Sendable, Hashable {
         var name: String
         var place: ValueCondition.Place
+        /// Without a value the step has succeeded nevertheless.
+        var isOptional = false
     }
 
     package var name: String

@@ -6,7 +6,8 @@ internal import Settings
 /// How a service takes a recording in numbered parts, in any order, and joins them at the end.
 ///
 /// In the texts of a step `{name}` stands for a word, for what `create` has captured, or for
-/// `{number}`, `{tag}` and `{parts}`. A service that takes only whole recordings has no more than
+/// `{number}`, `{tag}` and `{parts}`; `{digest}` is that of the whole recording, and empty while it
+/// is not known. A service that takes only whole recordings has no more than
 /// `whole`.
 package struct PartsPlan: Sendable, Hashable {
     /// One request for the whole recording, when that has at most `smallest` bytes.
@@ -34,7 +35,7 @@ package struct PartsPlan: Sendable, Hashable {
         [whole, create, part, complete, look, abort].compactMap { $0 }
     }
 
-    private static let ownNames = ["number", "tag", "parts"]
+    private static let ownNames = ["number", "tag", "parts", "digest"]
 
     /// Those that nothing here gives a value.
     var words: [String] {

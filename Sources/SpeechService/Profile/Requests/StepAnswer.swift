@@ -84,6 +84,7 @@ extension JobStep {
         var values: [String: String] = [:]
         for capture in captures {
             guard let value = answer.value(at: capture.place).flatMap(Self.text) else {
+                if capture.isOptional { continue }
                 return .unusable(answer.fault(at: capture.place))
             }
             values[capture.name] = value == take ? TakeMark.text : value

@@ -256,11 +256,9 @@ extension TakeFolder {
         }
         var bytes = Array(((manifest.archived?.transcript ?? "") + "\n").utf8)
         if kind == "json" {
-            var isStored = false
-            if case .parts = plan.service.exchange { isStored = true }
             let audio = SentAudio(
                 file, as: codec == .pcm ? .wav : codec, frames: frames,
-                isStored: isStored)
+                isStored: plan.sendsParts)
             bytes = try description(of: manifest, audio, isEncrypted: isClosed)
         }
         if isClosed {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
+internal import Cryptography
 internal import Glibc
 internal import LinuxPlatform
 internal import TakeStore
@@ -27,9 +28,97 @@ extension Spool {
     @discardableResult
     public func export(_ take: KeptTake, to path: String) throws -> String? {
         let (journal, old, report) = try journal(of: take)
+        let frames = try take.manifest.get().frames ?? 0
+        try write(journal, old, frames: frames, of: take.id, to: path)
+        return report
+    }
+
+    /// Copies an encrypted file of an archive in the clear, as `export` does with a take's audio; the
+    /// key is this spool's.
+    ///
+    /// - Parameters:
+    ///   - file: its path, with the take's name in it, and the ending that it had there, such as
+    ///     `wav.encrypted`, `txt.encrypted` or `json.encrypted`.
+    ///   - path: the new file.
+    /// - Returns: what of the audio is silent because it was altered or damaged; nil when nothing is.
+    /// - Throws: as `export`; `TakeStoreError` when the key is missing, or does not open it.
+    @discardableResult
+    public func export(archived file: String, to path: String) throws -> String? {
+        let (journal, codec, report) = try archived(file)
+        guard let codec else {
+            _ = try journal.export(to: path)
+            return nil
+        }
+        try write(journal, codec, frames: 0, of: TakeID(in: file), to: path)
+        return report
+    }
+
+    /// Hands over an encrypted file of an archive in the clear, piece by piece; the rest is as above.
+    package func copy(
+        archived file: String, _ write: (Span<UInt8>) throws -> Void
+    ) throws -> String? {
+        let (journal, _, report) = try archived(file)
+        try copy(journal, write)
+        return report
+    }
+
+    /// Opens a file of an archive; a text has no codec.
+    private func archived(
+        _ file: String
+    ) throws -> (Journal, AudioCodec?, damageReport: String?) {
+        guard let id = TakeID(in: file), file.hasSuffix(TakeFolder.encryptedSuffix) else {
+            throw TakeStoreError.unreadable(
+                take: file,
+                reason: "a file of an archive has the take's id in its name, and ends "
+                    + "in \(TakeFolder.encryptedSuffix)")
+        }
+        guard let key = try store().key else { throw TakeStoreError.keyMissing(take: id.text) }
+        let name = String(file.dropLast(TakeFolder.encryptedSuffix.count))
+        let descriptor = OwnedDescriptor(
+            taking: try retryingInterrupts("open \(file)") {
+                unsafe open(file, O_RDONLY | O_CLOEXEC)
+            })
+        if let kind = ["txt", "json"].first(where: { name.hasSuffix("." + $0) }) {
+            let bytes = try readAll(descriptor.number, limit: 1 << 27)
+            let text: [UInt8]
+            do throws(EncryptionError) {
+                text = try key.open(bytes, for: Array("archive \(id.text) \(kind)".utf8))
+            } catch {
+                throw Self.refusal(error == .wrongKey, id)
+            }
+            let journal = try Journal.inMemory { bytes in
+                bytes = text
+                return false
+            }
+            return (journal, nil, nil)
+        }
+        let size = Int(lseek(descriptor.number, 0, SEEK_END))
+        do throws(SystemError) {
+            let audio = try TakeAudio(
+                encrypted: descriptor, size: size, path: file, key: key, of: id)
+            return (
+                audio.journal(byteCount: audio.byteCount), AudioCodec(fileName: name) ?? .wav,
+                audio.damageReport
+            )
+        } catch {
+            guard error.code == EKEYREJECTED || error.code == EKEYREVOKED else { throw error }
+            throw Self.refusal(error.code == EKEYREJECTED, id)
+        }
+    }
+
+    private static func refusal(_ isOfOtherKey: Bool, _ id: TakeID) -> TakeStoreError {
+        isOfOtherKey
+            ? .keyWrong(take: id.text)
+            : .damaged(take: id.text, reason: "its file in the archive was altered")
+    }
+
+    /// Writes audio to a new file, in the form that the name stands for.
+    private func write(
+        _ journal: Journal, _ old: AudioCodec, frames: Int, of id: TakeID?, to path: String
+    ) throws {
         // A name that says what the file is not would mislead every program that goes by it.
         if Self.foreign.contains(where: path.lowercased().hasSuffix) {
-            throw TakeStoreError.misnamed(take: take.id.text, file: path, holds: old.title)
+            throw TakeStoreError.misnamed(take: id?.text ?? "", file: path, holds: old.title)
         }
         let number = try retryingInterrupts("open \(path)") {
             unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -38,7 +127,6 @@ extension Spool {
         do {
             // Lossy audio is copied rather than encoded twice; the header of any other can say more.
             if let codec = AudioCodec(fileName: path), codec.isLossless || codec != old {
-                let frames = try take.manifest.get().frames ?? 0
                 let encoder = try codec.makeEncoder(frames: frames)
                 try encode(TakeSamples(journal, codec: old), by: encoder, to: file.number)
             } else {
@@ -54,7 +142,6 @@ extension Spool {
             _ = unsafe unlink(path)
             throw error
         }
-        return report
     }
 
     /// Hands over the audio of a take as it is, piece by piece.

@@ -14,9 +14,14 @@ struct ExportCommand: ParsableCommand {
             A name in .wav, .flac or .ogg (Opus) says the format. A name that stands for
             another one, such as .mp3, is refused. A WAV file of more than 4 GiB (37 hours)
             is RF64.
+
+            An encrypted file of an archive, named with a slash or as ending in .encrypted,
+            is copied in the clear: its audio, its text (.txt) or what is known of it (.json).
             """)
 
-    @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
+    @Argument(
+        help: "A part of a take's id, 'last', 'last~2', or an encrypted file of an archive.",
+        completion: .takes)
     var take: String
 
     @Argument(
@@ -28,15 +33,23 @@ struct ExportCommand: ParsableCommand {
     var encryption: EncryptionOptions
 
     func run() throws {
-        let spool = try Spool(encryption)
-        let take = try spool.named(take)
-        if let report = try export(take, of: spool) {
+        if let report = try export(from: try Spool(encryption)) {
             StandardError.line("warning: \(report)")
         }
     }
 
-    private func export(_ take: KeptTake, of spool: Spool) throws -> String? {
+    private func export(from spool: Spool) throws -> String? {
+        let isFile = take.contains("/") || take.hasSuffix(".encrypted")
+        if isFile, unsafe access(take, R_OK) != 0 {
+            let reason = SystemError.last("access").reason
+            throw CommandFailure("'\(take)' cannot be read: \(reason)", status: .noInput)
+        }
         do {
+            if isFile {
+                guard file == "-" else { return try spool.export(archived: take, to: file) }
+                return try spool.copy(archived: take, writeAll)
+            }
+            let take = try spool.named(take)
             guard file == "-" else { return try spool.export(take, to: file) }
             return try spool.copyAudio(of: take, writeAll)
         } catch let error as SystemError where error.code == EEXIST {

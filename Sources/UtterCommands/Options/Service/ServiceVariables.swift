@@ -13,7 +13,9 @@ extension Environment {
     /// The secret that a variable holds, or nil; programs that we run do not get the variable.
     static func secret(_ name: String) -> String? {
         secretNames.withLock { _ = $0.insert(name) }
-        return self[name].flatMap { $0.isEmpty ? nil : $0 }
+        if let value = self[name], !value.isEmpty { return value }
+        // What is wrong with the file is told when the secret is read.
+        return try? SharedCredentials.value(of: name)
     }
 
     /// Where takes are kept: `$XDG_STATE_HOME/utter`, or `~/.local/state/utter`.

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import UtterCommands
+
+/// What a person sees of an archive.
+@Suite struct ArchiveCommandTests {
+    /// A person with a service and an archive.
+    private struct Person {
+        let objects: ObjectServer
+        let service: RecordingServer
+        let bench: Bench
+        var store: RecordingServer { objects.server }
+
+        init() throws {
+            objects = try ObjectServer()
+            service = try RecordingServer(otherwise: .answer(text: "well said"))
+            bench = try Bench(
+                server: service,
+                ["UTTER_ARCHIVE": objects.server.url("/voices/{date}/{id}.{ext}")])
+        }
+    }
+
+    @Test func aTextIsPrintedAndItsRecordingStored() async throws {
+        let own = try Person()
+        let result = try await own.bench.run("send", "-v", Clip.goForward.path)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.outputText == "well said\n")
+        let id = try #require(try own.bench.takes().first?.id)
+        #expect(own.store.requests.map(\.method) == ["PUT", "PUT", "PUT"])
+        let targets = own.store.requests.map(\.target)
+        #expect(targets.allSatisfy { $0.contains("/\(id).") && $0.hasPrefix("/voices/2") })
+        #expect(targets.map { $0.suffix(4) } == [".wav", ".txt", "json"])
+        let types = own.store.requests.map { $0["Content-Type"] }
+        #expect(types == ["audio/wav", "text/plain; charset=utf-8", "application/json"])
+        #expect(own.store.requests.allSatisfy { $0["If-None-Match"] == "*" })
+        let shown = try await own.bench.run("show", "last")
+        #expect(shown.outputText.contains("archive     \(own.store.url())voices/"))
+        #expect(!shown.outputText.contains("not stored yet"))
+        let removed = try await own.bench.run("rm", "-y", "last")
+        #expect(removed.errorText.contains("the archive keeps its copy: \(own.store.url())voices/"))
+    }
+
+    @Test func anArchiveThatIsAwayIsTriedAgainByFlush() async throws {
+        let own = try Person()
+        own.objects.mood = .away
+        let result = try await own.bench.run("send", Clip.goForward.path)
+        // The text is there: nothing has failed.
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "well said\n")
+        #expect(result.errorText.contains("the archive is still to get 1 take: "))
+        #expect(result.errorText.contains("hint: try it again with: utter flush"))
+        let list = try await own.bench.run("list")
+        #expect(list.errorText.contains("the archive is still to get 1 take: "))
+        let json = try await own.bench.run("list", "--json")
+        #expect(json.outputText.contains("\"isQueued\" : true"))
+        let removed = try await own.bench.run("rm", "-y", "--now", "last")
+        #expect(removed.errorText.contains("the archive still gets its copy: "))
+        own.objects.mood = .kind
+        // What the archive has failed with several times has a pause, unless a person asks.
+        let again = try await own.bench.run("retry", "all")
+        #expect(again.status == .exited(0), "\(again.errorText)")
+        #expect(again.errorText.contains("stored 1 take in the archive"))
+        #expect(own.objects.objects.count == 3)
+        #expect(try await own.bench.run("list").errorText == "")
+    }
+
+    @Test func whatIsNoPlaceForAnArchiveIsRefusedBeforeAnythingIsSent() async throws {
+        for (place, reason) in [
+            ("s3://voices/one.wav", "an archive has a place for each take"),
+            ("s3://voices", "an object has a key"),
+            ("ftp://there/{id}.{ext}", "must begin with http"),
+        ] {
+            let own = try Person()
+            let result = try await own.bench.start(
+                ["send", Clip.goForward.path],
+                variables: [
+                    "UTTER_ARCHIVE": place, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
+                ]
+            ).result()
+            #expect(result.status == .exited(78), "\(result.errorText)")
+            #expect(result.errorText.contains("archive.to: "))
+            #expect(result.errorText.contains(reason), "\(result.errorText)")
+            #expect(own.service.requests.isEmpty)
+        }
+    }
+
+    @Test func nothingIsArchivedThatIsNotKept() async throws {
+        let own = try Person()
+        let result = try await own.bench.run("send", "--no-keep", Clip.goForward.path)
+        #expect(result.status == .exited(0))
+        #expect(own.store.requests.isEmpty)
+    }
+
+    @Test func theKeysOfAStoreComeFromItsFileWhereNoVariableIsSet() async throws {
+        let own = try Person()
+        mkdir(own.bench.folder.path(".aws"), 0o700)
+        try own.bench.folder.write(
+            Array(
+                """
+                [other]
+                aws_access_key_id = not
+                aws_secret_access_key = these
+                [default]
+                aws_access_key_id=AKIATEST
+                aws_secret_access_key = hush-hush
+                """.utf8), to: ".aws/credentials")
+        own.bench.makeConfigurationFolder()
+        mkdir(own.bench.folder.path(".config/utter/profiles"), 0o700)
+        try own.bench.folder.write(
+            Array("extends = 's3'\nurl = '\(own.store.url())voices/{key}'\n".utf8),
+            to: ".config/utter/profiles/there.toml")
+        let words = ["send", "-q", "--service", "there", "--to", "s3://voices/a.wav"]
+        let result = try await own.bench.start(
+            words + [Clip.goForward.path], variables: ["UTTER_ARCHIVE": ""]
+        ).result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let signature = own.store.requests.first?["Authorization"] ?? ""
+        #expect(signature.contains("Credential=AKIATEST/"))
+        let half = try await own.bench.start(
+            words + [Clip.goForward.path],
+            variables: ["UTTER_ARCHIVE": "", "AWS_ACCESS_KEY_ID": "AKIAOTHER"]
+        ).result()
+        // The key of one and the name of another open nothing.
+        #expect(half.status == .exited(78), "\(half.errorText)")
+        #expect(!half.errorText.contains("hush"))
+    }
+}
