@@ -8,12 +8,16 @@ package final class ObjectServer: Sendable {
         case kind
         /// It answers 503.
         case away
+        /// It stores what it has not got, and answers 500.
+        case confused
         /// Something else is there wherever an object would go.
         case full
     }
 
     private struct Contents: Sendable {
         var objects: [String: [UInt8]] = [:]
+        /// Said with an object, and told with it.
+        var fields: [String: [HeaderField]] = [:]
         var mood = Mood.kind
 
         mutating func answer(_ request: RecordedRequest) -> ServerAnswer {
@@ -22,10 +26,14 @@ package final class ObjectServer: Sendable {
             switch (request.method, known) {
             case ("HEAD", let object?):
                 let length = HeaderField("Content-Length", "\(object.count)")
-                return ServerAnswer(headers: [length], text: "")
+                return ServerAnswer(
+                    headers: [length] + (fields[request.target] ?? []), text: "")
             case ("PUT", nil):
                 objects[request.target] = request.body
-                return ServerAnswer(status: 201, text: "")
+                fields[request.target] = request.headers.filter {
+                    $0.name.lowercased().hasPrefix("x-amz-meta-")
+                }
+                return ServerAnswer(status: mood == .confused ? 500 : 201, text: "")
             case ("PUT", _): return ServerAnswer(status: 412, text: "")
             default: return ServerAnswer(status: 404, text: "")
             }
@@ -60,6 +68,11 @@ package final class ObjectServer: Sendable {
 
     /// What it has, by their targets.
     package var objects: [String: [UInt8]] { contents.look { $0.objects } }
+
+    /// Waits until it has so many; false when it does not come.
+    package func wait(untilObjects count: Int) async -> Bool {
+        await contents.wait(within: .patience) { $0.objects.count >= count ? true : nil } ?? false
+    }
 
     /// The only object of a name with this end.
     package subscript(suffix: String) -> [UInt8]? {
