@@ -185,41 +185,6 @@ import Testing
         #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
     }
 
-    @Test func nobodyListeningIsStatus75() async throws {
-        let bench = try Bench()
-        let result = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
-        #expect(result.status == .exited(75))
-        #expect(result.errorText.contains("utter: error: cannot connect to http://127.0.0.1:9"))
-        #expect(result.errorText.contains("utter: hint: check the URL and the network\n"))
-        #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
-    }
-
-    @Test(arguments: ["pcm", "wav", "ogg-opus", "flac"])
-    func aKeptTakeIsSentAgainAsTheHintSays(_ format: String) async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "at last"))
-        let bench = try Bench(server: server)
-        _ = try await bench.run(
-            "send", "-c", "retry.never=true", "--format", format, Clip.goForward.path)
-        let take = try #require(try bench.onlyTake())
-        let result = try await bench.run("retry", take.id)
-        #expect(result.status == .exited(0))
-        #expect(result.outputText == "at last\n")
-        #expect(server.requests.last?.body == server.requests.first?.body)
-        #expect(try bench.onlyTake()?.names == ["take.json"])
-    }
-
-    @Test func aKeptTakeIsAFileThatCanBeSentAnywhere() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "at last"))
-        let bench = try Bench(server: server)
-        _ = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
-        let take = try #require(try bench.onlyTake())
-        let result = try await bench.run("send", "\(take.path)/audio.wav")
-        #expect(result.outputText == "at last\n")
-        #expect(server.requests.last?.body == (try Clip.goForward.samples))
-    }
-
     @Test func aCertificateThatNobodyVouchesForIsStatus77() async throws {
         let bench = try Bench()
         let server = try await TLSServer()

@@ -158,7 +158,6 @@ extension TakeEvent {
     var isBegun: Bool { if case .began = self { true } else { false } }
     var isResumed: Bool { if case .resumed = self { true } else { false } }
     var isSent: Bool { if case .sent = self { true } else { false } }
-    var isQuiet: Bool { if case .quiet = self { true } else { false } }
     var signal: SignalState? { if case .signal(let state) = self { state } else { nil } }
     var isConnected: Bool { if case .connected = self { true } else { false } }
     var isRefused: Bool { if case .refused = self { true } else { false } }

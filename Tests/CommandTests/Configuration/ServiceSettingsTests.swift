@@ -223,15 +223,6 @@ import Testing
                 ":1:1: 'service' is the name of one; tables are 'services.NAME'\n"))
     }
 
-    @Test(arguments: ["service = 'opneai'", "[services.mine]\nprofile = 'opneai'"])
-    func aServiceThatThereIsNotIsFoundByTheCheck(_ text: String) async throws {
-        try bench.configure(text)
-        let result = try await bench.run("config", "check")
-        #expect(result.status == .exited(78))
-        #expect(
-            result.errorText.contains("there is no service 'opneai'; did you mean 'openai'?"))
-    }
-
     @Test func aSecretInTheURLIsRefused() async throws {
         try bench.configure(
             "service = 'openai'\nservices.openai.url = 'https://a.example/x?api_key=sk-1'\n")

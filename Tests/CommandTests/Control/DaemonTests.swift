@@ -142,18 +142,6 @@ import Testing
         _ = try await end(daemon)
     }
 
-    @Test func eachTakeHasAConnectionOfItsOwn() async throws {
-        let bench = try ControlBench(.hearing("cold"))
-        let daemon = try await bench.daemon()
-        for number in 0...1 {
-            #expect(try await bench.run("start").status == .exited(0))
-            _ = try #require(await bench.server.wait(untilBytes: 8_000, ofRequest: number))
-            #expect(try await bench.run("stop").outputText == "cold\n")
-        }
-        #expect(bench.server.connectionCount == 2)
-        _ = try await end(daemon)
-    }
-
     @Test func aPreRollBeginsBeforeTheKey() async throws {
         let bench = try ControlBench(.hearing("before"))
         let daemon = try await bench.daemon("--pre-roll", "500ms")

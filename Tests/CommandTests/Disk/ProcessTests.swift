@@ -141,19 +141,6 @@ import Testing
         for take in takes { #expect(try take.samples == RecordTests.samples(32_000)) }
     }
 
-    @Test func oneMicrophoneForTwoIsSaidToBeInUse() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("first"))
-        let bench = try Bench(server: server, microphone: card)
-        let first = try bench.start([])
-        _ = try #require(await server.wait(untilBytes: 8_000))
-        let second = try await bench.run("--device", "uttermic")
-        #expect(second.status == .exited(66))
-        #expect(second.errorText.contains("another program holds it (EBUSY)"))
-        first.signal(SIGUSR1)
-        #expect(try await first.result().outputText == "first\n")
-        #expect(try bench.takes().count == 1)
-    }
-
     /// ALSA's "file" over "null": its ring is always full, and nothing is lost for it.
     @Test func aDeviceWithoutAClockLosesNothing() async throws {
         let server = try RecordingServer.hearing("a file")

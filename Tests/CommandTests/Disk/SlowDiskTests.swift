@@ -68,12 +68,4 @@ import Testing
         #expect(again["Content-Type"] == "audio/wav")
         #expect(again.body.starts(with: sent.body))
     }
-
-    @Test func theTranscriptDoesNotWaitForTheDisk() async throws {
-        let disk = try SlowDisk(delay: .ages)
-        let server = try RecordingServer.hearing("at once")
-        let run = try Bench(server: server, disk.environment).start(["send", Clip.digits.path])
-        #expect(await run.wait(for: "at once\n", in: .output))
-        #expect(try disk.syncs.allSatisfy { !$0.call.hasSuffix("sync") })
-    }
 }

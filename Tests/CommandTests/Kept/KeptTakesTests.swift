@@ -156,22 +156,6 @@ import Testing
         #expect(try take.samples == spoken)
     }
 
-    @Test func aTakeWhoseProgramWasKilledWhileItSentIsInTheList() async throws {
-        let server = try RecordingServer(otherwise: [.readHead, .readOn])
-        let bench = try Bench()
-        let take = try await bench.keep()
-        let run = try bench.start(["retry", take.id, "--to", server.url()])
-        #expect(await server.waitForRequest() != nil)
-        run.signal(SIGKILL)
-        _ = try await run.result()
-        let list = try await bench.run("list")
-        #expect(
-            list.outputText.hasSuffix(
-                "  kept  0:02.7  may have been delivered; "
-                    + "the program ended while it was sending\n"))
-        #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
-    }
-
     @Test func showNamesWhereATakeWentAtLast() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "there"))
         let bench = try Bench()

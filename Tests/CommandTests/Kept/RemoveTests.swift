@@ -115,27 +115,6 @@ import Testing
         #expect(try await bench.run("rm", "--now", second.id).status == .exited(66))
     }
 
-    @Test func aShortDiskGetsItsBytesBackAtOnce() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "kept"))
-        let bench = try Bench(server: server)
-        let (first, second) = (try await bench.keep(), try await bench.keep(.digits))
-        _ = try await bench.run("rm", first.id)
-        #expect(try removed(bench) == [first.id])
-        // More than any disk has: a new take finds no room, and nothing goes, since that does not help.
-        let full = ["UTTER_MIN_FREE": "900T"]
-        _ = try await bench.start(["send", "-q", Clip.digits.path], variables: full).result()
-        #expect(try removed(bench) == [first.id])
-        // Where it would help, it goes; a file without blocks looks as if it did.
-        let audio = bench.folder.path("state/utter/removed/\(first.id)/audio.wav")
-        try #require(truncate(audio, 8 << 40) == 0)
-        let short = ["UTTER_MIN_FREE": "5T"]
-        _ = try await bench.start(["send", "-q", Clip.digits.path], variables: short).result()
-        #expect(try removed(bench).isEmpty)
-        let result = try await bench.start(["rm", second.id], variables: full).result()
-        #expect(result.errorText.hasPrefix("utter: removed for good: \(second.id), "))
-        #expect(try removed(bench).isEmpty)
-    }
-
     @Test func aDayLaterItIsGoneAndItsKeyWithIt() async throws {
         let clock = try ClockJump()
         let bench = try Bench(clock.environment)

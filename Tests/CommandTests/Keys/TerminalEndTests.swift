@@ -192,14 +192,4 @@ import Testing
         let result = try await one.result()
         #expect(first.isAsBefore(result.screen))
     }
-
-    /// A window that is closed takes no codes and gives no keys.
-    @Test func aTerminalThatIsGoneKeepsTheTake() async throws {
-        let (server, bench, window) = try stage(.plain)
-        let run = try window.start(bench)
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        run.hangUp()
-        #expect(try await run.result().status == .exited(129))
-        #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
-    }
 }

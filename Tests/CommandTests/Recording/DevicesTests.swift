@@ -66,23 +66,6 @@ import Testing
         #expect(card.account.opens == 0)
     }
 
-    @Test(arguments: ["virtual micro", "MIC", "uttermic"])
-    func aPartOfANameOrDescriptionIsEnough(_ part: String) async throws {
-        let card = try VirtualMicrophone()
-        let server = try RecordingServer.hearing("named")
-        // "mic" is in two of them, which are asked for apart.
-        let bench = try Bench(server: server, microphone: card)
-        let result = try await bench.run("--device", part, "--for", "100ms")
-        guard part != "uttermic" else {
-            #expect(result.outputText == "named\n")
-            return
-        }
-        #expect(result.status == .exited(66))
-        #expect(
-            result.errorText.contains(
-                "'\(part)' does not name one microphone: it may be default, uttermic\n"))
-    }
-
     @Test func aPartThatOneDeviceHasIsThatDevice() async throws {
         let bench = try Bench(microphone: try VirtualMicrophone())
         let result = try await bench.run("--device", "of NOBODY", "--for", "100ms")
