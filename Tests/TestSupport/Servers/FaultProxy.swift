@@ -53,11 +53,6 @@ package final class FaultProxy: Sendable {
     /// Lets connections succeed again, from when this returns.
     package func mend() async { await core.setCut(false) }
 
-    /// Gives further connections these plans, before those that are left.
-    package func plan(_ plans: LinkPlan...) {
-        core.state.update { $0.plans = plans[...] + $0.plans }
-    }
-
     /// Closes all connections and joins all threads; a second call does nothing.
     package func stop() {
         core.stop.signal()

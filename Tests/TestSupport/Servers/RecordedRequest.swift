@@ -94,16 +94,6 @@ package struct RecordedRequest: Sendable {
         return all.count == 1 ? all.first : nil
     }
 
-    /// The bytes of one chunk.
-    package func bytes(of chunk: RecordedChunk) -> ArraySlice<UInt8> {
-        body[chunk.offset..<chunk.offset + chunk.byteCount]
-    }
-
-    /// When the body's byte at `offset` had been read with all of its chunk; nil when it has not.
-    package func arrival(ofByte offset: Int) -> MonotonicTime? {
-        chunks.first { offset < $0.offset + $0.byteCount }?.endedAt
-    }
-
     private func part(_ number: Int) -> String {
         let parts = requestLine.split(separator: " ", omittingEmptySubsequences: false)
         return number < parts.count ? String(parts[number]) : ""

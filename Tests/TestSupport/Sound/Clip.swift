@@ -19,10 +19,6 @@ package struct Clip: Sendable, Hashable, CustomStringConvertible {
     package static let cards = Clip(
         name: "cards-three", transcript: "eight of spades four of clubs seven of hearts")
 
-    /// 3.29 s.
-    package static let novel = Clip(
-        name: "librivox-0930", transcript: "he might even have been made amiable himself")
-
     /// 11.00 s, with a LIST chunk before the data.
     package static let speech = Clip(
         name: "jfk",
@@ -30,9 +26,6 @@ package struct Clip: Sendable, Hashable, CustomStringConvertible {
             and so my fellow americans ask not what your country can do for you ask what you can \
             do for your country
             """)
-
-    /// All of them.
-    package static let all = [goForward, digits, cards, novel, speech]
 
     /// Where the file is.
     package var path: String { SourceTree.path("samples/\(name).wav") }

@@ -117,15 +117,6 @@ package final class RecordingServer: Sendable {
         }
     }
 
-    /// Waits until so many connections have been accepted.
-    ///
-    /// - Returns: false when `limit` has passed before.
-    package func wait(
-        untilConnections count: Int, within limit: Duration = .patience
-    ) async -> Bool {
-        await core.state.wait(within: limit) { $0.connectionCount >= count ? true : nil } ?? false
-    }
-
     /// Closes all connections and joins all threads; a second call does nothing.
     package func stop() {
         core.stop.signal()
