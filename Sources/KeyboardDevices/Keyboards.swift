@@ -8,11 +8,9 @@ package import LinuxPlatform
 /// Belongs to one thread.
 package final class Keyboards {
     package enum Event: Equatable, Sendable {
-        /// What the key means now.
         case key(HeldKey.Meaning, at: ContinuousClock.Instant)
         /// A keyboard is read from now on.
         case found(name: String)
-        /// A keyboard is gone.
         case gone(name: String)
     }
 

@@ -10,7 +10,6 @@ extension RecorderMachine {
         case asked(ControlRequest, ControlClientID?)
         /// The dictation has carried out a request; nil after its end.
         case carriedOut(ControlRequest, Dictation.Reply?, ControlClientID?)
-        /// The dictation began the take of a number.
         case began(Int, TakeID)
         /// The dictation could not begin a take.
         case failed(ControlFailure)

@@ -54,7 +54,6 @@ import Testing
         #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
     }
 
-    /// An answer, and what follows from it.
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var script: [ServerStep]

@@ -15,7 +15,6 @@ import Testing
     private static let waiting = kept + dead
     /// Takes that are always looked at, since they may have got audio since the note.
     private static let newest = 32
-    /// Names that a take's audio may have.
     private static let audioNames = 6
     /// The most looks at takes that one which begins and ends may cost.
     private static let looks = 5 * (waiting + released + newest * audioNames)

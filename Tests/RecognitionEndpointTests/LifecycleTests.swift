@@ -5,7 +5,6 @@ import Testing
 
 @testable import RecognitionEndpoint
 
-/// How the endpoint starts and stops.
 @Suite struct LifecycleTests {
     // MARK: - Starting
 

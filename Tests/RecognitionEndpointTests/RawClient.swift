@@ -20,7 +20,6 @@ final class RawClient: @unchecked Sendable {
     private let socket: OwnedDescriptor
     private var received: [UInt8] = []
 
-    /// Connects to the loopback interface.
     init(port: Int) throws {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let number = Glibc.socket(AF_INET, type, 0)
@@ -44,7 +43,6 @@ final class RawClient: @unchecked Sendable {
 
     // MARK: - Sending
 
-    /// Sends bytes as they are.
     func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -65,7 +63,6 @@ final class RawClient: @unchecked Sendable {
         try send(Array((lines + ["", ""]).joined(separator: "\r\n").utf8))
     }
 
-    /// Sends one chunk of a body.
     func sendChunk(_ bytes: some Sequence<UInt8>) throws {
         let bytes = Array(bytes)
         try send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8))
@@ -89,7 +86,6 @@ final class RawClient: @unchecked Sendable {
         var fields: [String: String]
     }
 
-    /// Reads the head of the next answer.
     func readHead() throws -> Head {
         let first = try readLine().split(separator: " ")
         guard first.count > 1, let status = Int(first[1]) else { throw Failure.ended }
@@ -110,7 +106,6 @@ final class RawClient: @unchecked Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Reads the whole body of an answer.
     func readBody(_ head: Head) throws -> String {
         if let length = head.fields["content-length"].flatMap({ Int($0) }) {
             return String(decoding: try read(length), as: UTF8.self)
@@ -123,7 +118,6 @@ final class RawClient: @unchecked Sendable {
         }
     }
 
-    /// Reads a whole answer.
     func readAnswer() throws -> (head: Head, body: String) {
         let head = try readHead()
         return (head, try readBody(head))

@@ -5,7 +5,6 @@ import Testing
 
 @testable import RecognitionEndpoint
 
-/// What is said of requests when they are over.
 @Suite struct ServedRequestTests {
     /// Runs an endpoint while `body` runs, and takes its records of so many requests.
     private func records(

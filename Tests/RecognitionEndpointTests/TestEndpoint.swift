@@ -4,7 +4,6 @@ import TestSupport
 
 @testable import RecognitionEndpoint
 
-/// An endpoint that runs for one test.
 enum TestEndpoint {
     /// Runs an endpoint with the demo grammar while `body` runs.
     static func run<Value>(
@@ -52,17 +51,13 @@ enum TestEndpoint {
     }
 }
 
-/// The recordings of the package.
 enum Samples {
-    /// The folder of the recordings.
     static let folder =
         #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
         .joined(separator: "/") + "/samples"
 
-    /// The path of the grammar for them.
     static let grammar = folder + "/grammar/demo.gram"
 
-    /// A recording as a WAV file.
     static func wav(_ name: String) throws -> [UInt8] {
         try readFile("\(folder)/\(name).wav")
     }

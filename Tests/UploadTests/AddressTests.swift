@@ -6,7 +6,6 @@ import Testing
 @testable import SpeechService
 @testable import Upload
 
-/// Which address a connection goes to.
 @Suite struct AddressTests {
     @Test func aNameGetsTheAddressThatIsGiven() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))

@@ -6,7 +6,6 @@ import Testing
 @testable import SpeechService
 @testable import Upload
 
-/// Proxies on the way, by tinyproxy.
 @Suite struct ProxyTests {
     private func upload(
         to url: String, by proxy: String, login: String? = nil, _ certificate: String? = nil

@@ -60,7 +60,6 @@ final class Upload: Sendable {
 
     func cancel() { loop.cancel(id) }
 
-    /// Waits for the end.
     func result(within limit: Duration = .patience) async -> TransferResult? {
         await recorder.record.wait(within: limit) { $0.results.first }
     }
@@ -71,7 +70,6 @@ final class Upload: Sendable {
     }
 }
 
-/// A journal as what a body is made of.
 struct JournalSource: BodySource {
     let journal: Journal
     var byteCount: Int { journal.byteCount }
@@ -94,7 +92,6 @@ func bytes(_ count: Int, from start: Int = 0) -> [UInt8] {
 }
 
 extension SeededRandom {
-    /// Random bytes.
     mutating func bytes(_ count: Int) -> [UInt8] {
         let words = (0..<(count + 7) / 8).map { _ in next() }
         return words.withUnsafeBytes { Array($0[..<count]) }

@@ -12,9 +12,7 @@ internal import UtterTerminal
 final class KeySession: Sendable {
     private let trigger: any KeyTrigger
     private let talk: KeyTalk
-    /// Why it ends.
     private let end = Settlement<Result<ExitStatus, CommandFailure>>()
-    /// Whether it was asked to end.
     private let isEnding = Atomic(false)
 
     init(

@@ -15,7 +15,6 @@ struct UploadManifest: Codable, Sendable, Equatable {
     var peer = ""
     /// The number of bytes of the whole; nil until a request says so.
     var length: Int?
-    /// Whether all bytes are here.
     var isWhole = false
     /// In seconds since 1970.
     var expiry = 0

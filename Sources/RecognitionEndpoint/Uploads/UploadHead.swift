@@ -68,7 +68,6 @@ struct UploadHead: Sendable, Equatable {
         return fields[.contentType].flatMap { $0 == "application/offset+octet-stream" ? nil : $0 }
     }
 
-    /// What `OPTIONS` is answered with.
     static func options(_ configuration: RecognitionEndpointConfiguration) -> HTTPResponse {
         let limit = configuration.maximumBodyByteCount
         let age = configuration.uploadLifetime.components.seconds

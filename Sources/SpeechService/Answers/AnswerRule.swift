@@ -35,7 +35,6 @@ public struct AnswerRule: Sendable, Hashable {
     static let events = AnswerRule(framing: .events)
     static let subtitles = AnswerRule(framing: .subtitles)
 
-    /// One JSON document.
     static func json(path: JSONPath) -> AnswerRule {
         AnswerRule(
             framing: .json,

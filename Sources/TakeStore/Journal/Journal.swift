@@ -94,7 +94,6 @@ package final class Journal: Sendable {
     package enum Read: Sendable, Equatable {
         /// At least one byte, at the start of the buffer.
         case bytes(Int)
-        /// No byte at that offset yet.
         case nothingYet
         /// The journal is sealed before that offset.
         case end

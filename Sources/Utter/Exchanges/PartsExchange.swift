@@ -30,7 +30,6 @@ struct PartsExchange: Exchange {
         var url: ServiceURL?
     }
 
-    /// A request that has ended.
     private struct Ended {
         let lane: Lane
         let index: Int

@@ -14,7 +14,6 @@
 /// it. Commands start and stop as they say. All of them may come twice, late or never. A machine
 /// that listens again begins the next take itself once silence has ended one.
 struct TalkMachine: Sendable {
-    /// What has happened.
     enum Event: Sendable, Equatable {
         /// What a person does; of a key, with the name that tells it from others.
         case input(Dictation.Input, key: String = "")

@@ -114,6 +114,5 @@ enum TextSink: Sendable, Equatable {
 }
 
 extension SystemError {
-    /// Whether the disk has no room.
     var isOfRoom: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
 }

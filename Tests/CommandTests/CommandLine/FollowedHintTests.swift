@@ -9,7 +9,6 @@ import Testing
 @testable import UtterCommands
 
 extension String {
-    /// How a hint names the take of this id.
     var asInHints: String { TakeID(self)?.shortName ?? self }
 }
 

@@ -4,7 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the file of settings says of one service.
 @Suite struct ServiceSettingsTests {
     private let server: RecordingServer
     private let bench: Bench

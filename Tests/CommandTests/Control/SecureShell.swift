@@ -39,7 +39,6 @@ struct SecureShell: Sendable {
         try folder.write(Array(configuration.utf8), to: "sshd_config")
     }
 
-    /// A path for the socket on the other machine.
     var socket: String { folder.path("desk") }
 
     /// What `ssh` is told to run a line of shell there.

@@ -11,7 +11,6 @@ import TestSupport
 final class VirtualLoudspeaker: Sendable {
     private let folder: TemporaryFolder
 
-    /// Connects a loudspeaker.
     init() throws {
         folder = try TemporaryFolder()
         try ForeignTool("cc").run([

@@ -28,7 +28,6 @@ final class KeyboardBench: Sendable {
         #expect(await control.isAnswered())
     }
 
-    /// Whether the daemon has ended.
     var hasDaemonEnded: Bool { running.withLock { $0?.status != nil } }
 
     /// Starts `utter keys --evdev`, and waits until it watches the key.

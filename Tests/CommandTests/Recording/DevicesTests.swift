@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-/// `utter devices`.
 @Suite struct DevicesTests {
     @Test func theDefaultComesFirstAndEachIsOneLine() async throws {
         let result = try await Bench(microphone: try VirtualMicrophone()).run("devices")

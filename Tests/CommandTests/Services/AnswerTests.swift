@@ -68,7 +68,6 @@ import Testing
         var type: String
         var beginning: String
         var piece: String
-        /// What is said of it.
         var error: String
     }
 

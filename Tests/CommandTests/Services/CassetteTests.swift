@@ -7,7 +7,6 @@ import Testing
 
 @testable import Cassettes
 
-/// `--cassette` and `utter serve --cassette`.
 @Suite struct CassetteCommandTests {
     @Test func whatIsRecordedIsReplayed() async throws {
         let server = try RecordingServer(

@@ -31,7 +31,6 @@ struct ProfileConversation {
         }
     }
 
-    /// The file with other requests.
     func file(with requests: [String]) -> String {
         var parts = [setting.joined(separator: "\n")]
         for (request, answer) in zip(requests, answers) { parts += [request, answer] }

@@ -51,7 +51,6 @@ extension JournalFile {
         }
     }
 
-    /// One read.
     func piece(at offset: Int, _ limit: Int) throws -> [UInt8] {
         var buffer = [UInt8](repeating: 0xEE, count: limit)
         let count = try buffer.withUnsafeMutableBytes { try read(at: offset, into: $0) }

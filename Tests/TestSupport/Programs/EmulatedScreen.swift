@@ -22,7 +22,6 @@ package struct EmulatedScreen {
         var isWrapped = false
     }
 
-    /// What was scrolled out at the top.
     package var scrolledOut: [String] { history.map { Self.text($0) } }
 
     /// The rows of the window from the top to the last that is not empty, without blanks at the end.
@@ -53,14 +52,12 @@ package struct EmulatedScreen {
     private var size: (columns: Int, rows: Int)
     private var wraps = true
 
-    /// Opens an empty window.
     package init(columns: Int, rows: Int) {
         // Without it the library knows ASCII only.
         setlocale(LC_CTYPE, "C.UTF-8")
         size = (columns, rows)
     }
 
-    /// Shows what a program has written.
     package mutating func show(_ text: String) {
         var rest = text.unicodeScalars[...]
         while let scalar = rest.popFirst() {

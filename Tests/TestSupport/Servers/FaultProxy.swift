@@ -10,8 +10,6 @@ package import LinuxPlatform
 package final class FaultProxy: Sendable {
     private let core: FaultProxyCore
     private let acceptor: JoinableThread
-
-    /// The port on 127.0.0.1.
     package let port: UInt16
 
     /// Opens the socket and begins to forward.
@@ -36,10 +34,8 @@ package final class FaultProxy: Sendable {
 
     deinit { stop() }
 
-    /// The URL of a path on the service, by way of this proxy.
     package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// How many connections have been accepted.
     package var connectionCount: Int { core.state.look { $0.accepted } }
 
     /// How many bytes of the request, and of the answer, have passed through connection `number`.

@@ -30,6 +30,5 @@ package struct Clip: Sendable, Hashable, CustomStringConvertible {
     /// Where the file is.
     package var path: String { SourceTree.path("samples/\(name).wav") }
 
-    /// The name.
     package var description: String { name }
 }

@@ -8,19 +8,16 @@ import TestSupport
 
 /// A transport without a network: each request ends as the test's script says.
 final class ScriptedTransport: Transport {
-    /// How one request ends.
     struct Ending: Sendable {
         var result: TransferResult
         /// The body of the answer, of type `text/plain`.
         var answer = ""
 
-        /// A whole body, and an answer to it.
         static func answered(_ text: String) -> Ending {
             Ending(result: TransferResult.test(.answered, status: 200), answer: text)
         }
     }
 
-    /// A request that was made, and the pauses before it.
     struct Made: Sendable {
         let request: TransferRequest
         let pause: Duration
@@ -37,7 +34,6 @@ final class ScriptedTransport: Transport {
 
     init(_ script: [Ending]) { state = Mutex(State(script: script)) }
 
-    /// The requests so far.
     var made: [Made] { state.withLock { $0.made } }
 
     func start(

@@ -138,7 +138,6 @@ import Testing
     }
 }
 
-/// How many connections parts have, and how long parts are.
 @Suite struct PartsPaceTests {
     /// Sends parts for which each of `count` connections has `rate(count)` bytes a second.
     private func laneCount(after parts: Int, rate: (Int) -> Double) -> Int {

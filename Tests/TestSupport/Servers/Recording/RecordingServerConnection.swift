@@ -5,7 +5,6 @@ internal import LinuxPlatform
 
 /// One connection of a `RecordingServer`; made and used on its own thread.
 final class RecordingServerConnection {
-    /// How reading the body goes on.
     private enum BodyPlace {
         case none
         case chunked(ChunkedBodyReader)
