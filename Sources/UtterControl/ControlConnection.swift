@@ -20,7 +20,7 @@ final class ControlConnection {
         case asked
         /// The end of a take, which it waits for.
         case waiting
-        /// Changes, for as long as it is there.
+        /// Changes, until it leaves.
         case following
         /// Its word that it has printed the result.
         case printing
@@ -102,7 +102,7 @@ final class ControlConnection {
         if isHungUp { (isLost, hasFinished) = (true, true) }
     }
 
-    /// The next line that it has sent, or why there is none; nil as long as it may come.
+    /// The next line that it has sent, or why there is none; nil while it may still come.
     func nextLine() -> Result<[UInt8], ControlMistake>? {
         if let line = input.next() { return .success(line) }
         return input.isTooLong ? .failure(.tooLong) : nil

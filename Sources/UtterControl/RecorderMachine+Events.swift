@@ -80,7 +80,7 @@ extension RecorderMachine {
         var conclusion: TakeConclusion?
         var isPrinted = false
 
-        /// Whether its text waits for one who asks for it.
+        /// Whether its text waits for a client.
         var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.answer.text != nil }
 
         /// The client whose key has begun it, until the take was stopped or is over.

@@ -60,7 +60,7 @@ final class KeySession: Sendable {
         case .line, .key: break
         case .cancel: leave(.cancelled)
         case .leave(let signal): leave(signal == SIGHUP ? .hungUp : .terminated)
-        // The one who has the socket keeps what is not printed here.
+        // The recorder keeps what is not printed here.
         case .leaveNow: exit(ExitStatus.terminated.rawValue)
         }
     }

@@ -73,7 +73,7 @@ enum Beginning: Sendable, Equatable {
     case request(ExchangeRequest)
     /// Waits until the recording is complete.
     case sealed
-    /// Waits for so many bytes of it.
+    /// Waits for this many bytes of it.
     case growth(to: Int)
     /// There is nothing to do before another lane has ended.
     case idle
@@ -98,7 +98,7 @@ struct ExchangeRequest: Sendable, Equatable {
     /// Of an upload whose URL is a secret, that of its service.
     var shownURL: String { (upload?.shownURL ?? url).description }
     var upload: UploadRequest? { if case .upload(let use)? = step?.use { use } else { nil } }
-    /// Nil for a request that is none of parts.
+    /// Nil for a request that sends no part.
     var piece: PieceRequest? { if case .piece(let use)? = step?.use { use } else { nil } }
     /// The head says the digest of the body, which is a part.
     var wantsDigest: Bool { piece != nil && carriesRecording }

@@ -21,7 +21,7 @@ struct PartsTable: Sendable, Equatable {
         case now(Job)
         /// When the recording is complete.
         case sealed
-        /// When so many bytes of it are there.
+        /// When this many bytes of the recording are there.
         case growth(to: Int)
         case idle
     }

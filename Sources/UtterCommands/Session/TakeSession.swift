@@ -48,7 +48,7 @@ package struct TakeSession {
     /// Whether each text stands behind the name of its file.
     var namesTexts = false
 
-    /// Whether a take that the disk does not keep is none.
+    /// Whether no take may run that the disk does not keep.
     var requiresKeep = false
 
     /// Prepares to run takes.

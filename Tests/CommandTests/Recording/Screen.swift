@@ -2,7 +2,7 @@
 
 import TestSupport
 
-/// What a terminal shows after bytes were written to it: the few controls that `utter` may use.
+/// What a terminal of any height shows after bytes were written to it.
 struct Screen {
     private var window: EmulatedScreen
 

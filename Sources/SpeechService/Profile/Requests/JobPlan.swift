@@ -84,7 +84,7 @@ package struct JobStep: Sendable, Hashable {
         guard let scheme = beginning.firstRange(of: "://") else { return nil }
         let host = beginning[scheme.upperBound...].prefix { $0 != "/" }
         guard !host.contains("{") else { return nil }
-        // One that is none has been refused when it was read.
+        // What is not a URL was refused when the profile was read.
         return try? Origin("\(beginning[..<scheme.upperBound])\(host)")
     }
 
@@ -104,7 +104,7 @@ extension JobStep {
     ///
     /// - Parameters:
     ///   - service: the service's URL, of which the step's own may be a reference.
-    ///   - value: the value of a name.
+    ///   - values: those of the names.
     /// - Returns: the URL, without the service's secrets.
     /// - Throws: `ServiceError` when it is none.
     package func target(
