@@ -7,23 +7,12 @@ internal import NIOCore
 internal import Synchronization
 
 struct CassetteExchange: Sendable {
-    private let request: Request
-    private let connection: Connection
-    private let tape: CassetteTape
-    private let speed: CassetteServer.Speed
-    private let onRequest: @Sendable (CassetteServer.Served) -> Void
+    let request: Request
+    let connection: Connection
+    let tape: CassetteTape
+    let speed: CassetteServer.Speed
+    let onRequest: @Sendable (CassetteServer.Served) -> Void
     private let began = ContinuousClock.now
-
-    init(
-        _ request: Request, on connection: Connection, tape: CassetteTape,
-        speed: CassetteServer.Speed, onRequest: @escaping @Sendable (CassetteServer.Served) -> Void
-    ) {
-        self.request = request
-        self.connection = connection
-        self.tape = tape
-        self.speed = speed
-        self.onRequest = onRequest
-    }
 
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         let headers = request.headers.map { CassetteField($0.name.canonicalName, $0.value) }

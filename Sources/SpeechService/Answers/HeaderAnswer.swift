@@ -80,12 +80,7 @@ struct HeaderTranscript: Sendable, Hashable {
 
     var name: String
     /// The last step first.
-    var coding: [Coding]
-
-    init(name: String, coding: [Coding] = []) {
-        self.name = name
-        self.coding = coding
-    }
+    var coding: [Coding] = []
 }
 
 enum Inflation {

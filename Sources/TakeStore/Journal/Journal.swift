@@ -270,11 +270,6 @@ package struct JournalCondition: Sendable, Equatable {
         package var error: SystemError
         /// Nil when unknown.
         package var freeByteCount: Int?
-
-        init(error: SystemError, freeByteCount: Int?) {
-            self.error = error
-            self.freeByteCount = freeByteCount
-        }
     }
 }
 

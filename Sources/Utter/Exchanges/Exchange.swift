@@ -121,7 +121,7 @@ struct StepRequest: Sendable, Equatable {
     /// Nil is the recording.
     var content: Content?
     /// Those of the service.
-    var carriesSecrets: Bool
+    var carriesSecrets = false
     var use: Use
 
     struct Content: Sendable, Equatable {

@@ -203,7 +203,9 @@ final class Recorder: Sendable {
             let isWanted = session.pipeline.mayWriteElsewhere
             conclusion.answer.lines?.append(
                 contentsOf:
-                    Rescue(take, outcome, by: take.delivery, isWanted: isWanted).saveUnasked())
+                    Rescue(
+                        take: take, outcome: outcome, plan: take.delivery, isWanted: isWanted
+                    ).saveUnasked())
         }
         if conclusion.answer.exit == ExitStatus.tokenRefused.rawValue {
             plans.withLock { $0.forgetSecrets() }
