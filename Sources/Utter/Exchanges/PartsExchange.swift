@@ -117,9 +117,7 @@ struct PartsExchange: Exchange {
         request.url = lane.url ?? own.url
         request.saysLength = true
         request.step = own.step
-        let origin = request.url.origin
-        request.step?.carriesSecrets =
-            origin == delivery.service.url.origin || delivery.redirectOrigins.contains(origin)
+        request.step?.carriesSecrets = delivery.trusts(request.url.origin)
         return request
     }
 

@@ -44,8 +44,7 @@ struct TokenFirst: Exchange {
         // No attempt to deliver the take: the number is that of what follows.
         request.number = exchange.request.number
         request.step = StepRequest(
-            method: use.method, content: StepRequest.Content(), carriesSecrets: false,
-            use: .token(use))
+            method: use.method, content: StepRequest.Content(), use: .token(use))
         return request
     }
 

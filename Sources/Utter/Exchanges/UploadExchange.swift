@@ -73,7 +73,7 @@ struct UploadExchange: Exchange {
         fingerprint = delivery.fingerprint(with: [kind.rawValue, "\(delivery.service.body)"])
         guard let progress, progress.plan == fingerprint, let text = progress.values["upload"],
             // A text that does not parse leads nowhere.
-            let url = try? ServiceURL(text), isAllowed(url)
+            let url = try? ServiceURL(text), delivery.trusts(url.origin)
         else { return }
         upload = Resource(url: url)
         sent = progress.values["sent"].flatMap { Int($0) } ?? .max
@@ -81,11 +81,6 @@ struct UploadExchange: Exchange {
         mayBeTaken = progress.unknown != nil
         self.takenBefore = max(0, takenBefore - (mayBeTaken ? 1 : 0))
         go(to: .ask)
-    }
-
-    private func isAllowed(_ url: ServiceURL) -> Bool {
-        url.origin == delivery.service.url.origin
-            || delivery.redirectOrigins.contains(url.origin)
     }
 
     // MARK: - The request
@@ -171,7 +166,8 @@ struct UploadExchange: Exchange {
         limit = UploadAnswer.limit(in: head) ?? limit
         guard upload == nil, let location = head.header("location"),
             // A text that does not parse leads nowhere.
-            let url = try? engine.request.url.resolving(location: location), isAllowed(url)
+            let url = try? engine.request.url.resolving(location: location),
+            delivery.trusts(url.origin)
         else { return }
         upload = Resource(url: url)
         engine.knowsOutcome = true
