@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 import TestSupport
 
 @testable import LinuxPlatform
@@ -8,8 +9,7 @@ import TestSupport
 /// An HTTP client that sends exactly the bytes that a test wants, and waits no longer than tests do.
 ///
 /// Its calls block; use it inside of `onThread`.
-final class RawClient: @unchecked Sendable {
-    /// What came instead of an answer.
+final class RawClient: Sendable {
     enum Failure: Error, Equatable {
         case connectionRefused
         case timeout
@@ -18,7 +18,7 @@ final class RawClient: @unchecked Sendable {
     }
 
     private let socket: OwnedDescriptor
-    private var received: [UInt8] = []
+    private let received = Mutex<[UInt8]>([])
 
     init(port: Int) throws {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -129,27 +129,32 @@ final class RawClient: @unchecked Sendable {
             do {
                 try receive()
             } catch Failure.ended {
-                defer { received = [] }
-                return received
+                return received.withLock { received in
+                    defer { received = [] }
+                    return received
+                }
             }
         }
     }
 
     private func readLine() throws -> String {
         while true {
-            if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
-                let line = received[..<end].filter { $0 != UInt8(ascii: "\r") }
-                received.removeSubrange(...end)
-                return String(decoding: line, as: UTF8.self)
+            let line = received.withLock { received -> [UInt8]? in
+                guard let end = received.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+                defer { received.removeSubrange(...end) }
+                return received[..<end].filter { $0 != UInt8(ascii: "\r") }
             }
+            if let line { return String(decoding: line, as: UTF8.self) }
             try receive()
         }
     }
 
     private func read(_ count: Int) throws -> [UInt8] {
-        while received.count < count { try receive() }
-        defer { received.removeFirst(count) }
-        return Array(received.prefix(count))
+        while received.withLock(\.count) < count { try receive() }
+        return received.withLock { received in
+            defer { received.removeFirst(count) }
+            return Array(received.prefix(count))
+        }
     }
 
     private func receive() throws {
@@ -159,6 +164,6 @@ final class RawClient: @unchecked Sendable {
             throw errno == EAGAIN ? Failure.timeout : Failure.reset
         }
         guard count > 0 else { throw Failure.ended }
-        received += buffer[..<count]
+        received.withLock { $0 += buffer[..<count] }
     }
 }
