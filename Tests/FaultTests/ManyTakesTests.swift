@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
 
 @testable import TakeStore
-@testable import Utter
 
 /// What a take costs beside ten thousand others, in file operations.
 @Suite struct ManyTakesTests {

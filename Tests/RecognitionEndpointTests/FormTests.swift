@@ -3,8 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import RecognitionEndpoint
-
 /// Recordings in forms, as OpenAI-style clients send them.
 @Suite struct FormTests {
     private static let path = "/v1/audio/transcriptions"

@@ -4,7 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import LinuxPlatform
 @testable import UtterControl
 
 @Suite struct ControlPlaceTests {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import LinuxPlatform
 internal import NIOPosix
 internal import Synchronization

@@ -3,7 +3,6 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import HTTPTypes
-internal import HummingbirdCore
 
 /// What the head of a request says about a resumable upload.
 ///

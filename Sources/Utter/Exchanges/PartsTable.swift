@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
-internal import SpeechService
-
 /// What a service has of a recording that is sent in parts, and what is left to send.
 struct PartsTable: Sendable, Equatable {
     enum Job: Sendable, Equatable {

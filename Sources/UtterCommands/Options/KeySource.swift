@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Cryptography
-internal import LinuxPlatform
 internal import UtterSettings
 package import UtterTerminal
 

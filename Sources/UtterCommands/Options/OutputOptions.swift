@@ -3,7 +3,6 @@
 internal import ArgumentParser
 internal import LinuxPlatform
 internal import Utter
-internal import UtterSettings
 internal import UtterTerminal
 
 package struct OutputOptions: ParsableArguments {

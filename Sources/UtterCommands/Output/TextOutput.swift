@@ -3,8 +3,6 @@
 package import ArgumentParser
 internal import Glibc
 internal import Synchronization
-internal import Utter
-internal import UtterSettings
 
 /// Where the texts of one run go; the same for all of them.
 ///

@@ -2,7 +2,6 @@
 
 internal import Glibc
 internal import LinuxPlatform
-internal import Utter
 internal import UtterTerminal
 
 /// One place where texts go.

@@ -2,7 +2,6 @@
 
 internal import Utter
 internal import UtterControl
-internal import UtterTerminal
 
 /// What to tell a person of how a take ended, once its transcript has been printed.
 struct OutcomeTelling {

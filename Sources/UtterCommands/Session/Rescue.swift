@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 internal import UtterControl
-internal import UtterTerminal
 
 /// Another place for a recording that lives in memory only when its take ends without an answer.
 struct Rescue {

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import Utter
-@testable import UtterCommands
 
 /// `utter start` and `toggle` by themselves: they come back, and a recorder goes on.
 @Suite struct BackgroundStartTests {

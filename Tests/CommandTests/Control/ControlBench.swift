@@ -6,7 +6,6 @@ import Testing
 
 @testable import LinuxPlatform
 @testable import Utter
-@testable import UtterCommands
 @testable import UtterControl
 
 /// A place with a runtime folder of its own, in which `utter start` and the others meet.

@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import LinuxPlatform
-@testable import UtterCommands
 @testable import UtterControl
 
 /// More clients than there is room for: those that only listen give way to those that ask.

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import Utter
-@testable import UtterCommands
 
 /// `utter start`, `stop`, `toggle` and `cancel`, without a daemon.
 @Suite struct ControlTests {

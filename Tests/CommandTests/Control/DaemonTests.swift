@@ -4,9 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import LinuxPlatform
-@testable import Utter
-@testable import UtterCommands
 @testable import UtterControl
 
 /// `utter daemon`: the same commands find it, and what it keeps ready.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 
 /// The real `ssh` and `sshd`, joined by a pipe: no port is opened, and nothing of the system's

@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import Utter
 @testable import UtterCommands
 @testable import UtterTerminal
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 
 /// A loudspeaker that no hardware stands behind; `Tests/VirtualLoudspeaker/pcm_utterspeaker.c` is

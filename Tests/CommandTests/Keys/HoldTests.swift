@@ -4,8 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterCommands
-
 /// `utter` in a terminal that reports releases.
 @Suite struct HoldTests {
     /// A terminal, a microphone, a service, and `utter` that waits for the key.

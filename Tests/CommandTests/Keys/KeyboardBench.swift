@@ -5,8 +5,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import UtterCommands
-
 /// A machine with keyboards on which `utter keys --evdev` runs.
 final class KeyboardBench: Sendable {
     let control: ControlBench

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
-
-@testable import UtterCommands
 
 /// `utter keys --evdev`: real libevdev and the real program; only the kernel's devices are played.
 @Suite struct KeyboardHoldTests {

@@ -3,10 +3,8 @@
 import Glibc
 import Synchronization
 import TestSupport
-import Testing
 
 @testable import LinuxPlatform
-@testable import UtterCommands
 
 /// A terminal emulator in which `utter` runs; it speaks the kitty keyboard protocol, or does not.
 final class TerminalDouble: Sendable {

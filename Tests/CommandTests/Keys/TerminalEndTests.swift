@@ -4,8 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterCommands
-
 /// The terminal is as it was, however `utter` ends or stops.
 @Suite struct TerminalEndTests {
     private static let start = "hold Space to talk"

@@ -4,7 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterCommands
 @testable import UtterTerminal
 
 /// What a terminal shows of a running take.

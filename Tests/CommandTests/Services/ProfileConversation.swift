@@ -4,7 +4,6 @@ import FoundationEssentials
 import TestSupport
 
 @testable import SpeechService
-@testable import Utter
 
 /// What is said between `utter` and a service that a profile describes, as a file of
 /// `Tests/CommandTests/Requests` has it.

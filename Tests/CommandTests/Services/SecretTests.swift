@@ -4,8 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterCommands
-
 /// The token reaches the service and no other program.
 @Suite struct SecretTests {
     private static let key = "sesame-4711"

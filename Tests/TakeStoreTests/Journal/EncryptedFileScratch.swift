@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Testing
-
 @testable import Cryptography
 @testable import LinuxPlatform
-@testable import TakeStore
 
 /// An encrypted file in memory, whose bytes can be altered.
 struct EncryptedFileScratch {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 package import LinuxPlatform
 
 /// A TCP proxy on loopback that harms the connections that lead through it, byte by byte as the

@@ -4,8 +4,6 @@ import TestSupport
 import Testing
 
 @testable import SpeechService
-@testable import TakeStore
-@testable import Upload
 @testable import Utter
 
 /// Recordings that are sent in parts, to a store that is a value.

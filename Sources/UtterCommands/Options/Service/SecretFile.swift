@@ -2,7 +2,6 @@
 
 internal import Glibc
 internal import LinuxPlatform
-internal import Utter
 
 package enum SecretFile {
     /// Reads the first line of the file that the person has named by an option.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 package import LinuxPlatform
 
 /// An HTTP/1.1 server on a raw loopback socket that records every byte's arrival and does with each

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 
 /// One connection of a `RecordingServer`; made and used on its own thread.
