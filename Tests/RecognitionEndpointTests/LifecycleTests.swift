@@ -9,7 +9,7 @@ import Testing
     // MARK: - Starting
 
     private func error(
-        _ model: RecognitionModel, runs: Bool = false
+        _ model: RecognitionModel
     ) async -> RecognitionEndpointError? {
         do throws(RecognitionEndpointError) {
             let endpoint = try RecognitionEndpoint(RecognitionEndpointConfiguration(model: model))
