@@ -4,6 +4,7 @@ import Testing
 
 @testable import RecognitionEndpoint
 
+/// What `X-Misbehave` does.
 @Suite struct FaultTests {
     private func run(
         _ plan: String, _ body: @escaping @Sendable (RawClient) throws -> Void

@@ -2,6 +2,7 @@
 
 import Glibc
 import TestSupport
+import Testing
 
 @testable import LinuxPlatform
 @testable import TakeStore
@@ -67,6 +68,17 @@ final class Upload: Sendable {
     /// Waits until the connection has taken so many bytes.
     func hasSent(_ byteCount: Int, within limit: Duration = .patience) async -> Bool {
         await recorder.wait(within: limit) { $0.sentByteCount >= byteCount }
+    }
+}
+
+extension TransferResult {
+    /// The reason of an ending that `kind` makes of one; the test fails with any other ending.
+    func reason(
+        at place: SourceLocation = #_sourceLocation, _ kind: (String) -> Ending
+    ) throws -> String {
+        let reason = Mirror(reflecting: ending).children.first?.value as? String ?? ""
+        try #require(ending == kind(reason), sourceLocation: place)
+        return reason
     }
 }
 
