@@ -21,8 +21,7 @@ import Testing
     }
 
     @Test func keepAudioKeepsItAndSaysWhere() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "kept"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("kept"))
         let result = try await bench.run("send", "--keep-audio", "1d", Clip.digits.path)
 
         #expect(result.status == .exited(0))
@@ -153,9 +152,8 @@ import Testing
     }
 
     @Test func noProxyIsAskedForThisMachinesOwnServices() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "direct"))
         let proxies = ["http_proxy": "http://127.0.0.1:9/", "all_proxy": "http://127.0.0.1:9/"]
-        let bench = try Bench(server: server, proxies)
+        let bench = try Bench(server: .hearing("direct"), proxies)
         let result = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
         #expect(result.outputText == "direct\n")
     }

@@ -28,8 +28,7 @@ import Testing
     }
 
     @Test func aFileThatIsNotThereIsStatus66AndLeavesNoTake() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "no"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("no"))
         let result = try await bench.run("send", "missing.wav")
         #expect(result.status == .exited(66))
         #expect(result.output.isEmpty)

@@ -116,8 +116,7 @@ extension String {
     }
 
     @Test func aTextThatWasNotPrintedIsPrinted() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         let full = try await bench.startShell(
             "\"$0\" \"$@\" >/dev/full", ["send", Clip.digits.path]
         )

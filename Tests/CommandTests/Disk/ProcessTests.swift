@@ -126,8 +126,7 @@ import Testing
         let cards = [try VirtualMicrophone(), try VirtualMicrophone()]
         // Their folders are needed until the end.
         defer { withExtendedLifetime(cards) {} }
-        let server = try RecordingServer.hearing("both")
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("both"))
         let runs = try cards.map {
             try bench.start(["--for", "2s", "--keep-audio", "1d"], variables: $0.environment)
         }

@@ -35,8 +35,7 @@ import Testing
 
     @Test func onlyTheSyncThreadWaitsForTheDisk() async throws {
         let disk = try SlowDisk(delay: .zero)
-        let server = try RecordingServer.hearing("alone")
-        let bench = try Bench(server: server, disk.environment)
+        let bench = try Bench(server: .hearing("alone"), disk.environment)
         let result = try await bench.run(
             "send", "--keep-audio", "1d", "--pace", "4", Clip.digits.path, Clip.goForward.path)
         #expect(result.status == .exited(0))

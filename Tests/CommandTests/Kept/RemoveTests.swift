@@ -28,8 +28,7 @@ import Testing
     }
 
     @Test func allGoAndComeBack() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         let kept = try await bench.keep()
         let sent = try await bench.run("send", "--keep-audio", "1d", Clip.digits.path)
         #expect(sent.status == .exited(0))
@@ -86,8 +85,7 @@ import Testing
     }
 
     @Test func whoIsSureOrHasTheTextIsNotAsked() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         let take = try await bench.keep()
         _ = try await bench.run("send", "-q", Clip.digits.path)
         for arguments in [["rm", "--yes", take.id], ["rm", "last"]] {
@@ -154,8 +152,7 @@ import Testing
     }
 
     @Test func theAnsweredGoWithoutAQuestionAndAsANumber() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         for clip in [Clip.goForward, .digits] { _ = try await bench.run("send", "-q", clip.path) }
         let result = try await bench.run("rm", "--answered")
         #expect(result.errorText.hasPrefix("utter: removed 2 takes\nutter: hint: bring them back "))

@@ -59,8 +59,7 @@ import Testing
     }
 
     @Test func roomThatMustStayFreeIsLeftFree() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "live"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("live"))
         let result = try await bench.run("send", "-c", "limits.free=1000000G", Clip.goForward.path)
         #expect(result.outputText == "live\n")
         #expect(result.errorText.contains("the disk has only "))

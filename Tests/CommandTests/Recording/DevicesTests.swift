@@ -112,8 +112,7 @@ import Testing
 
     @Test func everyListedDeviceCanBeNamed() async throws {
         let card = try VirtualMicrophone()
-        let server = try RecordingServer.hearing("named")
-        let bench = try Bench(server: server, microphone: card)
+        let bench = try Bench(server: .hearing("named"), microphone: card)
         for name in ["default", "uttermic"] {
             let result = try await bench.run("--device", name, "--for", "100ms")
             #expect(result.status == .exited(0))
