@@ -49,13 +49,13 @@ final class ControlConnection {
     private var nextChange = ContinuousClock.now
     private let accepted = ContinuousClock.now
 
-    /// So long a request, a read or a word that is awaited may take.
+    /// How long a request, a read or a word that is awaited may take.
     static let patience = Duration.seconds(5)
     /// So often a client that waits hears that it still does.
     static let reassurance = Duration.seconds(2)
     /// The least time between two changes that are told.
     static let changeInterval = Duration.milliseconds(50)
-    /// So long a client keeps its place, though it has not asked yet and others wait for one.
+    /// How long a client keeps its place, though it has not asked yet and others wait for one.
     private static let grace = Duration.milliseconds(500)
 
     init(_ id: ControlClientID, _ socket: consuming OwnedDescriptor) {

@@ -128,7 +128,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     var line: [UInt8] { ControlLine.encoded(self) }
 }
 
-/// Why a line is no request.
+/// Why a line is not a request.
 enum ControlMistake: Error, Equatable, CustomStringConvertible {
     case tooLong
     case unreadable

@@ -85,7 +85,7 @@ struct CassetteExchange: Sendable {
         return Array(tape.relocated(text, to: origin).utf8)
     }
 
-    /// Waits until so many bytes have arrived, or the body has ended, and until the time has come.
+    /// Waits until this many bytes have come, or the body has ended, and until the time has come.
     @concurrent private func wait(
         for upload: CassetteUpload, _ byteCount: Int?, _ milliseconds: Double?
     ) async throws {
@@ -130,7 +130,7 @@ final class CassetteUpload: Sendable {
         for try await buffer in body { add(buffer.readableBytes) }
     }
 
-    /// Waits until so many bytes have come, or the body is over.
+    /// Waits until this many bytes have come, or the body is over.
     @concurrent func wait(forBytes count: Int) async {
         await withCheckedContinuation { continuation in
             change { $0.waiting.append((count, continuation)) }

@@ -124,11 +124,11 @@ struct StepRequest: Sendable, Equatable {
     var use: Use
 
     struct Content: Sendable, Equatable {
-        /// Empty is no body.
+        /// Empty for no body.
         var bytes: [UInt8] = []
         var mediaType: String?
 
-        /// A JSON document; nil is no body.
+        /// A JSON document; nil for no body.
         init(_ document: [UInt8]? = nil) {
             bytes = document ?? []
             mediaType = document == nil ? nil : "application/json"

@@ -213,7 +213,7 @@ struct JobExchange: Exchange {
         guard now.elapsed - since + pause <= plan.limit else {
             return .failed(.unfinished(after: plan.limit))
         }
-        // The same question has the same number: it is no other attempt.
+        // The same question has the same number: it is not another attempt.
         if let failure = prepare(number: engine.request.number) { return .failed(failure) }
         return .request(after: Pause(duration: pause, atLeast: pause, isOfNextStep: true))
     }

@@ -109,7 +109,7 @@ extension PartsTable {
 
 /// How long the parts are, and how many are sent at once: as measured.
 struct PartsPace: Sendable {
-    /// A part takes about so long on its connection.
+    /// About how long a part takes on its connection.
     private static let partSeconds = 8.0
     /// Twice the connections are worth it if all of them are faster by this.
     private static let worthwhileGain = 1.15

@@ -253,7 +253,7 @@ struct UploadExchange: Exchange {
         // An offset never falls (§ Offset), and none has what was not sent.
         guard offset >= before, offset <= sent else { return forget() }
         if offset > before { (standstills, renewals) = (0, 0) }
-        // A link that lets a second of sound through between two breaks is no dead one.
+        // A link that lets a second of sound through between two breaks is not dead.
         if offset - before >= delivery.format.nominalByteRate { engine.noteProgress() }
         if offset == before, step == .append { standstills += 1 }
         guard standstills <= Self.standstillLimit else {

@@ -174,7 +174,7 @@ struct TalkMachine: Sendable {
 
     private mutating func release(_ key: String, _ now: ContinuousClock.Instant) {
         guard case .key(let start, key) = voice?.grip else { return }
-        // A release before its press is no tap: nothing would end the recording.
+        // A release before its press is not a tap: nothing would end the recording.
         if start <= now, now - start < Limits.tap { latch() } else { stop() }
     }
 

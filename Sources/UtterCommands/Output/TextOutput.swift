@@ -77,7 +77,7 @@ package final class TextOutput: Sendable {
             + (command.map { [.command($0)] } ?? [])
     }
 
-    /// Gives a text, harmless to a terminal, to every place; nil is none.
+    /// Gives a text, harmless to a terminal, to every place; nil for no text.
     ///
     /// - Returns: the places that could not take it, in order, behind those that had failed before.
     ///   When `standardOutput` is among them, the text is nowhere.

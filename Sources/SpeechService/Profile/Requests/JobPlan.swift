@@ -106,7 +106,7 @@ extension JobStep {
     ///   - service: the service's URL, of which the step's own may be a reference.
     ///   - values: those of the names.
     /// - Returns: the URL, without the service's secrets.
-    /// - Throws: `ServiceError` when it is none.
+    /// - Throws: `ServiceError` when it is not a URL.
     package func target(
         from service: ServiceURL, by values: [String: String]
     ) throws(ServiceError) -> ServiceURL {
