@@ -46,7 +46,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     }
 
     /// The version of the protocol that is spoken here.
-    package static let version = 1
+    static let version = 1
     /// The longest line, its end excluded.
     static let byteLimit = 4_096
 

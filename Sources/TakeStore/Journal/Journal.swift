@@ -262,7 +262,7 @@ package struct JournalCondition: Sendable, Equatable {
     /// Bytes have waited this long for the disk, more than a second.
     package var slowSync: Duration?
     /// The bytes for which the file has room by now: changes with every mebibyte of a take.
-    package var reservedByteCount = 0
+    var reservedByteCount = 0
 
     package init() {}
 

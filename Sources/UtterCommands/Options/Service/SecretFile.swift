@@ -18,7 +18,7 @@ package enum SecretFile {
     }
 
     /// Writes a new file that its owner alone can read, durably.
-    package static func make(_ bytes: [UInt8], at path: String) throws(CommandFailure) {
+    static func make(_ bytes: [UInt8], at path: String) throws(CommandFailure) {
         do throws(SystemError) {
             let number = try retryingInterrupts("open") {
                 unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
