@@ -43,9 +43,7 @@ extension Cassette {
 }
 
 package enum CassetteError: Error, Sendable, Equatable {
-    /// Not a cassette, or a broken one.
     case unreadable(reason: String)
-    /// A version that is not ours.
     case otherVersion(Int)
     case file(path: String, SystemError)
     case inFile(path: String, reason: String)

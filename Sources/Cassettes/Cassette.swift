@@ -60,7 +60,6 @@ package struct Cassette: Sendable, Equatable {
     /// ISO 8601, UTC.
     package var recorded: String?
     package var request: Request
-    /// Nil is no response.
     package var response: Response?
     /// A word of the reports, such as `connection-lost`; nil is a good end.
     ///
@@ -119,7 +118,6 @@ package struct CassetteField: Sendable, Equatable, Codable {
 }
 
 extension [CassetteField] {
-    /// The first field of that name.
     func value(of name: String) -> String? { first { $0.isNamed(name) }?.value }
 }
 

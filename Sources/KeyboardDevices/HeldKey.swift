@@ -25,7 +25,6 @@ package struct HeldKey {
 
     private var isMeant: Bool { downTime != nil }
 
-    /// Nil is no meaning.
     mutating func handle(
         _ moved: KeyNumber, _ movement: KeyMovement, on keyboard: Int,
         at instant: ContinuousClock.Instant
@@ -44,7 +43,6 @@ package struct HeldKey {
         }
     }
 
-    /// Nil is no meaning.
     mutating func lose(_ keyboard: Int) -> Meaning? { release(on: keyboard, as: .lost) }
 
     private mutating func release(on keyboard: Int, as meaning: Meaning) -> Meaning? {

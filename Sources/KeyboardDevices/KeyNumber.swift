@@ -14,7 +14,7 @@ package struct KeyNumber: Hashable, Sendable {
     /// Throws a recording away.
     static let escape = KeyNumber(UInt16(KEY_ESC))
 
-    package init(_ number: UInt16) { self.number = number }
+    init(_ number: UInt16) { self.number = number }
 
     /// Names are "right-ctrl", "f13", "KEY_MICMUTE", or "BTN_EXTRA" of a mouse.
     ///

@@ -8,11 +8,9 @@ package import LinuxPlatform
 /// Belongs to one thread.
 package final class Keyboards {
     package enum Event: Equatable, Sendable {
-        /// What the key means now.
         case key(HeldKey.Meaning, at: ContinuousClock.Instant)
         /// A keyboard is read from now on.
         case found(name: String)
-        /// A keyboard is gone.
         case gone(name: String)
     }
 
@@ -23,7 +21,7 @@ package final class Keyboards {
     private let watch: FolderWatch
     private var held: HeldKey
     private var devices: [String: (number: Int, device: InputDevice)] = [:]
-    /// What is there, and is no keyboard with this key.
+    /// What is there, and is not a keyboard with this key.
     private var others: [String: FileMark] = [:]
     private var count = 0
     /// Why a device may not be read, if that is so of one.
@@ -119,7 +117,7 @@ package final class Keyboards {
                 devices[name] = (count, device)
                 events.append(.found(name: device.name))
             } catch {
-                // Its rights may change, which is seen. What is gone again is no device.
+                // Its rights may change, which is seen. What is gone again is not a device.
                 if error.code == EACCES || error.code == EPERM { denial = error }
             }
         }

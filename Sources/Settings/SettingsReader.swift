@@ -73,7 +73,7 @@ package struct SettingsReader {
             throw error(
                 key, " must be \(allowsZero ? "0 or more" : "above 0") and at most \(limit)")
         }
-        // In whole milliseconds: 2.4 is no binary fraction.
+        // In whole milliseconds: 2.4 is not a binary fraction.
         return .milliseconds(Int((number * 1_000).rounded()))
     }
 

@@ -50,12 +50,6 @@ package struct SettingsTable: Sendable, Hashable {
         /// Of the name.
         package var place: SettingsPosition
         package var node: SettingsNode
-
-        init(name: String, place: SettingsPosition, node: SettingsNode) {
-            self.name = name
-            self.place = place
-            self.node = node
-        }
     }
 
     /// No name occurs twice.

@@ -56,9 +56,9 @@ public struct TransferResult: Sendable {
 
     /// Whether a final response came before the service had the whole body.
     ///
-    /// A head alone is none: a service that streams its answer sends it while the body comes. Where
-    /// the answer's end is the connection's (RFC 9112 §6.3), a connection that is reset may have
-    /// ended it: a server that has not read the body resets.
+    /// A head alone is not one: a service that streams its answer sends it while the body comes.
+    /// Where the answer's end is the connection's (RFC 9112 §6.3), a connection that is reset may
+    /// have ended it: a server that has not read the body resets.
     package var isEarlyAnswer: Bool {
         guard status != nil, !isBodyComplete else { return false }
         switch ending {

@@ -61,7 +61,7 @@ package struct ControlAnswer: Codable, Sendable, Equatable {
         return answer
     }
 
-    /// Reads a line; nil when it is none of ours.
+    /// Reads a line; nil when it is not ours.
     init?(line: [UInt8]) {
         // What comes from another program is believed or not; why not helps no person.
         guard let answer = try? JSONDecoder().decode(Self.self, from: Data(line)),

@@ -26,7 +26,6 @@ package struct ControlClient: ~Copyable {
     /// What a connection says next.
     package enum Said {
         case answer(ControlAnswer)
-        /// A line that is no answer.
         case line([UInt8])
         case closed
         case nothing

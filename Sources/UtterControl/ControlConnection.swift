@@ -20,7 +20,7 @@ final class ControlConnection {
         case asked
         /// The end of a take, which it waits for.
         case waiting
-        /// Changes, for as long as it is there.
+        /// Changes, until it leaves.
         case following
         /// Its word that it has printed the result.
         case printing
@@ -49,13 +49,13 @@ final class ControlConnection {
     private var nextChange = ContinuousClock.now
     private let accepted = ContinuousClock.now
 
-    /// So long a request, a read or a word that is awaited may take.
+    /// How long a request, a read or a word that is awaited may take.
     static let patience = Duration.seconds(5)
     /// So often a client that waits hears that it still does.
     static let reassurance = Duration.seconds(2)
     /// The least time between two changes that are told.
     static let changeInterval = Duration.milliseconds(50)
-    /// So long a client keeps its place, though it has not asked yet and others wait for one.
+    /// How long a client keeps its place, though it has not asked yet and others wait for one.
     private static let grace = Duration.milliseconds(500)
 
     init(_ id: ControlClientID, _ socket: consuming OwnedDescriptor) {
@@ -102,7 +102,7 @@ final class ControlConnection {
         if isHungUp { (isLost, hasFinished) = (true, true) }
     }
 
-    /// The next line that it has sent, or why there is none; nil as long as it may come.
+    /// The next line that it has sent, or why there is none; nil while it may still come.
     func nextLine() -> Result<[UInt8], ControlMistake>? {
         if let line = input.next() { return .success(line) }
         return input.isTooLong ? .failure(.tooLong) : nil

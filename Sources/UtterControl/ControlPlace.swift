@@ -12,7 +12,6 @@ package struct ControlPlace: Equatable, Sendable {
     /// The name of the variable that names another socket.
     package static let variable = "UTTER_SOCKET"
 
-    /// The place for these variables.
     init(user: uid_t, _ variables: (String) -> String?) throws(ControlFailure) {
         func value(_ name: String) -> String? { variables(name).flatMap { $0.isEmpty ? nil : $0 } }
         if let given = value(Self.variable) {

@@ -23,7 +23,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
         case status
         /// What happens now, and each change of it.
         case follow
-        /// The one who has asked is still there, and wants what it has asked for.
+        /// The client is still there, and wants what it has asked for.
         case confirmed
         /// The text of the answer has been printed.
         case taken
@@ -41,12 +41,12 @@ package struct ControlRequest: Codable, Sendable, Equatable {
             }
         }
 
-        /// Whether it begins or ends something, so that it must not be done for one who is gone.
+        /// Whether it begins or ends something: it must not be done for a client that is gone.
         var hasEffect: Bool { input != nil }
     }
 
     /// The version of the protocol that is spoken here.
-    package static let version = 1
+    static let version = 1
     /// The longest line, its end excluded.
     static let byteLimit = 4_096
 
@@ -56,7 +56,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     package var take: String?
     /// Whether the object of `--json` is wanted behind the result, in a line of its own.
     package var report: Bool?
-    /// Whether it is to be done only once the one who asks has said that it is still there.
+    /// Whether it is to be done only once the client has said that it is still there.
     var confirm: Bool?
     /// Whether a start is answered once something is recorded, or with how the take ended before.
     package var wait: Bool?
@@ -128,7 +128,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     var line: [UInt8] { ControlLine.encoded(self) }
 }
 
-/// Why a line is no request.
+/// Why a line is not a request.
 enum ControlMistake: Error, Equatable, CustomStringConvertible {
     case tooLong
     case unreadable

@@ -112,7 +112,7 @@ package struct ControlWorker: Worker {
         repeat {
             do throws(SystemError) {
                 guard let socket = try LocalSocket.accept(from: owner.listener) else { return }
-                // A peer that the kernel does not know is none of ours.
+                // A peer that the kernel does not know is refused.
                 let user = try? LocalSocket.peer(of: socket.number).user
                 let connection = ControlConnection(ControlClientID(number: nextNumber), socket)
                 nextNumber += 1
@@ -133,7 +133,7 @@ package struct ControlWorker: Worker {
 
     private mutating func pauseAccepting() { acceptsAgain = .now + Self.acceptPause }
 
-    /// Lets a client go that asks for nothing, for one that may; false when there is none.
+    /// Lets go of a client that asks for nothing, for one that may; false without such a client.
     private mutating func makeRoom() -> Bool {
         let now = ContinuousClock.now
         let idle = connections.compactMap { connection in
@@ -227,7 +227,7 @@ package struct ControlWorker: Worker {
     }
 }
 
-/// Who does what clients of the control socket ask for.
+/// Carries out what clients of the control socket ask for.
 ///
 /// Called on the control thread; must not block.
 package protocol ControlHandler: AnyObject, Sendable {

@@ -20,7 +20,7 @@ extension ControlPlace {
 
     /// When the last stop or cancel was begun; nil when nothing says so.
     package var lastEnd: ProcessBeginning? {
-        // A file that is missing, or is none of ours, forbids nothing.
+        // A file that is missing, or is not ours, forbids nothing.
         guard let bytes = try? Folder.make(at: folder).contents(of: endMark, limit: 4_096),
             // As above.
             let end = try? JSONDecoder().decode(ProcessBeginning.self, from: Data(bytes))

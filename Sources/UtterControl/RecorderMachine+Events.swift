@@ -10,7 +10,6 @@ extension RecorderMachine {
         case asked(ControlRequest, ControlClientID?)
         /// The dictation has carried out a request; nil after its end.
         case carriedOut(ControlRequest, Dictation.Reply?, ControlClientID?)
-        /// The dictation began the take of a number.
         case began(Int, TakeID)
         /// The dictation could not begin a take.
         case failed(ControlFailure)
@@ -81,7 +80,7 @@ extension RecorderMachine {
         var conclusion: TakeConclusion?
         var isPrinted = false
 
-        /// Whether its text waits for one who asks for it.
+        /// Whether its text waits for a client.
         var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.answer.text != nil }
 
         /// The client whose key has begun it, until the take was stopped or is over.

@@ -13,7 +13,7 @@ extension RecorderMachine {
         body(&entries[index])
     }
 
-    /// The number of a take whose text waits for one who asks for it; nil of any other.
+    /// The number of a take whose text waits for a client; nil of any other.
     package func lingering(_ take: TakeID) -> Int? {
         entries.first { $0.id == take && $0.isLingering }?.number
     }
@@ -87,7 +87,7 @@ extension RecorderMachine {
         }
     }
 
-    /// Stops to wait for one who asks for a text.
+    /// Stops waiting for a client that asks for the text.
     mutating func expire(_ isMeant: (Entry) -> Bool) {
         remove { $0.isLingering && isMeant($0) }
     }

@@ -19,7 +19,6 @@ internal import Utter
 package struct RecorderMachine: Sendable {
     var entries: [Entry] = []
     var status = ControlStatus()
-    /// The status to exit with.
     package internal(set) var exit: Int32 = 0
     /// Requests that the dictation has not carried out yet, the one included that it was begun for.
     private(set) var requests = 0

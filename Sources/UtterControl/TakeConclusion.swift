@@ -2,7 +2,7 @@
 
 package import Utter
 
-/// How a take ended, in the form in which it goes to the one who asks for its text.
+/// How a take ended, in the form in which it goes to the client that asks for its text.
 package struct TakeConclusion: Sendable {
     package let take: TakeID
     /// A `result`: the status to exit with, the text and what else there is to say.

@@ -17,7 +17,7 @@ package struct SettingsCatalogue: Sendable {
         dispensable.contains { $0 == name || $0.hasSuffix(".") && name.hasPrefix($0) }
     }
 
-    /// The name of the setting that a name means which is none.
+    /// The setting that is meant by a name that no setting has.
     package func meant(by path: String, isTable: Bool) -> String? {
         let path = path.lowercased().replacing("_", with: "-")
         let last = path.split(separator: ".").last.map(String.init) ?? path

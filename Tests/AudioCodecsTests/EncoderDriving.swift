@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TestSupport
-
 @testable import AudioCodecs
 
 extension AudioEncoder {

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import AudioDevices
-@testable import Capture
 
 @Suite struct CaptureDevicesTests {
     @Test func whatCanBeRecordedFromIsListed() throws {

@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import AudioDevices
 @testable import Capture
 
 /// A driver that says what cannot be so.

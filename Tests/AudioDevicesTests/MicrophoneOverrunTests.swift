@@ -3,9 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import AudioCore
-@testable import Capture
-
 @Suite struct MicrophoneOverrunTests {
     /// The place of each frame proves the gap: frames after it are where the card says they are.
     @Test(arguments: ["", "plug:"])

@@ -3,8 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import Capture
-
 /// A recorded voice, and when its words are said.
 ///
 /// The times are those of `pocketsphinx_continuous -time yes -jsgf samples/grammar/demo.gram`, which

@@ -6,7 +6,6 @@ import Testing
 
 @testable import AudioCore
 @testable import Capture
-@testable import LinuxPlatform
 
 @Suite struct WAVReplayFileTests {
     private let folder: TemporaryFolder

@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import AudioCore
 @testable import Capture
 
 @Suite struct WAVReplayPaceTests {

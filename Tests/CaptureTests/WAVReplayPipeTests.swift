@@ -4,7 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import AudioCore
 @testable import Capture
 
 @Suite struct WAVReplayPipeTests {

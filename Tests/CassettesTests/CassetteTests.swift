@@ -5,7 +5,6 @@ import Testing
 
 @testable import Cassettes
 
-/// The file of a request and its answer.
 @Suite struct CassetteTests {
     @Test func whatIsWrittenIsRead() throws {
         var request = Cassette.Request(method: "PUT", url: "https://speech.example/v1?key=…")

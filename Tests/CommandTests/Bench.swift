@@ -50,7 +50,6 @@ final class Bench: Sendable {
                 input: input, terminal: terminal, outputOnTerminal: outputOnTerminal), on: self)
     }
 
-    /// Runs `utter` to its end.
     func run(
         _ arguments: String..., input: CommandRun.Input = .nothing,
         terminal: PseudoTerminal? = nil

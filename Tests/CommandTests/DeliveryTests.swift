@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
 
@@ -22,8 +21,7 @@ import Testing
     }
 
     @Test func keepAudioKeepsItAndSaysWhere() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "kept"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("kept"))
         let result = try await bench.run("send", "--keep-audio", "1d", Clip.digits.path)
 
         #expect(result.status == .exited(0))
@@ -54,7 +52,6 @@ import Testing
         #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
     }
 
-    /// An answer, and what follows from it.
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var script: [ServerStep]
@@ -155,9 +152,8 @@ import Testing
     }
 
     @Test func noProxyIsAskedForThisMachinesOwnServices() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "direct"))
         let proxies = ["http_proxy": "http://127.0.0.1:9/", "all_proxy": "http://127.0.0.1:9/"]
-        let bench = try Bench(server: server, proxies)
+        let bench = try Bench(server: .hearing("direct"), proxies)
         let result = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
         #expect(result.outputText == "direct\n")
     }
@@ -183,41 +179,6 @@ import Testing
                     + "http://proxy.example:3128; -c connection.proxy=none goes without it\n"))
         #expect(!result.errorText.contains("s3cret"))
         #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
-    }
-
-    @Test func nobodyListeningIsStatus75() async throws {
-        let bench = try Bench()
-        let result = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
-        #expect(result.status == .exited(75))
-        #expect(result.errorText.contains("utter: error: cannot connect to http://127.0.0.1:9"))
-        #expect(result.errorText.contains("utter: hint: check the URL and the network\n"))
-        #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
-    }
-
-    @Test(arguments: ["pcm", "wav", "ogg-opus", "flac"])
-    func aKeptTakeIsSentAgainAsTheHintSays(_ format: String) async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "at last"))
-        let bench = try Bench(server: server)
-        _ = try await bench.run(
-            "send", "-c", "retry.never=true", "--format", format, Clip.goForward.path)
-        let take = try #require(try bench.onlyTake())
-        let result = try await bench.run("retry", take.id)
-        #expect(result.status == .exited(0))
-        #expect(result.outputText == "at last\n")
-        #expect(server.requests.last?.body == server.requests.first?.body)
-        #expect(try bench.onlyTake()?.names == ["take.json"])
-    }
-
-    @Test func aKeptTakeIsAFileThatCanBeSentAnywhere() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "at last"))
-        let bench = try Bench(server: server)
-        _ = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
-        let take = try #require(try bench.onlyTake())
-        let result = try await bench.run("send", "\(take.path)/audio.wav")
-        #expect(result.outputText == "at last\n")
-        #expect(server.requests.last?.body == (try Clip.goForward.samples))
     }
 
     @Test func aCertificateThatNobodyVouchesForIsStatus77() async throws {

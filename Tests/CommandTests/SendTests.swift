@@ -27,23 +27,8 @@ import Testing
                 ])
     }
 
-    @Test func theFirstFailureIsTheStatusAndTheOtherFilesAreSent() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(text: "one"), .answer(status: 413, text: "")],
-            otherwise: .answer(text: "three"))
-        let bench = try Bench(server: server)
-        let garbage = try bench.folder.write(Array("no audio".utf8), to: "garbage.wav")
-        let result = try await bench.run(
-            "send", Clip.digits.path, Clip.goForward.path, garbage, Clip.cards.path)
-        #expect(result.status == .exited(69))
-        #expect(result.outputText == "\(Clip.digits.path): one\n\(Clip.cards.path): three\n")
-        #expect(result.errorText.contains("'\(garbage)' is not usable audio"))
-        #expect(try bench.takes().filter { $0.names.contains("audio.wav") }.count == 1)
-    }
-
     @Test func aFileThatIsNotThereIsStatus66AndLeavesNoTake() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "no"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("no"))
         let result = try await bench.run("send", "missing.wav")
         #expect(result.status == .exited(66))
         #expect(result.output.isEmpty)
@@ -105,12 +90,6 @@ import Testing
         let attempt = try #require(objects[0]["attempts"]?[0])
         #expect(attempt.names == objects[1]["attempts"]?[0]?.names)
         #expect(attempt["reason"] == .null)
-    }
-
-    @Test func oneFilesTextStandsAlone() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "alone"))
-        let result = try await Bench(server: server).run("send", Clip.digits.path)
-        #expect(result.outputText == "alone\n")
     }
 
     // MARK: - Kinds of files
@@ -230,14 +209,6 @@ import Testing
         #expect(server.requests.first?.body == (try Clip.speech.samples))
     }
 
-    @Test func rawSamplesOnStandardInputAreSentAsTheyAre() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "yes"))
-        let samples = try Clip.digits.samples
-        let result = try await Bench(server: server).run("send", "-", input: .bytes(samples))
-        #expect(result.status == .exited(0))
-        #expect(server.requests.first?.body == samples)
-    }
-
     @Test func rawSamplesOfAnotherRateAndLayoutAreConverted() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "yes"))
         let voice = TestSignal.voice(frames: 48_000, sampleRate: 48_000, channelCount: 2)
@@ -311,13 +282,6 @@ import Testing
             #expect(result.errorText.hasPrefix("utter: error: standard input is empty\n"))
         }
         #expect(try bench.takes().isEmpty)
-    }
-
-    @Test func emptyStandardInputDoesNotKeepTheNextFileFromBeingSent() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "yes"))
-        let result = try await Bench(server: server).run("send", "-", Clip.digits.path)
-        #expect(result.status == .exited(65))
-        #expect(result.outputText == "\(Clip.digits.path): yes\n")
     }
 
     @Test func aTerminalOnStandardInputIsNotWaitedFor() async throws {

@@ -3,7 +3,6 @@
 import TestSupport
 
 extension CommandResult {
-    /// How often the person was warned.
     var warnings: Int { warningLines.count }
 
     /// Whether the same was said twice; a disk that is nearly full, and then fails, are two things.

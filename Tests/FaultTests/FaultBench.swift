@@ -8,7 +8,6 @@ import TestSupport
 
 /// A place to run `utter` in while its files go wrong: a state folder, a server, a short recording.
 final class FaultBench: Sendable {
-    /// What the server says.
     static let transcript = "well heard"
 
     let folder: TemporaryFolder
@@ -41,19 +40,16 @@ final class FaultBench: Sendable {
             ]), to: "voice.wav")
     }
 
-    /// The recording's path.
     var recording: String { folder.path("voice.wav") }
 
     /// The home of a person who has never run the program: the folder whose operations are seen.
     var home: String { folder.path("home") }
 
-    /// The state folder of that person's `utter`.
     var stateFolder: String { home + "/.local/state/utter" }
 
     /// Where the takes are, seen from the bench's folder.
     static let takes = "home/.local/state/utter/takes"
 
-    /// Starts `utter`.
     func start(
         _ arguments: [String], _ faults: FileFaults? = nil, shell: String? = nil
     ) throws -> CommandRun {
@@ -74,7 +70,6 @@ final class FaultBench: Sendable {
         return try .product("utter", arguments, environment: environment.merging(more) { $1 })
     }
 
-    /// Runs `utter` to its end.
     func run(
         _ arguments: [String], _ faults: FileFaults? = nil, shell: String? = nil
     ) async throws -> CommandResult {

@@ -9,9 +9,7 @@ import Testing
     /// An error, and how often it comes.
     struct Fault: Sendable, CustomTestStringConvertible {
         var name: String
-        /// Nil for half a write.
         var error: Int32?
-        /// The operations that fail like this.
         var kinds: [String]
         var onward = false
         /// Which of the operations; there are many that may fail with EIO.

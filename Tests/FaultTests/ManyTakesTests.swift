@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
 
 @testable import TakeStore
-@testable import Utter
 
 /// What a take costs beside ten thousand others, in file operations.
 @Suite struct ManyTakesTests {
@@ -15,7 +13,6 @@ import Testing
     private static let waiting = kept + dead
     /// Takes that are always looked at, since they may have got audio since the note.
     private static let newest = 32
-    /// Names that a take's audio may have.
     private static let audioNames = 6
     /// The most looks at takes that one which begins and ends may cost.
     private static let looks = 5 * (waiting + released + newest * audioNames)

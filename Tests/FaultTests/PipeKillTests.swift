@@ -45,7 +45,6 @@ private final class FullPipe: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The bytes that the program has read.
     var readByteCount: Int {
         var left: Int32 = 0
         _ = ioctl(descriptor, UInt(FIONREAD), &left)

@@ -43,7 +43,6 @@ import Testing
         /// Each sync takes longer, so that more is at risk.
         var hasSlowDisk: Bool { format == "ogg-opus" }
 
-        /// The run, with what it left.
         func run() async throws -> FaultBench {
             let bench = try FaultBench(milliseconds: hasSlowDisk ? 1_600 : 800)
             let result = try await bench.run(
@@ -221,7 +220,6 @@ import Testing
 }
 
 extension LostPower.Remains {
-    /// What tells it from others.
     fileprivate var hash: Int {
         var hasher = Hasher()
         for (path, bytes) in entries.sorted(by: { $0.key < $1.key }) {

@@ -9,7 +9,6 @@ import Testing
 @Suite(
     .disabled(if: LoopDisk.obstacle != nil, "\(LoopDisk.obstacle ?? "")"), .serialized)
 struct RealPowerCutTests {
-    /// When the power fails.
     enum Moment: Sendable, CustomTestStringConvertible {
         /// The server has this many bytes.
         case sent(Int)
@@ -19,7 +18,6 @@ struct RealPowerCutTests {
         case sealed
         /// The transcript has been printed.
         case answered
-        /// The program has ended.
         case ended
 
         var testDescription: String {
@@ -33,7 +31,6 @@ struct RealPowerCutTests {
         }
     }
 
-    /// What a cut has left.
     private struct Remains {
         /// A place whose home is what was on the disk.
         var bench: FaultBench

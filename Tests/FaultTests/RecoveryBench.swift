@@ -8,7 +8,6 @@ import TestSupport
 
 /// What a power cut has left, on a disk that is quick.
 final class RecoveryBench {
-    /// The folder `utter` of the state folder.
     final class Folder {
         let path: String
         init(_ path: String) { self.path = path }
@@ -43,7 +42,6 @@ final class RecoveryBench {
         try? FileManager.default.removeItem(atPath: root)
     }
 
-    /// Everything below, as it is.
     func snapshot() throws -> [String: [UInt8]?] {
         var all: [String: [UInt8]?] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: root) {

@@ -53,7 +53,6 @@ struct SurvivorCheck {
         return formats[take.audioName] ?? "pcm"
     }
 
-    /// Whether there is anything in it to be sent.
     private func hasSound(_ take: TakeOnDisk) -> Bool {
         WholeAudio.hasSound(take.audio ?? [], named: take.audioName)
     }

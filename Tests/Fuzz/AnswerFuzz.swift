@@ -39,7 +39,6 @@ enum AnswerFuzz {
         var head = AnswerHead()
     }
 
-    /// What became of an answer.
     struct Outcome: Equatable {
         var hypotheses: [Hypothesis] = []
         var transcript = Transcript()

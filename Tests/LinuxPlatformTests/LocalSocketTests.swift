@@ -6,7 +6,6 @@ import Testing
 
 @testable import LinuxPlatform
 
-/// Sockets that are reached by a path.
 @Suite struct LocalSocketTests {
     @Test func aSocketIsItsOwnersAloneAndReplacesWhatIsThere() throws {
         let folder = try TemporaryFolder()

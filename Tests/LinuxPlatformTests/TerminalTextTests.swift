@@ -4,7 +4,6 @@ import Testing
 
 @testable import LinuxPlatform
 
-/// Text from outside, on a terminal and in a message.
 @Suite struct TerminalTextTests {
     @Test(arguments: [
         ("  a  b ", "a  b"), ("a\nb", "a b"), ("a \r\n\n b", "a b"), ("\n", ""),

@@ -4,7 +4,6 @@ import Testing
 
 @testable import RecognitionEndpoint
 
-/// The bytes of answers.
 @Suite struct AnswerTextTests {
     private let recognition = Recognition(
         text: "go \"on\"", duration: 2.786,

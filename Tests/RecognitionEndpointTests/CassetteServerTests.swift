@@ -6,7 +6,6 @@ import Testing
 @testable import Cassettes
 @testable import RecognitionEndpoint
 
-/// Cassettes as a server.
 @Suite struct CassetteServerTests {
     /// Runs a server while `body` runs.
     ///

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TestSupport
 import Testing
 
 @testable import RecognitionEndpoint
@@ -10,17 +9,14 @@ import Testing
     private func run(
         _ plan: String, _ body: @escaping @Sendable (RawClient) throws -> Void
     ) async throws {
-        try await TestEndpoint.run {
+        try await TestEndpoint.serve {
             $0.allowsFaults = true
             $0.shutdownGracePeriod = .milliseconds(500)
-        } _: { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead(
-                    "/recognize",
-                    ["Content-Type: audio/pcm", "Accept: text/plain", "X-Misbehave: \(plan)"])
-                try body(client)
-            }
+        } _: { client in
+            try client.sendHead(
+                "/recognize",
+                ["Content-Type: audio/pcm", "Accept: text/plain", "X-Misbehave: \(plan)"])
+            try body(client)
         }
     }
 
@@ -72,10 +68,8 @@ import Testing
     }
 
     @Test func anEndpointThatAllowsNoFaultsBehaves() async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(
-                [], type: "audio/pcm", to: port, fields: ["X-Misbehave: status=500"])
-            #expect(answer.head.status == 200)
-        }
+        let answer = try await TestEndpoint.answer(
+            [], type: "audio/pcm", fields: ["X-Misbehave: status=500"])
+        #expect(answer.head.status == 200)
     }
 }

@@ -3,8 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import RecognitionEndpoint
-
 /// Recordings in forms, as OpenAI-style clients send them.
 @Suite struct FormTests {
     private static let path = "/v1/audio/transcriptions"
@@ -23,18 +21,15 @@ import Testing
         _ body: [UInt8], by limit: Int = 3_001, type: String = "multipart/form-data; boundary=B",
         path: String = path
     ) async throws -> (head: RawClient.Head, body: String) {
-        try await TestEndpoint.run { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead(path, ["Content-Type: \(type)"])
-                var rest = body[...]
-                while !rest.isEmpty {
-                    try client.sendChunk(rest.prefix(limit))
-                    rest = rest.dropFirst(limit)
-                }
-                try client.sendEnd()
-                return try client.readAnswer()
+        try await TestEndpoint.serve { client in
+            try client.sendHead(path, ["Content-Type: \(type)"])
+            var rest = body[...]
+            while !rest.isEmpty {
+                try client.sendChunk(rest.prefix(limit))
+                rest = rest.dropFirst(limit)
             }
+            try client.sendEnd()
+            return try client.readAnswer()
         }
     }
 
@@ -88,26 +83,23 @@ import Testing
     }
 
     @Test func theRecognitionRunsWhileTheFormComes() async throws {
-        try await TestEndpoint.run { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead(
-                    "/recognize",
-                    [
-                        "Content-Type: multipart/form-data; boundary=B",
-                        "Accept: application/x-ndjson",
-                    ])
-                let body = form(try Samples.wav("go-forward"))
-                try client.sendChunk(body[..<60_000])
-                // A text for the first part, before the rest exists.
-                #expect(try client.readHead().status == 200)
-                #expect(try client.readChunk().contains(#""type":"partial""#))
-                try client.sendChunk(body[60_000...])
-                try client.sendEnd()
-                var last = ""
-                while case let chunk = try client.readChunk(), !chunk.isEmpty { last = chunk }
-                #expect(last.contains(Self.text))
-            }
+        try await TestEndpoint.serve { client in
+            try client.sendHead(
+                "/recognize",
+                [
+                    "Content-Type: multipart/form-data; boundary=B",
+                    "Accept: application/x-ndjson",
+                ])
+            let body = form(try Samples.wav("go-forward"))
+            try client.sendChunk(body[..<60_000])
+            // A text for the first part, before the rest exists.
+            #expect(try client.readHead().status == 200)
+            #expect(try client.readChunk().contains(#""type":"partial""#))
+            try client.sendChunk(body[60_000...])
+            try client.sendEnd()
+            var last = ""
+            while case let chunk = try client.readChunk(), !chunk.isEmpty { last = chunk }
+            #expect(last.contains(Self.text))
         }
     }
 

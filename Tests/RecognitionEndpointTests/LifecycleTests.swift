@@ -5,12 +5,11 @@ import Testing
 
 @testable import RecognitionEndpoint
 
-/// How the endpoint starts and stops.
 @Suite struct LifecycleTests {
     // MARK: - Starting
 
     private func error(
-        _ model: RecognitionModel, runs: Bool = false
+        _ model: RecognitionModel
     ) async -> RecognitionEndpointError? {
         do throws(RecognitionEndpointError) {
             let endpoint = try RecognitionEndpoint(RecognitionEndpointConfiguration(model: model))

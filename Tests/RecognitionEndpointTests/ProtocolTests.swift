@@ -90,19 +90,16 @@ import Testing
 
     @Test func anAnswerToHTTP11HasAnEndOfItsOwnThoughTheConnectionEnds() async throws {
         let audio = try Samples.pcm("go-forward")
-        try await TestEndpoint.run { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                let fields = ["Content-Type: audio/pcm", "Connection: close"]
-                try client.sendHead("/recognize", fields)
-                try client.sendChunk(audio)
-                try client.sendEnd()
-                let answer = try client.readAnswer()
-                #expect(answer.head.fields["transfer-encoding"] == "chunked")
-                #expect(answer.head.fields["connection"] == "close")
-                #expect(answer.body.contains("go forward ten meters"))
-                #expect(try client.readToEnd() == [])
-            }
+        try await TestEndpoint.serve { client in
+            let fields = ["Content-Type: audio/pcm", "Connection: close"]
+            try client.sendHead("/recognize", fields)
+            try client.sendChunk(audio)
+            try client.sendEnd()
+            let answer = try client.readAnswer()
+            #expect(answer.head.fields["transfer-encoding"] == "chunked")
+            #expect(answer.head.fields["connection"] == "close")
+            #expect(answer.body.contains("go forward ten meters"))
+            #expect(try client.readToEnd() == [])
         }
     }
 
@@ -135,18 +132,15 @@ import Testing
     @Test(
         .spec("RFC 9112 §6.1"), arguments: ["gzip, chunked", "deflate,chunked", "gzip , Chunked"])
     func aTransferCodingThatIsNotKnownIs501(coding: String) async throws {
-        try await TestEndpoint.run { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                let lines = [
-                    "POST /recognize HTTP/1.1", "Host: test", "Content-Type: audio/pcm",
-                    "Transfer-Encoding: \(coding)", "", "0", "", "",
-                ]
-                try client.send(Array(lines.joined(separator: "\r\n").utf8))
-                let answer = try client.readAnswer()
-                #expect(answer.head.status == 501)
-                #expect(answer.body.contains("the transfer coding '\(coding)' is not supported"))
-            }
+        try await TestEndpoint.serve { client in
+            let lines = [
+                "POST /recognize HTTP/1.1", "Host: test", "Content-Type: audio/pcm",
+                "Transfer-Encoding: \(coding)", "", "0", "", "",
+            ]
+            try client.send(Array(lines.joined(separator: "\r\n").utf8))
+            let answer = try client.readAnswer()
+            #expect(answer.head.status == 501)
+            #expect(answer.body.contains("the transfer coding '\(coding)' is not supported"))
         }
     }
 
@@ -183,30 +177,24 @@ import Testing
     }
 
     @Test func whatFollowsAGoodRequestDoesNotSpoilItsAnswer() async throws {
-        try await TestEndpoint.run { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.send(
-                    Array("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\nSPEAK now\r\n\r\n".utf8))
-                #expect(try client.readAnswer().head.status == 200)
-                let second = try client.readAnswer()
-                #expect(second.head.status == 400)
-                #expect(second.body.contains("invalid HTTP method"))
-            }
+        try await TestEndpoint.serve { client in
+            try client.send(
+                Array("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\nSPEAK now\r\n\r\n".utf8))
+            #expect(try client.readAnswer().head.status == 200)
+            let second = try client.readAnswer()
+            #expect(second.head.status == 400)
+            #expect(second.body.contains("invalid HTTP method"))
         }
     }
 
     @Test func aBodyThatBreaksOffIsToldWhy() async throws {
-        try await TestEndpoint.run { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/recognize", ["Content-Type: audio/pcm"])
-                try client.sendChunk([0, 0])
-                client.endSending()
-                let answer = try client.readAnswer()
-                #expect(answer.head.status == 400)
-                #expect(answer.body.contains("it ended in its middle"), "\(answer.body)")
-            }
+        try await TestEndpoint.serve { client in
+            try client.sendHead("/recognize", ["Content-Type: audio/pcm"])
+            try client.sendChunk([0, 0])
+            client.endSending()
+            let answer = try client.readAnswer()
+            #expect(answer.head.status == 400)
+            #expect(answer.body.contains("it ended in its middle"), "\(answer.body)")
         }
     }
 
@@ -214,19 +202,16 @@ import Testing
 
     @Test func aClientThatSendsItsLastWordAndThenListensGetsItsText() async throws {
         let audio = try Samples.pcm("go-forward")
-        try await TestEndpoint.run { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/recognize", ["Content-Type: audio/pcm"])
-                try client.sendChunk(audio)
-                try client.sendEnd()
-                client.endSending()
-                let answer = try client.readAnswer()
-                #expect(answer.head.status == 200)
-                #expect(
-                    answer.body.contains("\"text\":\"go forward ten meters\",\"type\":\"final\""))
-                #expect(try client.readToEnd() == [])
-            }
+        try await TestEndpoint.serve { client in
+            try client.sendHead("/recognize", ["Content-Type: audio/pcm"])
+            try client.sendChunk(audio)
+            try client.sendEnd()
+            client.endSending()
+            let answer = try client.readAnswer()
+            #expect(answer.head.status == 200)
+            #expect(
+                answer.body.contains("\"text\":\"go forward ten meters\",\"type\":\"final\""))
+            #expect(try client.readToEnd() == [])
         }
     }
 

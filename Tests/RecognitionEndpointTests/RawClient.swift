@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 import TestSupport
 
 @testable import LinuxPlatform
@@ -8,8 +9,7 @@ import TestSupport
 /// An HTTP client that sends exactly the bytes that a test wants, and waits no longer than tests do.
 ///
 /// Its calls block; use it inside of `onThread`.
-final class RawClient: @unchecked Sendable {
-    /// What came instead of an answer.
+final class RawClient: Sendable {
     enum Failure: Error, Equatable {
         case connectionRefused
         case timeout
@@ -18,9 +18,8 @@ final class RawClient: @unchecked Sendable {
     }
 
     private let socket: OwnedDescriptor
-    private var received: [UInt8] = []
+    private let received = Mutex<[UInt8]>([])
 
-    /// Connects to the loopback interface.
     init(port: Int) throws {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let number = Glibc.socket(AF_INET, type, 0)
@@ -44,7 +43,6 @@ final class RawClient: @unchecked Sendable {
 
     // MARK: - Sending
 
-    /// Sends bytes as they are.
     func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -65,7 +63,6 @@ final class RawClient: @unchecked Sendable {
         try send(Array((lines + ["", ""]).joined(separator: "\r\n").utf8))
     }
 
-    /// Sends one chunk of a body.
     func sendChunk(_ bytes: some Sequence<UInt8>) throws {
         let bytes = Array(bytes)
         try send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8))
@@ -89,7 +86,6 @@ final class RawClient: @unchecked Sendable {
         var fields: [String: String]
     }
 
-    /// Reads the head of the next answer.
     func readHead() throws -> Head {
         let first = try readLine().split(separator: " ")
         guard first.count > 1, let status = Int(first[1]) else { throw Failure.ended }
@@ -110,7 +106,6 @@ final class RawClient: @unchecked Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Reads the whole body of an answer.
     func readBody(_ head: Head) throws -> String {
         if let length = head.fields["content-length"].flatMap({ Int($0) }) {
             return String(decoding: try read(length), as: UTF8.self)
@@ -123,7 +118,6 @@ final class RawClient: @unchecked Sendable {
         }
     }
 
-    /// Reads a whole answer.
     func readAnswer() throws -> (head: Head, body: String) {
         let head = try readHead()
         return (head, try readBody(head))
@@ -135,27 +129,32 @@ final class RawClient: @unchecked Sendable {
             do {
                 try receive()
             } catch Failure.ended {
-                defer { received = [] }
-                return received
+                return received.withLock { received in
+                    defer { received = [] }
+                    return received
+                }
             }
         }
     }
 
     private func readLine() throws -> String {
         while true {
-            if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
-                let line = received[..<end].filter { $0 != UInt8(ascii: "\r") }
-                received.removeSubrange(...end)
-                return String(decoding: line, as: UTF8.self)
+            let line = received.withLock { received -> [UInt8]? in
+                guard let end = received.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+                defer { received.removeSubrange(...end) }
+                return received[..<end].filter { $0 != UInt8(ascii: "\r") }
             }
+            if let line { return String(decoding: line, as: UTF8.self) }
             try receive()
         }
     }
 
     private func read(_ count: Int) throws -> [UInt8] {
-        while received.count < count { try receive() }
-        defer { received.removeFirst(count) }
-        return Array(received.prefix(count))
+        while received.withLock(\.count) < count { try receive() }
+        return received.withLock { received in
+            defer { received.removeFirst(count) }
+            return Array(received.prefix(count))
+        }
     }
 
     private func receive() throws {
@@ -165,6 +164,6 @@ final class RawClient: @unchecked Sendable {
             throw errno == EAGAIN ? Failure.timeout : Failure.reset
         }
         guard count > 0 else { throw Failure.ended }
-        received += buffer[..<count]
+        received.withLock { $0 += buffer[..<count] }
     }
 }

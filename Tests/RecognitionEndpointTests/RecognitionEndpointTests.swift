@@ -12,28 +12,25 @@ import Testing
 
     @Test func partialTextArrivesBeforeTheBodyIsClosed() async throws {
         let audio = try Samples.pcm("go-forward")
-        try await TestEndpoint.run { port, _ in
-            let (partial, rest) = try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
-                try client.sendChunk(audio.prefix(64_000))
-                let head = try client.readHead()
-                #expect(head.status == 200)
-                #expect(head.fields["content-type"] == "application/x-ndjson")
-                let partial = try client.readChunk()
-                try client.sendChunk(audio.dropFirst(64_000))
-                try client.sendEnd()
-                return (partial, try client.readBody(head))
-            }
-            #expect(partial.contains(#""type":"partial""#))
-            let lines = rest.split(separator: "\n")
-            let final = try #require(lines.last)
-            #expect(lines.dropLast().allSatisfy { $0.contains(#""type":"partial""#) })
-            #expect(
-                final.hasPrefix(
-                    #"{"duration":2.79,"text":"go forward ten meters","type":"final","#)
-            )
+        let (partial, rest) = try await TestEndpoint.serve { client in
+            try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+            try client.sendChunk(audio.prefix(64_000))
+            let head = try client.readHead()
+            #expect(head.status == 200)
+            #expect(head.fields["content-type"] == "application/x-ndjson")
+            let partial = try client.readChunk()
+            try client.sendChunk(audio.dropFirst(64_000))
+            try client.sendEnd()
+            return (partial, try client.readBody(head))
         }
+        #expect(partial.contains(#""type":"partial""#))
+        let lines = rest.split(separator: "\n")
+        let final = try #require(lines.last)
+        #expect(lines.dropLast().allSatisfy { $0.contains(#""type":"partial""#) })
+        #expect(
+            final.hasPrefix(
+                #"{"duration":2.79,"text":"go forward ten meters","type":"final","#)
+        )
     }
 
     @Test func wordsHaveTimesInTheAudioEvenInASecondRequest() async throws {
@@ -62,10 +59,8 @@ import Testing
     }
 
     @Test func anEmptyBodyIsEmptyText() async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post([], type: Self.pcm, to: port)
-            #expect(answer.body == "\n")
-        }
+        let answer = try await TestEndpoint.answer([], type: Self.pcm)
+        #expect(answer.body == "\n")
     }
 
     @Test(arguments: [
@@ -74,11 +69,9 @@ import Testing
         ("cards-three", "eight of spades four of clubs seven of hearts"),
     ])
     func theDemoGrammarGetsTheClipsRight(name: String, text: String) async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(
-                Samples.wav(name), type: "audio/wav", to: port)
-            #expect(answer.body == text + "\n")
-        }
+        let answer = try await TestEndpoint.answer(
+            Samples.wav(name), type: "audio/wav")
+        #expect(answer.body == text + "\n")
     }
 
     @Test func theLanguageModelHearsWhatNoGrammarAllows() async throws {
@@ -96,13 +89,11 @@ import Testing
         let pause = [UInt8](repeating: 0, count: 32_000)
         let once = try Samples.pcm("digits-29340") + pause
         let audio = (0..<12).flatMap { _ in once }
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(
-                audio, type: Self.pcm, accept: "application/json", to: port)
-            let words = answer.body.split(separator: "\"word\":").count - 1
-            #expect((58...64).contains(words), "\(answer.body.prefix(600))")
-            #expect(answer.body.contains(#""start":39."#) || answer.body.contains(#""start":38."#))
-        }
+        let answer = try await TestEndpoint.answer(
+            audio, type: Self.pcm, accept: "application/json")
+        let words = answer.body.split(separator: "\"word\":").count - 1
+        #expect((58...64).contains(words), "\(answer.body.prefix(600))")
+        #expect(answer.body.contains(#""start":39."#) || answer.body.contains(#""start":38."#))
     }
 
     // MARK: - Media types
@@ -114,21 +105,17 @@ import Testing
         "application/octet-stream", "AUDIO/PCM; Rate=\"16000\"",
     ])
     func samplesWithoutAHeader(type: String) async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(
-                Samples.pcm("go-forward"), type: type, to: port)
-            #expect(answer.body == "go forward ten meters\n")
-        }
+        let answer = try await TestEndpoint.answer(
+            Samples.pcm("go-forward"), type: type)
+        #expect(answer.body == "go forward ten meters\n")
     }
 
     @Test(arguments: ["audio/wav", "audio/x-wav", "audio/wave"])
     func wavFilesOfUnknownLength(type: String) async throws {
         var wav = try Samples.wav("go-forward")
         for index in Array(4..<8) + Array(40..<44) { wav[index] = 0xFF }
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(wav, type: type, to: port)
-            #expect(answer.body == "go forward ten meters\n")
-        }
+        let answer = try await TestEndpoint.answer(wav, type: type)
+        #expect(answer.body == "go forward ten meters\n")
     }
 
     @Test(arguments: [
@@ -142,23 +129,19 @@ import Testing
             try ForeignTool("sox").run(["\(Samples.folder)/go-forward.wav"] + options + [path])
             return try folder.read("audio.wav")
         }
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(wav, type: "audio/wav", to: port)
-            // Half of the spectrum is gone at 8 kHz, and words with it.
-            let isWhole = !options.contains("8000")
-            #expect(answer.head.status == 200)
-            #expect(!isWhole || answer.body == "go forward ten meters\n")
-        }
+        let answer = try await TestEndpoint.answer(wav, type: "audio/wav")
+        // Half of the spectrum is gone at 8 kHz, and words with it.
+        let isWhole = !options.contains("8000")
+        #expect(answer.head.status == 200)
+        #expect(!isWhole || answer.body == "go forward ten meters\n")
     }
 
     @Test func whatFollowsTheSamplesOfAWAVFileIsNotHeard() async throws {
         var wav = try Samples.wav("go-forward")
         wav += Array("LIST".utf8) + [0, 0, 1, 0] + [UInt8](repeating: 77, count: 65_536)
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(
-                wav, type: "audio/wav", accept: "application/json", to: port)
-            #expect(answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#))
-        }
+        let answer = try await TestEndpoint.answer(
+            wav, type: "audio/wav", accept: "application/json")
+        #expect(answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#))
     }
 
     @Test(arguments: [
@@ -171,11 +154,9 @@ import Testing
             try ForeignTool("opusenc").run(["--quiet", "\(Samples.folder)/go-forward.wav", path])
             return try folder.read("audio.opus")
         }
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(
-                file, type: type, accept: "application/json", to: port)
-            #expect(answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#))
-        }
+        let answer = try await TestEndpoint.answer(
+            file, type: type, accept: "application/json")
+        #expect(answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#))
     }
 
     @Test func otherRatesChannelsAndByteOrdersOfSamples() async throws {
@@ -185,11 +166,9 @@ import Testing
                 "-",
             ]).output
         }
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(
-                samples, type: "audio/l16;rate=48000;channels=2", to: port)
-            #expect(answer.body == "go forward ten meters\n")
-        }
+        let answer = try await TestEndpoint.answer(
+            samples, type: "audio/l16;rate=48000;channels=2")
+        #expect(answer.body == "go forward ten meters\n")
     }
 
     // MARK: - Many at once
@@ -226,16 +205,13 @@ import Testing
 
     @Test func aConnectionServesOneRequestAfterAnother() async throws {
         let audio = try Samples.pcm("digits-29340")
-        try await TestEndpoint.run { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                for _ in 0..<3 {
-                    let fields = ["Content-Type: \(Self.pcm)", "Accept: text/plain"]
-                    try client.sendHead("/v1/recognize", fields)
-                    try client.sendChunk(audio)
-                    try client.sendEnd()
-                    #expect(try client.readAnswer().body == "two nine three four zero\n")
-                }
+        try await TestEndpoint.serve { client in
+            for _ in 0..<3 {
+                let fields = ["Content-Type: \(Self.pcm)", "Accept: text/plain"]
+                try client.sendHead("/v1/recognize", fields)
+                try client.sendChunk(audio)
+                try client.sendEnd()
+                #expect(try client.readAnswer().body == "two nine three four zero\n")
             }
         }
     }
@@ -267,16 +243,13 @@ import Testing
     }
 
     @Test func theEndpointSaysThatItIsWell() async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await onThread {
-                let client = try RawClient(port: port)
-                try client.send(Array("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n".utf8))
-                return try client.readAnswer()
-            }
-            #expect(answer.head.status == 200)
-            #expect(answer.head.fields["content-type"] == "application/json")
-            let running = #""recognitions":{"maximum":2,"running":0}"#
-            #expect(answer.body == "{\(running),\"status\":\"ok\"}\n")
+        let answer = try await TestEndpoint.serve { client in
+            try client.send(Array("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n".utf8))
+            return try client.readAnswer()
         }
+        #expect(answer.head.status == 200)
+        #expect(answer.head.fields["content-type"] == "application/json")
+        let running = #""recognitions":{"maximum":2,"running":0}"#
+        #expect(answer.body == "{\(running),\"status\":\"ok\"}\n")
     }
 }

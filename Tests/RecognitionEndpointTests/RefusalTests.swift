@@ -70,37 +70,29 @@ import Testing
 
     @Test(arguments: ["text/html", "audio/mpeg", "audio/ogg;codecs=vorbis", "audio/pcm;rate=x", ""])
     func anUnknownMediaTypeIs415(type: String) async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post([1, 2], type: type, to: port)
-            #expect(answer.head.status == 415)
-            #expect(
-                answer.body.contains(
-                    "send audio/wav, audio/ogg;codecs=opus, audio/flac or audio/pcm"))
-        }
+        let answer = try await TestEndpoint.answer([1, 2], type: type)
+        #expect(answer.head.status == 415)
+        #expect(
+            answer.body.contains(
+                "send audio/wav, audio/ogg;codecs=opus, audio/flac or audio/pcm"))
     }
 
     @Test func aCompressedBodyIs415() async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(
-                [1, 2], type: Self.pcm, to: port, fields: ["Content-Encoding: gzip"])
-            #expect(answer.head.status == 415)
-        }
+        let answer = try await TestEndpoint.answer(
+            [1, 2], type: Self.pcm, fields: ["Content-Encoding: gzip"])
+        #expect(answer.head.status == 415)
     }
 
     @Test func anAnswerThatNobodyAcceptsIs406() async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(
-                [], type: Self.pcm, accept: "image/png", to: port)
-            #expect(answer.head.status == 406)
-        }
+        let answer = try await TestEndpoint.answer(
+            [], type: Self.pcm, accept: "image/png")
+        #expect(answer.head.status == 406)
     }
 
     @Test func aWebPageIs403() async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await TestEndpoint.post(
-                [], type: Self.pcm, to: port, fields: ["Origin: https://page.example"])
-            #expect(answer.head.status == 403)
-        }
+        let answer = try await TestEndpoint.answer(
+            [], type: Self.pcm, fields: ["Origin: https://page.example"])
+        #expect(answer.head.status == 403)
     }
 
     // MARK: - Bodies
@@ -146,38 +138,32 @@ import Testing
     }
 
     @Test func aBodyThatGrowsBeyondTheLimitIs413InItsMiddle() async throws {
-        try await TestEndpoint.run {
+        try await TestEndpoint.serve {
             $0.maximumBodyByteCount = 4_000
-        } _: { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
-                try client.sendChunk([UInt8](repeating: 0, count: 4_000))
-                try client.sendChunk([0, 0])
-                // The body goes on, and the answer is there nevertheless.
-                let answer = try client.readAnswer()
-                #expect(answer.head.status == 413)
-                #expect(try client.readToEnd() == [])
-            }
+        } _: { client in
+            try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+            try client.sendChunk([UInt8](repeating: 0, count: 4_000))
+            try client.sendChunk([0, 0])
+            // The body goes on, and the answer is there nevertheless.
+            let answer = try client.readAnswer()
+            #expect(answer.head.status == 413)
+            #expect(try client.readToEnd() == [])
         }
     }
 
     @Test func whatGoesWrongAfterTheTextBeganIsALine() async throws {
         let audio = try Samples.pcm("go-forward")
-        try await TestEndpoint.run {
+        try await TestEndpoint.serve {
             $0.maximumBodyByteCount = 64_000
-        } _: { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
-                try client.sendChunk(audio.prefix(64_000))
-                let head = try client.readHead()
-                #expect(try client.readChunk().contains("partial"))
-                try client.sendChunk(audio.dropFirst(64_000))
-                let last = try client.readBody(head).split(separator: "\n").last
-                let message = "the body is longer than 64000 bytes"
-                #expect(last ?? "" == "{\"message\":\"\(message)\",\"type\":\"error\"}")
-            }
+        } _: { client in
+            try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+            try client.sendChunk(audio.prefix(64_000))
+            let head = try client.readHead()
+            #expect(try client.readChunk().contains("partial"))
+            try client.sendChunk(audio.dropFirst(64_000))
+            let last = try client.readBody(head).split(separator: "\n").last
+            let message = "the body is longer than 64000 bytes"
+            #expect(last ?? "" == "{\"message\":\"\(message)\",\"type\":\"error\"}")
         }
     }
 
@@ -204,35 +190,29 @@ import Testing
 
     @Test func aBodyThatBreaksOffAfterTheTextBeganEndsInALine() async throws {
         let audio = try Samples.pcm("go-forward")
-        try await TestEndpoint.run { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
-                try client.sendChunk(audio.prefix(64_000))
-                let head = try client.readHead()
-                client.endSending()
-                let last = try client.readBody(head).split(separator: "\n").last
-                let message = "the body broke off"
-                #expect(last ?? "" == "{\"message\":\"\(message)\",\"type\":\"error\"}")
-                #expect(try client.readToEnd() == [])
-            }
+        try await TestEndpoint.serve { client in
+            try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+            try client.sendChunk(audio.prefix(64_000))
+            let head = try client.readHead()
+            client.endSending()
+            let last = try client.readBody(head).split(separator: "\n").last
+            let message = "the body broke off"
+            #expect(last ?? "" == "{\"message\":\"\(message)\",\"type\":\"error\"}")
+            #expect(try client.readToEnd() == [])
         }
     }
 
     @Test(.spec("RFC 9110 §15.5.9"))
     func aClientThatFallsSilentIsToldSo() async throws {
-        try await TestEndpoint.run {
+        try await TestEndpoint.serve {
             $0.idleTimeout = .milliseconds(300)
-        } _: { port, _ in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
-                try client.sendChunk([0, 0])
-                let answer = try client.readAnswer()
-                #expect(answer.head.status == 408)
-                #expect(answer.body.contains("nothing of the body has come for 0.3 s"))
-                #expect(try client.readToEnd() == [])
-            }
+        } _: { client in
+            try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+            try client.sendChunk([0, 0])
+            let answer = try client.readAnswer()
+            #expect(answer.head.status == 408)
+            #expect(answer.body.contains("nothing of the body has come for 0.3 s"))
+            #expect(try client.readToEnd() == [])
         }
     }
 

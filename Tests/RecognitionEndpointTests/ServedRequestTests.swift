@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TestSupport
 import Testing
 
 @testable import RecognitionEndpoint
 
-/// What is said of requests when they are over.
 @Suite struct ServedRequestTests {
     /// Runs an endpoint while `body` runs, and takes its records of so many requests.
     private func records(

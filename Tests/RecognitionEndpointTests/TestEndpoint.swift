@@ -4,7 +4,6 @@ import TestSupport
 
 @testable import RecognitionEndpoint
 
-/// An endpoint that runs for one test.
 enum TestEndpoint {
     /// Runs an endpoint with the demo grammar while `body` runs.
     static func run<Value>(
@@ -32,6 +31,25 @@ enum TestEndpoint {
         return value
     }
 
+    /// Runs an endpoint while `body`, on a thread of its own, speaks with it as one client.
+    static func serve<Value: Sendable>(
+        _ change: (inout RecognitionEndpointConfiguration) -> Void = { _ in },
+        _ body: @escaping @Sendable (RawClient) throws -> Value
+    ) async throws -> Value {
+        try await run(change) { port, _ in
+            try await onThread { try body(RawClient(port: port)) }
+        }
+    }
+
+    /// What an endpoint answers that gets nothing but this body.
+    static func answer(
+        _ body: [UInt8], type: String, accept: String = "text/plain", fields: [String] = []
+    ) async throws -> (head: RawClient.Head, body: String) {
+        try await run { port, _ in
+            try await post(body, type: type, accept: accept, to: port, fields: fields)
+        }
+    }
+
     /// Posts a whole body and reads the whole answer.
     static func post(
         _ body: [UInt8], type: String, accept: String = "text/plain", to port: Int,
@@ -52,17 +70,13 @@ enum TestEndpoint {
     }
 }
 
-/// The recordings of the package.
 enum Samples {
-    /// The folder of the recordings.
     static let folder =
         #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
         .joined(separator: "/") + "/samples"
 
-    /// The path of the grammar for them.
     static let grammar = folder + "/grammar/demo.gram"
 
-    /// A recording as a WAV file.
     static func wav(_ name: String) throws -> [UInt8] {
         try readFile("\(folder)/\(name).wav")
     }

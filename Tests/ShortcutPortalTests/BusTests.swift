@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import LinuxPlatform
 @testable import ShortcutPortal
 
 /// Values on a real bus, and the clock of shortcuts.

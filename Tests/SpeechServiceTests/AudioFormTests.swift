@@ -5,7 +5,6 @@ import Testing
 
 @testable import SpeechService
 
-/// The bytes of forms.
 @Suite struct AudioFormTests {
     private func frame(
         _ fields: [(String, String)], fileField: String = "file", fileName: String? = nil,

@@ -2,7 +2,6 @@
 
 @testable import SpeechService
 
-/// What became of a body.
 struct Decoded: Equatable {
     var hypotheses: [Hypothesis] = []
     var error: AnswerError?
@@ -19,7 +18,6 @@ struct Decoded: Equatable {
         }
     }
 
-    /// The transcript of the hypotheses.
     var transcript: Transcript {
         var transcript = Transcript()
         transcript.apply(hypotheses)
@@ -36,7 +34,6 @@ func decode(
     return Decoded(&decoder, chunks)
 }
 
-/// Decodes a body in one chunk.
 func decode(
     _ rule: AnswerRule, _ body: String, mediaType: String? = nil
 ) -> Decoded {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import SpeechService
 
-/// Texts as JSON writes them.
 @Suite struct JSONTextTests {
     @Test func whatIsNoPlainCharacterIsEscaped() throws {
         #expect(

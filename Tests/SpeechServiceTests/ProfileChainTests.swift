@@ -6,7 +6,6 @@ import Testing
 @testable import SpeechService
 
 @Suite struct ProfileChainTests {
-    /// A shelf with these texts.
     private func shelf(
         _ texts: [String: String], in folder: String
     ) -> ProfileChain.Shelf {

@@ -7,7 +7,6 @@ import Testing
 @testable import Settings
 @testable import SpeechService
 
-/// The profiles that come with the program.
 @Suite struct ShippedProfilesTests {
     private func profile(_ name: String) throws -> ServiceProfile {
         let texts = try ProfileChain.texts(

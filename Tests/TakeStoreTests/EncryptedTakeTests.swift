@@ -9,7 +9,6 @@ import Testing
 @testable import LinuxPlatform
 @testable import TakeStore
 
-/// The folder of an encrypted take.
 @Suite struct EncryptedTakeTests {
     private let scratch: TemporaryFolder
     private let store: TakeStore

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import LinuxPlatform
-@testable import TakeStore
 
 @Suite struct FolderTests {
     @Test func everythingIsPrivateWhateverTheUmask() async {

@@ -5,7 +5,6 @@ import Synchronization
 import Testing
 
 @testable import LinuxPlatform
-@testable import TakeStore
 
 @Suite struct NamedThreadTests {
     @Test func theThreadHasItsNameAndIsJoined() throws {

@@ -6,7 +6,6 @@ import Testing
 
 @testable import TakeStore
 
-/// How a person may shorten the name of a take.
 @Suite struct TakeNamesTests {
     private func ids(_ texts: String...) throws -> [TakeID] {
         try texts.map { try #require(TakeID($0)) }

@@ -8,7 +8,6 @@ import Testing
 @testable import TakeStore
 
 extension TemporaryFolder {
-    /// A new folder in this one.
     func folder(_ name: String = "folder") throws -> Folder { try Folder.make(at: path(name)) }
 
     /// The permission bits of an entry.

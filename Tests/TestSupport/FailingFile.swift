@@ -6,7 +6,6 @@ import Synchronization
 
 /// A plain file whose calls fail when a test says so.
 package final class FailingFile: JournalFile {
-    /// What fails, and how.
     package struct Faults: Sendable {
         /// What every sync fails with, or nil.
         package var syncError: Int32?
@@ -18,7 +17,6 @@ package final class FailingFile: JournalFile {
         package var room = Int.max
         /// Bytes from here on cannot be read.
         package var readableByteCount = Int.max
-        /// Called in every sync.
         package var onSync: (@Sendable () -> Void)?
         /// What stands for the file in a sync of many.
         package var descriptor: Int32?
@@ -46,13 +44,10 @@ package final class FailingFile: JournalFile {
         set { state.withLock { $0.faults = newValue } }
     }
 
-    /// How often a sync was asked for.
     package var syncCount: Int { state.withLock { $0.syncCount } }
 
-    /// How often a write was asked for.
     package var writeCount: Int { state.withLock { $0.writeCount } }
 
-    /// How often a reservation was asked for.
     package var reserveCount: Int { state.withLock { $0.reserveCount } }
 
     package func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {

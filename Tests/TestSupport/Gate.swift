@@ -4,7 +4,6 @@
 package final class Gate: Sendable {
     let state = Observed(false)
 
-    /// Creates a closed gate.
     package init() {}
 
     /// Lets every task through that waits or will wait, from any thread.
@@ -12,7 +11,6 @@ package final class Gate: Sendable {
         state.update { $0 = true }
     }
 
-    /// Whether the gate has been opened.
     package var isOpen: Bool { state.value }
 
     /// Waits, away from the cooperative pool, until the gate is open.

@@ -28,7 +28,6 @@ package final class HangingFile: Sendable {
     /// - Returns: false when none is within a while.
     package func isBlocking() async -> Bool { await run.wait(for: "blocked", in: .output) }
 
-    /// Lets everything go on.
     package func release() { run.closeInput() }
 
     private static let program = Result {

@@ -12,7 +12,6 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
         self.nanoseconds = nanoseconds
     }
 
-    /// The moment of the call.
     package static var now: MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -24,7 +23,6 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// The moment that is `duration` later.
     package static func + (moment: MonotonicTime, duration: Duration) -> MonotonicTime {
         let parts = duration.components
         let added = parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000

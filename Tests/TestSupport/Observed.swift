@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
@@ -13,12 +12,10 @@ package final class Observed<Value: Sendable>: Sendable {
         var waiters: [ObjectIdentifier: Wakeup] = [:]
     }
 
-    /// Creates a value to be observed.
     package init(_ value: Value) {
         content = Mutex(Content(value: value))
     }
 
-    /// The value as it is now.
     package var value: Value { content.withLock { $0.value } }
 
     /// Looks at the value without copying it, from any thread.

@@ -12,7 +12,6 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
         state = seed
     }
 
-    /// The next number.
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
@@ -21,7 +20,6 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Random bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }

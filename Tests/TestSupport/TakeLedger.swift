@@ -4,11 +4,8 @@
 ///
 /// It knows a take again by its id, its length and its bytes, never by the id alone.
 package final class TakeLedger: Sendable {
-    /// One take that was committed.
     package struct Entry: Sendable {
-        /// The take's id.
         package var id: String
-        /// The audio.
         package var body: [UInt8]
         /// The numbers of the attempts that brought it whole.
         package var attempts: [String]
@@ -16,10 +13,8 @@ package final class TakeLedger: Sendable {
 
     private let content = Observed([Entry]())
 
-    /// Creates an empty book.
     package init() {}
 
-    /// What has been committed, in order.
     package var entries: [Entry] { content.value }
 
     /// Writes a complete request down, and answers with how many takes there are of that id.

@@ -24,7 +24,6 @@ package final class TemporaryFolder: Sendable {
         removeTree(path)
     }
 
-    /// The path of something in the folder.
     package func path(_ name: String) -> String { path + "/" + name }
 
     /// Writes a file, replacing what was there.
@@ -106,7 +105,6 @@ private func folderEntries(_ path: String) throws(SystemError) -> [String] {
     return names.sorted()
 }
 
-/// Removes a folder and all in it; links are removed, not followed.
 private func removeTree(_ path: String) {
     // What cannot be removed is left to the system's own cleaning of its temporary folder.
     for name in (try? folderEntries(path)) ?? [] {

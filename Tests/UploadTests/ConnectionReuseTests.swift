@@ -78,10 +78,7 @@ import Testing
         let upload = try Upload(
             to: server.url(), bytes(death.bodyByteCount), isSealed: true, on: loop, change: reusing)
         let result = try #require(await upload.result())
-        guard case .connectionLost = result.ending else {
-            Issue.record("\(result.ending)")
-            return
-        }
+        _ = try result.reason { .connectionLost($0) }
         #expect(result.hasReusedConnection)
         if let isComplete = death.isBodyComplete { #expect(result.isBodyComplete == isComplete) }
         #expect(upload.recorder.record.look { $0.connects } == 1)
@@ -100,10 +97,7 @@ import Testing
         try await leaveConnection(to: server, on: loop)
         let upload = try Upload(to: server.url(), on: loop, change: reusing)
         let result = try #require(await upload.result())
-        guard case .connectionLost = result.ending else {
-            Issue.record("\(result.ending)")
-            return
-        }
+        _ = try result.reason { .connectionLost($0) }
         #expect(result.sentByteCount == 0)
         loop.shutDown()
         #expect(server.requests.count == 2)
@@ -128,10 +122,7 @@ import Testing
         let upload = try Upload(
             to: server.url(), bytes(640), isSealed: true, on: loop, change: reusing)
         let result = try #require(await upload.result())
-        guard case .connectionLost = result.ending else {
-            Issue.record("\(result.ending), \(upload.recorder.text)")
-            return
-        }
+        _ = try result.reason { .connectionLost($0) }
         #expect(result.sentByteCount == 0)
         #expect(upload.recorder.text == "")
         #expect(server.requests.count == 1)

@@ -6,7 +6,6 @@ import Testing
 @testable import SpeechService
 @testable import Upload
 
-/// Proxies on the way, by tinyproxy.
 @Suite struct ProxyTests {
     private func upload(
         to url: String, by proxy: String, login: String? = nil, _ certificate: String? = nil
@@ -98,10 +97,7 @@ import Testing
         let server = try RecordingServer()
         let reserved = try ReservedPort()
         let upload = try upload(to: server.url(), by: "http://127.0.0.1:\(reserved.port)")
-        guard case .cannotConnect(let reason) = try #require(await upload.result()).ending else {
-            Issue.record("it was reached")
-            return
-        }
+        let reason = try #require(await upload.result()).reason { .cannotConnect($0) }
         #expect(reason.contains("127.0.0.1 port \(reserved.port)"), "\(reason)")
         #expect(server.connectionCount == 0)
     }
@@ -110,10 +106,7 @@ import Testing
         let reserved = try ReservedPort()
         let proxy = try await ProxyServer()
         let upload = try upload(to: "https://127.0.0.1:\(reserved.port)/", by: proxy.url)
-        guard case .cannotConnect(let reason) = try #require(await upload.result()).ending else {
-            Issue.record("it was reached")
-            return
-        }
+        let reason = try #require(await upload.result()).reason { .cannotConnect($0) }
         #expect(reason.contains("the proxy answers 5"), "\(reason)")
     }
 

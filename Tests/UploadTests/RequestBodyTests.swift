@@ -6,7 +6,6 @@ import Testing
 
 @testable import Upload
 
-/// What a body is made of, and where in it the recording is.
 @Suite struct RequestBodyTests {
     private static let prologue = Array("before>".utf8)
     private static let epilogue = Array("<behind".utf8)

@@ -51,10 +51,7 @@ import Testing
             ]
         }
         let result = try #require(await upload.result())
-        guard case .insecure(let reason) = result.ending else {
-            Issue.record("\(result.ending)")
-            return
-        }
+        let reason = try result.reason { .insecure($0) }
         #expect(reason.contains("pinned"))
         #expect(result.sentByteCount == 0)
         #expect(!server.text.contains("the voice"))
@@ -64,10 +61,7 @@ import Testing
         let server = try await TLSServer(options: ["-tls1_2"])
         let upload = try upload(to: server) { $0.minimumTLS = .three }
         let result = try #require(await upload.result())
-        guard case .notTLS(let reason) = result.ending else {
-            Issue.record("\(result.ending)")
-            return
-        }
+        let reason = try result.reason { .notTLS($0) }
         #expect(reason.contains("protocol version"), "\(reason)")
         #expect(result.sentByteCount == 0)
     }
@@ -105,20 +99,14 @@ import Testing
             $0.clientCertificate = own.path
             $0.clientKey = locked
         }
-        guard case .insecure(let reason) = try #require(await upload.result()).ending else {
-            Issue.record("it was sent")
-            return
-        }
+        let reason = try #require(await upload.result()).reason { .insecure($0) }
         #expect(reason.contains("locked.pem"), "\(reason)")
     }
 
     @Test func anExpiredCertificateIsRefused() async throws {
         let server = try await TLSServer(isExpired: true)
         let result = try #require(await upload(to: server).result())
-        guard case .insecure(let reason) = result.ending else {
-            Issue.record("\(result.ending)")
-            return
-        }
+        let reason = try result.reason { .insecure($0) }
         #expect(reason.contains("expired"), "\(reason)")
         #expect(result.sentByteCount == 0)
     }

@@ -2,6 +2,7 @@
 
 import Glibc
 import TestSupport
+import Testing
 
 @testable import LinuxPlatform
 @testable import TakeStore
@@ -60,7 +61,6 @@ final class Upload: Sendable {
 
     func cancel() { loop.cancel(id) }
 
-    /// Waits for the end.
     func result(within limit: Duration = .patience) async -> TransferResult? {
         await recorder.record.wait(within: limit) { $0.results.first }
     }
@@ -71,7 +71,17 @@ final class Upload: Sendable {
     }
 }
 
-/// A journal as what a body is made of.
+extension TransferResult {
+    /// The reason of an ending that `kind` makes of one; the test fails with any other ending.
+    func reason(
+        at place: SourceLocation = #_sourceLocation, _ kind: (String) -> Ending
+    ) throws -> String {
+        let reason = Mirror(reflecting: ending).children.first?.value as? String ?? ""
+        try #require(ending == kind(reason), sourceLocation: place)
+        return reason
+    }
+}
+
 struct JournalSource: BodySource {
     let journal: Journal
     var byteCount: Int { journal.byteCount }
@@ -94,7 +104,6 @@ func bytes(_ count: Int, from start: Int = 0) -> [UInt8] {
 }
 
 extension SeededRandom {
-    /// Random bytes.
     mutating func bytes(_ count: Int) -> [UInt8] {
         let words = (0..<(count + 7) / 8).map { _ in next() }
         return words.withUnsafeBytes { Array($0[..<count]) }

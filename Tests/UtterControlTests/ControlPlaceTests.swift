@@ -4,10 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import LinuxPlatform
 @testable import UtterControl
 
-/// Where the control socket is.
 @Suite struct ControlPlaceTests {
     private func place(_ variables: [String: String]) throws -> ControlPlace {
         try ControlPlace(user: 1234) { variables[$0] }

@@ -6,7 +6,6 @@
 /// What surrounds a recorder's machine: a dictation, takes and clients, each of which moves alone.
 struct RecorderWorld {
     enum Move: Equatable {
-        /// The next client asks.
         case ask(ControlRequest.Command, take: Int? = nil, waits: Bool = false)
         /// It says what its key does; one that goes up was held, or tapped.
         case key(ControlRequest.Command, isHeld: Bool = false)
@@ -98,7 +97,6 @@ struct RecorderWorld {
 
     static func id(_ number: Int) -> TakeID { ids[number - 1] }
 
-    /// The number of a take.
     private static func number(of id: TakeID) -> Int { (ids.firstIndex(of: id) ?? 0) + 1 }
 
     private static let phases = Dictation.Phase.allCases

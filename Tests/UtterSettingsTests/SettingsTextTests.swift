@@ -2,7 +2,6 @@
 
 import Testing
 
-@testable import Settings
 @testable import UtterSettings
 
 /// One value of a file changes, and the rest stays as a person has written it.

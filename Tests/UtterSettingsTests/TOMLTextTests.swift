@@ -5,7 +5,6 @@ import Testing
 @testable import Settings
 @testable import UtterSettings
 
-/// Texts as TOML writes them.
 @Suite struct TOMLTextTests {
     @Test func everyTextIsReadAsItWasWritten() throws {
         // NUL is no character of a text in TOML.

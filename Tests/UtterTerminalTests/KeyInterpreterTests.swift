@@ -179,7 +179,6 @@ import Testing
     }
 }
 
-/// The names of keys.
 @Suite struct TalkKeyTests {
     @Test(arguments: [
         ("space", KeyCode.space), ("Enter", .enter), ("f1", .function(1)), ("F24", .function(24)),

@@ -5,7 +5,6 @@ import Testing
 @testable import AudioCore
 @testable import UtterTerminal
 
-/// The bar of the level, by a clock that the test moves.
 @Suite struct LevelMeterTests {
     private let start = ContinuousClock.now
 

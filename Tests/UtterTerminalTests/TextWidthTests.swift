@@ -5,7 +5,6 @@ import Testing
 
 @testable import UtterTerminal
 
-/// How wide text is, and where its lines break.
 @Suite struct TextWidthTests {
     static let texts = [
         "go forward ten meters", "私の声はあなたの声のように聞こえますか本当に", "naïve caf\u{65}\u{301}s",

@@ -99,7 +99,6 @@ final class Bench: Sendable {
 }
 
 extension Take {
-    /// The outcome, or nil when it does not come.
     func outcome(within limit: Duration = .patience) async -> TakeOutcome? {
         let found = Observed<TakeOutcome?>(nil)
         let waiting = Task { [self] in
@@ -110,7 +109,6 @@ extension Take {
         return await found.wait(within: limit) { $0 }
     }
 
-    /// The outcome; the test fails when it does not come.
     func end() async throws -> TakeOutcome { try #require(await outcome()) }
 }
 
@@ -132,21 +130,18 @@ final class EventLog: Sendable {
         }
     }
 
-    /// Waits for an event.
     func wait(
         within limit: Duration = .patience, for isWanted: @escaping @Sendable (TakeEvent) -> Bool
     ) async -> Bool {
         await log.wait(within: limit) { $0.events.contains(where: isWanted) ? true : nil } ?? false
     }
 
-    /// Waits until so many attempts have failed.
     func wait(untilInterrupted count: Int) async -> Bool {
         await log.wait(within: .patience) { log in
             log.events.count { $0.isInterrupted } >= count ? true : nil
         } ?? false
     }
 
-    /// All events, once the stream has ended.
     func all() async throws -> [TakeEvent] {
         try #require(await log.wait(within: .patience) { $0.hasEnded ? $0.events : nil })
     }
@@ -158,7 +153,6 @@ extension TakeEvent {
     var isBegun: Bool { if case .began = self { true } else { false } }
     var isResumed: Bool { if case .resumed = self { true } else { false } }
     var isSent: Bool { if case .sent = self { true } else { false } }
-    var isQuiet: Bool { if case .quiet = self { true } else { false } }
     var signal: SignalState? { if case .signal(let state) = self { state } else { nil } }
     var isConnected: Bool { if case .connected = self { true } else { false } }
     var isRefused: Bool { if case .refused = self { true } else { false } }
@@ -193,7 +187,6 @@ final class Speaker: Sendable {
         output.withLock { _ = write($0, bytes, bytes.count) }
     }
 
-    /// Ends the input.
     func fallSilent() {
         output.withLock { output in
             if output >= 0 { close(output) }

@@ -19,7 +19,6 @@ final class FaultBench: Sendable {
     let server: RecordingServer
     /// The audio of every take.
     let samples: [UInt8]
-    /// The same as samples.
     let noise: [Int16]
     private let path: String
 
@@ -55,7 +54,6 @@ final class FaultBench: Sendable {
             retry: retry)
     }
 
-    /// The audio of every take.
     func source(pace: Pace) -> FileReplay { FileReplay(path: path, pace: pace) }
 
     /// Records a take and sends it while it is recorded.
@@ -69,7 +67,6 @@ final class FaultBench: Sendable {
         return pipeline.start(TakePlan(source: speaker.source, delivery: plan))
     }
 
-    /// Sends a take that was kept.
     func resend(_ outcome: TakeOutcome, by plan: DeliveryPlan) async throws -> TakeOutcome {
         let kept = try #require(pipeline.spool).store().find(outcome.id.text)
         let deadline = ContinuousClock.now + .patience

@@ -23,7 +23,6 @@ import Testing
         /// What stands in the plan already.
         var given: Credential?
         var offers: @Sendable (inout SecretOffers) throws -> Void = { _ in }
-        /// What is not there.
         var absent: [SecretSource] = []
         /// The secrets that a kept take remembers; nil is a new take.
         var remembered: [DeliveryManifest.Secret]?

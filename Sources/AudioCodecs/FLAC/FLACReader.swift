@@ -21,7 +21,7 @@ internal import CFLAC
         var format: StreamFormat
     }
 
-    /// Bytes that libFLAC is given at once: what of it is no frame is copied in vain.
+    /// Bytes that libFLAC is given at once: what is not a frame is copied in vain.
     private static let pieceByteCount = 512
 
     /// No frame is longer: 65,535 samples in 8 channels of 32 bits, and what is around them.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are not an Ogg Opus stream that can be decoded.
 enum OggOpusError: Error, Sendable, Hashable {
     /// No Ogg page begins at this byte, or its checksum is wrong (RFC 3533 §6).
     case notAPage(offset: Int)

@@ -76,12 +76,12 @@ final class WAVEncoder: AudioEncoder {
         Self.headerByteCount + 2 * frames
     }
 
-    /// The header of a file with so many samples; empty for one that needs more than 32 bits.
+    /// The header of a file with this many samples; empty for one that needs more than 32 bits.
     static func storedHeader(frames: Int) -> [UInt8] {
         isLong(byteCount: 2 * frames) ? [] : makeHeader(byteCount: 2 * frames)
     }
 
-    /// Whether 32 bits cannot hold the size of a file with so many bytes of samples.
+    /// Whether 32 bits cannot hold the size of a file with this many bytes of samples.
     private static func isLong(byteCount: Int) -> Bool {
         byteCount + headerByteCount >= longestByteCount
     }
@@ -89,7 +89,7 @@ final class WAVEncoder: AudioEncoder {
     /// Readers, ours too, take greater sizes for unknown ones.
     private static let longestByteCount = 0xFFFF_F000
 
-    /// What stands before so many bytes of samples; nil is an unknown number.
+    /// What stands before this many bytes of samples; nil is an unknown number.
     static func makeHeader(isLong: Bool = false, byteCount: Int?) -> [UInt8] {
         let unknown = 0xFFFF_FFFF
         let room = 28

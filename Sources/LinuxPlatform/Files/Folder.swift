@@ -154,7 +154,7 @@ package final class Folder: Sendable {
     package func contents(of name: String, limit: Int) throws(SystemError) -> [UInt8] {
         let file = try openFile(name)
         do throws(SystemError) {
-            // A named pipe is no file, and would be found empty.
+            // A named pipe is not a file, and would be found empty.
             try retryingInterrupts("lseek") { lseek(file.number, 0, SEEK_CUR) }
             return try readAll(file.number, limit: limit)
         } catch {
@@ -200,14 +200,14 @@ package final class Folder: Sendable {
         }
     }
 
-    /// A missing file is no error.
+    /// A missing file is not an error.
     package func removeFile(_ name: String) throws(SystemError) {
         if unsafe unlinkat(descriptor.number, name, 0) != 0, errno != ENOENT {
             throw SystemError.last("unlink \(path)/\(name)")
         }
     }
 
-    /// A missing folder is no error.
+    /// A missing folder is not an error.
     package func removeFolder(_ name: String) throws(SystemError) {
         if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) != 0, errno != ENOENT {
             throw SystemError.last("rmdir \(path)/\(name)")

@@ -138,7 +138,7 @@ package struct ChildProcess: ~Copyable, Sendable {
         }
         // Before the program begins: it may ask the person at once.
         if let terminal { _ = unsafe utter_spawn_in_foreground(&actions, terminal) }
-        // A descriptor from which we read a secret is none of the program's.
+        // A descriptor from which we read a secret is not for the program.
         _ = unsafe utter_spawn_with_standard_descriptors_only(&actions)
         // Ctrl-C ends the program as it would end any other.
         var attributes = posix_spawnattr_t()

@@ -98,7 +98,7 @@ struct DemoCommand: AsyncParsableCommand {
             hint: "name a WAV or Ogg Opus file: utter demo FILE", status: .noInput)
     }
 
-    /// The folder so many levels above the program's, without "..", since its name is shown.
+    /// The folder this many levels above the program's, without "..", since its name is shown.
     private static func above(_ levels: Int) -> String {
         "/" + Launch.programFolder.split(separator: "/").dropLast(levels).joined(separator: "/")
     }

@@ -3,7 +3,6 @@
 import ArgumentParser
 import LinuxPlatform
 import RecognitionEndpoint
-import Utter
 import UtterCommands
 internal import UtterTerminal
 

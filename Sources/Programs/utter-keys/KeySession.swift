@@ -12,9 +12,7 @@ internal import UtterTerminal
 final class KeySession: Sendable {
     private let trigger: any KeyTrigger
     private let talk: KeyTalk
-    /// Why it ends.
     private let end = Settlement<Result<ExitStatus, CommandFailure>>()
-    /// Whether it was asked to end.
     private let isEnding = Atomic(false)
 
     init(
@@ -62,7 +60,7 @@ final class KeySession: Sendable {
         case .line, .key: break
         case .cancel: leave(.cancelled)
         case .leave(let signal): leave(signal == SIGHUP ? .hungUp : .terminated)
-        // The one who has the socket keeps what is not printed here.
+        // The recorder keeps what is not printed here.
         case .leaveNow: exit(ExitStatus.terminated.rawValue)
         }
     }

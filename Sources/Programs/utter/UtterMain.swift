@@ -2,7 +2,6 @@
 
 import UtterCommands
 
-/// The program `utter`.
 @main
 enum UtterMain {
     static func main() { Program.runUtter() }

@@ -7,23 +7,12 @@ internal import NIOCore
 internal import Synchronization
 
 struct CassetteExchange: Sendable {
-    private let request: Request
-    private let connection: Connection
-    private let tape: CassetteTape
-    private let speed: CassetteServer.Speed
-    private let onRequest: @Sendable (CassetteServer.Served) -> Void
+    let request: Request
+    let connection: Connection
+    let tape: CassetteTape
+    let speed: CassetteServer.Speed
+    let onRequest: @Sendable (CassetteServer.Served) -> Void
     private let began = ContinuousClock.now
-
-    init(
-        _ request: Request, on connection: Connection, tape: CassetteTape,
-        speed: CassetteServer.Speed, onRequest: @escaping @Sendable (CassetteServer.Served) -> Void
-    ) {
-        self.request = request
-        self.connection = connection
-        self.tape = tape
-        self.speed = speed
-        self.onRequest = onRequest
-    }
 
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         let headers = request.headers.map { CassetteField($0.name.canonicalName, $0.value) }
@@ -96,7 +85,7 @@ struct CassetteExchange: Sendable {
         return Array(tape.relocated(text, to: origin).utf8)
     }
 
-    /// Waits until so many bytes have arrived, or the body has ended, and until the time has come.
+    /// Waits until this many bytes have come, or the body has ended, and until the time has come.
     @concurrent private func wait(
         for upload: CassetteUpload, _ byteCount: Int?, _ milliseconds: Double?
     ) async throws {
@@ -141,7 +130,7 @@ final class CassetteUpload: Sendable {
         for try await buffer in body { add(buffer.readableBytes) }
     }
 
-    /// Waits until so many bytes have come, or the body is over.
+    /// Waits until this many bytes have come, or the body is over.
     @concurrent func wait(forBytes count: Int) async {
         await withCheckedContinuation { continuation in
             change { $0.waiting.append((count, continuation)) }

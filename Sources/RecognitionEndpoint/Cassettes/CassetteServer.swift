@@ -40,7 +40,8 @@ package enum CassetteServer {
             host: host, port: port, idleTimeout: .seconds(60), gracePeriod: .seconds(1)
         ) { request, writer, connection in
             try await CassetteExchange(
-                request, on: connection, tape: tape, speed: speed, onRequest: onRequest
+                request: request, connection: connection, tape: tape, speed: speed,
+                onRequest: onRequest
             ).answer(writer)
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPTypes
-internal import HummingbirdCore
 
 enum Demand: Sendable, Equatable {
     case health

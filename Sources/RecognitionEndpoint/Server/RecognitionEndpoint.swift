@@ -59,8 +59,8 @@ public final class RecognitionEndpoint: Sendable {
             gracePeriod: configuration.shutdownGracePeriod, onRequest: configuration.onRequest
         ) { [configuration] request, writer, connection in
             try await RecognitionExchange(
-                request, on: connection, pool: pool, ledger: ledger, shelf: shelf,
-                configuration: configuration
+                request: request, connection: connection, pool: pool, ledger: ledger,
+                shelf: shelf, configuration: configuration
             ).answer(writer)
         }
     }

@@ -89,19 +89,10 @@ public struct RecognitionModel: Sendable, Hashable {
     var search: Search
 
     /// The folder of the acoustic model, for 16 kHz.
-    var acousticModelFolder: String
+    var acousticModelFolder = Self.debianFolder + "/en-us"
 
     /// The file with the pronunciation of every word.
-    var dictionaryPath: String
-
-    init(
-        search: Search, acousticModelFolder: String = debianFolder + "/en-us",
-        dictionaryPath: String = debianFolder + "/cmudict-en-us.dict"
-    ) {
-        self.search = search
-        self.acousticModelFolder = acousticModelFolder
-        self.dictionaryPath = dictionaryPath
-    }
+    var dictionaryPath = Self.debianFolder + "/cmudict-en-us.dict"
 
     /// The US English language model.
     public static let languageModel = RecognitionModel(

@@ -11,24 +11,12 @@ internal import NIOCore
 /// The answer's head is held back until there is something to say, so that a body that turns
 /// out to be no audio gets its proper status.
 struct RecognitionExchange: Sendable {
-    private let configuration: RecognitionEndpointConfiguration
-    private let pool: RecogniserPool
-    private let ledger: AnswerLedger
-    private let shelf: UploadShelf?
-    private let request: Request
-    private let connection: Connection
-
-    init(
-        _ request: Request, on connection: Connection, pool: RecogniserPool, ledger: AnswerLedger,
-        shelf: UploadShelf?, configuration: RecognitionEndpointConfiguration
-    ) {
-        self.shelf = shelf
-        self.configuration = configuration
-        self.pool = pool
-        self.ledger = ledger
-        self.request = request
-        self.connection = connection
-    }
+    let request: Request
+    let connection: Connection
+    let pool: RecogniserPool
+    let ledger: AnswerLedger
+    let shelf: UploadShelf?
+    let configuration: RecognitionEndpointConfiguration
 
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         await shelf?.sweep()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import LinuxPlatform
 internal import NIOPosix
 internal import Synchronization
@@ -15,7 +14,6 @@ struct UploadManifest: Codable, Sendable, Equatable {
     var peer = ""
     /// The number of bytes of the whole; nil until a request says so.
     var length: Int?
-    /// Whether all bytes are here.
     var isWhole = false
     /// In seconds since 1970.
     var expiry = 0

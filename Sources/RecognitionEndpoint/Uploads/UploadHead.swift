@@ -3,7 +3,6 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import HTTPTypes
-internal import HummingbirdCore
 
 /// What the head of a request says about a resumable upload.
 ///
@@ -68,7 +67,6 @@ struct UploadHead: Sendable, Equatable {
         return fields[.contentType].flatMap { $0 == "application/offset+octet-stream" ? nil : $0 }
     }
 
-    /// What `OPTIONS` is answered with.
     static func options(_ configuration: RecognitionEndpointConfiguration) -> HTTPResponse {
         let limit = configuration.maximumBodyByteCount
         let age = configuration.uploadLifetime.components.seconds

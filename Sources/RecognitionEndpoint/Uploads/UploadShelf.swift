@@ -235,7 +235,6 @@ final class UploadShelf: Sendable {
         }
     }
 
-    /// Forgets an upload.
     func remove(_ upload: Upload, telling failure: BodyFailure? = nil) async {
         guard upload.remove(telling: failure) else { return }
         state.withLock { state in

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
-
 /// Why an answer with a good status is not a transcript.
 ///
 /// Offsets count bytes of the body from zero. Excerpts are at most 200 bytes and harmless to a

@@ -13,7 +13,7 @@ extension AnswerRule {
     /// Reads the table `answer` of a service's description.
     ///
     /// Without `select` values are told apart as those of the usual services; with it, as it says,
-    /// and failures as usual unless `success` says what is none.
+    /// and failures as usual unless `success` says what is not one.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         headers = try reader.headerTranscripts("header")
         let framing = try reader.word("framing", as: AnswerFraming.self)

@@ -35,7 +35,6 @@ public struct AnswerRule: Sendable, Hashable {
     static let events = AnswerRule(framing: .events)
     static let subtitles = AnswerRule(framing: .subtitles)
 
-    /// One JSON document.
     static func json(path: JSONPath) -> AnswerRule {
         AnswerRule(
             framing: .json,
@@ -157,18 +156,10 @@ enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
 /// Where a service puts the words of a failure, looked at before the usual places.
 package struct ErrorPlaces: Sendable, Hashable {
     /// The first with words counts.
-    var messages: [JSONPath]
+    var messages: [JSONPath] = []
     /// Fields of the head, looked at before the body; names in lower case.
-    var messageHeaders: [String]
-    var codes: [JSONPath]
-
-    init(
-        messages: [JSONPath] = [], messageHeaders: [String] = [], codes: [JSONPath] = []
-    ) {
-        self.messages = messages
-        self.messageHeaders = messageHeaders
-        self.codes = codes
-    }
+    var messageHeaders: [String] = []
+    var codes: [JSONPath] = []
 
     /// One line of at most 200 bytes, harmless to a terminal; nil for none.
     package func message(in head: AnswerHead) -> String? {

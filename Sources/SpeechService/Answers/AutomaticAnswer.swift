@@ -90,11 +90,7 @@ struct AutomaticAnswer: ResponseDecoder {
 
 struct BoundedBody: Sendable {
     private(set) var bytes: [UInt8] = []
-    private let limit: Int
-
-    init(limit: Int) {
-        self.limit = limit
-    }
+    let limit: Int
 
     /// - Throws: `AnswerError.tooLarge`; the bytes so far are dropped.
     mutating func append(_ more: Span<UInt8>) throws(AnswerError) {

@@ -80,19 +80,14 @@ struct HeaderTranscript: Sendable, Hashable {
 
     var name: String
     /// The last step first.
-    var coding: [Coding]
-
-    init(name: String, coding: [Coding] = []) {
-        self.name = name
-        self.coding = coding
-    }
+    var coding: [Coding] = []
 }
 
 enum Inflation {
     /// Decompresses one stream of gzip or zlib (RFC 1952, RFC 1950).
     ///
     /// - Throws: `AnswerError.tooLarge` when more than `limit` bytes come out, which are never held;
-    ///   `.undecodable` when it is no such stream, or not all of one.
+    ///   `.undecodable` when it is not such a stream, or not all of one.
     static func inflate(_ bytes: [UInt8], limit: Int) throws(AnswerError) -> [UInt8] {
         var inflated: [UInt8] = []
         var room = 16 << 10

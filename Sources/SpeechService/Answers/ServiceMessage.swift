@@ -42,7 +42,7 @@ package enum ServiceMessage {
     ) -> String? {
         let type = MediaType(contentType)
         guard !type.isBinary else { return nil }
-        // A failed parse is no failure here: the text itself is the next best message.
+        // A failed parse is not a failure here: the text itself is the next best message.
         if let value = try? JSONParser.parse(body), let message = extract(from: value, at: places) {
             return message
         }

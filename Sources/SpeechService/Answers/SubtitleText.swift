@@ -9,10 +9,6 @@ package enum SubtitleText {
         /// One line, harmless to a terminal.
         var text: String
         var speaker: String?
-
-        init(start: Double, end: Double, text: String, speaker: String? = nil) {
-            (self.start, self.end, self.text, self.speaker) = (start, end, text, speaker)
-        }
     }
 
     /// Two lines of 42 characters, which are read in 6 s, as broadcasters have it.

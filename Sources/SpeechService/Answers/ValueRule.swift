@@ -26,16 +26,6 @@ package struct ValueRule: Sendable, Hashable {
     package var stop: JSONPath?
     var skipped: Set<String> = []
 
-    init(
-        textPaths: [JSONPath], selectors: [ValueSelector], unmatched: ValueKind? = nil,
-        merge: TextMerge? = nil
-    ) {
-        self.textPaths = textPaths
-        self.selectors = selectors
-        self.unmatched = unmatched
-        self.merge = merge
-    }
-
     private static func paths(_ texts: String...) -> [JSONPath] {
         texts.map { JSONPath(dotted: $0) }
     }

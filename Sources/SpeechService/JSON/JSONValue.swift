@@ -50,11 +50,6 @@ enum JSONValue: Sendable, Hashable {
 struct JSONMember: Sendable, Hashable {
     var name: String
     var value: JSONValue
-
-    init(name: String, value: JSONValue) {
-        self.name = name
-        self.value = value
-    }
 }
 
 /// Writes JSON (RFC 8259) without white space between its tokens.

@@ -202,7 +202,7 @@ public struct ServiceProfile: Sendable, Hashable {
         }
         let types = [body.contentType] + formats.map(\.contentType)
         all += types.compactMap { $0 }.map { ($0, bodyPlace) }
-        // The mark of the audio is no word.
+        // The mark of the audio is not a word.
         let document = body.template.replacing(JSONTemplate.mark, with: "")
         all.append((WordTemplate(document), bodyPlace))
         let others =

@@ -85,7 +85,7 @@ extension Journal {
     }
 
     /// Of a sealed journal; blocks on the disk.
-    package func contents() throws(SystemError) -> [UInt8] {
+    func contents() throws(SystemError) -> [UInt8] {
         var all: [UInt8] = []
         all.reserveCapacity(byteCount)
         try forEachPiece { piece in unsafe piece.withUnsafeBufferPointer { unsafe all += $0 } }

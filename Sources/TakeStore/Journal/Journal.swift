@@ -94,7 +94,6 @@ package final class Journal: Sendable {
     package enum Read: Sendable, Equatable {
         /// At least one byte, at the start of the buffer.
         case bytes(Int)
-        /// No byte at that offset yet.
         case nothingYet
         /// The journal is sealed before that offset.
         case end
@@ -263,7 +262,7 @@ package struct JournalCondition: Sendable, Equatable {
     /// Bytes have waited this long for the disk, more than a second.
     package var slowSync: Duration?
     /// The bytes for which the file has room by now: changes with every mebibyte of a take.
-    package var reservedByteCount = 0
+    var reservedByteCount = 0
 
     package init() {}
 
@@ -271,11 +270,6 @@ package struct JournalCondition: Sendable, Equatable {
         package var error: SystemError
         /// Nil when unknown.
         package var freeByteCount: Int?
-
-        init(error: SystemError, freeByteCount: Int?) {
-            self.error = error
-            self.freeByteCount = freeByteCount
-        }
     }
 }
 

@@ -67,7 +67,7 @@ package struct DeliveryManifest: Sendable, Codable, Equatable {
     package var headers: [Field]?
     package var contentType: String?
     package var form: Form?
-    /// The JSON document in one of whose strings the audio stands; nil is none.
+    /// The JSON document in one of whose strings the audio stands; nil without one.
     package var jsonBody: String?
     /// How the answer is read, in a word, such as `json:text`; `profile` is by that.
     package var answer: String

@@ -60,7 +60,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// How many transfers have been begun, over all processes.
     package var attempts = 0
     package var history: [TransferRecord]?
-    /// How many of them the service may have taken whole; nil is none.
+    /// How many of them the service may have taken whole; nil for none.
     package var taken: Int?
     /// How far a job at the service has come; nil before its first step has been answered, and for
     /// a service without jobs.

@@ -24,7 +24,7 @@ public struct DeliveryPlan: Sendable {
     /// Whether secrets may travel without TLS to another machine.
     public var allowsSecretsInClear = false
 
-    /// The profile that the service was made by, and what was said with it; nil is none.
+    /// The profile that the service was made by, and what was said with it; nil without one.
     package var profile: ProfileUse?
 
     /// When it is sent again.

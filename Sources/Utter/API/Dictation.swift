@@ -67,7 +67,7 @@ public final class Dictation: Sendable {
     public enum News: Sendable, Equatable {
         /// The recording goes on without the key; the next press ends it.
         case latched
-        /// The recording ends in so long by itself, and is sent.
+        /// The recording ends by itself after this long, and is sent.
         case limitNear(Duration)
         /// The recording has reached its limit, and is sent.
         case limitReached

@@ -3,7 +3,6 @@
 internal import AudioCodecs
 internal import Capture
 internal import FoundationEssentials
-internal import Glibc
 public import LinuxPlatform
 internal import Synchronization
 package import TakeStore

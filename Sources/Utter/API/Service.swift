@@ -65,7 +65,7 @@ public struct Service: Sendable {
         storage = Storage(DeliveryPlan(service: description, format: format))
     }
 
-    /// The profile; nil is none.
+    /// The profile, if there is one.
     public var profile: ServiceProfile? { delivery.profile?.profile }
 
     /// How takes are sent to it, to be changed for one take.

@@ -17,7 +17,7 @@ struct CassetteScrubber {
 
     /// A shorter value is probably a word of the answer.
     private static let shortest = 4
-    /// A JSON string that is shorter, or has a space, is no token whatever its name.
+    /// A JSON string that is shorter, or has a space, is not a token, whatever its name.
     private static let shortestMember = 16
     /// ASCII, as a client may need.
     private static let member = "redacted"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import SpeechService
 internal import TakeStore
 internal import Upload
@@ -73,7 +72,7 @@ enum Beginning: Sendable, Equatable {
     case request(ExchangeRequest)
     /// Waits until the recording is complete.
     case sealed
-    /// Waits for so many bytes of it.
+    /// Waits for this many bytes of it.
     case growth(to: Int)
     /// There is nothing to do before another lane has ended.
     case idle
@@ -98,7 +97,7 @@ struct ExchangeRequest: Sendable, Equatable {
     /// Of an upload whose URL is a secret, that of its service.
     var shownURL: String { (upload?.shownURL ?? url).description }
     var upload: UploadRequest? { if case .upload(let use)? = step?.use { use } else { nil } }
-    /// Nil for a request that is none of parts.
+    /// Nil for a request that sends no part.
     var piece: PieceRequest? { if case .piece(let use)? = step?.use { use } else { nil } }
     /// The head says the digest of the body, which is a part.
     var wantsDigest: Bool { piece != nil && carriesRecording }
@@ -121,15 +120,15 @@ struct StepRequest: Sendable, Equatable {
     /// Nil is the recording.
     var content: Content?
     /// Those of the service.
-    var carriesSecrets: Bool
+    var carriesSecrets = false
     var use: Use
 
     struct Content: Sendable, Equatable {
-        /// Empty is no body.
+        /// Empty for no body.
         var bytes: [UInt8] = []
         var mediaType: String?
 
-        /// A JSON document; nil is no body.
+        /// A JSON document; nil for no body.
         init(_ document: [UInt8]? = nil) {
             bytes = document ?? []
             mediaType = document == nil ? nil : "application/json"

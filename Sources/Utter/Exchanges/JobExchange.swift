@@ -70,9 +70,7 @@ struct JobExchange: Exchange {
     var request: ExchangeRequest {
         var request = engine.request
         request.step = step
-        let origin = request.url.origin
-        request.step?.carriesSecrets =
-            origin == delivery.service.url.origin || delivery.redirectOrigins.contains(origin)
+        request.step?.carriesSecrets = delivery.trusts(request.url.origin)
         return request
     }
 
@@ -83,11 +81,9 @@ struct JobExchange: Exchange {
         let step = current
         let service = delivery.service
         let values = service.words.merging(values) { _, captured in captured }
-        let value = { (name: String) in values[name] }
-        let request: StepRequest
         var url: ServiceURL
         do throws(ServiceError) {
-            url = try step.target(from: service.url, value)
+            url = try step.target(from: service.url, by: values)
             guard !step.isLed(by: self.values) || plan.allows(url.origin, of: service.url.origin)
             else {
                 return .redirectRefused(
@@ -95,10 +91,9 @@ struct JobExchange: Exchange {
                     reason: "the service's profile does not name that origin")
             }
             if url.origin == service.url.origin { url = service.naming(url) }
-            request = StepRequest(
-                method: step.method, headers: try step.fields(value),
-                content: carriesRecording ? nil : StepRequest.Content(step.json(by: values)),
-                carriesSecrets: false, use: .job(step, isLast: index == plan.steps.count - 1))
+            self.step = step.request(
+                try step.fields(by: values), by: values,
+                for: .job(step, isLast: index == plan.steps.count - 1))
         } catch {
             return .redirectRefused(
                 location: "another URL", reason: error.description)
@@ -106,7 +101,6 @@ struct JobExchange: Exchange {
         var policy = delivery.retry
         // A question can be asked twice.
         if step.method == .get { policy.unknownOutcome = .resend }
-        self.step = request
         engine = PostOnce(
             url: url, allowed: delivery.redirectOrigins, policy: policy, rule: service.retry,
             attemptsBefore: number - 1,
@@ -219,7 +213,7 @@ struct JobExchange: Exchange {
         guard now.elapsed - since + pause <= plan.limit else {
             return .failed(.unfinished(after: plan.limit))
         }
-        // The same question has the same number: it is no other attempt.
+        // The same question has the same number: it is not another attempt.
         if let failure = prepare(number: engine.request.number) { return .failed(failure) }
         return .request(after: Pause(duration: pause, atLeast: pause, isOfNextStep: true))
     }
@@ -228,6 +222,11 @@ struct JobExchange: Exchange {
 }
 
 extension DeliveryPlan {
+    /// Whether an origin may have the recording and the secrets of the service.
+    func trusts(_ origin: Origin) -> Bool {
+        origin == service.url.origin || redirectOrigins.contains(origin)
+    }
+
     /// Tells a delivery of several requests from those of other bodies or to other places.
     func fingerprint(with others: [String]) -> String {
         let words = service.words.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }

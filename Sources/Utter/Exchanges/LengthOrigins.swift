@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
-internal import SpeechService
 internal import Synchronization
 internal import TakeStore
 

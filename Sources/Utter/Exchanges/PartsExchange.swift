@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
 internal import SpeechService
 internal import TakeStore
 internal import Upload
@@ -30,7 +29,6 @@ struct PartsExchange: Exchange {
         var url: ServiceURL?
     }
 
-    /// A request that has ended.
     private struct Ended {
         let lane: Lane
         let index: Int
@@ -118,9 +116,7 @@ struct PartsExchange: Exchange {
         request.url = lane.url ?? own.url
         request.saysLength = true
         request.step = own.step
-        let origin = request.url.origin
-        request.step?.carriesSecrets =
-            origin == delivery.service.url.origin || delivery.redirectOrigins.contains(origin)
+        request.step?.carriesSecrets = delivery.trusts(request.url.origin)
         return request
     }
 

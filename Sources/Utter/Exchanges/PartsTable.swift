@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
-internal import SpeechService
-
 /// What a service has of a recording that is sent in parts, and what is left to send.
 struct PartsTable: Sendable, Equatable {
     enum Job: Sendable, Equatable {
@@ -21,7 +18,7 @@ struct PartsTable: Sendable, Equatable {
         case now(Job)
         /// When the recording is complete.
         case sealed
-        /// When so many bytes of it are there.
+        /// When this many bytes of the recording are there.
         case growth(to: Int)
         case idle
     }
@@ -112,7 +109,7 @@ extension PartsTable {
 
 /// How long the parts are, and how many are sent at once: as measured.
 struct PartsPace: Sendable {
-    /// A part takes about so long on its connection.
+    /// About how long a part takes on its connection.
     private static let partSeconds = 8.0
     /// Twice the connections are worth it if all of them are faster by this.
     private static let worthwhileGain = 1.15

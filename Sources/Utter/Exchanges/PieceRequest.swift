@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
 internal import SpeechService
 internal import Upload
 
@@ -37,7 +36,18 @@ extension PartsPlan {
 }
 
 extension JobStep {
-    /// The request of this step, with no word of secrets.
+    /// The request of this step, without secrets; which bytes of the recording is not said here.
+    func request(
+        _ headers: [HeaderField], by values: [String: String], for use: StepRequest.Use
+    ) -> StepRequest {
+        var request = StepRequest(method: method, headers: headers, use: use)
+        if content != .recording {
+            let text = text(by: values).map { StepRequest.Content(text: $0) }
+            request.content = text ?? StepRequest.Content(json(by: values))
+        }
+        return request
+    }
+
     func request(
         for job: PartsTable.Job, _ plan: PartsPlan, _ table: PartsTable,
         of recording: RecordingExtent, by delivery: DeliveryPlan
@@ -57,19 +67,10 @@ extension JobStep {
         case .create: piece.saysType = true
         case .look, .abort: break
         }
-        let value = { [values] (name: String) in values[name] }
-        var headers: [HeaderField] = []
         // Fields and URLs that what was captured makes no sense of are the profile's own.
-        if let fields = try? fields(value) { headers = fields }
+        let fields = (try? fields(by: values)) ?? []
         // The same.
-        let url = (try? target(from: service.url, value)) ?? service.url
-        var bytes = StepRequest.Content(json(by: values))
-        if let text = text(value) { bytes = StepRequest.Content(text: text) }
-        return (
-            url,
-            StepRequest(
-                method: method, headers: headers, content: content == .recording ? nil : bytes,
-                carriesSecrets: false, use: .piece(piece))
-        )
+        let url = (try? target(from: service.url, by: values)) ?? service.url
+        return (url, request(fields, by: values, for: .piece(piece)))
     }
 }

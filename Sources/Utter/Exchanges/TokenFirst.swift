@@ -44,8 +44,7 @@ struct TokenFirst: Exchange {
         // No attempt to deliver the take: the number is that of what follows.
         request.number = exchange.request.number
         request.step = StepRequest(
-            method: use.method, content: StepRequest.Content(), carriesSecrets: false,
-            use: .token(use))
+            method: use.method, content: StepRequest.Content(), use: .token(use))
         return request
     }
 
@@ -115,7 +114,7 @@ struct TokenFirst: Exchange {
 
 /// Tokens that were fetched and are good still, by the request for them; in memory only.
 final class TokenCache: Sendable {
-    /// A token is not used so long before its end, or the tenth part of its life.
+    /// How long before its end a token is not used; or the tenth part of its life.
     private static let margin = Duration.seconds(60)
     /// Of more tokens, the first that ends is forgotten.
     private static let limit = 16
@@ -139,7 +138,7 @@ final class TokenCache: Sendable {
         _ token: String, lifetime: Duration, for service: RecognitionService
     ) -> Credential? {
         guard let (use, request) = service.tokenRequest(uuid: ""),
-            // What cannot be sent is no token.
+            // What cannot be sent is not a token.
             let credential = try? use.credential(token)
         else { return nil }
         let end = ContinuousClock.now + lifetime - min(Self.margin, lifetime / 10)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
 internal import SpeechService
 internal import TakeStore
 internal import Upload
@@ -73,7 +72,7 @@ struct UploadExchange: Exchange {
         fingerprint = delivery.fingerprint(with: [kind.rawValue, "\(delivery.service.body)"])
         guard let progress, progress.plan == fingerprint, let text = progress.values["upload"],
             // A text that does not parse leads nowhere.
-            let url = try? ServiceURL(text), isAllowed(url)
+            let url = try? ServiceURL(text), delivery.trusts(url.origin)
         else { return }
         upload = Resource(url: url)
         sent = progress.values["sent"].flatMap { Int($0) } ?? .max
@@ -81,11 +80,6 @@ struct UploadExchange: Exchange {
         mayBeTaken = progress.unknown != nil
         self.takenBefore = max(0, takenBefore - (mayBeTaken ? 1 : 0))
         go(to: .ask)
-    }
-
-    private func isAllowed(_ url: ServiceURL) -> Bool {
-        url.origin == delivery.service.url.origin
-            || delivery.redirectOrigins.contains(url.origin)
     }
 
     // MARK: - The request
@@ -171,7 +165,8 @@ struct UploadExchange: Exchange {
         limit = UploadAnswer.limit(in: head) ?? limit
         guard upload == nil, let location = head.header("location"),
             // A text that does not parse leads nowhere.
-            let url = try? engine.request.url.resolving(location: location), isAllowed(url)
+            let url = try? engine.request.url.resolving(location: location),
+            delivery.trusts(url.origin)
         else { return }
         upload = Resource(url: url)
         engine.knowsOutcome = true
@@ -258,7 +253,7 @@ struct UploadExchange: Exchange {
         // An offset never falls (§ Offset), and none has what was not sent.
         guard offset >= before, offset <= sent else { return forget() }
         if offset > before { (standstills, renewals) = (0, 0) }
-        // A link that lets a second of sound through between two breaks is no dead one.
+        // A link that lets a second of sound through between two breaks is not dead.
         if offset - before >= delivery.format.nominalByteRate { engine.noteProgress() }
         if offset == before, step == .append { standstills += 1 }
         guard standstills <= Self.standstillLimit else {

@@ -28,11 +28,6 @@ struct UploadRequest: Sendable, Equatable {
     /// The body's first bytes say how long the recording is, where its format has a place for that.
     var isOfWhole = false
 
-    init(kind: UploadProtocol, step: Step, start: Int, limit: Int?) {
-        (self.kind, self.step) = (kind, step)
-        (self.start, self.limit) = (start, limit)
-    }
-
     /// The body of the request, of the recording's whole one.
     func range(of whole: RequestBody) -> RequestBody {
         var body = whole

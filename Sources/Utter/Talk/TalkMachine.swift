@@ -14,7 +14,6 @@
 /// it. Commands start and stop as they say. All of them may come twice, late or never. A machine
 /// that listens again begins the next take itself once silence has ended one.
 struct TalkMachine: Sendable {
-    /// What has happened.
     enum Event: Sendable, Equatable {
         /// What a person does; of a key, with the name that tells it from others.
         case input(Dictation.Input, key: String = "")
@@ -175,7 +174,7 @@ struct TalkMachine: Sendable {
 
     private mutating func release(_ key: String, _ now: ContinuousClock.Instant) {
         guard case .key(let start, key) = voice?.grip else { return }
-        // A release before its press is no tap: nothing would end the recording.
+        // A release before its press is not a tap: nothing would end the recording.
         if start <= now, now - start < Limits.tap { latch() } else { stop() }
     }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
 internal import Cryptography
 internal import Glibc
 internal import LinuxPlatform
-internal import Synchronization
 internal import Utter
 internal import UtterTerminal
 

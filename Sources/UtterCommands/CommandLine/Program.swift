@@ -3,7 +3,6 @@
 package import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
-internal import Utter
 internal import UtterTerminal
 
 package enum Program {

@@ -2,8 +2,6 @@
 
 import ArgumentParser
 internal import AudioDevices
-import FoundationEssentials
-internal import LinuxPlatform
 internal import Synchronization
 import Utter
 internal import UtterTerminal

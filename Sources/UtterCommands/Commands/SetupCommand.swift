@@ -2,8 +2,6 @@
 
 import ArgumentParser
 internal import Glibc
-internal import LinuxPlatform
-import Utter
 internal import UtterSettings
 internal import UtterTerminal
 

@@ -2,7 +2,6 @@
 
 internal import Glibc
 internal import LinuxPlatform
-internal import Utter
 internal import UtterControl
 internal import UtterTerminal
 

@@ -30,11 +30,10 @@ final class Recorder: Sendable {
         var server: WorkerLoop<ControlWorker>?
     }
 
-    /// So long the text of a recording that ended by itself waits for the one who would have
-    /// stopped it.
+    /// How long the text of a recording that ended by itself waits for a client.
     private static let lingering = Duration.seconds(30)
 
-    /// So long the request is awaited that it was begun for.
+    /// How long the request that it was begun for is awaited.
     private static let patience = Duration.seconds(10)
 
     /// The descriptors that a take needs at most: the device, the journal, its folder, the connection.
@@ -105,8 +104,7 @@ final class Recorder: Sendable {
         return ExitStatus(rawValue: core.withLock { $0.machine.exit }) ?? .internalError
     }
 
-    /// Makes ready what the first take needs; what is wrong is said, and said again to the one who
-    /// starts it.
+    /// Makes ready what the first take needs; what is wrong is said, and again to who starts it.
     func prepare() {
         do throws(CommandFailure) {
             _ = try plans.withLock { plans throws(CommandFailure) in try plans.prepare() }
@@ -205,7 +203,9 @@ final class Recorder: Sendable {
             let isWanted = session.pipeline.mayWriteElsewhere
             conclusion.answer.lines?.append(
                 contentsOf:
-                    Rescue(take, outcome, by: take.delivery, isWanted: isWanted).saveUnasked())
+                    Rescue(
+                        take: take, outcome: outcome, plan: take.delivery, isWanted: isWanted
+                    ).saveUnasked())
         }
         if conclusion.answer.exit == ExitStatus.tokenRefused.rawValue {
             plans.withLock { $0.forgetSecrets() }

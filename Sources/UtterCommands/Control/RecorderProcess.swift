@@ -30,7 +30,7 @@ final class RecorderProcess: Sendable {
                 error: .given(OwnedDescriptor(taking: ends.writing)), isDetached: true))
     }
 
-    /// Says whether this process is one; what it starts in turn is none.
+    /// Says whether this process is one; programs that it starts are not.
     static func takeMark() -> Bool {
         defer { _ = unsafe unsetenv(variable) }
         return Environment[variable] != nil

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
-internal import Utter
 internal import UtterControl
 internal import UtterSettings
 internal import UtterTerminal
@@ -73,7 +71,7 @@ enum Recording {
     /// Refuses options that another process would not hear of: what is said must not go where the
     /// person did not send it.
     ///
-    /// A recorder that is no daemon is that of the same key, with the same options.
+    /// A recorder that is not a daemon is that of the same key, with the same options.
     private static func refuseElsewhere(_ place: ControlPlace) throws(CommandFailure) {
         guard
             let conversation = try orFailure({

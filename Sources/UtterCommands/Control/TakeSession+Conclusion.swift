@@ -10,7 +10,7 @@ extension TakeSession {
         var status = status(of: outcome)
         if case .failure(.left) = outcome.result, hungUp { status = .hungUp }
         let telling = OutcomeTelling(
-            outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
+            outcome: outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
             isServiceUnset: isServiceUnset,
             tokenSource: plan.service.credentials.first?.source)
         var text: String?

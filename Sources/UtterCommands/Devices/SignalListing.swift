@@ -73,7 +73,7 @@ struct LevelState {
         let present =
             reading.state == .good || faults.contains(reading.state) ? [] : [reading.state]
         let all = faults + present
-        // That nothing has come yet is no fault: a headset needs seconds.
+        // That nothing has come yet is not a fault: a headset needs seconds.
         if reading.loudest != nil { faults = all }
         let figure = "\(Int(reading.peakDecibels.rounded())) dBFS"
         var screen = ScreenState(

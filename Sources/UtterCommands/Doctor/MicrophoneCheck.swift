@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioDevices
-internal import LinuxPlatform
 internal import Utter
 
 /// Whether a microphone can be recorded from, and what it delivers in two seconds.

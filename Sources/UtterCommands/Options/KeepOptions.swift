@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import Utter
-internal import UtterSettings
 
 package struct KeepOptions: ParsableArguments {
     package init() {}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import UtterSettings
 internal import UtterTerminal
 
 /// The keys by which a person talks in a terminal.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Cryptography
-internal import LinuxPlatform
+internal import Cryptography
 internal import UtterSettings
-package import UtterTerminal
+internal import UtterTerminal
 
 /// Where the key of the takes on the disk comes from: a file or a command, which the command line
 /// names, or else the environment or the file of settings.
@@ -32,7 +31,7 @@ package struct KeySource: Sendable {
     ///
     /// - Returns: nil when takes are not to be encrypted.
     /// - Throws: `CommandFailure` when there is to be a key and it cannot be used.
-    package func key(_ loan: TerminalLoan? = nil) throws(CommandFailure) -> EncryptionKey? {
+    func key(_ loan: TerminalLoan? = nil) throws(CommandFailure) -> EncryptionKey? {
         switch try place() {
         case nil: nil
         case .file(let path, let name)?:

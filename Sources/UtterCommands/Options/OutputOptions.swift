@@ -3,7 +3,6 @@
 internal import ArgumentParser
 internal import LinuxPlatform
 internal import Utter
-internal import UtterSettings
 internal import UtterTerminal
 
 package struct OutputOptions: ParsableArguments {
@@ -65,7 +64,7 @@ package struct OutputOptions: ParsableArguments {
     }
 
     /// What standard output has.
-    package var form: OutputForm { events ? .events : json ? .object : .text }
+    var form: OutputForm { events ? .events : json ? .object : .text }
 
     /// These options, and where they say nothing, what the file of settings says.
     func completed() throws(CommandFailure) -> OutputOptions {

@@ -3,7 +3,6 @@
 internal import ArgumentParser
 internal import AudioDevices
 internal import Utter
-internal import UtterSettings
 
 struct VoiceOptions: ParsableArguments {
     @OptionGroup

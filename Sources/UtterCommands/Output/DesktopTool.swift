@@ -2,7 +2,6 @@
 
 internal import Glibc
 internal import LinuxPlatform
-internal import Utter
 
 /// A program that brings a text to the desktop: to its clipboard, or to the field that has the
 /// cursor.

@@ -3,8 +3,6 @@
 package import ArgumentParser
 internal import Glibc
 internal import Synchronization
-internal import Utter
-internal import UtterSettings
 
 /// Where the texts of one run go; the same for all of them.
 ///
@@ -79,7 +77,7 @@ package final class TextOutput: Sendable {
             + (command.map { [.command($0)] } ?? [])
     }
 
-    /// Gives a text, harmless to a terminal, to every place; nil is none.
+    /// Gives a text, harmless to a terminal, to every place; nil for no text.
     ///
     /// - Returns: the places that could not take it, in order, behind those that had failed before.
     ///   When `standardOutput` is among them, the text is nowhere.

@@ -2,7 +2,6 @@
 
 internal import Glibc
 internal import LinuxPlatform
-internal import Utter
 internal import UtterTerminal
 
 /// One place where texts go.
@@ -114,6 +113,5 @@ enum TextSink: Sendable, Equatable {
 }
 
 extension SystemError {
-    /// Whether the disk has no room.
     var isOfRoom: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
 }

@@ -11,7 +11,6 @@ struct TranscriptFolder: Sendable {
     private static let extensions = ["txt", "srt", "vtt", "json"]
 
     private let path: String
-    /// Whether files that are there are replaced.
     private let replaces: Bool
     /// What the files of a recording are called, without an extension.
     private let names: [String: String]

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
 internal import Utter
 internal import UtterSettings
 internal import UtterTerminal

@@ -51,7 +51,7 @@ final class KnownFiles: Sendable {
             take.file == file && take.url == plan.service.url.description
                 && (take.delivery?.profile?.name ?? "") == (plan.profile?.profile.name ?? "")
         }
-        // One that has gone meanwhile, or was answered, is none.
+        // One that has gone meanwhile, or was answered, does not count.
         guard let id = take?.id,
             let state = try? store.take(id).manifest().state,  // As is said above.
             Self.states.contains(state)

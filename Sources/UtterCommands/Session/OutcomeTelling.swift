@@ -2,33 +2,19 @@
 
 internal import Utter
 internal import UtterControl
-internal import UtterTerminal
 
 /// What to tell a person of how a take ended, once its transcript has been printed.
 struct OutcomeTelling {
     /// Below this, in dBFS, a recording holds no voice that anything understands.
     private static let quiet: Float = -50
 
-    private let outcome: TakeOutcome
+    let outcome: TakeOutcome
     /// The file whose take it is, when there are several; it stands before what is said.
-    private let name: String?
-    private let output: OutputOptions
-    /// Whether the person has asked for the audio.
-    private let keepsAudio: Bool
-    private let isServiceUnset: Bool
-    private let tokenSource: SecretSource?
-
-    init(
-        _ outcome: TakeOutcome, of name: String? = nil, output: OutputOptions, keepsAudio: Bool,
-        isServiceUnset: Bool, tokenSource: SecretSource?
-    ) {
-        self.name = name
-        self.outcome = outcome
-        self.output = output
-        self.keepsAudio = keepsAudio
-        self.isServiceUnset = isServiceUnset
-        self.tokenSource = tokenSource
-    }
+    var name: String?
+    let output: OutputOptions
+    let keepsAudio: Bool
+    let isServiceUnset: Bool
+    let tokenSource: SecretSource?
 
     var lines: [ToldLine] {
         var lines: [ToldLine] = []

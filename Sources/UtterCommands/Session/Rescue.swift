@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 internal import UtterControl
-internal import UtterTerminal
 
 /// Another place for a recording that lives in memory only when its take ends without an answer.
 struct Rescue {
-    private let take: Take
-    private let outcome: TakeOutcome
-    private let plan: DeliveryPlan
+    let take: Take
+    let outcome: TakeOutcome
+    let plan: DeliveryPlan
     /// Whether the person has not ruled out such a file.
-    private let isWanted: Bool
-
-    init(_ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isWanted: Bool) {
-        self.take = take
-        self.outcome = outcome
-        self.plan = plan
-        self.isWanted = isWanted
-    }
+    let isWanted: Bool
 
     /// The question to a person, whose answer is a line.
     var question: String {

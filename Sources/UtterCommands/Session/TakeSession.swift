@@ -48,7 +48,7 @@ package struct TakeSession {
     /// Whether each text stands behind the name of its file.
     var namesTexts = false
 
-    /// Whether a take that the disk does not keep is none.
+    /// Whether no take may run that the disk does not keep.
     var requiresKeep = false
 
     /// Prepares to run takes.
@@ -212,8 +212,9 @@ package struct TakeSession {
             outcome = await take.confirmed(outcome, isInHaste: isInHaste)
         }
         let telling = OutcomeTelling(
-            outcome, of: namesTexts ? file : nil, output: output, keepsAudio: keepsAudio,
-            isServiceUnset: isServiceUnset, tokenSource: plan.service.credentials.first?.source)
+            outcome: outcome, name: namesTexts ? file : nil, output: output,
+            keepsAudio: keepsAudio, isServiceUnset: isServiceUnset,
+            tokenSource: plan.service.credentials.first?.source)
         guard given.isSafe else {
             screen.write { tellUnprinted(outcome, telling) }
             return .localIO
@@ -322,8 +323,7 @@ package struct TakeSession {
         _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, mayAsk: Bool
     ) async {
         let rescue = Rescue(
-            take, outcome, by: plan,
-            isWanted: pipeline.mayWriteElsewhere)
+            take: take, outcome: outcome, plan: plan, isWanted: pipeline.mayWriteElsewhere)
         guard mayAsk, signals.hasTerminal, running.farewell == nil else {
             return rescue.saveUnasked().tell()
         }

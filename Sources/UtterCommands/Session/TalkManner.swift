@@ -6,7 +6,6 @@ internal import UtterTerminal
 /// How a person talks: with which key, and for how many takes; and what that is called.
 struct TalkManner: Sendable {
     enum Wish: Sendable {
-        /// It is held.
         case hold
         /// It is pressed once to begin and once to end.
         case toggle

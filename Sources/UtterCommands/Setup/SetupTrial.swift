@@ -2,8 +2,6 @@
 
 internal import ArgumentParser
 internal import AudioDevices
-internal import Glibc
-internal import LinuxPlatform
 internal import Utter
 internal import UtterSettings
 

@@ -11,7 +11,6 @@ struct StatusLine: Equatable {
     enum Phase: String {
         /// What is said now may be lost.
         case opening
-        /// What is said is recorded.
         case speaking = "speak"
         /// The end was asked for; a last word is recorded still.
         case tail

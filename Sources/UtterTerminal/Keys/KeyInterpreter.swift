@@ -137,7 +137,7 @@ package struct SignalKeys: Sendable {
 
     private let keys: [(key: KeyEvent, signal: Signal)]
 
-    /// 0 is no key (`_POSIX_VDISABLE`).
+    /// 0 is not a key (`_POSIX_VDISABLE`).
     init(interrupt: UInt8 = 0x03, quit: UInt8 = 0x1C, suspend: UInt8 = 0x1A) {
         keys = [(interrupt, Signal.interrupt), (quit, .quit), (suspend, .suspend)]
             .filter { $0.0 != 0 }.map { (KeyDecoder.event($0.0), $0.1) }

@@ -97,7 +97,7 @@ struct LogPainter: Sendable {
 
     mutating func show(_ state: ScreenState) {
         (course, connection) = (state.course, state.connection)
-        // The return after a loss that was not told is no news.
+        // The return after a loss that was not told is not news.
         if case .lost = toldConnection {} else if connection == .back { toldConnection = .back }
     }
 

@@ -5,7 +5,7 @@ internal import LinuxPlatform
 
 /// The transcript, and nothing else.
 package enum StandardOutput {
-    /// Nil when standard output is no terminal.
+    /// Nil when standard output is not a terminal.
     package static var columns: Int? {
         isatty(STDOUT_FILENO) == 1 ? terminalColumns(STDOUT_FILENO) ?? 80 : nil
     }

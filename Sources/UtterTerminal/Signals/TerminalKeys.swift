@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
-
 /// The keys of the terminal of this process, while it is in the foreground.
 ///
 /// Used by the thread of the signals.

@@ -39,7 +39,7 @@ struct TerminalMarker: Codable, Equatable {
     }
 
     static func left(on terminal: TerminalDevice) -> TerminalMarker? {
-        // A file that is missing, or is none of ours, tells nothing.
+        // A file that is missing, or is not ours, tells nothing.
         guard let bytes = try? folder()?.contents(of: terminal.name, limit: 4_096),
             // As above.
             let marker = try? JSONDecoder().decode(TerminalMarker.self, from: Data(bytes)),
@@ -63,7 +63,7 @@ struct TerminalDevice {
     /// Seconds and nanoseconds; empty when not known.
     let madeAt: [Int]
 
-    /// The descriptor may be that of `/dev/tty`; nil when it is no terminal.
+    /// The descriptor may be that of `/dev/tty`; nil when it is not a terminal.
     init?(of descriptor: Int32) {
         number = utter_terminal_device(descriptor)
         guard number != 0 else { return nil }

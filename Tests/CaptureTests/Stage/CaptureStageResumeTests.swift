@@ -2,7 +2,6 @@
 
 import Testing
 
-@testable import AudioCore
 @testable import Capture
 
 /// A request to stop that is taken back.

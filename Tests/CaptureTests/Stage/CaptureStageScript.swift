@@ -32,9 +32,6 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
     let isStored: Bool
     var warning: String?
     var openError: CaptureError?
-    /// Called by `open` and `close`.
-    var onOpen: @Sendable () -> Void = {}
-    var onClose: @Sendable () -> Void = {}
     var format = StreamFormat.speech
     /// The value of a frame at its place in the timeline; never zero unless overridden.
     var sample: (Int) -> Int16 = CaptureStageScript.ramp
@@ -61,7 +58,6 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
     static func ramp(_ place: Int) -> Int16 { Int16(1 + place % 30_000) }
 
     func open() throws(CaptureError) -> StreamFormat {
-        onOpen()
         if let openError { throw openError }
         return format
     }
@@ -112,8 +108,5 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
         next = 0
     }
 
-    func close() {
-        isClosed = true
-        onClose()
-    }
+    func close() { isClosed = true }
 }

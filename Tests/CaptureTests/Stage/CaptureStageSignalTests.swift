@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TestSupport
 import Testing
 
-@testable import AudioCore
 @testable import Capture
 
 /// What a stage tells of a microphone while it records.

@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import AudioCore
 @testable import Capture
 
 /// The tail behind real speech that is cut at every 10 ms.

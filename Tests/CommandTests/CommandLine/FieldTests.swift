@@ -19,7 +19,6 @@ import UtterSettings
 
     private func plan(_ words: String...) throws -> DeliveryPlan { try plan(words) }
 
-    /// A take that was meant to be delivered so.
     private func manifest(_ plan: DeliveryPlan) throws -> TakeManifest {
         var manifest = TakeManifest(
             id: try #require(TakeID("20261121-060000-abcdefghjkmn")), created: Date(),

@@ -9,7 +9,6 @@ import Testing
 @testable import UtterCommands
 
 extension String {
-    /// How a hint names the take of this id.
     var asInHints: String { TakeID(self)?.shortName ?? self }
 }
 
@@ -117,8 +116,7 @@ extension String {
     }
 
     @Test func aTextThatWasNotPrintedIsPrinted() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         let full = try await bench.startShell(
             "\"$0\" \"$@\" >/dev/full", ["send", Clip.digits.path]
         )

@@ -7,7 +7,6 @@ import Testing
 @testable import UtterCommands
 @testable import UtterTerminal
 
-/// The lines of help.
 @Suite struct HelpLayoutTests {
     private static let commands: [any ParsableCommand.Type] =
         [UtterCommand.self]

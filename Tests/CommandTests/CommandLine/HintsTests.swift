@@ -3,7 +3,6 @@
 import Glibc
 import Testing
 
-@testable import AudioDevices
 @testable import Capture
 @testable import Cryptography
 @testable import LinuxPlatform

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
 
@@ -20,7 +19,6 @@ import Testing
             environment: environment)
     }
 
-    /// Every path below a folder, in order.
     private func paths(below folder: String) throws -> [String] {
         try ForeignTool("find").run([folder, "-mindepth", "1"]).text.split(separator: "\n")
             .map { String($0.dropFirst(folder.count)) }.sorted()

@@ -12,7 +12,6 @@ import Testing
     private let bench: Bench
     private let pages: CommandPages
     private let commands: [String]
-    /// The lines of `utter.1`.
     private let lines: [Substring]
 
     init() async throws {
@@ -89,13 +88,11 @@ import Testing
 
     // MARK: - What the help says
 
-    /// The command, or those below it.
     private func calls(of command: String) async throws -> [[String]] {
         let below = try Self.commands(in: await bench.run(command, "--help-all").outputText)
         return below.isEmpty ? [[command]] : below.map { [command, $0] }
     }
 
-    /// The commands that a help lists.
     private static func commands(in help: String) throws -> [String] {
         guard help.contains("SUBCOMMANDS:") else { return [] }
         return try #require(help.split(separator: "SUBCOMMANDS:").last)
@@ -103,7 +100,6 @@ import Testing
             .compactMap { $0.firstMatch(of: /^  ([a-z]+)  */).map { String($0.1) } }
     }
 
-    /// The long options that a help lists.
     private static func options(in help: String) -> [String] {
         help.split(separator: "\n").filter { $0.hasPrefix("  -") }.flatMap { line in
             line.split(separator: " ").prefix { $0.hasPrefix("-") }

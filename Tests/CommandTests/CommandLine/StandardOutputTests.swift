@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
 
@@ -139,8 +138,7 @@ import Testing
     func aFullDiskBehindStandardOutputIsStatus74AndTheTakeIsKept(
         _ options: [String]
     ) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "lost?"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("lost?"))
         let arguments = ["send"] + options + [Clip.digits.path]
         let result = try await bench.startShell(#"exec "$0" "$@" >/dev/full"#, arguments).result()
         #expect(result.status == .exited(74))

@@ -7,18 +7,15 @@ extension Bench {
     /// Where the settings are that a run on this bench reads.
     var configurationPath: String { folder.path(".config/utter/config.toml") }
 
-    /// Makes the folder of settings.
     func makeConfigurationFolder() {
         for path in [folder.path(".config"), folder.path(".config/utter")] { mkdir(path, 0o700) }
     }
 
-    /// Writes the file of settings.
     @discardableResult
     func configure(_ text: String) throws -> String {
         try configure(bytes: Array(text.utf8))
     }
 
-    /// Writes the file of settings.
     @discardableResult
     func configure(bytes: [UInt8]) throws -> String {
         makeConfigurationFolder()

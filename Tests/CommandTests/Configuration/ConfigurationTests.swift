@@ -11,8 +11,7 @@ import Testing
     }
 
     @Test func anOptionGoesBeforeAVariableAndThatBeforeTheFile() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": ""])
+        let bench = try Bench(server: .hearing("heard"), ["UTTER_KEEP_AUDIO": ""])
         func keepsAudio(_ words: [String], _ variables: [String: String]) async throws -> Bool {
             let result = try await bench.start(
                 ["send"] + words + [Clip.goForward.path], variables: variables
@@ -67,8 +66,7 @@ import Testing
     }
 
     @Test func theKeyOfTakesIsTheFilesAndItsPathBeginsBesideTheFile() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "1d"])
+        let bench = try Bench(server: .hearing("heard"), ["UTTER_KEEP_AUDIO": "1d"])
         try bench.configure("[encryption]\nkey-file = 'disk key'\n")
         let key = bench.folder.path(".config/utter/disk key")
         #expect(try await bench.run("key", "new", key).status == .exited(0))

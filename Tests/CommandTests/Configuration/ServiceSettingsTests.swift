@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
 
-/// What the file of settings says of one service.
 @Suite struct ServiceSettingsTests {
     private let server: RecordingServer
     private let bench: Bench
@@ -221,15 +219,6 @@ import Testing
         #expect(
             result.errorText.contains(
                 ":1:1: 'service' is the name of one; tables are 'services.NAME'\n"))
-    }
-
-    @Test(arguments: ["service = 'opneai'", "[services.mine]\nprofile = 'opneai'"])
-    func aServiceThatThereIsNotIsFoundByTheCheck(_ text: String) async throws {
-        try bench.configure(text)
-        let result = try await bench.run("config", "check")
-        #expect(result.status == .exited(78))
-        #expect(
-            result.errorText.contains("there is no service 'opneai'; did you mean 'openai'?"))
     }
 
     @Test func aSecretInTheURLIsRefused() async throws {

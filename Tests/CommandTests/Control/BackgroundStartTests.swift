@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import Utter
-@testable import UtterCommands
 
 /// `utter start` and `toggle` by themselves: they come back, and a recorder goes on.
 @Suite struct BackgroundStartTests {
@@ -64,34 +63,6 @@ import Testing
         let start = try await bench.run("start", "--service", "none-such")
         #expect(start.status == .exited(64))
         #expect(start.errorText.contains("none-such"))
-        #expect(await hasEnded(bench))
-        #expect(bench.card.account.opens == 0)
-    }
-
-    @Test func whatTheRecorderHasToTellIsToldByTheStop() async throws {
-        let bench = try ControlBench(
-            RecordingServer(otherwise: [
-                .readHead, .readBodyToEnd, .respond(status: 401, text: "no"),
-            ]), Self.background)
-        #expect(try await bench.run("start").status == .exited(0))
-        _ = try #require(await bench.server.wait(untilBytes: 6_400))
-        let stop = try await bench.run("stop")
-        #expect(stop.status == .exited(77))
-        #expect(stop.errorText.contains("utter: kept: "))
-        #expect(await hasEnded(bench))
-    }
-
-    @Test func aStartThatAStopHasOvertakenRecordsNothing() async throws {
-        let bench = try ControlBench(.hearing("late"), Self.background)
-        let press = try bench.bench.startShell(
-            "echo pressed; read -r line; exec \"$0\" start", [], input: .pipe)
-        #expect(await press.wait(for: "pressed", in: .output))
-        #expect(try await bench.run("stop").status == .exited(67))
-        press.write(Array("\n".utf8))
-        let pressed = try await press.result()
-        #expect(pressed.status == .exited(1))
-        #expect(
-            pressed.errorText == "utter: error: the recording was stopped before it began\n")
         #expect(await hasEnded(bench))
         #expect(bench.card.account.opens == 0)
     }

@@ -6,7 +6,6 @@ import Testing
 
 @testable import LinuxPlatform
 @testable import Utter
-@testable import UtterCommands
 @testable import UtterControl
 
 /// A place with a runtime folder of its own, in which `utter start` and the others meet.
@@ -36,7 +35,6 @@ struct ControlBench: Sendable {
         try bench.start(arguments, variables: variables)
     }
 
-    /// Runs a command to its end.
     func run(_ arguments: String...) async throws -> CommandResult {
         try await bench.start(arguments).result()
     }
@@ -79,14 +77,11 @@ struct ControlBench: Sendable {
         return await follow.wait(for: #""phase":"\#(phase.rawValue)""#, in: .output)
     }
 
-    /// Connects to the socket.
     func connect() throws -> RawControlClient { try RawControlClient(place.path) }
 
-    /// Whether the socket's name is there.
     var hasSocket: Bool { Folder.mayExist(at: place.path) }
 }
 
-/// A client that says what it likes.
 final class RawControlClient: Sendable {
     private let socket: OwnedDescriptor
 
@@ -98,10 +93,8 @@ final class RawControlClient: Sendable {
         #expect(try LocalSocket.send(bytes[...], to: socket.number) == bytes.count)
     }
 
-    /// Closes its sending side.
     func finish() { shutdown(socket.number, Int32(SHUT_WR)) }
 
-    /// What it is told next.
     func next() async throws -> String {
         try await onOwnThread { [self] in
             Result { () throws(SystemError) in

@@ -6,12 +6,10 @@ import TestSupport
 import Testing
 
 @testable import LinuxPlatform
-@testable import UtterCommands
 @testable import UtterControl
 
 /// More clients than there is room for: those that only listen give way to those that ask.
 @Suite struct ControlCrowdTests {
-    /// Answers each request at once.
     private final class Answering: ControlHandler {
         let server = Mutex<WorkerLoop<ControlWorker>?>(nil)
 
@@ -26,7 +24,6 @@ import Testing
         func lacksDescriptor(_ error: SystemError) {}
     }
 
-    /// The two ends of a connection.
     private func ends() throws -> [Int32] {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)

@@ -6,7 +6,6 @@ import Testing
 
 @testable import LinuxPlatform
 @testable import Utter
-@testable import UtterCommands
 @testable import UtterControl
 
 /// Clients of the control socket that misbehave: the recording goes on, and others are served.

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
 
-@testable import Utter
-@testable import UtterCommands
 @testable import UtterControl
 
 /// Keys that move at the other end of the control socket.

@@ -5,7 +5,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import UtterCommands
 @testable import UtterControl
 
 /// Many clients at once: each take ends in one way, and each text is printed once or accounted for.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 import TestSupport
 
 @testable import LinuxPlatform
@@ -71,28 +72,30 @@ final class ControlRelay: Sendable {
     deinit { stop.signal() }
 }
 
-/// One end of a connection that is carried; touched by the relay's thread.
-private final class RelayEnd: @unchecked Sendable {
+/// One end of a connection that is carried.
+private final class RelayEnd: Sendable {
     private let socket: OwnedDescriptor
-    private(set) var isOver = false
+    private let hasEnded = Atomic(false)
 
     init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
 
+    var isOver: Bool { hasEnded.load(ordering: .relaxed) }
     var number: Int32 { socket.number }
     var polled: Int32 { isOver ? -1 : socket.number }
 
     func carry(to other: RelayEnd) {
         // A connection that broke has ended.
         guard let bytes = try? LocalSocket.receive(from: number) ?? nil else {
-            isOver = true
-            shutdown(other.number, Int32(SHUT_RDWR))
+            end(other, SHUT_RDWR)
             return
         }
-        if bytes.isEmpty {
-            isOver = true
-            shutdown(other.number, Int32(SHUT_WR))
-        }
+        if bytes.isEmpty { end(other, SHUT_WR) }
         // One that has gone gets nothing.
         _ = try? LocalSocket.send(bytes[...], to: other.number)
+    }
+
+    private func end(_ other: RelayEnd, _ way: Int) {
+        hasEnded.store(true, ordering: .relaxed)
+        shutdown(other.number, Int32(way))
     }
 }

@@ -6,7 +6,6 @@ import Testing
 @testable import UtterCommands
 @testable import UtterControl
 
-/// How a status is shown.
 @Suite struct ControlStatusTests {
     private var recording: ControlStatus {
         var status = ControlStatus()

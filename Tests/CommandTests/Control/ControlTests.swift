@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import Utter
-@testable import UtterCommands
 
 /// `utter start`, `stop`, `toggle` and `cancel`, without a daemon.
 @Suite struct ControlTests {
@@ -30,18 +29,6 @@ import Testing
         // The text was printed: with no time for audio, it is gone.
         #expect(try bench.bench.onlyTake()?.samples == nil)
         #expect(try await bench.run("last").outputText == "from anywhere\n")
-    }
-
-    @Test func aSecondStartSaysSo() async throws {
-        let bench = try ControlBench(.hearing("once"))
-        let recorder = try await bench.record()
-        let second = try await bench.run("start")
-        #expect(second.status == .exited(0))
-        #expect(second.errorText.hasPrefix("utter: already recording take "))
-        #expect(second.outputText == "")
-        #expect(try await bench.run("stop").outputText == "once\n")
-        #expect(try await recorder.result().status == .exited(0))
-        #expect(bench.server.requests.count == 1)
     }
 
     @Test(arguments: ["stop", "cancel"])
@@ -145,14 +132,6 @@ import Testing
         #expect(try await bench.run("stop").outputText == "guarded\n")
         #expect(try await recorder.result().status == .exited(0))
         #expect(bench.server.requests.first?.body == RecordTests.samples(4_800))
-    }
-
-    @Test func toggleDoesTheOneAndTheOther() async throws {
-        let bench = try ControlBench(.hearing("toggled"))
-        let recorder = try bench.start("toggle")
-        _ = try #require(await bench.server.wait(untilBytes: 8_000))
-        #expect(try await bench.run("toggle").outputText == "toggled\n")
-        #expect(try await recorder.result().outputText == "")
     }
 
     @Test func aSignalStopsAndTheTextIsKept() async throws {
@@ -279,35 +258,5 @@ import Testing
         #expect(stop.errorText.contains("the transcript cannot be printed: No space left"))
         #expect(try await recorder.result().errorText.contains(" was not printed\n"))
         #expect(try await bench.run("last").outputText == "whole\n")
-    }
-
-    @Test func aStopComesWhileTheMicrophoneIsOpened() async throws {
-        let bench = try ControlBench(.hearing("early"))
-        bench.card.setHanging()
-        let recorder = try bench.start("start", "-c", "recording.min=0")
-        #expect(try await bench.reaches(.arming))
-        let stop = try bench.start("stop")
-        // Where the card was opened so slowly that a person has heard of it, the take is over.
-        _ = try await bench.reaches(.tail)
-        bench.card.setHanging(false)
-        // What was there is sent, or there was nothing; nothing hangs.
-        let stopped = try await stop.result()
-        #expect(stopped.status == (try await recorder.result().status))
-    }
-
-    @Test func aMicrophoneThatIsNotThereIsTheRecordersError() async throws {
-        let bench = try ControlBench(.hearing(""))
-        let recorder = try await bench.run("start", "--device", "no-such")
-        #expect(recorder.status == .exited(66))
-        #expect(recorder.errorText.contains("no capture device named 'no-such'"))
-        #expect(!bench.hasSocket)
-    }
-
-    @Test func aServiceThatIsNotThereIsSaidBeforeAnythingIsRecorded() async throws {
-        let bench = try ControlBench(.hearing(""))
-        let recorder = try await bench.run("start", "--service", "none-such")
-        #expect(recorder.status == .exited(64))
-        #expect(!bench.hasSocket)
-        #expect(bench.card.account.opens == 0)
     }
 }

@@ -6,8 +6,6 @@ import TestSupport
 import Testing
 
 @testable import LinuxPlatform
-@testable import UtterCommands
-@testable import UtterControl
 
 /// What takes and clients leave behind in a daemon that lives for months: nothing.
 @Suite struct DaemonLifeTests {

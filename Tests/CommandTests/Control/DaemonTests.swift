@@ -4,9 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import LinuxPlatform
-@testable import Utter
-@testable import UtterCommands
 @testable import UtterControl
 
 /// `utter daemon`: the same commands find it, and what it keeps ready.
@@ -139,18 +136,6 @@ import Testing
         let wrong = try await bench.run("start")
         #expect(wrong.status == .exited(78))
         #expect(wrong.errorText.contains("no-such-thing"))
-        _ = try await end(daemon)
-    }
-
-    @Test func eachTakeHasAConnectionOfItsOwn() async throws {
-        let bench = try ControlBench(.hearing("cold"))
-        let daemon = try await bench.daemon()
-        for number in 0...1 {
-            #expect(try await bench.run("start").status == .exited(0))
-            _ = try #require(await bench.server.wait(untilBytes: 8_000, ofRequest: number))
-            #expect(try await bench.run("stop").outputText == "cold\n")
-        }
-        #expect(bench.server.connectionCount == 2)
         _ = try await end(daemon)
     }
 

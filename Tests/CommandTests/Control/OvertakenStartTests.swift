@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import LinuxPlatform
-@testable import UtterCommands
 @testable import UtterControl
 
 /// A key that goes up so soon that its release is told before its press.

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import Utter
-@testable import UtterCommands
 @testable import UtterControl
 
 /// The microphone on one machine and the shell on another, with the socket forwarded between them.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 
 /// The real `ssh` and `sshd`, joined by a pipe: no port is opened, and nothing of the system's
@@ -39,7 +38,6 @@ struct SecureShell: Sendable {
         try folder.write(Array(configuration.utf8), to: "sshd_config")
     }
 
-    /// A path for the socket on the other machine.
     var socket: String { folder.path("desk") }
 
     /// What `ssh` is told to run a line of shell there.

@@ -4,7 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterCommands
 @testable import UtterControl
 
 private let activator = "/usr/bin/systemd-socket-activate"

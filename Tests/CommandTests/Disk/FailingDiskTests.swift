@@ -102,19 +102,6 @@ import Testing
         #expect(Set(try disk.syncs.map(\.thread)) == ["sync"])
     }
 
-    @Test func aDiskThatWorksAgainAfterTheLastWordHasEverything() async throws {
-        let voice = try Voice(bench)
-        voice.say(32_000)
-        try #require(await voice.run.wait(for: "sending standard input", in: .error))
-        try await waitForFile(of: voice)
-        try disk.begin(.full)
-        try #require(await voice.speak(until: "not protected"))
-        try disk.end(.full)
-        let result = try await voice.end()
-        #expect(result.status == .exited(0))
-        #expect(try bench.onlyTake()?.samples == voice.said)
-    }
-
     @Test func aDiskThatStaysFullCostsNothingButSafety() async throws {
         try disk.begin(.full)
         let voice = try Voice(bench)

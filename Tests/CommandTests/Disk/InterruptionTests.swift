@@ -82,33 +82,6 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
-    @Test func sigusr1EndsAReplayEarlyAndSendsWhatWasReplayed() async throws {
-        let server = try RecordingServer.hearing("part")
-        let run = try Bench(server: server).start([
-            "send", "--pace", "0.2", Clip.speech.path,
-        ])
-        _ = try #require(await server.wait(untilBytes: 8_000))
-        run.signal(SIGUSR1)
-        let result = try await run.result()
-        #expect(result.status == .exited(0))
-        let body = try #require(server.requests.first?.body)
-        #expect(try Clip.speech.samples.starts(with: body))
-        #expect(body.count < (try Clip.speech.samples.count))
-    }
-
-    @Test func ctrlCOnATerminalCancels() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
-        let bench = try Bench(server: server, microphone: card)
-        let terminal = try PseudoTerminal()
-        let run = try bench.start([], input: .terminal, terminal: terminal)
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        try terminal.type("\u{3}")
-        let result = try await run.result()
-        #expect(result.status == .exited(130))
-        #expect(Screen(result.screenText).lines.contains("utter: cancelled"))
-        #expect(try bench.onlyTake()?.samples?.isEmpty == false)
-    }
-
     @Test func theSecondCtrlCDoesNotWaitForTheDisk() async throws {
         let disk = try SlowDisk(delay: .ages)
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
@@ -163,22 +136,5 @@ import Testing
         let result = try await run.result()
         #expect(result.status == .exited(0))
         #expect(result.outputText == "still here\n")
-    }
-
-    @Test func killMinusNineLosesNothingThatReachedTheJournal() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
-        let bench = try Bench(server: server, microphone: card)
-        let run = try bench.start([])
-        let sent = try #require(await server.wait(untilBytes: 16_000))
-        run.signal(SIGKILL)
-        #expect(try await run.result().status == .signalled(SIGKILL))
-        let take = try #require(try bench.onlyTake())
-        let kept = try #require(try take.samples)
-        #expect(kept.starts(with: sent.body))
-        #expect(kept == RecordTests.samples(kept.count / 2))
-        #expect(try take.manifest["state"] == .string("recording"))
-
-        let answered = try await bench.run("send", "\(take.path)/audio.wav")
-        #expect(answered.status == .exited(0))
     }
 }

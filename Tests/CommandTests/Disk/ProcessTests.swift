@@ -126,8 +126,7 @@ import Testing
         let cards = [try VirtualMicrophone(), try VirtualMicrophone()]
         // Their folders are needed until the end.
         defer { withExtendedLifetime(cards) {} }
-        let server = try RecordingServer.hearing("both")
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("both"))
         let runs = try cards.map {
             try bench.start(["--for", "2s", "--keep-audio", "1d"], variables: $0.environment)
         }
@@ -139,19 +138,6 @@ import Testing
         let takes = try bench.takes()
         #expect(takes.count == 2)
         for take in takes { #expect(try take.samples == RecordTests.samples(32_000)) }
-    }
-
-    @Test func oneMicrophoneForTwoIsSaidToBeInUse() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("first"))
-        let bench = try Bench(server: server, microphone: card)
-        let first = try bench.start([])
-        _ = try #require(await server.wait(untilBytes: 8_000))
-        let second = try await bench.run("--device", "uttermic")
-        #expect(second.status == .exited(66))
-        #expect(second.errorText.contains("another program holds it (EBUSY)"))
-        first.signal(SIGUSR1)
-        #expect(try await first.result().outputText == "first\n")
-        #expect(try bench.takes().count == 1)
     }
 
     /// ALSA's "file" over "null": its ring is always full, and nothing is lost for it.

@@ -11,7 +11,6 @@ final class SlowDisk: Sendable {
         /// `held` for one that waits.
         let call: String
         let thread: String
-        /// The path of the file.
         let path: String
         let began: MonotonicTime
         let ended: MonotonicTime
@@ -22,7 +21,6 @@ final class SlowDisk: Sendable {
     /// What a program needs in its environment to have it.
     let environment: [String: String]
 
-    /// How a disk can fail.
     enum Fault: String {
         /// Nothing is written to files of takes.
         case full
@@ -51,10 +49,8 @@ final class SlowDisk: Sendable {
         ]
     }
 
-    /// The disk fails from now on.
     func begin(_ fault: Fault) throws { _ = try folder.write([], to: fault.rawValue) }
 
-    /// The disk works again.
     func end(_ fault: Fault) throws {
         try #require(unlink(folder.path(fault.rawValue)) == 0)
     }

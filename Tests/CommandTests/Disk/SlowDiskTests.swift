@@ -35,8 +35,7 @@ import Testing
 
     @Test func onlyTheSyncThreadWaitsForTheDisk() async throws {
         let disk = try SlowDisk(delay: .zero)
-        let server = try RecordingServer.hearing("alone")
-        let bench = try Bench(server: server, disk.environment)
+        let bench = try Bench(server: .hearing("alone"), disk.environment)
         let result = try await bench.run(
             "send", "--keep-audio", "1d", "--pace", "4", Clip.digits.path, Clip.goForward.path)
         #expect(result.status == .exited(0))
@@ -67,13 +66,5 @@ import Testing
         let again = try #require(server.requests.last)
         #expect(again["Content-Type"] == "audio/wav")
         #expect(again.body.starts(with: sent.body))
-    }
-
-    @Test func theTranscriptDoesNotWaitForTheDisk() async throws {
-        let disk = try SlowDisk(delay: .ages)
-        let server = try RecordingServer.hearing("at once")
-        let run = try Bench(server: server, disk.environment).start(["send", Clip.digits.path])
-        #expect(await run.wait(for: "at once\n", in: .output))
-        #expect(try disk.syncs.allSatisfy { !$0.call.hasSuffix("sync") })
     }
 }

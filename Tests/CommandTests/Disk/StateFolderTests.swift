@@ -102,19 +102,6 @@ import Testing
         #expect(try place.names().isEmpty)
     }
 
-    /// Not with the thread sanitizer, which maps a file of its own when a program starts.
-    @Test(.enabled(if: unsafe getenv("TSAN_OPTIONS") == nil))
-    func aFileThatMayNotGrowDoesNotEndTheProgram() async throws {
-        // RLIMIT_FSIZE stands for a full disk: write(2) fails, and SIGXFSZ would kill.
-        let server = try RecordingServer.hearing("through memory")
-        let bench = try Bench(server: server)
-        let result = try await bench.startShell(
-            #"ulimit -f 64; exec "$0" "$@""#, ["send", Clip.digits.path]
-        ).result()
-        #expect(result.status == .exited(0) || result.status == .exited(74))
-        #expect(result.errorText.contains("not protected"), "\(result.errorText)")
-    }
-
     private func mode(of path: String) throws -> mode_t {
         var status = stat()
         try #require(stat(path, &status) == 0)

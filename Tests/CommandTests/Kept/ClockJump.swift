@@ -13,7 +13,6 @@ final class ClockJump: Sendable {
     /// What a program needs in its environment to have it.
     let environment: [String: String]
 
-    /// Begins with the right time.
     init() throws {
         folder = try TemporaryFolder()
         let library = folder.path("clockjump.so")

@@ -211,8 +211,7 @@ import Testing
     }
 
     @Test func aKeyIsNotAskedForWhenNothingIsKept() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "gone"))
-        let bench = try Bench(server: server, ["UTTER_ENCRYPT_KEY_COMMAND": "exit 3"])
+        let bench = try Bench(server: .hearing("gone"), ["UTTER_ENCRYPT_KEY_COMMAND": "exit 3"])
         let result = try await bench.run("send", "--no-keep", Clip.digits.path)
         #expect(result.outputText == "gone\n")
     }

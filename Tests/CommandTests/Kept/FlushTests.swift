@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import Utter
 @testable import UtterCommands
 @testable import UtterTerminal
 
@@ -171,9 +170,7 @@ import Testing
         let second = try await bench.run("flush", "--to", server.url())
         #expect(second.outputText == "again\n")
         #expect(second.errorText.contains("sent twice"))
-        let numbers = server.requests.map { request in
-            request.headers.first { $0.name.lowercased() == "utter-attempt" }?.value
-        }
+        let numbers = server.requests.map { $0["Utter-Attempt"] }
         // The first attempt was the one that could not be delivered.
         #expect(numbers == ["2", "3"])
     }

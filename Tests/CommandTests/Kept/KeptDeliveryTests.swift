@@ -71,31 +71,11 @@ import Testing
         #expect(two["xi-api-key"] == Self.secret)
     }
 
-    @Test func theHintWorksAsItIsPrinted() async throws {
-        let (server, foreign) = (try meant(), try RecordingServer())
-        let bench = try Bench()
-        let first = try await bench.run(
-            "send", "-c", "retry.never=true", "-c", "answer.text=deep.words", "--to",
-            server.url("/a?b=c"),
-            Clip.goForward.path)
-        let mark = "send it again with: utter "
-        let line = try #require(
-            first.errorText.split(separator: "\n").first { $0.contains(mark) })
-        let place = try #require(line.firstRange(of: mark))
-        let words = line[place.upperBound...].split(separator: " ")
-        let again = try await bench.start(
-            words.map(String.init), variables: elsewhere(foreign)
-        ).result()
-        #expect(again.outputText == "meant\n")
-        #expect(foreign.connectionCount == 0)
-    }
-
     /// How a secret may be given, and what the service then sees of it.
     struct Source: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var query = ""
         var options: @Sendable (String) -> [String]
-        var variables: [String: String] = [:]
         var field = "Authorization"
         var value = "Bearer sesame-4711"
     }
@@ -197,19 +177,6 @@ import Testing
         #expect(whole.outputText == "meant\n", "\(whole.errorText)")
         #expect(server.requests.last?.target == "/x?api_key=\(Self.secret)&m=1")
         #expect(server.requests.last?["Ocp-Apim-Subscription-Key"] == "other")
-    }
-
-    @Test func aSecretDoesNotFollowToAnotherOrigin() async throws {
-        let (server, other) = (try meant(), try RecordingServer(otherwise: .answer(text: "other")))
-        let bench = try Bench()
-        _ = try await bench.run(
-            "send", "-c", "retry.never=true", "--to", server.url("/x"), "-H", "X-Model: nova",
-            "--token-file",
-            try secretFile(bench), Clip.goForward.path)
-        let again = try await bench.run("retry", "last", "--to", other.url("/y"))
-        #expect(again.outputText == "other\n")
-        #expect(other.requests.first?["Authorization"] == nil)
-        #expect(other.requests.first?["X-Model"] == "nova")
     }
 
     @Test func optionsChangeOneThingAndTheRestStays() async throws {

@@ -41,8 +41,7 @@ import Testing
     }
 
     @Test func lastPrintsTheTranscriptOnceMore() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "say it again"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("say it again"))
         #expect(try await bench.run("last").status == .exited(1))
         _ = try await bench.run("send", Clip.goForward.path)
         let last = try await bench.run("last")
@@ -156,22 +155,6 @@ import Testing
         #expect(try take.samples == spoken)
     }
 
-    @Test func aTakeWhoseProgramWasKilledWhileItSentIsInTheList() async throws {
-        let server = try RecordingServer(otherwise: [.readHead, .readOn])
-        let bench = try Bench()
-        let take = try await bench.keep()
-        let run = try bench.start(["retry", take.id, "--to", server.url()])
-        #expect(await server.waitForRequest() != nil)
-        run.signal(SIGKILL)
-        _ = try await run.result()
-        let list = try await bench.run("list")
-        #expect(
-            list.outputText.hasSuffix(
-                "  kept  0:02.7  may have been delivered; "
-                    + "the program ended while it was sending\n"))
-        #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
-    }
-
     @Test func showNamesWhereATakeWentAtLast() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "there"))
         let bench = try Bench()
@@ -192,8 +175,7 @@ import Testing
     }
 
     @Test func audioThatHasBeenDeletedHasNoPath() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "done"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("done"))
         let kept = try await bench.keep()
         _ = try await bench.run("send", Clip.goForward.path)
         let list = try JSONText(try await bench.run("list", "--json").output)
@@ -224,8 +206,7 @@ import Testing
     }
 
     @Test func nothingTouchesTheDiskWithNoKeep() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "gone"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("gone"))
         let result = try await bench.run("send", "--no-keep", Clip.goForward.path)
         #expect(result.outputText == "gone\n")
         #expect(!result.errorText.contains("warning"))

@@ -55,7 +55,6 @@ import Testing
         #expect(try bench.onlyTake()?.names == ["audio.wav.encrypted", "take.json"])
     }
 
-    /// A secret of each kind, in a file.
     private func secret(_ kind: String) async throws -> String {
         let path = bench.folder.path("secret")
         if kind == "key" {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
 
@@ -22,8 +21,7 @@ import Testing
     }
 
     @Test func theNewestAreLastAndCanBeCounted() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "there"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("there"))
         let first = try await keep(bench)
         _ = try await bench.run("send", "-q", Clip.digits.path)
         let third = try await keep(bench)
@@ -85,8 +83,7 @@ import Testing
     @Test(arguments: [24, 40, 80, 200] as [UInt16])
     func noLineWrapsOnATerminal(_ columns: UInt16) async throws {
         let words = String(repeating: "and on and on ", count: 30)
-        let server = try RecordingServer(otherwise: .answer(text: words))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing(words))
         _ = try await bench.run("send", "-q", Clip.goForward.path)
         let terminal = try PseudoTerminal(columns: columns)
         let result = try await bench.start(
@@ -157,8 +154,7 @@ import Testing
 
     @Test func whatShowPrintsIsFoldedAtWords() async throws {
         let words = (1...40).map { "word\($0)" }.joined(separator: " ")
-        let server = try RecordingServer(otherwise: .answer(text: words))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing(words))
         _ = try await bench.run("send", "-q", Clip.goForward.path)
         let terminal = try PseudoTerminal(columns: 60)
         let result = try await bench.start(

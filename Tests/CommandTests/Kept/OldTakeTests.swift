@@ -34,15 +34,6 @@ import Testing
             Array("\(words[0]) \(words[1]) 0 another\n".utf8), to: "state/utter/clock")
     }
 
-    @Test func whatWasRecordedBeforeTheClockWasSetIsSentOnceItIs() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "after all"))
-        try clock.jump(to: -60 * Self.day)
-        _ = try await bench.run("send", "-q", "-c", "retry.never=true", Clip.digits.path)
-        try clock.jump(to: 0)
-        #expect(try await bench.run("list").outputText.contains("too old") == false)
-        #expect(try await bench.run("flush", "--to", server.url()).outputText == "after all\n")
-    }
-
     @Test func whatIsTooOldIsNamedAndLeft() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "young"))
         let old = try await keep(.digits, daysAgo: 40)
@@ -101,28 +92,5 @@ import Testing
             ["flush", "--max-age", "11d", "--to", server.url()], variables: variable
         ).result()
         #expect(sent.outputText == "well\n")
-    }
-
-    @Test func failedTriesMakeNothingYounger() async throws {
-        _ = try await keep(.digits, daysAgo: 31)
-        try clock.jump(to: -2 * Self.day)
-        // Tried in time, in vain.
-        #expect(try await bench.run("flush", "-c", "retry.never=true").status == .exited(75))
-        try clock.jump(to: 0)
-        try restart()
-        #expect(try await bench.run("flush", "-c", "retry.never=true").status == .exited(0))
-    }
-
-    @Test(arguments: ClockTests.jumps)
-    func aClockThatJumpsMakesNothingOld(_ jump: Int) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "well"))
-        _ = try await keep(.digits, daysAgo: 1)
-        try clock.jump(to: jump)
-        #expect(try await bench.run("list").outputText.contains("too old") == false)
-        #expect(try await bench.run("flush", "--to", server.url()).outputText == "well\n")
-        // Begun while it was wrong, and looked at when it is right again.
-        _ = try await keep(.goForward, daysAgo: -jump / Self.day)
-        #expect(try await bench.run("list").outputText.contains("too old") == false)
-        #expect(try await bench.run("flush", "--to", server.url()).outputText == "well\n")
     }
 }

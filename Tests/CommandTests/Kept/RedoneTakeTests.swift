@@ -110,10 +110,9 @@ import Testing
     }
 
     @Test func anAnsweredTakeCanBeRedoneElsewhere() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "huh"))
         let other = try RecordingServer(
             scripts: [.answer(status: 400, text: "")], otherwise: .answer(text: "better"))
-        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": ""])
+        let bench = try Bench(server: .hearing("huh"), ["UTTER_KEEP_AUDIO": ""])
         #expect(try await bench.run("send", Clip.goForward.path).outputText == "huh\n")
         #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
         // A second try that fails takes nothing away.

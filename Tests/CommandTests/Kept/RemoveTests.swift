@@ -28,8 +28,7 @@ import Testing
     }
 
     @Test func allGoAndComeBack() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         let kept = try await bench.keep()
         let sent = try await bench.run("send", "--keep-audio", "1d", Clip.digits.path)
         #expect(sent.status == .exited(0))
@@ -86,8 +85,7 @@ import Testing
     }
 
     @Test func whoIsSureOrHasTheTextIsNotAsked() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         let take = try await bench.keep()
         _ = try await bench.run("send", "-q", Clip.digits.path)
         for arguments in [["rm", "--yes", take.id], ["rm", "last"]] {
@@ -113,27 +111,6 @@ import Testing
         #expect(try await bench.run("rm", "--now", second.shortName).status == .exited(0))
         #expect(try removed(bench).isEmpty)
         #expect(try await bench.run("rm", "--now", second.id).status == .exited(66))
-    }
-
-    @Test func aShortDiskGetsItsBytesBackAtOnce() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "kept"))
-        let bench = try Bench(server: server)
-        let (first, second) = (try await bench.keep(), try await bench.keep(.digits))
-        _ = try await bench.run("rm", first.id)
-        #expect(try removed(bench) == [first.id])
-        // More than any disk has: a new take finds no room, and nothing goes, since that does not help.
-        let full = ["UTTER_MIN_FREE": "900T"]
-        _ = try await bench.start(["send", "-q", Clip.digits.path], variables: full).result()
-        #expect(try removed(bench) == [first.id])
-        // Where it would help, it goes; a file without blocks looks as if it did.
-        let audio = bench.folder.path("state/utter/removed/\(first.id)/audio.wav")
-        try #require(truncate(audio, 8 << 40) == 0)
-        let short = ["UTTER_MIN_FREE": "5T"]
-        _ = try await bench.start(["send", "-q", Clip.digits.path], variables: short).result()
-        #expect(try removed(bench).isEmpty)
-        let result = try await bench.start(["rm", second.id], variables: full).result()
-        #expect(result.errorText.hasPrefix("utter: removed for good: \(second.id), "))
-        #expect(try removed(bench).isEmpty)
     }
 
     @Test func aDayLaterItIsGoneAndItsKeyWithIt() async throws {
@@ -175,8 +152,7 @@ import Testing
     }
 
     @Test func theAnsweredGoWithoutAQuestionAndAsANumber() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         for clip in [Clip.goForward, .digits] { _ = try await bench.run("send", "-q", clip.path) }
         let result = try await bench.run("rm", "--answered")
         #expect(result.errorText.hasPrefix("utter: removed 2 takes\nutter: hint: bring them back "))

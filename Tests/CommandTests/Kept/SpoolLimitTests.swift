@@ -58,28 +58,8 @@ import Testing
         #expect(try folder.names().count == 3)
     }
 
-    @Test(arguments: [["UTTER_MAX_TAKES": "2"], ["UTTER_MAX_BYTES": "150k"]])
-    func audioOfAnsweredTakesKeepsNoNewOneFromTheDisk(_ variables: [String: String]) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(
-            server: server, variables.merging(["UTTER_KEEP_AUDIO": "1d"]) { $1 })
-        try await keep(bench)
-        for _ in 0..<4 {
-            let result = try await bench.run(
-                "send", "-c", "keep.required=true", Clip.goForward.path)
-            #expect(result.status == .exited(0), "\(result.errorText)")
-            #expect(!result.errorText.contains("warning"))
-        }
-        let takes = try bench.takes()
-        #expect(takes.count == 5)
-        // The one that waits, and the newest of the others.
-        #expect(takes.count { $0.names.contains("audio.wav") } == 2)
-        #expect(takes.first?.names.contains("audio.wav") == true)
-    }
-
     @Test func roomThatMustStayFreeIsLeftFree() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "live"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("live"))
         let result = try await bench.run("send", "-c", "limits.free=1000000G", Clip.goForward.path)
         #expect(result.outputText == "live\n")
         #expect(result.errorText.contains("the disk has only "))
@@ -115,24 +95,6 @@ import Testing
     func aWrongOptionIsUsage(_ options: [String]) async throws {
         let result = try await Bench().start(["send"] + options + [Clip.goForward.path]).result()
         #expect(result.status == .exited(64))
-    }
-
-    @Test(arguments: ["", "/takes"])
-    func aPlantedLinkIsRefusedAndItsTargetUntouched(_ name: String) async throws {
-        let server = try RecordingServer()
-        let bench = try Bench(server: server)
-        let victim = bench.folder.path("victim")
-        try #require(mkdir(victim, 0o700) == 0)
-        try #require(mkdir(bench.folder.path("state"), 0o700) == 0)
-        if !name.isEmpty { try #require(mkdir(bench.folder.path("state/utter"), 0o700) == 0) }
-        try #require(symlink(victim, bench.folder.path("state/utter" + name)) == 0)
-        for command in [["send", Clip.goForward.path], ["list"], ["flush"], ["rm", "--answered"]] {
-            let result = try await bench.start(command).result()
-            #expect(result.status == .exited(78))
-            #expect(result.errorText.contains("it is a symbolic link"))
-        }
-        #expect(try bench.folder.names(in: "victim").isEmpty)
-        #expect(server.connectionCount == 0)
     }
 
     @Test func aFolderThatAllMayWriteInIsRefused() async throws {
@@ -172,31 +134,6 @@ import Testing
         #expect(flush.status == .exited(0))
     }
 
-    @Test func aTakeAfterOneOfTheFutureIsTheLast() async throws {
-        let bench = try Bench()
-        try await keep(bench)
-        let first = try #require(try bench.onlyTake())
-        // As if the clock had been ten years ahead.
-        let future = "2099" + first.id.dropFirst(4)
-        let path = bench.folder.path("state/utter/takes/" + future)
-        try #require(rename(first.path, path) == 0)
-        let text = String(decoding: try readFile(path + "/take.json"), as: UTF8.self)
-        let changed = text.replacing(first.id, with: future)
-            .replacing("\"created\" : \"\(first.id.prefix(4))", with: "\"created\" : \"2099")
-        try #require(unlink(path + "/take.json") == 0)
-        try bench.folder.write(
-            Array(changed.utf8), to: "state/utter/takes/\(future)/take.json")
-        try await keep(bench)
-        let lines = try await bench.run("list").outputText.split(separator: "\n")
-        #expect(lines.first?.contains("  2099 ") == true)
-        let last = try #require(try bench.takes().map(\.id).first { $0 != future })
-        // Its name stands behind the other, whatever the clock says.
-        #expect(last.hasPrefix("2099") && last > future)
-        #expect(lines.last?.hasPrefix(last.dropFirst(16).prefix(4)) == true)
-        let shown = try await bench.run("show", "last").outputText
-        #expect(shown.hasPrefix("take        \(last)\n"))
-    }
-
     @Test func showPrintsJsonWithEveryAttempt() async throws {
         let bench = try Bench()
         try await keep(bench)
@@ -212,14 +149,5 @@ import Testing
         #expect(!text.contains("sha256") && !text.contains("format"))
         let more = try await bench.run("show", "-v").outputText
         #expect(more.contains("\nsha256      ") && more.contains("\nformat      pcm\n"))
-    }
-
-    @Test func audioThatIsToBeKeptForAWhileIs() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "kept"))
-        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "7d"])
-        _ = try await bench.run("send", Clip.goForward.path)
-        let take = try #require(try bench.onlyTake())
-        #expect(take.names == ["audio.wav", "take.json"])
-        #expect(try take.manifest["isReleased"] == .bool(true))
     }
 }

@@ -153,16 +153,6 @@ import Testing
         #expect(ledger.entries.first?.body == (try Clip.digits.samples))
     }
 
-    @Test func theIdTravelsInTheFieldThatIsNamed() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "named"))
-        let result = try await Bench(server: server).run(
-            "send", "-c", "transfer.id-header=X-Recording-Id", "-c", "transfer.catch-up=100x",
-            Clip.digits.path)
-        #expect(result.status == .exited(0))
-        #expect(server.requests.first?["X-Recording-Id"] != nil)
-        #expect(server.requests.first?["Idempotency-Key"] == nil)
-    }
-
     @Test(arguments: [
         ["-c", "transfer.id-header=a b"], ["-c", "transfer.catch-up=1x"],
         ["-c", "transfer.catch-up=0"],

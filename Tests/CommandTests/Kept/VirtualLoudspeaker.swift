@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 
 /// A loudspeaker that no hardware stands behind; `Tests/VirtualLoudspeaker/pcm_utterspeaker.c` is
@@ -11,7 +10,6 @@ import TestSupport
 final class VirtualLoudspeaker: Sendable {
     private let folder: TemporaryFolder
 
-    /// Connects a loudspeaker.
     init() throws {
         folder = try TemporaryFolder()
         try ForeignTool("cc").run([

@@ -31,7 +31,6 @@ struct EmulatedKeyboard: Equatable {
         }
     }
 
-    /// Whether it is as it was when the terminal was opened.
     var isAsBefore: Bool { flags == [0] && modes.isEmpty }
 
     private mutating func obey(_ code: String, speaksKitty: Bool) {

@@ -4,8 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterCommands
-
 /// `utter` in a terminal that reports releases.
 @Suite struct HoldTests {
     /// A terminal, a microphone, a service, and `utter` that waits for the key.
@@ -113,14 +111,6 @@ import Testing
         try await stage.expectText()
     }
 
-    @Test func enterEndsWhatATapHasBegun() async throws {
-        let stage = try await Stage()
-        try stage.window.type("\u{1B}[32u\u{1B}[32;1:3u")
-        try await stage.hear(16_000)
-        try stage.window.press(13)
-        try await stage.expectText()
-    }
-
     @Test func aReleaseThatGoesToAnotherWindowIsNotMissed() async throws {
         let stage = try await Stage()
         try stage.window.press()
@@ -143,16 +133,6 @@ import Testing
         try stage.window.press(113)
         try await stage.expectEnd(130)
         #expect(stage.card.account.opens == 0)
-    }
-
-    @Test func aPasteEndsNothing() async throws {
-        let stage = try await Stage()
-        try stage.window.type("\u{1B}[32u\u{1B}[32;1:3u")
-        try await stage.hear(16_000)
-        try stage.window.type("\u{1B}[200~ \r q\u{4}\u{1B}[201~")
-        try await stage.hear(48_000)
-        try stage.window.press()
-        try await stage.expectText()
     }
 
     @Test(arguments: [(27, 0), (99, 4)]) func escapeAndCtrlCGiveTheTakeUp(
@@ -182,15 +162,6 @@ import Testing
         try stage.window.press(113)
         try await stage.hear(32_000)
         try stage.window.release()
-        try await stage.expectText()
-    }
-
-    @Test func aLoneRightAltCanBeHeld() async throws {
-        let stage = try await Stage(["--key", "right-alt"], key: "Right-alt")
-        try stage.window.press()
-        try stage.window.press(57_449, modifiers: 2)
-        try await stage.hear(16_000)
-        try stage.window.release(57_449)
         try await stage.expectText()
     }
 

@@ -5,8 +5,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import UtterCommands
-
 /// A machine with keyboards on which `utter keys --evdev` runs.
 final class KeyboardBench: Sendable {
     let control: ControlBench
@@ -28,7 +26,6 @@ final class KeyboardBench: Sendable {
         #expect(await control.isAnswered())
     }
 
-    /// Whether the daemon has ended.
     var hasDaemonEnded: Bool { running.withLock { $0?.status != nil } }
 
     /// Starts `utter keys --evdev`, and waits until it watches the key.

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import Utter
-@testable import UtterCommands
 
 /// `utter keys --evdev` where something is missing, and how it ends.
 @Suite struct KeyboardEndTests {

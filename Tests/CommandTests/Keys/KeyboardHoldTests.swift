@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
-
-@testable import UtterCommands
 
 /// `utter keys --evdev`: real libevdev and the real program; only the kernel's devices are played.
 @Suite struct KeyboardHoldTests {
@@ -41,21 +38,6 @@ import Testing
         }
         #expect(try await bench.end(keys).outputText == "alone\nalone\n")
         #expect(try await bench.control.run("status").outputText == "idle\n")
-    }
-
-    @Test func aTapGoesOnUntilTheNextPress() async throws {
-        let bench = try KeyboardBench(.hearing("tapped"))
-        try await bench.daemon()
-        let keyboard = try bench.keyboards.plug()
-        let keys = try await bench.watch()
-        try keyboard.tap()
-        let line = "utter: recording goes on; press right Ctrl once more to end it\n"
-        #expect(await keys.wait(for: line, in: .error))
-        try await bench.isHeard()
-        try keyboard.tap()
-        #expect(await keys.wait(for: "tapped\n", in: .output))
-        #expect(try await bench.end(keys).outputText == "tapped\n")
-        #expect(bench.server.requests.count == 1)
     }
 
     @Test func whatWasDownBeforeAndRepeatsBeginNothing() async throws {
@@ -135,20 +117,6 @@ import Testing
         let ended = try await bench.end(keys)
         #expect(ended.outputText == "")
         #expect(try await bench.control.run("status").outputText == "idle\n")
-    }
-
-    @Test func aKeyThatIsDownOnTwoKeyboardsIsHeldUntilBothLetGo() async throws {
-        let bench = try KeyboardBench(.hearing("both"))
-        try await bench.daemon()
-        let (one, two) = (try bench.keyboards.plug(), try bench.keyboards.plug())
-        let keys = try await bench.watch()
-        try one.press()
-        try await bench.isHeard()
-        try two.move(1)
-        try two.move(0)
-        one.unplug()
-        #expect(await keys.wait(for: "both\n", in: .output))
-        #expect(try await bench.end(keys).errorText.matches(of: /recording take/).count == 1)
     }
 
     @Test func anotherKeyIsChosenByItsName() async throws {

@@ -4,8 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterCommands
-
 /// `utter loop`: sentence after sentence.
 @Suite struct LoopTests {
     private func stage(

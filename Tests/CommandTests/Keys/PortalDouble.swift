@@ -11,7 +11,6 @@ import Testing
 ///
 /// It speaks D-Bus on a bus of its own, on a thread of its own.
 final class PortalDouble: Sendable {
-    /// How it behaves.
     enum Manner: Sendable {
         /// The person says yes.
         case granting
@@ -45,21 +44,17 @@ final class PortalDouble: Sendable {
 
     deinit { server.order(.end) }
 
-    /// The methods that were called, in order.
     var calls: [String] { server.state.withLock { $0.calls } }
 
-    /// The shortcuts that were asked for.
     var asked: [BusValue] { server.state.withLock { $0.shortcuts } }
 
     /// The application that has named itself.
     var registered: String? { server.state.withLock { $0.registered } }
 
-    /// Presses a shortcut.
     func press(_ id: String = "talk", at time: UInt64) {
         server.order(.signal("Activated", id, time: time))
     }
 
-    /// Lets a shortcut go.
     func release(_ id: String = "talk", at time: UInt64) {
         server.order(.signal("Deactivated", id, time: time))
     }
@@ -67,13 +62,10 @@ final class PortalDouble: Sendable {
     /// Gives the shortcut another key.
     func change(to trigger: String) { server.order(.change(trigger)) }
 
-    /// Ends the session.
     func close() { server.order(.close) }
 }
 
-/// What `PortalDouble` has on its thread.
 private final class PortalServer: Sendable {
-    /// What the test has it do.
     enum Order: Sendable {
         case signal(String, String, time: UInt64)
         case change(String)

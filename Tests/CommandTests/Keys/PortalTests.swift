@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import ShortcutPortal
-@testable import UtterCommands
 
 /// `utter keys --portal`: real sd-bus and a real bus; only the desktop is played.
 @Suite struct PortalTests {

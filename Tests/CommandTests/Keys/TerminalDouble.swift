@@ -3,25 +3,20 @@
 import Glibc
 import Synchronization
 import TestSupport
-import Testing
 
 @testable import LinuxPlatform
-@testable import UtterCommands
 
 /// A terminal emulator in which `utter` runs; it speaks the kitty keyboard protocol, or does not.
 final class TerminalDouble: Sendable {
-    /// What it answers.
     enum Speech: Sendable {
         /// The kitty keyboard protocol.
         case kitty
         /// Which kind of terminal it is, and nothing else.
         case plain
-        /// Nothing at all.
         case silent
     }
 
     let terminal: PseudoTerminal
-    /// The modes that it had before.
     let modes: [UInt32]
     private let speech: Speech
     /// Asked before each answer, with its number and what is on the screen: whether it may come.
@@ -29,7 +24,6 @@ final class TerminalDouble: Sendable {
     private let threads = Mutex<[NamedThread]>([])
     private let isClosed = Closing()
 
-    /// Opens a window.
     init(
         _ speech: Speech, mayAnswer: @escaping @Sendable (Int, [UInt8]) -> Bool = { _, _ in true }
     ) throws {
@@ -44,7 +38,6 @@ final class TerminalDouble: Sendable {
         for thread in threads.withLock({ $0 }) { thread.join() }
     }
 
-    /// Starts `utter` in it.
     func start(
         _ bench: Bench, _ arguments: [String] = [], input: CommandRun.Input = .terminal,
         variables: [String: String] = [:]
@@ -55,7 +48,6 @@ final class TerminalDouble: Sendable {
         return run
     }
 
-    /// Starts a line of shell in it, in which `$0` is `utter`.
     func startShell(_ bench: Bench, _ script: String) throws -> BenchRun {
         let run = try bench.startShell(script, [], terminal: terminal)
         try answer(run)
@@ -72,7 +64,6 @@ final class TerminalDouble: Sendable {
         EmulatedKeyboard(screen, speaksKitty: speech == .kitty)
     }
 
-    /// Types bytes.
     func type(_ text: String) throws { try terminal.type(text) }
 
     /// Presses a key, as the kitty keyboard protocol says it.
@@ -80,7 +71,6 @@ final class TerminalDouble: Sendable {
         try type("\u{1B}[\(key)\(modifiers == 0 ? "" : ";\(modifiers + 1)")u")
     }
 
-    /// Lets a key go.
     func release(_ key: Int = 32) throws { try type("\u{1B}[\(key);1:3u") }
 
     /// Holds a key for as long as its keyboard repeats it so often.
@@ -93,7 +83,6 @@ final class TerminalDouble: Sendable {
         terminal.modes == modes && keyboard(screen).isAsBefore
     }
 
-    /// Whether all that was asked has been answered.
     func hasAnswered(_ screen: [UInt8]) -> Bool {
         isClosed.given.load(ordering: .acquiring) == keyboard(screen).answers.count
     }

@@ -4,8 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterCommands
-
 /// The terminal is as it was, however `utter` ends or stops.
 @Suite struct TerminalEndTests {
     private static let start = "hold Space to talk"
@@ -191,15 +189,5 @@ import Testing
         try first.press(113)
         let result = try await one.result()
         #expect(first.isAsBefore(result.screen))
-    }
-
-    /// A window that is closed takes no codes and gives no keys.
-    @Test func aTerminalThatIsGoneKeepsTheTake() async throws {
-        let (server, bench, window) = try stage(.plain)
-        let run = try window.start(bench)
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        run.hangUp()
-        #expect(try await run.result().status == .exited(129))
-        #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
     }
 }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
-
-@testable import UtterCommands
 
 /// `utter` in a terminal that does not report releases.
 @Suite struct ToggleTests {

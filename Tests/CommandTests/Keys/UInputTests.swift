@@ -5,8 +5,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterCommands
-
 /// `utter keys --evdev` with a keyboard of the kernel's own.
 @Suite struct UInputTests {
     @Test(.enabled(if: UInputKeyboard.isPossible, "needs /dev/uinput and /dev/input"))

@@ -24,7 +24,6 @@ final class VirtualKeyboards: Sendable {
         return folder
     }
 
-    /// Begins without a keyboard.
     init() throws {
         folder = try TemporaryFolder()
         try #require(mkdir(folder.path("about"), 0o700) == 0)
@@ -92,7 +91,6 @@ final class VirtualKeyboard: Sendable {
     /// Presses the key, so long ago that it is no tap.
     func press() throws { try move(1, ago: .seconds(1)) }
 
-    /// Lets the key go.
     func release() throws { try move(0) }
 
     /// Presses the key and lets it go at once.

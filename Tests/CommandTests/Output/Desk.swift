@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 
 /// A folder of programs that stand for those of a desktop, and what they were given.
@@ -9,7 +8,6 @@ import TestSupport
 struct Desk {
     private let folder: TemporaryFolder
 
-    /// Makes a folder without programs.
     init() throws { folder = try TemporaryFolder() }
 
     /// Adds a program that notes its arguments, its environment and what it reads, and goes on with
@@ -28,12 +26,10 @@ struct Desk {
     /// What a program has read; nil when it was not run.
     func text(of name: String) -> String? { file("\(name).text") }
 
-    /// What a program was told.
     func arguments(of name: String) -> [String] {
         (file("\(name).arguments") ?? "").split(separator: "\n").map(String.init)
     }
 
-    /// The environment of a program.
     func environment(of name: String) -> String { file("\(name).environment") ?? "" }
 
     private func file(_ name: String) -> String? {
@@ -41,12 +37,9 @@ struct Desk {
         (try? folder.read(name)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The variables of a session on Wayland.
     var wayland: [String: String] { ["PATH": folder.path, "WAYLAND_DISPLAY": "wayland-1"] }
 
-    /// The variables of a session on X11.
     var x11: [String: String] { ["PATH": folder.path, "DISPLAY": ":7"] }
 
-    /// The variables of a console.
     var console: [String: String] { ["PATH": folder.path] }
 }

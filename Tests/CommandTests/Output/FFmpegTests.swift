@@ -56,8 +56,7 @@ import Testing
 
     /// Its index stands behind the sound, further than what a pipe lets the program look back.
     @Test func anMP4FileIsReadFromStandardInputAndNotFromAPipe() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         let path = bench.folder.path("a.m4a")
         try ForeignTool("ffmpeg").run(
             ["-v", "error", "-stream_loop", "9", "-i", Clip.speech.path, path])
@@ -138,8 +137,7 @@ import Testing
     }
 
     @Test func withoutTheProgramTheMessageNamesIt() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "no"))
-        let bench = try Bench(server: server, ["PATH": "/nowhere"])
+        let bench = try Bench(server: .hearing("no"), ["PATH": "/nowhere"])
         let file = try bench.folder.write(try encoded(["-f", "mp3"]), to: "a.mp3")
         let result = try await bench.run("send", file)
         #expect(result.status == .exited(65))

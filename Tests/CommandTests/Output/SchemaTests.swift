@@ -81,8 +81,7 @@ import Testing
     }
 
     @Test func theEventsOfAVoiceAreAsTheSchemaSays() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: Self.words))
-        let bench = try Bench(server: server, microphone: try VirtualMicrophone())
+        let bench = try Bench(server: .hearing(Self.words), microphone: try VirtualMicrophone())
         let result = try await bench.run("--for", "500ms", "--events")
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(try Schema(name: "events").judge(result.output) > 3)

@@ -6,8 +6,6 @@ import Testing
 
 /// A file that cannot be delivered is kept once, however often it is sent.
 @Suite struct SentFileTests {
-    private static let nowhere = "http://127.0.0.1:9/"
-
     private func send(_ bench: Bench, _ words: String...) async throws -> CommandResult {
         try await bench.start(["send", "-c", "retry.never=true"] + words).result()
     }
@@ -74,20 +72,6 @@ import Testing
         #expect(try bench.takes().count == 3)
         _ = try await send(bench, Clip.digits.path, "--to", "http://127.0.0.1:9/other")
         #expect(try bench.takes().count == 3)
-    }
-
-    @Test func aBatchThatFailsAgainCopiesNothing() async throws {
-        let server = try RecordingServer(otherwise: .answer(status: 500, text: ""))
-        let bench = try Bench(server: server)
-        let files = [Clip.digits.path, Clip.goForward.path, Clip.cards.path]
-        for _ in 0..<2 {
-            let result = try await bench.start(
-                ["send", "-c", "retry.never=true", "--jobs", "3"] + files
-            )
-            .result()
-            #expect(result.status == .exited(75))
-            #expect(try bench.takes().count == 3)
-        }
     }
 
     @Test(arguments: [SIGTERM, SIGHUP])

@@ -4,7 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--run COMMAND`: a command reads the text.
 @Suite struct TextCommandTests {
     private let server: RecordingServer
 

@@ -6,7 +6,6 @@ import Testing
 
 @testable import LinuxPlatform
 
-/// `-o FILE`: the text in a file, whole or not at all.
 @Suite struct TextFileTests {
     private let server: RecordingServer
 

@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-/// `utter devices`.
 @Suite struct DevicesTests {
     @Test func theDefaultComesFirstAndEachIsOneLine() async throws {
         let result = try await Bench(microphone: try VirtualMicrophone()).run("devices")
@@ -66,23 +65,6 @@ import Testing
         #expect(card.account.opens == 0)
     }
 
-    @Test(arguments: ["virtual micro", "MIC", "uttermic"])
-    func aPartOfANameOrDescriptionIsEnough(_ part: String) async throws {
-        let card = try VirtualMicrophone()
-        let server = try RecordingServer.hearing("named")
-        // "mic" is in two of them, which are asked for apart.
-        let bench = try Bench(server: server, microphone: card)
-        let result = try await bench.run("--device", part, "--for", "100ms")
-        guard part != "uttermic" else {
-            #expect(result.outputText == "named\n")
-            return
-        }
-        #expect(result.status == .exited(66))
-        #expect(
-            result.errorText.contains(
-                "'\(part)' does not name one microphone: it may be default, uttermic\n"))
-    }
-
     @Test func aPartThatOneDeviceHasIsThatDevice() async throws {
         let bench = try Bench(microphone: try VirtualMicrophone())
         let result = try await bench.run("--device", "of NOBODY", "--for", "100ms")
@@ -130,8 +112,7 @@ import Testing
 
     @Test func everyListedDeviceCanBeNamed() async throws {
         let card = try VirtualMicrophone()
-        let server = try RecordingServer.hearing("named")
-        let bench = try Bench(server: server, microphone: card)
+        let bench = try Bench(server: .hearing("named"), microphone: card)
         for name in ["default", "uttermic"] {
             let result = try await bench.run("--device", name, "--for", "100ms")
             #expect(result.status == .exited(0))

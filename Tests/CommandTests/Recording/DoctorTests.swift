@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
 
-/// `utter doctor`.
 @Suite struct DoctorTests {
-    /// A microphone that says a tone.
     private func microphone(in folder: TemporaryFolder) throws -> VirtualMicrophone {
         let samples = (0..<16_000).map { Int16($0 % 32 < 16 ? 4_096 : -4_096) }
         var card = VirtualCard()

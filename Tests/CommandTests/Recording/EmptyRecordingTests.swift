@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
 
 @testable import AudioCodecs
-@testable import Utter
 
 /// A recording without a sample: nothing of it reaches a service, which would want to be paid.
 @Suite struct EmptyRecordingTests {

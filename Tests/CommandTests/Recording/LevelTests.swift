@@ -8,7 +8,6 @@ import Testing
 @testable import UtterCommands
 @testable import UtterTerminal
 
-/// `utter level`.
 @Suite struct LevelTests {
     private func card(
         _ pattern: [Int16], in folder: TemporaryFolder

@@ -45,15 +45,6 @@ import Testing
         #expect(server.requests.first?.body == Self.samples(11_200))
     }
 
-    @Test func theDeviceIsTakenByName() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("named"))
-        let result = try await Bench(server: server, microphone: card).run(
-            "--device", "uttermic", "--for", "100ms", "--json")
-        #expect(result.status == .exited(0))
-        #expect(result.errorText.contains("recording from uttermic, "))
-        #expect(try JSONText(result.output)["frames"]?["captured"] == .number(1_600))
-    }
-
     @Test func aDeviceThatDoesNotExistIsStatus66() async throws {
         let card = try VirtualMicrophone()
         let bench = try Bench(microphone: card)
@@ -101,33 +92,6 @@ import Testing
         #expect(try JSONText(result.output)["exit"] == .number(66))
     }
 
-    @Test func enterOnATerminalEndsTheRecordingWithItsTail() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("entered"))
-        let terminal = try PseudoTerminal()
-        let run = try Bench(server: server, microphone: card).start(
-            ["-c", "recording.tail=200ms"], input: .terminal, terminal: terminal)
-        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
-        try await expectWhole(server, card, run, stop: { try terminal.type("\n") })
-    }
-
-    @Test func whatWasTypedBeforeEndsNothingAndLeavesTheScreenAlone() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("whole"))
-        let terminal = try PseudoTerminal()
-        try terminal.type("\n")
-        let run = try Bench(server: server, microphone: card).start(
-            ["-c", "recording.tail=200ms"], input: .terminal, terminal: terminal)
-        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
-        let before = try #require(await server.wait(untilBytes: 16_000))
-        #expect(before.lastChunkAt == nil)
-        try terminal.type("\n")
-        let result = try await run.result()
-        #expect(result.status == .exited(0))
-        #expect(
-            Screen(result.screenText).lines.contains {
-                $0 == "utter: recording from default, 16000 Hz mono; press Space or Enter to stop"
-            }, "\(result.screenText)")
-    }
-
     @Test func aLineThatWasThereBeforeEndsTheRecordingAtOnce() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("early"))
         let bench = try Bench(server: server, microphone: card)
@@ -155,16 +119,6 @@ import Testing
         #expect(result.outputText == "early\n")
         let body = try #require(server.requests.first?.body)
         #expect(body == Self.samples(body.count / 2))
-    }
-
-    /// Half a line before it is no reason to press it twice.
-    @Test(arguments: ["\u{4}", "x\u{4}"])
-    func ctrlDOnATerminalEndsTheRecordingToo(_ keys: String) async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("ended"))
-        let terminal = try PseudoTerminal()
-        let run = try Bench(server: server, microphone: card).start(
-            [], input: .terminal, terminal: terminal)
-        try await expectWhole(server, card, run, stop: { try terminal.type(keys) })
     }
 
     @Test func enterOnTheControllingTerminalWorksWhenStandardInputIsAFile() async throws {
@@ -299,21 +253,6 @@ import Testing
         #expect(result.status == .exited(0))
         #expect(!result.errorText.contains("warning"), "\(result.errorText)")
         #expect(try JSONText(result.output)["notices"] == .array([]))
-    }
-
-    @Test func digitalSilenceIsWarnedOf() async throws {
-        let folder = try TemporaryFolder()
-        let silence = try folder.write([UInt8](repeating: 0, count: 3_200), to: "silence")
-        var card = VirtualCard()
-        card.content = .loop(path: silence)
-        let microphone = try VirtualMicrophone(card)
-        let server = try RecordingServer.hearing("nothing much")
-        let result = try await Bench(server: server, microphone: microphone).run(
-            "--for", "2500ms", "--json")
-        #expect(result.status == .exited(0))
-        let text = "the microphone delivers only digital silence; is it muted?"
-        #expect(result.errorText.contains("warning: \(text)"))
-        #expect(try JSONText(result.output)["notices"] == .array([.string(text)]))
     }
 }
 

@@ -4,7 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterCommands
 @testable import UtterTerminal
 
 /// What a terminal shows of a running take.
@@ -83,50 +82,6 @@ import Testing
         }
         #expect(Set(percents).count > 1, "\(drawn)")
         #expect(percents == percents.sorted())
-    }
-
-    @Test func noOldPieceStaysWhenTheTerminalIsMadeNarrower() async throws {
-        let card = try VirtualMicrophone()
-        let words = "a rather long text that goes on and on for ever and ever"
-        let server = try RecordingServer(otherwise: [
-            .readHead, .readBody(bytes: 8_000),
-            .beginResponse(
-                status: 200, headers: [HeaderField("Content-Type", "application/x-ndjson")]),
-            .sendBodyChunk(text: #"{"type":"partial","text":"\#(words)"}"# + "\n"),
-            .readBodyToEnd,
-            .sendBodyChunk(text: #"{"type":"final","text":"so it ended"}"# + "\n"), .endResponse,
-        ])
-        let terminal = try PseudoTerminal(columns: 80)
-        let run = try Bench(server: server, microphone: card).start(
-            [], input: .terminal, terminal: terminal)
-        #expect(await run.wait(for: "for ever and ever", in: .screen))
-        let before = run.screen.count
-        try terminal.resize(columns: 24)
-        let body = try #require(server.requests.first?.body.count)
-        _ = try #require(await server.wait(untilBytes: body + 32_000))
-        try terminal.type("\n")
-        let result = try await run.result()
-        for manner in EmulatedScreen.Manner.allCases {
-            var screen = EmulatedScreen(columns: 80, rows: 24)
-            screen.show(String(decoding: result.screen.prefix(before), as: UTF8.self))
-            screen.resize(columns: 24, rows: 24, manner)
-            let rest = String(decoding: result.screen.dropFirst(before), as: UTF8.self)
-            let pieces = rest.split(separator: "\u{1B}[?7h")
-            for (number, piece) in pieces.enumerated() {
-                screen.show(piece + (number + 1 < pieces.count ? "\u{1B}[?7h" : ""))
-                // The first may have been on its way when the terminal became narrower.
-                guard (1..<pieces.count - 1).contains(number) else { continue }
-                let shown = screen.lines.joined(separator: " ")
-                #expect(shown.matches(of: /rather long/).count <= 1, "\(screen.lines)")
-                #expect(
-                    shown.matches(of: /(speak|tail|sending|waiting)\s\d/).count == 1, "\(shown)")
-            }
-            #expect(pieces.count > 3)
-            #expect(
-                screen.strangeControls.filter { !EmulatedKeyboard.codes.contains($0) }.isEmpty)
-            #expect(screen.lines.joined().hasPrefix("utter: recording from de"))
-            #expect(!screen.lines.joined().contains("speak 0:"))
-        }
     }
 
     @Test func aWindowOfAnotherSizeIsDrawnThoughNothingHappens() async throws {
@@ -241,14 +196,6 @@ import Testing
         let words = live.filter { !$0.hasPrefix("speak ") }.joined(separator: " ")
         #expect(
             words.contains("a rather long text that goes on and on for ever and ever"), "\(live)")
-    }
-
-    @Test func wideCharactersCountTwice() async throws {
-        let (screen, _) = try await run(
-            columns: 60, partial: "私の声はあなたの声のように聞こえますか本当にそうですか")
-        let live = screen.drawn.filter { $0.contains("そうですか") }
-        #expect(!live.isEmpty)
-        #expect(live.allSatisfy { TextWidth.columns(of: $0) < 60 }, "\(live)")
     }
 
     @Test func noColourMeansNoColours() async throws {

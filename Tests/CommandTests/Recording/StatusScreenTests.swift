@@ -16,7 +16,6 @@ import Testing
         "dictate a sentence that is long enough for a window of any width, その次は日本語です, "
         + "and a family 👨‍👩‍👧 of three"
 
-    /// A window that a take is shown in.
     private struct Window {
         var screen: EmulatedScreen
         var size: (columns: Int, rows: Int)

@@ -80,16 +80,14 @@ import Testing
     }
 
     @Test func aRecordingForATimeIsNeverTooShort() async throws {
-        let server = try RecordingServer.hearing("heard")
-        let bench = try Bench(server: server, microphone: try VirtualMicrophone())
+        let bench = try Bench(server: .hearing("heard"), microphone: try VirtualMicrophone())
         let result = try await bench.run("-c", "recording.min=10m", "--for", "100ms")
         #expect(result.outputText == "heard\n")
     }
 
     @Test func whatWasAgreedOnIsSaidInDetailAndInJSON() async throws {
         let card = try VirtualMicrophone(.builtIn)
-        let server = try RecordingServer.hearing("heard")
-        let bench = try Bench(server: server, microphone: card)
+        let bench = try Bench(server: .hearing("heard"), microphone: card)
         let result = try await bench.run(
             "--for", "300ms", "-c", "recording.period=40ms", "-v", "--json", "-D", "uttermic")
         #expect(result.errorText.contains("48000 Hz, 2 channels S16_LE, a period of 33 ms, a ring"))

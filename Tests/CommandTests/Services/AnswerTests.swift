@@ -7,23 +7,6 @@ import Testing
 @Suite struct AnswerTests {
     private func json(_ result: CommandResult) throws -> JSONText { try JSONText(result.output) }
 
-    @Test func aStreamOfEventsIsReadByItsType() async throws {
-        let events =
-            "data: {\"type\":\"transcript.text.delta\",\"delta\":\"go\"}\n\n"
-            + "data: {\"type\":\"transcript.text.delta\",\"delta\":\" forward\"}\n\n"
-            + "data: {\"type\":\"transcript.text.done\",\"text\":\"Go forward.\"}\n\ndata: [DONE]\n\n"
-        let server = try RecordingServer(
-            otherwise: .answer(
-                headers: [HeaderField("Content-Type", "text/event-stream")], text: events))
-        let bench = try Bench(server: server)
-        for rule in ["auto", "events"] {
-            let result = try await bench.run(
-                "send", "-c", "answer.framing=\(rule)", Clip.digits.path)
-            #expect(result.status == .exited(0))
-            #expect(result.outputText == "Go forward.\n")
-        }
-    }
-
     @Test func whatIsToldBesideTheTextIsInTheReport() async throws {
         let body = #"""
             {"task":"transcribe","language":"english","duration":2.5,"text":"go on",
@@ -85,7 +68,6 @@ import Testing
         var type: String
         var beginning: String
         var piece: String
-        /// What is said of it.
         var error: String
     }
 

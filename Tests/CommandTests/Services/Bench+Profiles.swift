@@ -14,12 +14,10 @@ extension Bench {
         return bench
     }
 
-    /// Where a profile of the person's own is.
     func profilePath(_ name: String) -> String {
         folder.path(".config/utter/profiles/\(name).toml")
     }
 
-    /// Writes a profile of the person's own.
     func writeProfile(_ text: String, to name: String) throws {
         makeConfigurationFolder()
         mkdir(folder.path(".config/utter/profiles"), 0o700)

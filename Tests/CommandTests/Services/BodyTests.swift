@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -43,22 +42,6 @@ import Testing
         let request = try #require(server.requests.first)
         #expect(request["Authorization"] == "Bearer sesame")
         #expect(request.body.ranges(of: Array("sesame".utf8)).isEmpty)
-    }
-
-    @Test(arguments: [
-        (["--format", "pcm"], "file=@audio.pcm:"), (["--format", "ogg-opus"], "file=@audio.ogg:"),
-        (["-c", "body.file-field=audio_file"], "audio_file=@audio.wav:"),
-        (["-c", "body.file-name=my \"voice\".wav"], #"file=@my %22voice%22.wav:"#),
-        (["-c", "transfer.framing=length"], "file=@audio.wav:"),
-        (["--pace", "200"], "file=@audio.wav:"),
-    ])
-    func theFileIsNamedAsItIsMeant(_ options: [String], _ name: String) async throws {
-        let server = try RecordingServer(otherwise: Self.transcriber)
-        let bench = try Bench(server: server)
-        let result = try await bench.start(
-            ["send", "-c", "body.kind=form", clip.path] + options
-        ).result()
-        #expect(result.outputText.hasPrefix(name), "\(result.outputText)\(result.errorText)")
     }
 
     @Test func theWireIsCountedApartFromTheRecording() async throws {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
 
 @testable import Cassettes
 
-/// `--cassette` and `utter serve --cassette`.
 @Suite struct CassetteCommandTests {
     @Test func whatIsRecordedIsReplayed() async throws {
         let server = try RecordingServer(

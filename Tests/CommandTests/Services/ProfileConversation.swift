@@ -4,7 +4,6 @@ import FoundationEssentials
 import TestSupport
 
 @testable import SpeechService
-@testable import Utter
 
 /// What is said between `utter` and a service that a profile describes, as a file of
 /// `Tests/CommandTests/Requests` has it.
@@ -31,7 +30,6 @@ struct ProfileConversation {
         }
     }
 
-    /// The file with other requests.
     func file(with requests: [String]) -> String {
         var parts = [setting.joined(separator: "\n")]
         for (request, answer) in zip(requests, answers) { parts += [request, answer] }

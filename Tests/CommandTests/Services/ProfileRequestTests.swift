@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import SpeechService
-@testable import Utter
 
 /// Each shipped profile makes the requests that its service's documentation wants, and reads its
 /// answer.

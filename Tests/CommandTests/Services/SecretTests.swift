@@ -4,24 +4,12 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterCommands
-
 /// The token reaches the service and no other program.
 @Suite struct SecretTests {
     private static let key = "sesame-4711"
 
     private func writeKey(_ bench: Bench, _ text: String = key + "\n") throws -> String {
         try bench.folder.write(Array(text.utf8), to: "key")
-    }
-
-    @Test func aKeyFromAFileIsSentAsABearerToken() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "open"))
-        let bench = try Bench(server: server)
-        let result = try await bench.run(
-            "send", "-v", "--token-file", try writeKey(bench), Clip.digits.path)
-        #expect(result.status == .exited(0))
-        #expect(server.requests.first?["Authorization"] == "Bearer \(Self.key)")
-        #expect(!result.errorText.contains(Self.key))
     }
 
     @Test func aKeyFromTheEnvironmentIsSentAndAFileOverridesIt() async throws {
@@ -91,19 +79,6 @@ import Testing
         sender.signal(SIGSEGV)
         let result = try await sender.result()
         #expect(Sanitizer.isUsed || result.status == .signalled(SIGSEGV))
-    }
-
-    @Test func aKeyFromAPipeServesSeveralFiles() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "open"))
-        let bench = try Bench(server: server)
-        let script = #"(printf ses; sleep 0.1; printf 'ame-4711\n') | "$0" "$@""#
-        let run = try bench.startShell(
-            script,
-            ["send", "--token-file", "/dev/stdin", Clip.digits.path, Clip.digits.path])
-        #expect(try await run.result().status == .exited(0))
-        #expect(
-            server.requests.map { $0["Authorization"] }
-                == ["Bearer \(Self.key)", "Bearer \(Self.key)"])
     }
 
     @Test func aTokenComesFromACredentialOfSystemd() async throws {

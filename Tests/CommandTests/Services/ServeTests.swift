@@ -4,7 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `utter serve` and `utter demo`.
 @Suite struct ServeTests {
     /// Starts an endpoint on a free port.
     ///

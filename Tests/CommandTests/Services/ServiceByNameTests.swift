@@ -65,20 +65,6 @@ import Testing
         #expect(meant.requests.count == 1 && other.connectionCount == 0)
     }
 
-    @Test func optionsGoBeforeTheProfile() async throws {
-        let server = try RecordingServer(otherwise: Self.answer)
-        let bench = try Bench.withProfiles(["mine": profile(server)], ["UTTER_SERVICE": "mine"])
-        let result = try await bench.run(
-            "send", "--format", "wav", "-c", "method=PUT", "-c", "body.content-type=audio/wave",
-            "-c", "answer.text=text", "-H", "X-A: b", "--to", server.url("/other"),
-            Clip.goForward.path)
-        #expect(result.outputText == "else\n", "\(result.errorText)")
-        let request = try #require(server.requests.first)
-        #expect(request.requestLine == "PUT /other?format=wav HTTP/1.1")
-        #expect(request["Content-Type"] == "audio/wave")
-        #expect(request["X-A"] == "b")
-    }
-
     @Test func aServiceThatWantsToBeAskedFirstIs() async throws {
         let server = try RecordingServer(
             otherwise: [
@@ -206,20 +192,6 @@ import Testing
         #expect(
             server.requests.map { $0["Authorization"] }
                 == ["Bearer sesame-4711", "Bearer sesame-4711"])
-    }
-
-    @Test func aKilledTakeIsSentByTheProfileThatItHad() async throws {
-        let server = try RecordingServer(
-            scripts: [[.readHead, .readOn]], otherwise: Self.answer)
-        let bench = try Bench.withProfiles(["mine": profile(server)])
-        let run = try bench.start(["send", "--service", "mine", Clip.goForward.path])
-        #expect(await server.waitForRequest() != nil)
-        run.signal(SIGKILL)
-        _ = try await run.result()
-        unlink(bench.profilePath("mine"))
-        let again = try await bench.run("retry", "last")
-        #expect(again.outputText == "heard\n", "\(again.errorText)")
-        #expect(server.requests.last?.target == "/v1/small/listen")
     }
 
     @Test func aKeptTakeMayBeSaidOtherwiseOrGoElsewhere() async throws {

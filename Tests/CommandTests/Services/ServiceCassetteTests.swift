@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import SpeechService
-@testable import Utter
 
 /// Each shipped profile against all cassettes of its service, from the program's start to its exit
 /// status.

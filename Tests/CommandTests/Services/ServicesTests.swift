@@ -5,7 +5,6 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `utter services`: what services there are, and whether they can be used.
 @Suite struct ServicesTests {
     private static let heard: [ServerStep] = .answer(
         headers: [TestSupport.HeaderField("Content-Type", "application/json")],

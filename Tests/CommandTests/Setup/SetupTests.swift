@@ -32,7 +32,6 @@ import Testing
         ]
     }
 
-    /// Types answers, each once its question is there.
     private func type(
         _ answers: [(question: String, answer: String)], to run: BenchRun,
         on terminal: PseudoTerminal

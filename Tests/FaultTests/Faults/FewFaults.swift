@@ -18,6 +18,5 @@ extension Array {
         return filter { seen.insert(kind($0)).inserted }
     }
 
-    /// All, or the first so many when few faults are wanted.
     func thinned(to count: Int) -> Self { FewFaults.areWanted ? Array(prefix(count)) : self }
 }

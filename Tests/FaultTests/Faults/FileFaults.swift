@@ -4,7 +4,6 @@ import TestSupport
 
 /// What goes wrong with the file operations of one program; see Tests/FileFaults/filefaults.c.
 struct FileFaults: Sendable {
-    /// When the program is killed.
     enum Kill: Sendable {
         /// Operation N is the last that does not happen.
         case before(Int)
@@ -14,7 +13,6 @@ struct FileFaults: Sendable {
 
     /// How one operation fails, and perhaps all like it from then on.
     struct Failure: Sendable {
-        /// The number of the operation, from 1.
         var operation: Int
         /// The error it returns with; nil for a write of half the bytes.
         var error: Int32?
@@ -30,7 +28,6 @@ struct FileFaults: Sendable {
     var failure: Failure?
     /// How much longer each sync takes.
     var syncDelay = Duration.zero
-    /// Bytes that can be written in all.
     var quota: Int?
     /// Writes that find the disk full before there is room again.
     var refusals: Int?

@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One file operation of a program: a line of a trace.
 struct FileOperation: Sendable {
-    /// Counted from 1.
     let number: Int
     /// What was done, such as "write" or "fdatasync".
     let name: String
-    /// The name of the thread.
     let thread: String
-    /// What the call returned.
     let result: Int
-    /// The error, or 0.
     let error: Int32
     let path: String
-    /// Where a rename leads.
     let other: String?
     /// Where a write begins, how long a truncated file is, or the flags.
     let offset: Int
     /// How many bytes were to be written or read.
     let length: Int
-    /// The bytes that were written.
     let bytes: [UInt8]
     /// When it was called, and when it returned, by one clock: what lies between includes waiting
     /// for the operations of other threads.
     let time: Range<Duration>
 
-    /// Reads a line; nil when it is torn.
     init?(line: Substring) {
         let words = line.split(separator: "\t", omittingEmptySubsequences: false)
         guard words.count == 12, let number = Int(words[0]), let result = Int(words[3]),
@@ -45,7 +37,6 @@ struct FileOperation: Sendable {
         time = .nanoseconds(begin) ..< .nanoseconds(end)
     }
 
-    /// Reads a trace.
     static func trace(_ text: [UInt8]) -> [FileOperation] {
         String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap {
             FileOperation(line: $0)

@@ -33,7 +33,6 @@ struct LoopDisk {
         }
     }()
 
-    /// Makes an empty disk.
     init(in folder: TemporaryFolder) throws {
         image = try folder.write([], to: "disk")
         guard truncate(image, off_t(Self.byteCount)) == 0 else {

@@ -17,13 +17,10 @@ struct LostPower {
         case names([(String, Int?)])
     }
 
-    /// A file or folder.
     fileprivate struct Node {
         var isFolder: Bool
-        /// What is durable.
         var bytes: [UInt8] = []
         var names: [String: Int] = [:]
-        /// What is not, in order.
         var changes: [Change] = []
     }
 
@@ -37,7 +34,6 @@ struct LostPower {
         var manifests: Set<String>
     }
 
-    /// What becomes of a change.
     fileprivate enum Fate: CaseIterable {
         case lost, kept, torn, zeroed
     }
@@ -54,7 +50,6 @@ struct LostPower {
 
     // MARK: - What happens
 
-    /// Does what the program did.
     mutating func apply(_ operation: FileOperation) {
         guard operation.result >= 0 else { return }
         switch operation.name {

@@ -4,7 +4,6 @@ import TestSupport
 
 /// Mounts that only one program sees; many machines allow them to every user.
 enum Namespaces {
-    /// Whether this machine does.
     static let areAllowed: Bool = {
         let script = "mount -t tmpfs none /mnt"
         // Where the program is missing they are not allowed either.

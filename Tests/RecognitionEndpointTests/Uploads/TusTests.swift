@@ -5,7 +5,6 @@ import Testing
 
 @testable import RecognitionEndpoint
 
-/// tus 1.0 at the endpoint.
 @Suite struct TusTests {
     private let text = "go forward ten meters\n"
     private let version = "Tus-Resumable: 1.0.0"

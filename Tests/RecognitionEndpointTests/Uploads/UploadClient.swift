@@ -119,7 +119,6 @@ struct UploadClient: Sendable {
     }
 }
 
-/// Runs an endpoint with a folder for uploads.
 func withUploads<Value>(
     in folder: TemporaryFolder? = nil,
     _ change: (inout RecognitionEndpointConfiguration) -> Void = { _ in },

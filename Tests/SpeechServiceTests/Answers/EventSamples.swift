@@ -87,7 +87,6 @@ enum EventSamples {
         + "\"delta\":\"b\"}\r\revent: ping\ndata: {}\n\nnonsense\ndatax: {\n\n"
         + "data: {\"type\":\"transcript.text.done\",\"text\":\"ab\"}"
 
-    /// What each becomes.
     static let all: [(body: String, text: String)] = [
         (openAI, "I see skies of blue"), (diarized, "Hi."), (mistral, "Hello there"),
         (speaches, "One two three."), (speachesText, "One two three."), (vLLM, "Mary had"),

@@ -4,7 +4,6 @@ import Testing
 
 @testable import SpeechService
 
-/// Subtitles as players read them.
 @Suite struct SubtitleTextTests {
     private let cues = [
         SubtitleText.Cue(start: 0, end: 59.9995, text: "a <b> & c --> d", speaker: nil),

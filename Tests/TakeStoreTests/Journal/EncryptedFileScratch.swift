@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Testing
-
 @testable import Cryptography
 @testable import LinuxPlatform
-@testable import TakeStore
 
 /// An encrypted file in memory, whose bytes can be altered.
 struct EncryptedFileScratch {
@@ -51,7 +48,6 @@ extension JournalFile {
         }
     }
 
-    /// One read.
     func piece(at offset: Int, _ limit: Int) throws -> [UInt8] {
         var buffer = [UInt8](repeating: 0xEE, count: limit)
         let count = try buffer.withUnsafeMutableBytes { try read(at: offset, into: $0) }

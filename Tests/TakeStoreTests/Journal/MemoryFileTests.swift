@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import LinuxPlatform
 @testable import TakeStore
 
 @Suite struct MemoryFileTests {

@@ -5,7 +5,6 @@ internal import LinuxPlatform
 
 /// What the threads of a `CommandRun` share: they collect its output, feed it and wait for its end.
 package final class CommandCollector: Sendable {
-    /// Where a program writes.
     package enum Stream: Sendable {
         /// Descriptor 1, unless it is the terminal.
         case output
@@ -13,7 +12,6 @@ package final class CommandCollector: Sendable {
         /// Descriptor 2, unless it is the terminal.
         case error
 
-        /// The terminal.
         case screen
     }
 
@@ -85,7 +83,6 @@ package final class CommandCollector: Sendable {
         state.look { $0[stream].withUnsafeBufferPointer { Array($0) } }
     }
 
-    /// Closes the terminal.
     func hangUp() {
         terminal?.hangUp()
         // A poll(2) that has begun keeps the terminal open until it returns.
@@ -102,7 +99,6 @@ package final class CommandCollector: Sendable {
         wakeup.signal()
     }
 
-    /// Waits for the process to end, on the reaping thread.
     func reap(_ process: Int32) {
         // The process stays a zombie, and its number its own, until the lock is held.
         var information = siginfo_t()

@@ -4,7 +4,6 @@ package import LinuxPlatform
 
 /// Why a program could not be run, or did not end.
 package enum CommandError: Error, Sendable, CustomStringConvertible {
-    /// The program could not be started.
     case notStarted(program: String, SystemError)
 
     /// A pipe or thread for it was not to be had.
@@ -13,10 +12,8 @@ package enum CommandError: Error, Sendable, CustomStringConvertible {
     /// It ran longer than it was given and was killed; what it had written until then is told.
     case tooLong(program: String, after: Duration, output: String, error: String)
 
-    /// The build has no such executable.
     case notBuilt(String)
 
-    /// What happened and why.
     package var description: String {
         switch self {
         case .notStarted(let program, let error): "cannot start '\(program)': \(error.description)"

@@ -19,13 +19,10 @@ package final class CommandRun: Sendable {
         /// What the test writes with `write(_:)`, until `closeInput()`.
         case pipe
 
-        /// What the test types on the terminal.
         case terminal
     }
 
-    /// The number of the process.
     package let processIdentifier: Int32
-
     private let program: String
     private let began = MonotonicTime.now
     private let collector: CommandCollector
@@ -112,13 +109,10 @@ package final class CommandRun: Sendable {
         return try await run.result(within: limit)
     }
 
-    /// What it has written to its standard output so far.
     package var output: [UInt8] { collector.bytes(of: .output) }
 
-    /// What it has written to its standard error so far.
     package var error: [UInt8] { collector.bytes(of: .error) }
 
-    /// What has appeared on its terminal so far.
     package var screen: [UInt8] { collector.bytes(of: .screen) }
 
     /// How it ended; nil while it runs.

@@ -22,7 +22,6 @@ package struct EmulatedScreen {
         var isWrapped = false
     }
 
-    /// What was scrolled out at the top.
     package var scrolledOut: [String] { history.map { Self.text($0) } }
 
     /// The rows of the window from the top to the last that is not empty, without blanks at the end.
@@ -38,6 +37,10 @@ package struct EmulatedScreen {
     package private(set) var strangeControls: [String] = []
     /// Characters for which a row had no room.
     package private(set) var cutCharacters = 0
+    /// Every row that was ended or finished drawing, as it was then.
+    package private(set) var drawn: [String] = []
+    /// How often a colour was set.
+    package private(set) var colours = 0
 
     /// `wcwidth(3)`, which the headers hide without a feature macro.
     private static let width: @convention(c) (Int32) -> Int32 = {
@@ -49,20 +52,20 @@ package struct EmulatedScreen {
     private var size: (columns: Int, rows: Int)
     private var wraps = true
 
-    /// Opens an empty window.
     package init(columns: Int, rows: Int) {
         // Without it the library knows ASCII only.
         setlocale(LC_CTYPE, "C.UTF-8")
         size = (columns, rows)
     }
 
-    /// Shows what a program has written.
     package mutating func show(_ text: String) {
         var rest = text.unicodeScalars[...]
         while let scalar = rest.popFirst() {
             switch scalar {
             case "\r": cursor.column = 0
-            case "\n": feedLine()
+            case "\n":
+                note()
+                feedLine()
             case "\u{1B}":
                 let code = rest.prefix { !("a"..."z" ~= $0 || "A"..."Z" ~= $0) }
                 rest = rest.dropFirst(code.count)
@@ -171,14 +174,21 @@ package struct EmulatedScreen {
             rows.removeSubrange((cursor.row + 1)...)
         case "[K": clearLine()
         case "[?7l": wraps = false
-        case "[?7h": wraps = true
-        case _ where code.hasSuffix("m"): break
+        case "[?7h":
+            wraps = true
+            note()
+        case _ where code.hasSuffix("m"): colours += 1
         case _ where code.hasPrefix("[") && code.hasSuffix("A"):
             let count = Int(code.dropFirst().dropLast()) ?? 1
             if count > cursor.row { strangeControls.append("above the top: \(code)") }
             cursor.row = max(0, cursor.row - count)
         default: strangeControls.append(code)
         }
+    }
+
+    private mutating func note() {
+        let text = Self.text(rows[cursor.row])
+        if !text.isEmpty { drawn.append(text) }
     }
 
     private mutating func clearLine() {

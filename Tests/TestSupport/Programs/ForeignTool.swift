@@ -6,7 +6,6 @@ import LinuxPlatform
 
 /// A program of the system that tests compare ours with, such as sox; found on `PATH`.
 package struct ForeignTool: Sendable {
-    /// The program's name.
     package let name: String
 
     /// Names a program; it is looked for when it is run.
@@ -14,16 +13,13 @@ package struct ForeignTool: Sendable {
         self.name = name
     }
 
-    /// What a run left behind.
     package struct Result: Sendable {
         /// The exit status, or 128 and the signal's number.
         package let status: Int32
-        /// Every byte of standard output.
         package let output: [UInt8]
         /// Standard error, and standard output when a test prints it.
         package let complaint: String
 
-        /// Standard output as text.
         package var text: String { String(decoding: output, as: UTF8.self) }
 
         /// Standard output as 16-bit samples.
@@ -53,7 +49,6 @@ package struct ForeignTool: Sendable {
         let inputPath = try folder.write(input, to: "input")
         let outputPath = folder.path("output")
         let complaintPath = folder.path("complaint")
-
         let limit = "\(Duration.patience.components.seconds)"
         let words = ["timeout", limit, name] + arguments
         let creating = O_WRONLY | O_CREAT | O_TRUNC

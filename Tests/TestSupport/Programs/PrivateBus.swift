@@ -4,7 +4,6 @@
 package final class PrivateBus: Sendable {
     private let run: CommandRun
     private let folder: TemporaryFolder
-    /// Where it is.
     package let address: String
 
     /// Starts it.
@@ -36,7 +35,6 @@ package final class PrivateBus: Sendable {
         }
     }
 
-    /// Ends it, and every connection.
     package func end() async throws {
         run.signal(15)
         _ = try await run.result()

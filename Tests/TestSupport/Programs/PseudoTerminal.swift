@@ -57,7 +57,6 @@ package final class PseudoTerminal: Sendable {
         try retryingInterrupts("write") { write(master.number, bytes, bytes.count) }
     }
 
-    /// Whether what is typed appears on the screen.
     package var isEchoing: Bool {
         var settings = termios()
         return tcgetattr(master.number, &settings) == 0 && settings.c_lflag & UInt32(ECHO) != 0

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 package import LinuxPlatform
 
 /// A TCP proxy on loopback that harms the connections that lead through it, byte by byte as the
@@ -10,8 +9,6 @@ package import LinuxPlatform
 package final class FaultProxy: Sendable {
     private let core: FaultProxyCore
     private let acceptor: JoinableThread
-
-    /// The port on 127.0.0.1.
     package let port: UInt16
 
     /// Opens the socket and begins to forward.
@@ -36,10 +33,8 @@ package final class FaultProxy: Sendable {
 
     deinit { stop() }
 
-    /// The URL of a path on the service, by way of this proxy.
     package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// How many connections have been accepted.
     package var connectionCount: Int { core.state.look { $0.accepted } }
 
     /// How many bytes of the request, and of the answer, have passed through connection `number`.
@@ -52,11 +47,6 @@ package final class FaultProxy: Sendable {
 
     /// Lets connections succeed again, from when this returns.
     package func mend() async { await core.setCut(false) }
-
-    /// Gives further connections these plans, before those that are left.
-    package func plan(_ plans: LinkPlan...) {
-        core.state.update { $0.plans = plans[...] + $0.plans }
-    }
 
     /// Closes all connections and joins all threads; a second call does nothing.
     package func stop() {

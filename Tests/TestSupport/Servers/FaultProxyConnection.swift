@@ -8,7 +8,6 @@ final class FaultProxyConnection {
     /// How long a turn waits at most: this is how late a cut or the end of a stall is seen.
     private static let turn = Duration.milliseconds(5)
 
-    /// One direction.
     private struct Way {
         let source: Int32
         let target: Int32

@@ -3,7 +3,6 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// What the threads of a `FaultProxy` share.
 final class FaultProxyCore: Sendable {
     struct State: Sendable {
         var plans: ArraySlice<LinkPlan>

@@ -5,9 +5,7 @@ internal import Testing
 
 /// `nghttpd`, a server that speaks HTTP/2 over TLS and nothing else.
 package final class HTTP2Server: Sendable {
-    /// The port on 127.0.0.1.
     package let port: UInt16
-    /// The certificate to trust.
     package let certificateFile: String
     private let folder: TemporaryFolder
     private let run: CommandRun
@@ -31,20 +29,15 @@ package final class HTTP2Server: Sendable {
         try #require(await run.wait(for: "listen 127.0.0.1:", in: .output))
     }
 
-    /// Where the answer is.
     package var url: String { "https://127.0.0.1:\(port)/answer" }
 
-    /// What it says of frames.
     package var log: String { String(decoding: run.output, as: UTF8.self) }
 
-    /// How many TLS handshakes it has seen.
     package var handshakeCount: Int {
         run.error.ranges(of: Array("SSL/TLS handshake completed".utf8)).count
     }
 
-    /// Waits until it has said this.
     package func wait(for text: String) async -> Bool { await run.wait(for: text, in: .output) }
 
-    /// Ends it, and with it all connections.
     package func stop() { run.signal(SIGKILL) }
 }

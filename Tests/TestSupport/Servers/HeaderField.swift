@@ -2,13 +2,11 @@
 
 /// One line of a message's head: a name and its value (RFC 9112 §5).
 package struct HeaderField: Sendable, Hashable {
-    /// The name as it was written.
     package let name: String
 
     /// The value without the white space around it.
     package let value: String
 
-    /// Creates a field.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value

@@ -4,11 +4,9 @@ internal import Testing
 
 /// A port of `::1` that leads to a `RecordingServer`, by `socat`.
 package final class IPv6Front: Sendable {
-    /// The port on `::1`.
     package let port: Int
     private let run: CommandRun
 
-    /// Starts to listen.
     package init(to server: RecordingServer) async throws {
         run = try CommandRun(
             "socat",
@@ -22,6 +20,5 @@ package final class IPv6Front: Sendable {
         port = try #require(Int(match.1))
     }
 
-    /// The URL of a path there.
     package func url(_ path: String = "/") -> String { "http://[::1]:\(port)\(path)" }
 }

@@ -11,7 +11,6 @@ package struct LinkFault: Sendable, Hashable, CustomStringConvertible {
         case toClient
     }
 
-    /// What happens then.
     package enum Kind: Sendable, Hashable {
         /// Both sides get a reset (RST).
         case reset
@@ -25,14 +24,11 @@ package struct LinkFault: Sendable, Hashable, CustomStringConvertible {
         case blackHole
     }
 
-    /// Which bytes are counted.
     package let direction: Direction
     /// How many of them pass before.
     package let offset: Int
-    /// What happens.
     package let kind: Kind
 
-    /// Describes a fault.
     package init(_ kind: Kind, _ direction: Direction, at offset: Int) {
         self.kind = kind
         self.direction = direction

@@ -11,7 +11,6 @@ package struct LinkPlan: Sendable, Hashable {
     /// How long the connection stands before it leads anywhere.
     package var delay: Duration
 
-    /// Describes the treatment of a connection.
     package init(_ faults: LinkFault..., bytesPerSecond: Int? = nil, delay: Duration = .zero) {
         self.faults = faults
         self.bytesPerSecond = bytesPerSecond

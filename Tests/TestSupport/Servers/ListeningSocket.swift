@@ -6,9 +6,7 @@ internal import LinuxPlatform
 
 /// A TCP socket that listens on a free port of 127.0.0.1.
 final class ListeningSocket: Sendable {
-    /// The port that the system chose.
     let port: UInt16
-
     private let descriptor: OwnedDescriptor
 
     /// The connections of our own that keep the accept queue full, and their ports.
@@ -73,7 +71,6 @@ final class ListeningSocket: Sendable {
 
     private static func close(_ descriptor: consuming OwnedDescriptor) {}
 
-    /// The descriptor to poll for new connections.
     var number: Int32 { descriptor.number }
 
     /// Makes the accept queue long enough for every client.
@@ -135,11 +132,9 @@ private final class FillingConnection: Sendable {
     }
 }
 
-/// A `sockaddr_in` on 127.0.0.1.
 struct LoopbackAddress: Sendable {
     private var content = sockaddr_in()
 
-    /// The address of a port.
     init(port: UInt16) {
         content.sin_family = sa_family_t(AF_INET)
         content.sin_port = port.bigEndian

@@ -8,7 +8,6 @@ internal import LinuxPlatform
 /// Threads and processes that are started inside live in it, and so do their sockets. Only root
 /// may make one, and cutting needs `tc` of iproute2.
 package final class NetworkNamespace: Sendable {
-    /// Whether this machine lets tests make one.
     package static let isAvailable: Bool = {
         guard geteuid() == 0 else { return false }
         do {

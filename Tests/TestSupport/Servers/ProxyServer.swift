@@ -4,7 +4,6 @@ internal import Testing
 
 /// `tinyproxy`: an HTTP proxy that forwards, and connects on demand.
 package final class ProxyServer: Sendable {
-    /// The port on 127.0.0.1.
     package let port: UInt16
     private let folder: TemporaryFolder
     private let run: CommandRun
@@ -31,10 +30,8 @@ package final class ProxyServer: Sendable {
         try #require(await reservation.waitUntilOpen())
     }
 
-    /// Its URL.
     package var url: String { "http://127.0.0.1:\(port)" }
 
-    /// What it says of requests.
     package var log: String {
         // Before the first request there may be no file.
         (try? readFile(folder.path("log"))).map { String(decoding: $0, as: UTF8.self) } ?? ""

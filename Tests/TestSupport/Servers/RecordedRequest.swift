@@ -2,9 +2,7 @@
 
 /// One request as it came over the socket, with the time of everything in it.
 package struct RecordedRequest: Sendable {
-    /// How a request ended.
     package enum Ending: Sendable, Hashable {
-        /// More bytes are expected.
         case open
 
         /// The head and the whole body came.
@@ -26,13 +24,11 @@ package struct RecordedRequest: Sendable {
     /// The number of the request on its connection, from 0.
     package let numberOnConnection: Int
 
-    /// When the connection was accepted.
     package let acceptedAt: MonotonicTime
 
     /// The request line without its end; empty until the head is there.
     package internal(set) var requestLine = ""
 
-    /// The header fields in their order.
     package internal(set) var headers: [HeaderField] = []
 
     /// The fields behind the last chunk.
@@ -59,7 +55,6 @@ package struct RecordedRequest: Sendable {
     /// When bytes of a response were handed to the socket, one entry a step.
     package internal(set) var sentAt: [MonotonicTime] = []
 
-    /// How the request ended.
     package internal(set) var ending = Ending.open
 
     /// Whether all steps are done, and the request has ended or its connection is closed.
@@ -92,16 +87,6 @@ package struct RecordedRequest: Sendable {
     package subscript(name: String) -> String? {
         let all = values(of: name)
         return all.count == 1 ? all.first : nil
-    }
-
-    /// The bytes of one chunk.
-    package func bytes(of chunk: RecordedChunk) -> ArraySlice<UInt8> {
-        body[chunk.offset..<chunk.offset + chunk.byteCount]
-    }
-
-    /// When the body's byte at `offset` had been read with all of its chunk; nil when it has not.
-    package func arrival(ofByte offset: Int) -> MonotonicTime? {
-        chunks.first { offset < $0.offset + $0.byteCount }?.endedAt
     }
 
     private func part(_ number: Int) -> String {

@@ -19,10 +19,6 @@ package struct Clip: Sendable, Hashable, CustomStringConvertible {
     package static let cards = Clip(
         name: "cards-three", transcript: "eight of spades four of clubs seven of hearts")
 
-    /// 3.29 s.
-    package static let novel = Clip(
-        name: "librivox-0930", transcript: "he might even have been made amiable himself")
-
     /// 11.00 s, with a LIST chunk before the data.
     package static let speech = Clip(
         name: "jfk",
@@ -31,12 +27,8 @@ package struct Clip: Sendable, Hashable, CustomStringConvertible {
             do for your country
             """)
 
-    /// All of them.
-    package static let all = [goForward, digits, cards, novel, speech]
-
     /// Where the file is.
     package var path: String { SourceTree.path("samples/\(name).wav") }
 
-    /// The name.
     package var description: String { name }
 }

@@ -18,5 +18,4 @@ package final class TemporaryAudio: Sendable {
     deinit { unlink(path) }
 }
 
-/// The disk is full.
 package struct TemporaryAudioError: Error {}

@@ -18,7 +18,6 @@ package enum WAVBytes {
             + (body.count % 2 == 1 ? [0] : [])
     }
 
-    /// The body of a format chunk.
     package static func format(
         tag: Int = 1, channels: Int = 1, rate: Int = 16_000, bits: Int = 16, align: Int? = nil
     ) -> [UInt8] {
@@ -27,7 +26,6 @@ package enum WAVBytes {
             + number(align, 2) + number(bits, 2)
     }
 
-    /// The body of an extensible format chunk.
     package static func extensible(
         tag: Int = 1, channels: Int = 1, rate: Int = 16_000, bits: Int = 16,
         tail: [UInt8] = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71]

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Upload
 
-/// What of a journal reaches the server, and when.
 @Suite struct TransferBodyTests {
     @Test func aGrowingJournalArrivesPieceByPiece() async throws {
         let server = try RecordingServer()

@@ -295,10 +295,7 @@ import Testing
         _ = await server.wait(untilBytes: 640)
         try upload.truncateAndGrow(to: 1_000)
         let result = try #require(await upload.result())
-        guard case .journalUnreadable(let reason) = result.ending else {
-            Issue.record("\(result.ending)")
-            return
-        }
+        let reason = try result.reason { .journalUnreadable($0) }
         #expect(!reason.isEmpty)
         #expect(try #require(await server.finishedRequest()).lastChunkAt == nil)
     }

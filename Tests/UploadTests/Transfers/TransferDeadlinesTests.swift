@@ -24,7 +24,8 @@ import Testing
 
         init(
             _ description: String, connected: Bool = true, waiting: Int? = nil, end: Int? = nil,
-            since whole: Int? = nil, at now: Double, missed: TransferDeadlines.Missed
+            since whole: Int? = nil, at now: Double, next: Int = 0,
+            missed: TransferDeadlines.Missed? = nil
         ) {
             testDescription = description
             isConnected = connected
@@ -33,19 +34,6 @@ import Testing
             wholeSince = whole
             self.now = now
             self.missed = missed
-        }
-
-        init(
-            _ description: String, connected: Bool = true, waiting: Int? = nil, end: Int? = nil,
-            since whole: Int? = nil, at now: Double, next: Int
-        ) {
-            testDescription = description
-            isConnected = connected
-            waitingSince = waiting
-            bodyEnd = end
-            wholeSince = whole
-            self.now = now
-            missed = nil
             self.next = next
         }
     }

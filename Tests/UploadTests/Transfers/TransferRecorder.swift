@@ -18,7 +18,6 @@ final class TransferRecorder: TransferObserver {
         var results: [TransferResult] = []
         /// The transfer thread, once it has connected.
         var thread: pthread_t?
-        /// Its folder in `/proc`.
         var threadFolder: String?
     }
 
@@ -64,7 +63,6 @@ final class TransferRecorder: TransferObserver {
         await record.wait(within: limit) { condition($0) ? true : nil } ?? false
     }
 
-    /// The text of the response's body so far.
     var text: String { record.look { String(decoding: $0.body, as: UTF8.self) } }
 
     /// Whether the transfer thread comes to rest: three times in a row it is woken now and then in

@@ -14,10 +14,7 @@ import Testing
         let server = try await TLSServer()
         let upload = try Upload(to: server.url, Self.body, isSealed: true)
         let result = try #require(await upload.result())
-        guard case .insecure(let reason) = result.ending else {
-            Issue.record("\(result.ending)")
-            return
-        }
+        let reason = try result.reason { .insecure($0) }
         #expect(reason.contains("certificate"))
         #expect(result.sentByteCount == 0)
         #expect(upload.recorder.record.look { $0.connects } == 0)
@@ -31,10 +28,7 @@ import Testing
             $0.connection.certificateFile = server.certificateFile
         }
         let result = try #require(await upload.result())
-        guard case .insecure = result.ending else {
-            Issue.record("\(result.ending)")
-            return
-        }
+        _ = try result.reason { .insecure($0) }
         #expect(result.sentByteCount == 0)
         #expect(!server.text.contains("the voice"))
     }
@@ -44,10 +38,7 @@ import Testing
         let upload = try Upload(to: server.url, Self.body, isSealed: true) {
             $0.connection.certificateFile = "/nowhere/authority.pem"
         }
-        guard case .insecure(let reason) = try #require(await upload.result()).ending else {
-            Issue.record("no error")
-            return
-        }
+        let reason = try #require(await upload.result()).reason { .insecure($0) }
         #expect(reason.contains("/nowhere/authority.pem"))
     }
 
@@ -112,10 +103,7 @@ import Testing
         server.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"text\":\"pay")
         #expect(await upload.recorder.wait { $0.body.count == 12 })
         server.cut()
-        guard case .connectionLost = try #require(await upload.result()).ending else {
-            Issue.record("a cut answer was taken")
-            return
-        }
+        _ = try #require(await upload.result()).reason { .connectionLost($0) }
     }
 
     @Test func aServerThatDoesNotSpeakTLSIsNoService() async throws {
@@ -124,10 +112,7 @@ import Testing
         let url = server.url().replacing("http:", with: "https:")
         let upload = try Upload(to: url, Self.body, isSealed: true)
         let result = try #require(await upload.result())
-        guard case .notTLS = result.ending else {
-            Issue.record("\(result.ending)")
-            return
-        }
+        _ = try result.reason { .notTLS($0) }
         #expect(result.sentByteCount == 0)
     }
 

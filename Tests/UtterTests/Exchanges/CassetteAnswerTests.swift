@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import Cassettes
-@testable import Settings
 @testable import Utter
 
 /// What is understood of the documented answers of each service that comes with the program.

@@ -131,7 +131,6 @@ import Testing
 
     // MARK: - Secrets
 
-    /// The places of a secret in a request.
     enum Place: String, CaseIterable {
         case bearer, scheme, header, basic, query
     }

@@ -5,7 +5,6 @@ import Testing
 
 @testable import SpeechService
 @testable import TakeStore
-@testable import Upload
 @testable import Utter
 
 /// Answers that come before the end of the body: they end no recording.

@@ -6,7 +6,6 @@ import Testing
 @testable import Upload
 @testable import Utter
 
-/// What a refusal says of what must change.
 @Suite struct RefusalAdviceTests {
     private func advice(
         _ status: Int, _ message: String? = nil, path: String = "/x",

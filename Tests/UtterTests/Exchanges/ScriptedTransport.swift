@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
-import TestSupport
 
 @testable import LinuxPlatform
 @testable import Upload
 
 /// A transport without a network: each request ends as the test's script says.
 final class ScriptedTransport: Transport {
-    /// How one request ends.
     struct Ending: Sendable {
         var result: TransferResult
         /// The body of the answer, of type `text/plain`.
         var answer = ""
 
-        /// A whole body, and an answer to it.
         static func answered(_ text: String) -> Ending {
             Ending(result: TransferResult.test(.answered, status: 200), answer: text)
         }
     }
 
-    /// A request that was made, and the pauses before it.
     struct Made: Sendable {
         let request: TransferRequest
         let pause: Duration
@@ -37,7 +33,6 @@ final class ScriptedTransport: Transport {
 
     init(_ script: [Ending]) { state = Mutex(State(script: script)) }
 
-    /// The requests so far.
     var made: [Made] { state.withLock { $0.made } }
 
     func start(

@@ -6,7 +6,6 @@ import Testing
 
 @testable import AudioCodecs
 @testable import Cryptography
-@testable import LinuxPlatform
 @testable import TakeStore
 @testable import Utter
 

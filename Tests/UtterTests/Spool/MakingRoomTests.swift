@@ -8,7 +8,6 @@ import Testing
 @testable import TakeStore
 @testable import Utter
 
-/// What goes when the disk is short.
 @Suite struct MakingRoomTests {
     /// The length of each file, none of which takes room: more than a test's disk has.
     private static let size = 1 << 42

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import AudioCodecs
-@testable import LinuxPlatform
 @testable import TakeStore
 @testable import Utter
 

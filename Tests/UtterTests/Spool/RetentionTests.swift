@@ -6,7 +6,6 @@ import TestSupport
 import Testing
 
 @testable import TakeStore
-@testable import Utter
 
 @Suite struct RetentionTests {
     private let folder: TemporaryFolder

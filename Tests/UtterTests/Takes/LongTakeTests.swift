@@ -69,7 +69,6 @@ private struct Timeline {
 
     func voice(of round: Int) -> Int { 24_000 + 7 * round }
 
-    /// The frames from a place on that are all voice or all lost.
     func run(at frame: Int) -> (count: Int, isVoice: Bool) {
         let (round, rest) = frame.quotientAndRemainder(dividingBy: 480_000)
         let voice = voice(of: round)
@@ -248,7 +247,6 @@ private final class LongTake {
     private let body: RequestBody
     private let news = LongTakeNews()
     private var elapsed = Duration.zero
-    /// In a row.
     private var voiceTurns = 0
     /// The minutes in which the connection breaks.
     private var breaks: [Int]
@@ -317,7 +315,6 @@ private final class LongTake {
         news.state.withLock { $0.now += time }
     }
 
-    /// What the transfer thread does.
     private func send() throws {
         let now = news.value.now
         if let next, elapsed >= next.at {
@@ -348,7 +345,6 @@ private final class LongTake {
         handle(.ended(lane: 0, Reply(result: result)))
     }
 
-    /// Tells the machine, and does what it asks for.
     private func handle(_ event: TakeMachine.Event) {
         for action in machine.handle(event, at: Moment(elapsed: elapsed)) {
             switch action {

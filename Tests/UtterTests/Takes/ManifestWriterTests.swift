@@ -7,7 +7,6 @@ import Testing
 @testable import Capture
 @testable import SpeechService
 @testable import TakeStore
-@testable import Upload
 @testable import Utter
 
 /// What the sync thread does for one take, in whatever order the other threads ask for it.

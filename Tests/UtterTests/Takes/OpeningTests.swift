@@ -51,7 +51,8 @@ import Testing
         take.cancel()
         let outcome = try await take.end()
         #expect(outcome.result == .failure(.cancelled))
-        #expect(!source.mayOpen.isOpen)
+        // Not by two threads at once.
+        #expect(!source.mayOpen.isOpen && !source.isClosed.isOpen)
         source.mayOpen.open()
         #expect(await source.isClosed.wait())
     }
@@ -192,15 +193,15 @@ import Testing
 }
 
 /// A source that opens when a test says so; or a microphone that is read when one says so.
-private final class SlowSource: CaptureSource, @unchecked Sendable {
+private final class SlowSource: CaptureSource {
     let name = "slow"
     let isLive: Bool
     let (isOpening, mayOpen, isClosed) = (Gate(), Gate(), Gate())
     let (isReading, mayRead) = (Gate(), Gate())
-    private var left: ArraySlice<Int16>
+    private let left: Mutex<ArraySlice<Int16>>
 
     init(_ samples: [Int16], hangsInRead: Bool = false) {
-        left = samples[...]
+        left = Mutex(samples[...])
         isLive = hangsInRead
     }
 
@@ -215,12 +216,16 @@ private final class SlowSource: CaptureSource, @unchecked Sendable {
             isReading.open()
             _ = mayRead.waitBlocking()
         }
-        let count = min(left.count, frames.count)
-        for index in 0..<count { frames[index] = left.removeFirst() }
+        let next = left.withLock { left in
+            defer { left = left.dropFirst(frames.count) }
+            return left.prefix(frames.count)
+        }
+        let count = next.count
+        for (index, sample) in next.enumerated() { frames[index] = sample }
         return count > 0 ? .frames(count) : .end
     }
 
     func appendPollDescriptors(to descriptors: inout [pollfd]) {}
-    func requestStop() { left = [] }
+    func requestStop() { left.withLock { $0 = [] } }
     func close() { isClosed.open() }
 }

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Utter
 
-/// Whether every sample of a take is accounted for.
 @Suite struct TakeAccountTests {
     /// One second with a hole of 100 ms, sent whole.
     private let right = TakeAccount(

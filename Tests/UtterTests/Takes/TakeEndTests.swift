@@ -6,7 +6,6 @@ import Testing
 @testable import SpeechService
 @testable import Utter
 
-/// How takes end, and what is left of them on the disk.
 @Suite struct TakeEndTests {
     private let period = TestSignal.voice(frames: 320, sampleRate: 16_000)
 

@@ -12,7 +12,6 @@ import Testing
 
 /// Every order in which a take's stages, loops and its person can act.
 @Suite struct TakeMachineTests {
-    /// A way in which takes are delivered.
     struct Way: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var framing = BodyFraming.auto

@@ -121,10 +121,10 @@ import Testing
 }
 
 /// A microphone of which one read blocks for a while, 200 ms after the start.
-private final class LateMicrophone: CaptureSource, @unchecked Sendable {
+private final class LateMicrophone: CaptureSource {
     private let microphone: Microphone
     private let delay: Duration
-    private var framesUntilDelay = 3_200
+    private let framesUntilDelay = Atomic(3_200)
 
     init(_ microphone: Microphone, by delay: Duration) {
         self.microphone = microphone
@@ -138,9 +138,10 @@ private final class LateMicrophone: CaptureSource, @unchecked Sendable {
 
     func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         let read = try microphone.read(into: &frames)
-        guard framesUntilDelay > 0, case .frames(let count) = read else { return read }
-        framesUntilDelay -= count
-        if framesUntilDelay <= 0 { usleep(UInt32(delay / .microseconds(1))) }
+        let before = framesUntilDelay.load(ordering: .relaxed)
+        guard before > 0, case .frames(let count) = read else { return read }
+        framesUntilDelay.store(before - count, ordering: .relaxed)
+        if before <= count { usleep(UInt32(delay / .microseconds(1))) }
         return read
     }
 

@@ -8,36 +8,6 @@ import Testing
 
 /// Microphones that misbehave, each told while it records.
 @Suite struct TakeSignalTests {
-    /// Raw audio of a pattern, over and over.
-    private func card(
-        saying pattern: [Int16], in folder: TemporaryFolder
-    ) throws -> VirtualMicrophone {
-        let samples = (0..<16_000).map { pattern[$0 % pattern.count] }
-        var card = VirtualCard()
-        card.content = .loop(path: try folder.write(WAVBytes.pcm(samples), to: "content"))
-        return try VirtualMicrophone(card)
-    }
-
-    @Test(
-        arguments: [
-            ([0], .zero), ([0, 1, -1], .dead), ([60, -60], .faint), ([.max, .min], .clipped),
-        ] as [([Int16], SignalState)])
-    func whatIsWrongIsToldWhileItRecords(_ pattern: [Int16], _ state: SignalState) async throws {
-        let bench = try Bench()
-        let card = try card(saying: pattern, in: bench.folder)
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let take = try bench.start(Microphone(device: card.deviceName), to: server.url())
-        let log = EventLog(take)
-        #expect(await log.wait { $0.signal == state })
-        take.stop()
-        #expect(try await take.end().result.get().text == "heard")
-        let events = try await log.all()
-        #expect(events.compactMap(\.signal) == [state])
-        let captured = try #require(events.firstIndex { $0.isCaptured })
-        let told = try #require(events.firstIndex { $0.signal == state })
-        #expect(told < captured)
-    }
-
     @Test func aHeadsetThatBeginsLateIsAwaited() async throws {
         let card = try VirtualMicrophone()
         card.setHanging()
@@ -113,25 +83,5 @@ import Testing
             if case .negotiated(details) = $0 { true } else { false }
         }
         #expect(told)
-    }
-
-    @Test func aTouchOfTheKeyIsNotSent() async throws {
-        let card = try VirtualMicrophone()
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let take = try bench.start(Microphone(device: card.deviceName), to: server.url()) {
-            $0.capture = CapturePlan(least: .seconds(600))
-        }
-        let log = EventLog(take)
-        #expect(await log.wait { $0.isBegun })
-        take.stop()
-        let outcome = try await take.end()
-        guard case .failure(.tooShort(let length)) = outcome.result else {
-            Issue.record("\(outcome.result)")
-            return
-        }
-        #expect(length > .zero)
-        #expect(try await bench.manifest(of: take).state == .cancelled)
-        #expect(!server.requests.contains { $0.lastChunkAt != nil })
     }
 }

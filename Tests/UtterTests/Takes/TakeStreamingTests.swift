@@ -9,20 +9,6 @@ import Testing
 @Suite struct TakeStreamingTests {
     private let period = TestSignal.voice(frames: 320, sampleRate: 16_000)
 
-    @Test func bytesReachTheServiceWhileRecording() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
-        for turn in 1...20 {
-            speaker.say(period)
-            // This period is at the service before the next one is spoken.
-            #expect(await server.wait(untilBytes: turn * 640) != nil)
-        }
-        speaker.fallSilent()
-        #expect(try await take.end().result.get().text == "heard")
-    }
-
     @Test func partialTextComesBeforeTheBodyIsClosed() async throws {
         let server = try RecordingServer(
             scripts: [

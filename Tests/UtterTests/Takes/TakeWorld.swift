@@ -11,12 +11,10 @@
 ///
 /// It knows what may happen next, and what must never follow from it.
 struct TakeWorld {
-    /// How a request may end.
     enum Ending: CaseIterable {
         case answered, early, busy, lost, unknown, refused, lengthRequired, brokenOff
     }
 
-    /// What may happen.
     enum Move: Equatable {
         case opened, captured, capturedNothing, sealed, sealedNothing
         case noted(Int), heard(Int), ended(Int, Ending), digested
@@ -28,7 +26,6 @@ struct TakeWorld {
     private(set) var moves: [Move] = []
     /// What the machine has done wrong, in words.
     private(set) var faults: [String] = []
-    /// How the take has ended.
     private(set) var ending: TakeMachine.Ending?
 
     private let isKept: Bool
@@ -285,7 +282,6 @@ struct TakeWorld {
 }
 
 extension TakeWorld.Ending {
-    /// What the transfer says.
     var result: TransferResult {
         let isWhole = [.answered, .busy, .unknown].contains(self)
         let (ending, status): (TransferResult.Ending, Int?) =

@@ -4,8 +4,6 @@ import TestSupport
 import Testing
 
 @testable import SpeechService
-@testable import TakeStore
-@testable import Upload
 @testable import Utter
 
 /// Recordings that are sent in parts, to a store that is a value.
@@ -138,7 +136,6 @@ import Testing
     }
 }
 
-/// How many connections parts have, and how long parts are.
 @Suite struct PartsPaceTests {
     /// Sends parts for which each of `count` connections has `rate(count)` bytes a second.
     private func laneCount(after parts: Int, rate: (Int) -> Double) -> Int {

@@ -18,11 +18,9 @@ struct PartsStore {
     private(set) var requests: [String] = []
     private var count = 0
     let smallest: Int
-    /// Takes no part, and says so.
     var refusesParts = false
     /// Joins nothing, and says that there is a conflict.
     var refusesToJoin = false
-    /// Does not say what is there.
     var refusesLooks = false
 
     init(smallest: Int) { self.smallest = smallest }

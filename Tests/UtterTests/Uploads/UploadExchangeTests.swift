@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TestSupport
 import Testing
 
 @testable import SpeechService
@@ -8,7 +7,6 @@ import Testing
 @testable import Upload
 @testable import Utter
 
-/// What follows each answer to a request of an upload.
 @Suite struct UploadExchangeTests {
     private static let host = "http://127.0.0.1:9"
     private static let invitation = [

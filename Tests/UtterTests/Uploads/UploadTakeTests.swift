@@ -36,8 +36,10 @@ import Testing
             [.readBody(bytes: count), .perform { [self] in append($0.body) }, .reset]
         }
 
-        /// Says where the upload is, and takes a part of it. A reset may overtake what was said
-        /// before it, so it waits until the gate says that the client has heard it.
+        /// Says where the upload is, and takes a part of it.
+        ///
+        /// A reset may overtake what was said before it, so it waits until the gate says that the
+        /// client has heard it.
         func inviteAndTakePart(_ count: Int, until isHeard: Gate) -> [ServerStep] {
             [.readHead, UploadTakeTests.invitation, .readBody(bytes: count), .stallUntil(isHeard)]
                 + takePart(count)

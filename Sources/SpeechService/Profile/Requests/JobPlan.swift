@@ -84,7 +84,7 @@ package struct JobStep: Sendable, Hashable {
         guard let scheme = beginning.firstRange(of: "://") else { return nil }
         let host = beginning[scheme.upperBound...].prefix { $0 != "/" }
         guard !host.contains("{") else { return nil }
-        // One that is none has been refused when it was read.
+        // What is not a URL was refused when the profile was read.
         return try? Origin("\(beginning[..<scheme.upperBound])\(host)")
     }
 
@@ -104,26 +104,26 @@ extension JobStep {
     ///
     /// - Parameters:
     ///   - service: the service's URL, of which the step's own may be a reference.
-    ///   - value: the value of a name.
+    ///   - values: those of the names.
     /// - Returns: the URL, without the service's secrets.
-    /// - Throws: `ServiceError` when it is none.
+    /// - Throws: `ServiceError` when it is not a URL.
     package func target(
-        from service: ServiceURL, _ value: (String) -> String?
+        from service: ServiceURL, by values: [String: String]
     ) throws(ServiceError) -> ServiceURL {
         guard let url else { return service }
         var isBeginning = url.hasPrefix("{")
         let text = WordTemplate(url).filled { name in
             defer { isBeginning = false }
-            let value = value(name) ?? ""
+            let value = values[name] ?? ""
             return isBeginning ? value : ServiceURL.percentEncoded(value)
         }
         return try service.resolving(location: text)
     }
 
-    package func fields(_ value: (String) -> String?) throws(ServiceError) -> [HeaderField] {
+    package func fields(by values: [String: String]) throws(ServiceError) -> [HeaderField] {
         var fields: [HeaderField] = []
         for header in headers {
-            let text = header.filled { value($0) ?? "" }.value
+            let text = header.filled { values[$0] ?? "" }.value
             if !text.isEmpty { fields.append(try HeaderField(name: header.name, value: text)) }
         }
         return fields
@@ -134,9 +134,9 @@ extension JobStep {
         return Array((WordJSON.filled(template, by: values) ?? "{}").utf8)
     }
 
-    package func text(_ value: (String) -> String?) -> String? {
+    package func text(by values: [String: String]) -> String? {
         guard case .text(let template) = content else { return nil }
-        return WordTemplate(template).filled(value)
+        return WordTemplate(template).filled { values[$0] }
     }
 
     package func isLed(by values: [String: String]) -> Bool {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
 internal import Settings
 
 /// How a service takes a recording in numbered parts, in any order, and joins them at the end.

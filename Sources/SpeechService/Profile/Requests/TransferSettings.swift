@@ -65,7 +65,7 @@ public enum RequestMethod: String, Sendable, Codable, CaseIterable {
     case put = "PUT"
 }
 
-/// Nil is no limit.
+/// Nil for no limit.
 package struct ServiceLimits: Sendable, Hashable {
     package var longest: Duration?
     package var shortest: Duration?

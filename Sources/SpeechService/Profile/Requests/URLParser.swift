@@ -87,7 +87,7 @@ internal import CCurl
             "it must begin with http:// or https://"
         case CURLUE_NO_HOST: "it has no host"
         case CURLUE_BAD_HOSTNAME: "the host may hold letters, digits, '-' and '.' only"
-        // The library that writes names in ASCII fails so for what is none.
+        // The library that writes names in ASCII fails so for what is not a name.
         case CURLUE_OUT_OF_MEMORY: "the host is not a name that can be looked up"
         case CURLUE_BAD_IPV6: "the address in brackets is not IPv6"
         case CURLUE_BAD_PORT_NUMBER: "the port must be a number from 1 to 65535"

@@ -2,8 +2,8 @@
 
 /// Reads the texts of single elements of an XML document, such as the answers of S3.
 ///
-/// It is no parser: what it looks for has a name of its own and holds text alone. A document that is
-/// cut off or broken has the elements that are whole.
+/// It is not a parser: what it looks for has a name of its own and holds text alone. A document
+/// that is cut off or broken has the elements that are whole.
 enum XMLElement {
     /// In bytes: what a person or a request needs is short.
     private static let byteLimit = 1 << 20

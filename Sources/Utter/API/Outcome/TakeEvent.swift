@@ -10,7 +10,7 @@ public enum TakeEvent: Sendable {
     case opening(source: String)
     /// The source is open and delivers this; its first frame may still be awaited.
     case listening(source: String, format: StreamFormat)
-    /// The first frame came from the source, so long after the take began: nothing that is said
+    /// The first frame came from the source, this long after the take began: nothing that is said
     /// from now on is lost.
     case began(after: Duration)
     /// The take is less safe on the disk than it should be, or safe again.
@@ -47,7 +47,7 @@ public enum TakeEvent: Sendable {
     /// The transfer broke, or the service cannot answer now; recording goes on. The next
     /// attempt begins after the pause.
     case interrupted(TakeFailure, pause: Duration)
-    /// The service answered with this status when it had so many bytes of a body that was longer,
+    /// The service answered with this status when it had this many bytes of a body that was longer,
     /// or not at its end. Recording goes on; if `isResent`, the body is sent once more when it is
     /// complete, with its length.
     case answeredEarly(status: Int, sentByteCount: Int, isResent: Bool)
@@ -82,7 +82,7 @@ public enum TakeNotice: Sendable, Equatable {
     /// A part of a take of an earlier run is silent, because its encrypted audio was altered or
     /// damaged; the text says how much.
     case damaged(report: String)
-    /// The disk has no room to give away; so many bytes are left, nil when unknown.
+    /// The disk has no room to give away; this many bytes are left, nil when unknown.
     case diskNearlyFull(freeByteCount: Int?, reason: String)
     /// Takes wait in such numbers, or are so long, that soon none is kept any more.
     case spoolNearlyFull(reason: String)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-internal import LinuxPlatform
-internal import Utter
 internal import UtterControl
 internal import UtterSettings
 

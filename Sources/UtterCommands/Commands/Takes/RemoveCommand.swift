@@ -86,7 +86,7 @@ struct RemoveCommand: ParsableCommand {
         guard take.state == .answered || !answered && take.state == .cancelled else { return false }
         guard let older else { return true }
         let limit = Date() - TimeInterval(older.duration.components.seconds)
-        // A date that cannot be read is none that has passed.
+        // A date that cannot be read has not passed.
         return take.began.map { $0 < limit } ?? false
     }
 }

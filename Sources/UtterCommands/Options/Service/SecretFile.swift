@@ -2,7 +2,6 @@
 
 internal import Glibc
 internal import LinuxPlatform
-internal import Utter
 
 package enum SecretFile {
     /// Reads the first line of the file that the person has named by an option.
@@ -19,7 +18,7 @@ package enum SecretFile {
     }
 
     /// Writes a new file that its owner alone can read, durably.
-    package static func make(_ bytes: [UInt8], at path: String) throws(CommandFailure) {
+    static func make(_ bytes: [UInt8], at path: String) throws(CommandFailure) {
         do throws(SystemError) {
             let number = try retryingInterrupts("open") {
                 unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)

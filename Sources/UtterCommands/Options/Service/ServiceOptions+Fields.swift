@@ -19,7 +19,7 @@ extension ServiceOptions {
         config.last { $0.hasPrefix(path + "=") }.map { String($0.dropFirst(path.count + 1)) }
     }
 
-    /// The setting of this process that a word of `-c` is about, and what it says; nil is none.
+    /// The setting of this process that a word of `-c` is about, and what it says; nil without one.
     private static func setting(_ word: String) -> (setting: any AnySetting, text: String)? {
         let name = String(word.prefix { $0 != "=" })
         // What has no table has an option.

@@ -4,7 +4,6 @@ public import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
 package import Utter
-internal import UtterSettings
 
 extension AudioCodec: ExpressibleByArgument {}
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 package import LinuxPlatform
 
 /// An HTTP/1.1 server on a raw loopback socket that records every byte's arrival and does with each
@@ -12,7 +11,6 @@ package import LinuxPlatform
 package final class RecordingServer: Sendable {
     /// How the server treats new connections.
     package enum Connecting: Sendable {
-        /// They are accepted at once.
         case atOnce
 
         /// Their first packet goes unanswered until `releaseConnects()`; the kernel of the client
@@ -22,8 +20,6 @@ package final class RecordingServer: Sendable {
 
     private let core: RecordingServerCore
     private let acceptor: JoinableThread
-
-    /// The port on 127.0.0.1.
     package let port: UInt16
 
     /// Opens the socket and starts to serve.
@@ -58,7 +54,6 @@ package final class RecordingServer: Sendable {
         stop()
     }
 
-    /// The URL of a path on this server.
     package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
     /// Lets connections succeed from now on, after `Connecting.whenReleased`.
@@ -69,7 +64,6 @@ package final class RecordingServer: Sendable {
     /// All requests so far, in the order of their first bytes.
     package var requests: [RecordedRequest] { core.state.look { $0.requests } }
 
-    /// How many connections have been accepted.
     package var connectionCount: Int { core.state.look { $0.connectionCount } }
 
     /// What went wrong in the server itself, such as a step that waited in vain.
@@ -115,15 +109,6 @@ package final class RecordingServer: Sendable {
             }
             return state.requests[number]
         }
-    }
-
-    /// Waits until so many connections have been accepted.
-    ///
-    /// - Returns: false when `limit` has passed before.
-    package func wait(
-        untilConnections count: Int, within limit: Duration = .patience
-    ) async -> Bool {
-        await core.state.wait(within: limit) { $0.connectionCount >= count ? true : nil } ?? false
     }
 
     /// Closes all connections and joins all threads; a second call does nothing.

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 
 /// One connection of a `RecordingServer`; made and used on its own thread.
 final class RecordingServerConnection {
-    /// How reading the body goes on.
     private enum BodyPlace {
         case none
         case chunked(ChunkedBodyReader)

@@ -6,7 +6,6 @@ internal import LinuxPlatform
 /// What the threads of a `RecordingServer` share; it outlives the server's last reference until
 /// they have ended.
 final class RecordingServerCore: Sendable {
-    /// What the server has seen.
     struct State: Sendable {
         var requests: [RecordedRequest] = []
         var connectionCount = 0

@@ -6,11 +6,9 @@ package import LinuxPlatform
 /// A port for a server that cannot be told to choose one: it is bound, and nothing listens, so that
 /// only a server can have it that shares addresses.
 package final class ReservedPort: Sendable {
-    /// The port on 127.0.0.1.
     package let port: UInt16
     private let descriptor: OwnedDescriptor
 
-    /// Reserves a port.
     package init() throws(SystemError) {
         let number = try retryingInterrupts("socket") {
             socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -2,10 +2,8 @@
 
 /// The bytes of responses (RFC 9112 §4, §7.1).
 enum ResponseText {
-    /// The chunk that ends a chunked body.
     static let lastChunk = Array("0\r\n\r\n".utf8)
 
-    /// A response with its body.
     static func whole(status: Int, headers: [HeaderField], body: [UInt8]) -> [UInt8] {
         let isFramed = headers.contains {
             $0.isNamed("Content-Length") || $0.isNamed("Transfer-Encoding")
@@ -21,7 +19,6 @@ enum ResponseText {
         head(status: status, headers: headers + [HeaderField("Transfer-Encoding", "chunked")])
     }
 
-    /// One chunk.
     static func chunk(_ bytes: [UInt8]) -> [UInt8] {
         Array((String(bytes.count, radix: 16) + "\r\n").utf8) + bytes + [13, 10]
     }

@@ -6,10 +6,8 @@ package struct ServerAnswer: Sendable, Hashable {
     package var status: Int
     /// The fields beside `Content-Length`.
     package var headers: [HeaderField]
-    /// The body.
     package var text: String
 
-    /// Describes a response.
     package init(status: Int = 200, headers: [HeaderField] = [], text: String) {
         self.status = status
         self.headers = headers

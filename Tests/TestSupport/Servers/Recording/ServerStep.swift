@@ -13,7 +13,6 @@ package enum ServerStep: Sendable {
     /// Reads until at least this many bytes of the body have come in all, or the body has ended.
     case readBody(bytes: Int)
 
-    /// Reads until the body has ended.
     case readBodyToEnd
 
     /// Reads on until the gate opens or the client closes; a body that ends is no reason to stop.
@@ -37,7 +36,6 @@ package enum ServerStep: Sendable {
     /// Sends the last chunk of a response that `beginResponse` began.
     case endResponse
 
-    /// Sends bytes as they are.
     case sendRaw([UInt8])
 
     /// Sends the same bytes so many times, or until the client has closed.
@@ -49,7 +47,6 @@ package enum ServerStep: Sendable {
     /// Neither reads nor sends until the gate opens.
     case stallUntil(Gate)
 
-    /// Opens a gate that the test waits for.
     case open(Gate)
 
     /// Calls the test back with what has come so far, on the connection's thread.
@@ -71,7 +68,6 @@ package enum ServerStep: Sendable {
         .respond(status: status, headers: headers, body: Array(text.utf8))
     }
 
-    /// Sends one chunk of text.
     package static func sendBodyChunk(text: String) -> ServerStep {
         .sendBodyChunk(Array(text.utf8))
     }

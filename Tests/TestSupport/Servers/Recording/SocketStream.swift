@@ -5,7 +5,6 @@ internal import LinuxPlatform
 
 /// A connected socket of a test server; every call is bounded and ends when the server stops.
 struct SocketStream: ~Copyable {
-    /// What came when bytes were waited for.
     enum Received {
         case bytes([UInt8], MonotonicTime)
         case end
@@ -36,7 +35,6 @@ struct SocketStream: ~Copyable {
     /// The descriptor's number, or -1 when it is closed.
     private var number: Int32
 
-    /// Waits for bytes.
     mutating func receive(interruptedBy interruption: Int32 = -1) -> Received {
         let deadline = MonotonicTime.now + limit
         while true {
@@ -59,18 +57,15 @@ struct SocketStream: ~Copyable {
         sendAll(bytes[...], to: number, stop: stop, until: .now + limit)
     }
 
-    /// Closes the sending side.
     func closeSending() {
         shutdown(number, Int32(SHUT_WR))
     }
 
-    /// Closes the connection.
     mutating func close() {
         descriptor = nil
         number = -1
     }
 
-    /// Closes the connection with a reset.
     mutating func reset() {
         var now = linger(l_onoff: 1, l_linger: 0)
         setsockopt(number, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))

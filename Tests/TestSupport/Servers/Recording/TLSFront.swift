@@ -4,9 +4,7 @@ internal import Testing
 
 /// TLS in front of a `RecordingServer`, by `socat`: each handshake is one of its connections.
 package final class TLSFront: Sendable {
-    /// The port on 127.0.0.1.
     package let port: Int
-    /// The certificate to trust.
     package let certificateFile: String
     private let folder: TemporaryFolder
     private let run: CommandRun
@@ -29,6 +27,5 @@ package final class TLSFront: Sendable {
         port = try #require(Int(words.prefix { $0.isNumber }))
     }
 
-    /// The URL of a path there.
     package func url(_ path: String = "/") -> String { "https://127.0.0.1:\(port)\(path)" }
 }

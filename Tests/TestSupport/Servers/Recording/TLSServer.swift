@@ -5,9 +5,7 @@ import Testing
 
 /// `openssl s_server` with a certificate that only its own file vouches for.
 package final class TLSServer: Sendable {
-    /// Where it listens on 127.0.0.1.
     package let port: Int
-    /// The certificate, as a client may trust it.
     package let certificateFile: String
     private let folder: TemporaryFolder
     private let run: CommandRun
@@ -54,7 +52,6 @@ package final class TLSServer: Sendable {
             .flatMap { Int($0.1) }
     }
 
-    /// Where it listens.
     package var url: String { "https://127.0.0.1:\(port)/" }
 
     /// Whether this text came through TLS; also what the server says of itself.
@@ -65,7 +62,6 @@ package final class TLSServer: Sendable {
     /// All that came, and what the server says of itself.
     package var text: String { String(decoding: run.output + run.error, as: UTF8.self) }
 
-    /// Sends bytes to the client.
     package func send(_ text: String) { run.write(Array(text.utf8)) }
 
     /// Ends the connection as TLS wants it, with close_notify.

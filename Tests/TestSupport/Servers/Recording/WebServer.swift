@@ -4,9 +4,7 @@ internal import Testing
 
 /// `nginx` in front of another server: TLS with HTTP/2, and its usual limits.
 package final class WebServer: Sendable {
-    /// The port on 127.0.0.1.
     package let port: UInt16
-    /// The certificate to trust.
     package let certificateFile: String
     private let folder: TemporaryFolder
     private let run: CommandRun
@@ -51,6 +49,5 @@ package final class WebServer: Sendable {
         try #require(await reservation.waitUntilOpen())
     }
 
-    /// The URL of a path there.
     package func url(_ path: String = "/") -> String { "https://127.0.0.1:\(port)\(path)" }
 }
