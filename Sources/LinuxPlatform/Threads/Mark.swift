@@ -32,6 +32,11 @@ internal import Synchronization
         }
     }
 
+    /// Puts it before another one that was set later; both were taken out of the list.
+    fileprivate func put(before later: Unmanaged<Mark>?) -> Unmanaged<Mark>? {
+        unsafe next.exchange(later, ordering: .relaxed)
+    }
+
     fileprivate func take() -> Unmanaged<Mark>? {
         let rest = unsafe next.load(ordering: .relaxed)
         _ = isSet.exchange(false, ordering: .acquiringAndReleasing)
@@ -45,18 +50,21 @@ internal import Synchronization
 
     package init() {}
 
-    deinit { _ = take() }
+    deinit { take() }
 
     /// Takes all marks back, in the order in which they were set; on the loop's thread.
-    package func take() -> [Mark] {
+    package func take(_ look: (Mark) -> Void = { _ in }) {
         // acquiring: partner of the release in `Mark.set`.
-        var rest = unsafe first.exchange(nil, ordering: .acquiring)
-        var taken: [Mark] = []
-        while let mark = unsafe rest?.takeRetainedValue() {
-            unsafe rest = mark.take()
-            taken.append(mark)
+        var newest = unsafe first.exchange(nil, ordering: .acquiring)
+        var oldest: Unmanaged<Mark>?
+        // A mark that is set already is left alone by those that set it.
+        while let mark = unsafe newest {
+            unsafe newest = mark.takeUnretainedValue().put(before: oldest)
+            unsafe oldest = mark
         }
-        taken.reverse()
-        return taken
+        while let mark = unsafe oldest?.takeRetainedValue() {
+            unsafe oldest = mark.take()
+            look(mark)
+        }
     }
 }

@@ -60,7 +60,7 @@ final class Wiring: Sendable {
         notes.shutDown()
         journal.shutDown()
         sync.shutDown()
-        _ = growth.take()
+        growth.take()
     }
 
     // MARK: - Source → encoder → ring → journal
