@@ -49,7 +49,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
     package init(_ device: any KeptSource, length: Duration) throws(SystemError) {
         (self.device, self.length) = (device, length)
         wakeup = try Wakeup()
-        hasEnded = try Wakeup()
+        hasEnded = try Wakeup(isPolled: false)
         // Nothing joins it: a driver that never answers must not keep a program from ending.
         _ = try NamedThread(name: "microphone") { [self] in run() }
     }
@@ -83,7 +83,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
     package func shutDown() {
         guard !isOver else { return }
         retire()
-        _ = WorkerPause.until(.now + Self.closingTime).wait(for: hasEnded.descriptor)
+        hasEnded.wait(.until(.now + Self.closingTime))
     }
 
     // MARK: - Between takes
@@ -112,7 +112,10 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
             while true {
                 var room = buffer.mutableSpan
                 switch try device.read(into: &room) {
-                case .frames(let count): remember(buffer[..<(count * channels)])
+                case .frames(let count):
+                    recent += buffer[..<(count * channels)]
+                    // Not each time: what stays is moved.
+                    if recent.count > 2 * capacity { forgetOldest() }
                 // What is remembered has no holes.
                 case .gap: recent.removeAll(keepingCapacity: true)
                 case .wait(let wait): return wait
@@ -124,12 +127,6 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
             device.close()
             return .until(.now + Self.pause)
         }
-    }
-
-    private func remember(_ samples: ArraySlice<Int16>) {
-        recent += samples
-        // Not each time: what stays is moved.
-        if recent.count > 2 * capacity { forgetOldest() }
     }
 
     private func forgetOldest() { recent.removeFirst(max(0, recent.count - capacity)) }

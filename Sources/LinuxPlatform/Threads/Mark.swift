@@ -10,8 +10,8 @@ internal import Synchronization
 @safe package final class Mark: Sendable {
     private let marks: Marks
     private let isSet = Atomic(false)
-    /// Written by the thread that sets the mark, read by the one that takes it.
-    private let next = unsafe Atomic<Unmanaged<Mark>?>(nil)
+    /// Written by the thread that sets the mark, turned around and read by the one that takes it.
+    fileprivate let next = unsafe Atomic<Unmanaged<Mark>?>(nil)
 
     package init(in marks: Marks) { self.marks = marks }
 
@@ -30,11 +30,6 @@ internal import Synchronization
             if isStored { return }
             unsafe first = now
         }
-    }
-
-    /// Puts it before another one that was set later; both were taken out of the list.
-    fileprivate func put(before later: Unmanaged<Mark>?) -> Unmanaged<Mark>? {
-        unsafe next.exchange(later, ordering: .relaxed)
     }
 
     fileprivate func take() -> Unmanaged<Mark>? {
@@ -59,7 +54,7 @@ internal import Synchronization
         var oldest: Unmanaged<Mark>?
         // A mark that is set already is left alone by those that set it.
         while let mark = unsafe newest {
-            unsafe newest = mark.takeUnretainedValue().put(before: oldest)
+            unsafe newest = mark.takeUnretainedValue().next.exchange(oldest, ordering: .relaxed)
             unsafe oldest = mark
         }
         while let mark = unsafe oldest?.takeRetainedValue() {
