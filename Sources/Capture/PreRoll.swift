@@ -5,6 +5,12 @@ package import Glibc
 package import LinuxPlatform
 internal import Synchronization
 
+/// A source that goes on behind a stop, as a microphone does that stays open.
+package protocol KeptSource: CaptureSource {
+    /// Takes the request to stop back: `read` goes on behind the last frame that it gave.
+    func takeBackStop()
+}
+
 /// A microphone that is open all the time, and remembers what was said last.
 ///
 /// It has one thread, which reads the device between takes and drives each take from its opening to
@@ -20,15 +26,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
         var isOver = false
     }
 
-    private enum Ending {
-        case none, requested
-        /// What had come before was read; the next frames are the last.
-        case drained
-        /// The last frames were read.
-        case complete
-    }
-
-    private let device: any CaptureSource
+    private let device: any KeptSource
     private let length: Duration
     private let orders = Mutex(Orders())
     private let wakeup: Wakeup
@@ -37,23 +35,21 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
     // The thread's.
     /// Nil while the device is closed.
     private var format: StreamFormat?
-    private var recent = RecentSamples(capacity: 1)
+    /// Interleaved samples, oldest first: the last `capacity` are remembered.
+    private var recent: [Int16] = []
+    private var capacity = 0
     private var buffer: [Int16] = []
-    private var ending = Ending.none
-    private var endsBy: ContinuousClock.Instant?
 
     /// The pause after a device failed to open or broke.
     private static let pause = Duration.seconds(2)
-    /// Without frames for this long, the last ones of a take are not awaited.
-    private static let lastFrames = Duration.milliseconds(60)
     private static let closingTime = Duration.seconds(1)
     private static let framesPerRead = 4_800
 
     /// `length` is how much is remembered.
-    package init(_ device: any CaptureSource, length: Duration) throws(SystemError) {
+    package init(_ device: any KeptSource, length: Duration) throws(SystemError) {
         (self.device, self.length) = (device, length)
         wakeup = try Wakeup()
-        hasEnded = try Wakeup()
+        hasEnded = try Wakeup(isPolled: false)
         // Nothing joins it: a driver that never answers must not keep a program from ending.
         _ = try NamedThread(name: "microphone") { [self] in run() }
     }
@@ -87,7 +83,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
     package func shutDown() {
         guard !isOver else { return }
         retire()
-        _ = WorkerPause.until(.now + Self.closingTime).wait(for: hasEnded.descriptor)
+        hasEnded.wait(.until(.now + Self.closingTime))
     }
 
     // MARK: - Between takes
@@ -112,14 +108,16 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
 
     private func remember() -> SourceWait {
         do throws(CaptureError) {
-            let channels = try openDevice().channelCount
+            let channels = try open().channelCount
             while true {
                 var room = buffer.mutableSpan
                 switch try device.read(into: &room) {
                 case .frames(let count):
-                    recent.append(buffer.span.extracting(first: count * channels))
+                    recent += buffer[..<(count * channels)]
+                    // Not each time: what stays is moved.
+                    if recent.count > 2 * capacity { forgetOldest() }
                 // What is remembered has no holes.
-                case .gap: recent.removeAll()
+                case .gap: recent.removeAll(keepingCapacity: true)
                 case .wait(let wait): return wait
                 case .end: throw .deviceSilent(device: name, seconds: 0)
                 }
@@ -131,15 +129,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
         }
     }
 
-    private func openDevice() throws(CaptureError) -> StreamFormat {
-        if let format { return format }
-        let opened = try device.open()
-        let frames = Int(length / .milliseconds(1)) * opened.sampleRate / 1_000
-        recent = RecentSamples(capacity: frames * opened.channelCount)
-        buffer = [Int16](repeating: 0, count: Self.framesPerRead * opened.channelCount)
-        format = opened
-        return opened
-    }
+    private func forgetOldest() { recent.removeFirst(max(0, recent.count - capacity)) }
 
     private func wait(for reason: SourceWait, _ events: inout [pollfd]) {
         events.removeAll(keepingCapacity: true)
@@ -155,33 +145,34 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
     // MARK: - In a take
 
     package func open() throws(CaptureError) -> StreamFormat {
-        (ending, endsBy) = (.none, nil)
-        return try openDevice()
+        if let format { return format }
+        let opened = try device.open()
+        capacity = opened.frames(in: length) * opened.channelCount
+        recent.removeAll(keepingCapacity: true)
+        recent.reserveCapacity(2 * capacity + Self.framesPerRead * opened.channelCount)
+        buffer = [Int16](repeating: 0, count: Self.framesPerRead * opened.channelCount)
+        format = opened
+        return opened
     }
 
     package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         let channels = format?.channelCount ?? 1
-        let remembered = recent.remove(into: &frames, inMultiplesOf: channels)
-        if remembered > 0 { return .frames(remembered / channels) }
-        if case .complete = ending { return .end }
-        let read: SourceRead
+        forgetOldest()
+        let count = min(recent.count, frames.count) / channels * channels
+        if count > 0 {
+            for index in 0..<count { frames[index] = recent[index] }
+            recent.removeFirst(count)
+            return .frames(count / channels)
+        }
         do throws(CaptureError) {
-            read = try device.read(into: &frames)
+            return try device.read(into: &frames)
         } catch {
             format = nil
             throw error
         }
-        // The device goes on when the take ends: its last frames come with the next interrupt.
-        switch (ending, read) {
-        case (.requested, .wait): ending = .drained
-        case (.drained, .frames), (.drained, .gap): ending = .complete
-        default: break
-        }
-        guard case .wait(let wait) = read, let endsBy else { return read }
-        return endsBy > .now ? .wait(wait.limited(to: endsBy)) : .end
     }
 
-    package var isDrained: Bool { endsBy == nil && recent.count == 0 && device.isDrained }
+    package var isDrained: Bool { recent.isEmpty && device.isDrained }
 
     package func appendPollDescriptors(to descriptors: inout [pollfd]) {
         device.appendPollDescriptors(to: &descriptors)
@@ -189,53 +180,11 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
 
     package func isReady(_ descriptors: Span<pollfd>) -> Bool { device.isReady(descriptors) }
 
-    package func requestStop() {
-        if endsBy == nil { (ending, endsBy) = (.requested, .now + Self.lastFrames) }
-    }
+    package func requestStop() { device.requestStop() }
 
     /// Ends the take; a device that works stays open.
     package func close() {
-        recent.removeAll()
-        if format == nil { device.close() }
-    }
-}
-
-struct RecentSamples {
-    private let capacity: Int
-    private var samples: [Int16] = []
-    /// Those before it were removed, or gave way.
-    private var start = 0
-
-    /// At least one sample.
-    init(capacity: Int) {
-        self.capacity = max(1, capacity)
-        samples.reserveCapacity(2 * self.capacity)
-    }
-
-    var count: Int { samples.count - start }
-
-    mutating func removeAll() {
-        samples.removeAll(keepingCapacity: true)
-        start = 0
-    }
-
-    mutating func append(_ new: Span<Int16>) {
-        if samples.count + new.count > 2 * capacity {
-            samples.removeFirst(start)
-            start = 0
-        }
-        unsafe new.withUnsafeBufferPointer { unsafe samples.append(contentsOf: $0) }
-        start = max(start, samples.count - capacity)
-    }
-
-    /// Removes the oldest that fit, in multiples of `grain`; returns how many.
-    mutating func remove(into room: inout MutableSpan<Int16>, inMultiplesOf grain: Int) -> Int {
-        let taken = min(count, room.count) / grain * grain
-        let oldest = samples[start..<(start + taken)]
-        _ = unsafe room.withUnsafeMutableBufferPointer { room in
-            unsafe room[..<taken].update(fromContentsOf: oldest)
-        }
-        start += taken
-        return taken
+        recent.removeAll(keepingCapacity: true)
+        if format == nil { device.close() } else { device.takeBackStop() }
     }
 }

@@ -112,6 +112,12 @@ struct MicrophoneRecorder {
         while !recording.hasEnded, wait == nil { try readOnce() }
     }
 
+    /// Takes the end back.
+    mutating func goOn() {
+        microphone.takeBackStop()
+        recording.hasEnded = false
+    }
+
     /// Reads nothing until the card has captured frame `frame`, as a stalled program does.
     func stall(_ card: VirtualMicrophone, untilFrame frame: Int) {
         let account = card.account

@@ -168,6 +168,23 @@ import Testing
         #expect(recording.hasEnded)
     }
 
+    @Test func aMicrophoneWhoseStopIsTakenBackGoesOnBehindItsEnd() async throws {
+        let card = try VirtualMicrophone()
+        let recording = try await MicrophoneRecorder.record(card.deviceName) {
+            for _ in 0..<3 {
+                // In the middle of a period.
+                $0.stall(card, untilFrame: $0.recording.position + 500)
+                try $0.stop()
+                $0.goOn()
+                try $0.record(untilPosition: $0.recording.position + 3_200)
+            }
+        }
+        #expect(recording.gaps.isEmpty)
+        #expect(recording.firstWrongFrame == nil)
+        #expect(recording.frames >= 9_600)
+        #expect(card.account.opens == 1)
+    }
+
     @Test func closingFreesTheCard() async throws {
         let card = try VirtualMicrophone()
         for _ in 0..<2 {

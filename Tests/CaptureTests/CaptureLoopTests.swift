@@ -74,6 +74,21 @@ import Testing
         replayControl.requestCancel()
     }
 
+    @Test func anAlarmRingsOnceAndNotBeforeItsTime() async throws {
+        let loop = try CaptureLoop(onWrite: {})
+        let rings = Observed<[ContinuousClock.Instant]>([])
+        let due = ContinuousClock.now + .milliseconds(30)
+        for instant in [due, due + .ages, due + .milliseconds(1)] {
+            loop.call(at: instant) { rings.update { $0.append(.now) } }
+        }
+        loop.wake()
+        let rung = await rings.wait(within: .patience) { $0.count < 2 ? nil : $0 }
+        loop.wake()
+        await onOwnThread { loop.shutDown() }
+        #expect(rings.value.count == 2)
+        #expect(try #require(rung).allSatisfy { $0 >= due })
+    }
+
     /// A take whose card does not return from closing, and one that is recorded meanwhile.
     @Test func aCardThatTakesLongToCloseHoldsUpNoOtherTake() async throws {
         let card = try VirtualMicrophone()

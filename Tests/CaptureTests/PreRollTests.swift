@@ -198,17 +198,30 @@ import Testing
         #expect(take.ends.value == 1)
     }
 
-    @Test func samplesGiveWayOldestFirst() {
-        var recent = RecentSamples(capacity: 6)
-        recent.append([1, 2, 3, 4].span)
-        recent.append([5, 6, 7, 8].span)
-        #expect(recent.count == 6)
-        var buffer = [Int16](repeating: 0, count: 5)
-        var room = buffer.mutableSpan
-        #expect(recent.remove(into: &room, inMultiplesOf: 2) == 4)
-        #expect(buffer[..<4] == [3, 4, 5, 6])
-        room = buffer.mutableSpan
-        #expect(recent.remove(into: &room, inMultiplesOf: 2) == 2)
-        #expect(buffer[..<2] == [7, 8])
+    @Test func theOldestSamplesGiveWay() async throws {
+        // Ten times as many as are remembered, and some more.
+        let source = try ScriptedMicrophone([.frames(16_000), .frames(7), .idle])
+        let keeper = try PreRoll(source, length: .milliseconds(100))
+        #expect(await source.idles.wait())
+        let take = try LiveTake(source, keptOpenBy: keeper)
+        #expect(await take.began.wait())
+        take.stop()
+        #expect(await take.end()?.cause == .finished)
+        #expect(take.samples() == (14_407..<16_007).map { Int16($0) })
+        keeper.shutDown()
+    }
+
+    @Test func aHoleIsNotRemembered() async throws {
+        let source = try ScriptedMicrophone([.frames(320), .gap(1), .frames(16), .idle])
+        let keeper = try PreRoll(source, length: .milliseconds(100))
+        #expect(await source.idles.wait())
+        let take = try LiveTake(source, keptOpenBy: keeper)
+        #expect(await take.began.wait())
+        take.stop()
+        let end = await take.end()
+        #expect(end?.cause == .finished)
+        #expect(end?.gaps.isEmpty == true)
+        #expect(take.samples() == (320..<336).map { Int16($0) })
+        keeper.shutDown()
     }
 }

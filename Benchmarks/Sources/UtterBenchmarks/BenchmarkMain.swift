@@ -15,6 +15,7 @@ import Glibc
 ///     … spool                               list and start with many takes on the disk
 ///     … counts --seconds 4                  system calls, wake-ups and allocations of a period
 ///     … counts --seconds 4 --check FILE     and fails when one has risen
+///     … counts --seconds 4 --chart FILE     and draws them
 ///
 /// A JSON object a line goes to standard output, a table to standard error. The machine should
 /// have nothing else to do; `UTTER_BENCH_PROGRAM` names another build to measure.
@@ -33,13 +34,14 @@ enum BenchmarkMain {
         var names: [String] = []
         var seconds = 20
         var runs = 40
-        var baseline: String?
+        var (baseline, chart): (String?, String?)
         var arguments = CommandLine.arguments.dropFirst()
         while let word = arguments.popFirst() {
             switch word {
             case "--seconds": seconds = arguments.popFirst().flatMap { Int($0) } ?? seconds
             case "--runs": runs = arguments.popFirst().flatMap { Int($0) } ?? runs
             case "--check": baseline = arguments.popFirst()
+            case "--chart": chart = arguments.popFirst()
             default: names.append(word)
             }
         }
@@ -85,6 +87,7 @@ enum BenchmarkMain {
             exit(1)
         }
         report.printTable()
+        if let chart { try write(CountBenchmarks.chart.svg(of: report), to: chart) }
         guard let baseline else { return }
         let risen = try Baseline(path: baseline).risen(in: report.lines)
         for line in risen { complain("benchmarks: \(line)") }

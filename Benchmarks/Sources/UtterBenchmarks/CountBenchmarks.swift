@@ -11,6 +11,13 @@ struct CountBenchmarks {
     /// How much longer the long takes are than the short ones.
     let seconds: Int
 
+    /// What `counts.svg` shows.
+    static let chart = Chart(
+        blocks: [
+            ("system_calls", "System calls of a take, for 20 ms of speech"),
+            ("wake_ups", "Wake-ups of a take, for 20 ms of speech"),
+        ], prefix: "period of ")
+
     /// System calls, wake-ups and, under valgrind, allocations and instructions of a take and period.
     func all() throws(BenchmarkError) {
         for client in [Client.utterPCM, .utterOpus, .arecord20] {
@@ -21,7 +28,8 @@ struct CountBenchmarks {
             }
         }
         for count in [1, 10, 100] {
-            try add("replays: \(count)", takes: count) { (seconds, prefix) throws(BenchmarkError) in
+            let name = "utter, \(count) \(count == 1 ? "file" : "files")"
+            try add(name, takes: count) { (seconds, prefix) throws(BenchmarkError) in
                 try carry(count, seconds: seconds, prefix)
             }
         }
@@ -124,6 +132,13 @@ struct CountBenchmarks {
     private func lines(of path: String) throws(BenchmarkError) -> [String] {
         try textOfFile(path).split(separator: "\n").map { String($0) }
     }
+}
+
+/// Writes a file anew.
+func write(_ text: String, to path: String) throws(BenchmarkError) {
+    guard let file = fopen(path, "w") else { throw BenchmarkError("cannot write \(path)") }
+    fputs(text, file)
+    fclose(file)
 }
 
 /// The text of a small file.

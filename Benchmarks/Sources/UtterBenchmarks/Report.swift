@@ -4,7 +4,8 @@ import Glibc
 
 /// Collects figures: a JSON object a line on standard output, a table on standard error at the end.
 final class Report {
-    private var rows: [(name: String, cells: [String])] = []
+    /// What was measured, and its figures.
+    private(set) var rows: [(name: String, figures: [(name: String, value: Double)])] = []
     /// The JSON objects that were printed.
     private(set) var lines: [String] = []
 
@@ -19,7 +20,7 @@ final class Report {
         print(line)
         fflush(nil)
         lines.append(line)
-        rows.append((name, figures.map { "\($0.name) \(Self.text($0.value))" }))
+        rows.append((name, figures))
     }
 
     /// Adds the percentiles of values in ms.
@@ -40,12 +41,13 @@ final class Report {
         let width = rows.map(\.name.count).max() ?? 0
         for row in rows {
             let padding = String(repeating: " ", count: width - row.name.count)
-            complain("\(row.name)\(padding)  \(row.cells.joined(separator: " · "))")
+            let cells = row.figures.map { "\($0.name) \(Self.text($0.value))" }
+            complain("\(row.name)\(padding)  \(cells.joined(separator: " · "))")
         }
     }
 
     /// Three digits behind the point, without the zeros at the end.
-    private static func text(_ value: Double) -> String {
+    static func text(_ value: Double) -> String {
         let rounded = (value * 1_000).rounded() / 1_000
         return rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
     }

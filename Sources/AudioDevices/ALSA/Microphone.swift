@@ -91,3 +91,8 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
         stream = nil
     }
 }
+
+extension Microphone: KeptSource {
+    /// Goes on with the card, which has not stopped.
+    package func takeBackStop() { stream?.takeBackStop() }
+}

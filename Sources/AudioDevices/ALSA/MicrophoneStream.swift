@@ -119,6 +119,9 @@ struct MicrophoneStream: ~Copyable {
         }
     }
 
+    /// As `KeptSource.takeBackStop`; not after an error.
+    mutating func takeBackStop() { end = nil }
+
     mutating func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         let wasWoken = isWoken
         isWoken = false

@@ -37,8 +37,18 @@ package final class CaptureLoop: Sendable {
                 driving: source, patience: patience, closing: closing, tell: wake, onWrite: onWrite)
         }
         stage.source.card = card
-        loop.send(stage)
+        loop.send(.take(stage))
         opening.begin(on: card, then: wake)
+    }
+
+    /// Calls `alarm` at an instant, or soon after, on the capture thread, which no disk and no driver
+    /// holds up; it must not block.
+    ///
+    /// From any thread.
+    package func call(
+        at instant: ContinuousClock.Instant, _ alarm: @escaping @Sendable () -> Void
+    ) {
+        loop.send(.call(instant, alarm))
     }
 
     /// Looks at every take's control and at the awaited rings; from any thread, never blocks.
@@ -49,10 +59,16 @@ package final class CaptureLoop: Sendable {
 }
 
 struct CaptureWorker: Worker {
+    enum Message {
+        case take(CaptureStage)
+        case call(ContinuousClock.Instant, @Sendable () -> Void)
+    }
+
     static let isPolling = true
 
     private let onWrite: @Sendable () -> Void
     private var stages: [CaptureStage] = []
+    private var alarms: [(due: ContinuousClock.Instant, ring: @Sendable () -> Void)] = []
     private var descriptors: [pollfd] = []
 
     init(onWrite: @escaping @Sendable () -> Void) {
@@ -60,13 +76,25 @@ struct CaptureWorker: Worker {
         descriptors.reserveCapacity(64)
     }
 
-    mutating func receive(_ stage: CaptureStage) { stages.append(stage) }
+    mutating func receive(_ message: Message) {
+        switch message {
+        case .take(let stage): stages.append(stage)
+        case .call(let due, let ring): alarms.append((due, ring))
+        }
+    }
+
+    /// - Returns: when the next alarm is due.
+    private mutating func ringAlarms(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        for alarm in alarms where alarm.due <= now { alarm.ring() }
+        alarms.removeAll { $0.due <= now }
+        return alarms.lazy.map(\.due).min()
+    }
 
     mutating func turn(isLast: Bool) -> WorkerPause {
         guard !isLast else { return .untilWoken }
         let now = ContinuousClock.now
         var didWrite = false
-        var due: ContinuousClock.Instant?
+        var due = ringAlarms(now)
         var hasEnded = false
         descriptors.removeAll(keepingCapacity: true)
         for stage in stages {
@@ -114,5 +142,7 @@ struct CaptureWorker: Worker {
     /// Running takes are abandoned, their cards closed.
     mutating func end() { for stage in stages { stage.source.card?.abandon() } }
 
-    mutating func refuse(_ stage: CaptureStage) { stage.source.card?.abandon() }
+    mutating func refuse(_ message: Message) {
+        if case .take(let stage) = message { stage.source.card?.abandon() }
+    }
 }

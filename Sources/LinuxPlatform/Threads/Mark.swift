@@ -10,8 +10,8 @@ internal import Synchronization
 @safe package final class Mark: Sendable {
     private let marks: Marks
     private let isSet = Atomic(false)
-    /// Written by the thread that sets the mark, read by the one that takes it.
-    private let next = unsafe Atomic<Unmanaged<Mark>?>(nil)
+    /// Written by the thread that sets the mark, turned around and read by the one that takes it.
+    fileprivate let next = unsafe Atomic<Unmanaged<Mark>?>(nil)
 
     package init(in marks: Marks) { self.marks = marks }
 
@@ -45,18 +45,21 @@ internal import Synchronization
 
     package init() {}
 
-    deinit { _ = take() }
+    deinit { take() }
 
     /// Takes all marks back, in the order in which they were set; on the loop's thread.
-    package func take() -> [Mark] {
+    package func take(_ look: (Mark) -> Void = { _ in }) {
         // acquiring: partner of the release in `Mark.set`.
-        var rest = unsafe first.exchange(nil, ordering: .acquiring)
-        var taken: [Mark] = []
-        while let mark = unsafe rest?.takeRetainedValue() {
-            unsafe rest = mark.take()
-            taken.append(mark)
+        var newest = unsafe first.exchange(nil, ordering: .acquiring)
+        var oldest: Unmanaged<Mark>?
+        // A mark that is set already is left alone by those that set it.
+        while let mark = unsafe newest {
+            unsafe newest = mark.takeUnretainedValue().next.exchange(oldest, ordering: .relaxed)
+            unsafe oldest = mark
         }
-        taken.reverse()
-        return taken
+        while let mark = unsafe oldest?.takeRetainedValue() {
+            unsafe oldest = mark.take()
+            look(mark)
+        }
     }
 }

@@ -29,14 +29,21 @@ package final class Settlement<Value: Sendable>: Sendable {
         }
     }
 
-    /// Settles it with `late` when the deadline has passed before.
+    /// Settles it with `late` when the deadline has passed before, or no thread is left to wait.
+    ///
+    /// A task that sleeps would start five threads of libdispatch, one of which wakes each second.
     package func value(by deadline: ContinuousClock.Instant, or late: Value) async -> Value {
-        let alarm = Task {
-            // One that is cancelled comes too late to matter.
-            try? await Task.sleep(until: deadline)
+        // It needs no descriptor, and so it is there.
+        let news = try? Wakeup(isPolled: false)
+        // Without a thread to wait, there is no time.
+        let thread = try? NamedThread(name: "alarm") { [self] in
+            while state.withLock({ $0.value == nil }), .now < deadline {
+                news?.wait(.until(deadline))
+            }
             settle(late)
         }
-        defer { alarm.cancel() }
+        if thread == nil { settle(late) }
+        defer { news?.signal() }
         return await value
     }
 

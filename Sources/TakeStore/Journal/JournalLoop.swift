@@ -72,7 +72,7 @@ package final class JournalLoop: Sendable {
     /// rings stay unsealed.
     package func shutDown() {
         loop.shutDown()
-        _ = marks.take()
+        marks.take()
     }
 }
 
@@ -82,6 +82,8 @@ struct JournalWorker: Worker {
     private var stages: [ObjectIdentifier: JournalStage] = [:]
     /// Those to be looked at in the next turn.
     private var due: [JournalStage] = []
+    /// Those of this turn; empty between turns, and made once as the others.
+    private var turned: [JournalStage] = []
     /// Of stages, for tests.
     private(set) var lookCount = 0
 
@@ -104,9 +106,9 @@ struct JournalWorker: Worker {
     mutating func turn(isLast: Bool) -> WorkerPause {
         if isLast { receive(nil) }
         // Of a stage that is still to come, or has ended, there is none.
-        for mark in marks.take() { stages[ObjectIdentifier(mark)].map { expect($0) } }
-        let turned = due
-        due.removeAll(keepingCapacity: true)
+        marks.take { mark in stages[ObjectIdentifier(mark)].map { expect($0) } }
+        swap(&due, &turned)
+        defer { turned.removeAll(keepingCapacity: true) }
         var didAppend = false
         for stage in turned {
             lookCount += 1

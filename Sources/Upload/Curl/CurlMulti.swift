@@ -76,8 +76,7 @@ internal import LinuxPlatform
 
     /// For all that has come by now.
     func actOnWhatIsReady() {
-        let ready = ready
-        self.ready.removeAll(keepingCapacity: true)
+        // libcurl, which changes its wishes meanwhile, makes nothing ready.
         for (number, events) in ready {
             // It may be closed since.
             guard let wish = wishes[number] else { continue }
@@ -86,6 +85,7 @@ internal import LinuxPlatform
             if wish.meets(.output), events.meets(.output | .broken) { mask |= CURL_CSELECT_OUT }
             if mask != 0 { act(number, mask) }
         }
+        ready.removeAll(keepingCapacity: true)
         actOnTimer()
     }
 

@@ -60,14 +60,15 @@ final class TransferTable {
         // when the process is stopped in the middle of this.
         let now = ContinuousClock.now
         begin(now: now)
-        for mark in marks.take() { marked[ObjectIdentifier(mark)]?.forEach { touched.add($0) } }
+        marks.take { mark in marked[ObjectIdentifier(mark)]?.forEach { touched.add($0) } }
         if now >= nextRound || now >= firstLook { hearAndTouch(now) }
         multi.actOnWhatIsReady()
         for transfer in touched.list { pump(transfer) }
         multi.actOnTimer()
         removeEnded()
         // After libcurl's turn, which may have brought a refusal or begun a deadline.
-        for transfer in touched.take() where !transfer.notes.hasEnded {
+        touched.take { transfer in
+            guard !transfer.notes.hasEnded else { return }
             lookCount += 1
             transfer.notes.nextLook = transfer.look(now: now)
             firstLook = min(firstLook, transfer.notes.nextLook)
@@ -180,16 +181,19 @@ struct TransferNotes {
 /// The transfers to be looked at in this turn; touched by the transfer thread alone.
 final class TouchedTransfers {
     private(set) var list: [Transfer] = []
+    /// Those that are taken; empty between turns, and made once as the others.
+    private var taken: [Transfer] = []
 
     func add(_ transfer: Transfer) {
         if !transfer.notes.isTouched { list.append(transfer) }
         transfer.notes.isTouched = true
     }
 
-    func take() -> [Transfer] {
-        defer { list = [] }
-        for transfer in list { transfer.notes.isTouched = false }
-        return list
+    func take(_ look: (Transfer) -> Void) {
+        swap(&list, &taken)
+        for transfer in taken { transfer.notes.isTouched = false }
+        for transfer in taken { look(transfer) }
+        taken.removeAll(keepingCapacity: true)
     }
 }
 

@@ -60,7 +60,7 @@ final class Wiring: Sendable {
         notes.shutDown()
         journal.shutDown()
         sync.shutDown()
-        _ = growth.take()
+        growth.take()
     }
 
     // MARK: - Source → encoder → ring → journal
@@ -84,20 +84,15 @@ final class Wiring: Sendable {
             run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
             return
         }
-        let late = run.pipeline.spool.map { _ in
-            Task { [weak run, patience = run.pipeline.diskPatience] in
-                // Cancelled when the disk has answered.
-                guard (try? await Task.sleep(for: patience)) != nil else { return }
-                run?.handle(.diskIsSlow(patience))
-            }
+        if run.pipeline.spool != nil {
+            let patience = run.pipeline.diskPatience
+            // Of no meaning once the journal is there. A task that sleeps would start five threads.
+            capture.call(at: .now + patience) { [weak run] in run?.handle(.diskIsSlow(patience)) }
         }
         // `open` on a thread of its own, the others on the journal thread.
         journal.add(
             ring: ring.takeConsumer(), mark: mark, growth: run.growth,
-            open: { [self] in
-                defer { late?.cancel() }
-                return open(from: source, isCompleteSoon, for: run)
-            },
+            open: { [self] in open(from: source, isCompleteSoon, for: run) },
             onGrowth: { run.didGrow() },
             onDrain: { [capture] in capture.wake() },
             onFull: { run.handle(.full) },

@@ -74,8 +74,8 @@ package enum Program {
     private static func parse(_ root: (some ParsableCommand).Type) throws -> any ParsableCommand {
         let words = Self.askingForAll(Array(CommandLine.arguments.dropFirst()))
         var arguments = words[...]
-        // The parser knows the long form only.
-        if words == ["-V"] { return try root.parseAsRoot(["--version"]) }
+        // The parser knows the long form only, and looks at all options before it obeys.
+        if words == ["-V"] || words == ["--version"] { show(root.configuration.version) }
         var command = root.configuration.defaultSubcommand
         if let name = arguments.first, !name.hasPrefix("-") {
             command = root.configuration.subcommands.first { $0._commandName == name }

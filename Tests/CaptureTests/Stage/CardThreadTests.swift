@@ -185,7 +185,7 @@ final class LiveTake: Sendable {
 }
 
 /// A microphone that does what a test has written down, and counts its frames up.
-final class ScriptedMicrophone: CaptureSource, @unchecked Sendable {
+final class ScriptedMicrophone: KeptSource, @unchecked Sendable {
     enum Step {
         case frames(Int)
         case gap(Int)
@@ -200,7 +200,7 @@ final class ScriptedMicrophone: CaptureSource, @unchecked Sendable {
 
     let name = "scripted"
     let isLive = true
-    let (hangs, goesOn, isClosed) = (Gate(), Gate(), Gate())
+    let (idles, hangs, goesOn, isClosed) = (Gate(), Gate(), Gate(), Gate())
     private let hanging: Call?
     private let news: Wakeup
     private let added = Mutex<[Step]>([])
@@ -254,7 +254,9 @@ final class ScriptedMicrophone: CaptureSource, @unchecked Sendable {
             steps.removeFirst()
             return .gap(frames: count)
         case .failure(let error): throw error
-        case .idle: return .wait(.forDescriptors)
+        case .idle:
+            idles.open()
+            return .wait(.forDescriptors)
         case nil: return .end
         }
     }
@@ -274,6 +276,8 @@ final class ScriptedMicrophone: CaptureSource, @unchecked Sendable {
         note(.stopping)
         isStopped = true
     }
+
+    func takeBackStop() { isStopped = false }
 
     func close() {
         note(.closing)

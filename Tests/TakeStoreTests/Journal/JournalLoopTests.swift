@@ -263,7 +263,7 @@ import Testing
             }
             #expect(worker.turn(isLast: false) == .untilWoken)
             #expect(worker.lookCount == (1 + period) * count)
-            #expect(growth.take().count == count)
+            #expect(growth.taken().count == count)
         }
         // The network is woken once in a period.
         #expect(appends.withLock { $0 } == 5)
@@ -273,7 +273,7 @@ import Testing
         #expect(worker.turn(isLast: false) == .untilWoken)
         #expect(worker.turn(isLast: false) == .untilWoken)
         #expect(worker.lookCount == 6 * count + 1)
-        #expect(growth.take().count == 1)
+        #expect(growth.taken().count == 1)
     }
 
     @Test func memoryThatIsFullIsSaidOnceAndTakesTheRestOfTheRing() throws {
