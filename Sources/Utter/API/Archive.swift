@@ -73,8 +73,8 @@ public struct Archive: Sendable {
 extension TakeManifest {
     /// A take of the archive's queue: of an answered take, whose audio has this name, too.
     func queued(for archive: Archive) -> TakeManifest? {
-        // What cannot be a place is refused before: a day and a take's name change nothing of that.
         guard let contents = archive.contents(of: self),
+            // What cannot be a place is refused before: a day and a take's name change nothing of that.
             let plan = try? archive.plan(for: self, contents)
         else { return nil }
         var entry = TakeManifest(

@@ -66,12 +66,12 @@ final class Archiver: Sendable {
         // What is gone, in use or cannot be read is left for the next time.
         guard let folder = try? store.take(id), (try? folder.lock()) == true else { return }
         defer { folder.unlock() }
+        // As above.
         guard var manifest = try? folder.manifest(), manifest.isUnarchived,
             !manifest.isLocked, enqueue(manifest, of: folder)
         else { return }
         manifest.archive?.isQueued = true
-        // In the queue it stays once, however often this is tried.
-        try? folder.save(manifest)
+        try? folder.save(manifest)  // In the queue it is once, however often this is tried.
     }
 
     /// The pipeline that sends; once.
@@ -131,14 +131,14 @@ final class Archiver: Sendable {
 }
 
 extension Pipeline {
-    /// Stores in the archive what waits for it, that of earlier runs included, and returns when no more
-    /// can be done now. Without an archive nothing is done.
+    /// Stores in the archive what waits for it, also from earlier runs.
     ///
-    /// A program calls it before it ends, as long as it cares to wait, and from a timer: what is answered
-    /// meanwhile is stored unasked. When the calling task is cancelled, what is under way waits for the
-    /// next time, and goes on where it was.
+    /// What is answered while the pipeline runs is stored unasked; a program calls this before it ends,
+    /// and from a timer. When the calling task is cancelled, what is under way waits for the next time,
+    /// and goes on where it was.
     ///
     /// - Parameter isAsked: whether what the archive has refused lately is tried again, too.
+    /// - Returns: what it has got, once nothing more can be done now.
     public func archive(isAsked: Bool = false) async -> ArchiveReport {
         // What was answered so far is in the queue then.
         await settled()
@@ -173,12 +173,14 @@ extension Pipeline {
                 case .skipped, .elsewhere, .left: continue
                 }
                 await settled()
+                // The next time goes on with it.
                 guard let isStored = try? queue.store().advance(id) else { continue }
                 failed.remove(id)
                 guard isStored else { continue }
                 report.stored += 1
             }
         }
+        // As above.
         report.waiting = (try? queue.takes(where: .all).count) ?? 0
         return report
     }
@@ -192,8 +194,7 @@ extension Spool {
         guard let store = try existing() else { return [] }
         for take in try takes() where take.isAbandoned || take.state == .answered {
             Recovery.recover(take.id, in: store)
-            // Its program ended before it could go on.
-            _ = try? store.advance(take.id)
+            _ = try? store.advance(take.id)  // Its program ended before it could go on.
         }
         return KeptTake.inSendingOrder(
             try takes().filter { take in

@@ -161,6 +161,12 @@ struct TakeDelivery: Sendable {
         (self.digest, isDigested) = (digest, digest != nil)
     }
 
+    /// Learns how long the journal is, now that it is sealed.
+    mutating func complete(byteCount: Int) {
+        extent = RecordingExtent(
+            byteCount: max(0, byteCount - start), isComplete: true, digest: digest)
+    }
+
     /// Replaces what a service has said, but not what the person wanted.
     mutating func overrule(by failure: TakeFailure) {
         guard let before = result else { return }

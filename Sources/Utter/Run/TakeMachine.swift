@@ -73,9 +73,7 @@ struct TakeMachine: Sendable {
     init(_ delivery: TakeDelivery, recorded: JournalSeal, wantsSecrets: Bool = false) {
         self.delivery = delivery
         savedProgress = delivery.exchange.progress
-        self.delivery.extent = RecordingExtent(
-            byteCount: max(0, recorded.byteCount - delivery.start), isComplete: true,
-            digest: delivery.digest)
+        self.delivery.complete(byteCount: recorded.byteCount)
         if wantsSecrets { secrets = .wanted }
         phase = .delivering(
             Recorded(end: CaptureEnd(cause: .finished), seal: recorded, instant: .zero))
@@ -171,8 +169,7 @@ struct TakeMachine: Sendable {
     private mutating func complete(_ seal: JournalSeal, _ now: Moment) {
         guard case .sealing(let end) = phase else { return }
         phase = .delivering(Recorded(end: end, seal: seal, instant: now.elapsed))
-        delivery.extent = RecordingExtent(
-            byteCount: max(0, seal.byteCount - delivery.start), isComplete: true)
+        delivery.complete(byteCount: seal.byteCount)
         if let loss = seal.loss, seal.byteCount <= delivery.start {
             conclude(.failure(.journal(reason: loss.description)), now)
         }

@@ -93,15 +93,15 @@ extension TakeFolder {
                 try key.seal(bytes, for: Array("archive \(id.text) \(kind)".utf8))
             }
         }
-        // Far less than the memory of one take holds.
-        guard
-            let journal = try? Journal.inMemory(from: {
-                $0 = bytes; return false
-            })
-        else {
-            throw .unreadable(take: id.text, reason: "there is no memory for its \(kind)")
+        do {
+            let journal = try Journal.inMemory { memory in
+                memory = bytes
+                return false
+            }
+            return KeptContent(file: file, journal: journal, isMadeAnew: isClosed)
+        } catch {
+            throw .unreadable(take: id.text, reason: "its \(kind): \(error)")
         }
-        return KeptContent(file: file, journal: journal, isMadeAnew: isClosed)
     }
 
     /// What is known of a take, for its archive; reads its audio.

@@ -277,11 +277,12 @@ package struct TakeSession {
 
     /// What is not stored in this time is in the queue, and waits for the next command.
     private func waitForArchive() async {
+        // A wrong setting has ended the command before.
         let limit = (try? KnownSettings.archiveTime.value()?.duration) ?? .seconds(5)
         await withTaskGroup { group in
             group.addTask { [pipeline] in Optional(await pipeline.archive()) }
-            // Cancelled when the archive has all.
             group.addTask {
+                // Cancelled when the archive has all.
                 try? await Task.sleep(for: limit)
                 return nil
             }

@@ -100,6 +100,7 @@ extension Pipeline {
     ///
     /// - Parameters:
     ///   - folder: the take's.
+    ///   - queue: the archive's, where it is from there.
     ///   - plan: where it goes and how.
     ///   - attempts: how many attempts were known of when the caller decided to send the take; one
     ///     that another process has sent, answered or cancelled since is left alone. Nil is anything.
