@@ -72,10 +72,40 @@ extension Folder {
         try sync()
     }
 
-    /// Gives a file of another folder of this file system a second name here.
-    package func link(_ name: String, from other: Folder) throws(SystemError) {
-        let result = unsafe linkat(other.descriptor.number, name, descriptor.number, name, 0)
-        guard result == 0 else { throw SystemError.last("link \(path)/\(name)") }
+    /// Gives a file of another folder a second name here, or copies it where that cannot be; durable
+    /// after `sync`.
+    ///
+    /// A copy is called `temporary` until it is whole.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when there is such a file.
+    package func adopt(
+        _ name: String, of other: Folder, copyingAs temporary: String
+    ) throws(SystemError) {
+        guard unsafe linkat(other.descriptor.number, name, descriptor.number, name, 0) != 0 else {
+            return
+        }
+        let error = SystemError.last("link \(path)/\(name)")
+        guard [EXDEV, EPERM, EMLINK, EOPNOTSUPP].contains(error.code) else { throw error }
+        let old = try other.openFile(name)
+        try removeFile(temporary)
+        let new = try createFile(temporary)
+        var end = 0
+        while true {
+            let bytes = try readSome(of: old.number, at: end)
+            guard !bytes.isEmpty else { break }
+            try writeAll(bytes.span, to: new.number, at: end)
+            end += bytes.count
+        }
+        try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(new.number) }
+        try renameFile(temporary, to: name)
+    }
+
+    private func readSome(of file: Int32, at offset: Int) throws(SystemError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = try retryingInterrupts("read \(path)") {
+            unsafe pread(file, &bytes, bytes.count, off_t(offset))
+        }
+        return Array(bytes.prefix(count))
     }
 
     /// How many names a file has; nil for a missing one.

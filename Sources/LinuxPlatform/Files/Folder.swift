@@ -78,11 +78,13 @@ package final class Folder: Sendable {
 
     /// Makes a folder that is locked before its name can be seen.
     ///
-    /// Until then it is called `hidden`, which a killed program leaves behind.
+    /// Until then it is called `hidden`, which a killed program leaves behind, and `fill` puts into it
+    /// what must be there from the first moment on.
     ///
     /// - Throws: `SystemError`; `EEXIST` when the name is taken.
     package func makeLockedFolder(
-        _ name: String, hiddenAs hidden: String
+        _ name: String, hiddenAs hidden: String,
+        filledBy fill: (Folder) throws(SystemError) -> Void = { _ throws(SystemError) in }
     ) throws(SystemError) -> Folder {
         let number = descriptor.number
         try Self.makeFolder(hidden, at: number, path: path + "/" + hidden)
@@ -92,6 +94,7 @@ package final class Folder: Sendable {
             guard (try? folder.lock()) != false else {
                 throw SystemError(call: "lock \(path)/\(hidden)", code: EWOULDBLOCK)
             }
+            try fill(folder)
             try renameFolder(hidden, toNew: name)
             return folder
         } catch {

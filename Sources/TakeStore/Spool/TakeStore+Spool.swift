@@ -141,7 +141,7 @@ extension TakeStore {
         released.withLock { noted.released.union($0) }
     }
 
-    func audioByteCount(of id: TakeID) -> Int? {
+    package func audioByteCount(of id: TakeID) -> Int? {
         TakeFolder.audioByteCount(in: takes, id.text)
     }
 }

@@ -74,10 +74,17 @@ package final class TakeStore: Sendable {
     /// that no recovery takes it for a leftover, and stays so for as long as it is held open.
     ///
     /// - Throws: `SystemError`; `EEXIST` when there is such a take.
-    package func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
+    package func makeTake(
+        _ id: TakeID,
+        filledBy fill: (TakeFolder) throws(SystemError) -> Void = { _ throws(SystemError) in }
+    ) throws(SystemError) -> TakeFolder {
         TakeFolder(
             id: id,
-            folder: try takes.makeLockedFolder(id.text, hiddenAs: Self.unbornPrefix + id.text),
+            folder: try takes.makeLockedFolder(
+                id.text, hiddenAs: Self.unbornPrefix + id.text,
+                filledBy: { [key] folder throws(SystemError) in
+                    try fill(TakeFolder(id: id, folder: folder, key: key))
+                }),
             key: key)
     }
 

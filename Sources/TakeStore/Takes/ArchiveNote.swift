@@ -83,23 +83,35 @@ extension TakeStore {
     package func enqueue(
         _ manifest: TakeManifest, of folder: TakeFolder
     ) throws(SystemError) {
-        let entry: TakeFolder
-        do throws(SystemError) {
-            entry = try makeTake(manifest.id)
-        } catch {
-            guard error.code == EEXIST else { throw error }
-            return
-        }
-        defer { entry.unlock() }
-        do throws(SystemError) {
-            try entry.adoptAudio(of: folder, fileName: manifest.audio)
+        guard !hasTake(manifest.id) else { return }
+        // What a killed program has left: it has no name until it is whole.
+        removeUnborn(manifest.id)
+        let entry = try makeTake(manifest.id) { entry throws(SystemError) in
             try entry.save(manifest)
-            for folder in try foldersToSync() { try folder.sync() }
-            noteSynced()
-        } catch {
-            removeEmptyTake(entry)
-            throw error
+            try entry.adoptAudio(of: folder, fileName: manifest.audio)
         }
+        entry.unlock()
+        for folder in try foldersToSync() { try folder.sync() }
+        noteSynced()
+    }
+
+    private func removeUnborn(_ id: TakeID) {
+        let hidden = Self.unbornPrefix + id.text
+        // Where there is none, and where it is in use, nothing is to be done.
+        guard let left = try? takes.openFolder(hidden), (try? left.lock()) == true else { return }
+        TakeFolder(id: id, folder: left).removeFiles()
+        try? takes.removeFolder(hidden)  // As above.
+    }
+
+    /// Takes a take out of the queue, so that the archive does not get it.
+    ///
+    /// - Returns: whether it was there.
+    /// - Throws: `TakeStoreError` when another process stores it now.
+    @discardableResult
+    package func dequeue(_ id: TakeID) throws(TakeStoreError) -> Bool {
+        guard hasTake(id) else { return false }
+        try remove(try take(id))
+        return true
     }
 
     /// Goes on with a take of the queue whose object is stored.
@@ -134,7 +146,9 @@ extension TakeFolder {
     fileprivate func adoptAudio(
         of other: TakeFolder, fileName: String
     ) throws(SystemError) {
-        try folder.link(fileName, from: other.folder)
+        // Half a copy must not be taken for the audio.
+        try folder.adopt(
+            fileName, of: other.folder, copyingAs: Self.answerName + Self.newSuffix)
         try folder.sync()
     }
 

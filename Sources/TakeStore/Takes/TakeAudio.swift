@@ -15,17 +15,20 @@ package struct TakeAudio: Sendable {
     /// Bytes at the end of the file that belong to no whole frame of an encrypted file.
     package let tornByteCount: Int
 
+    /// Whether an encrypted file has the mark of its end: what is cut off behind it is noticed.
+    package let hasEnd: Bool
+
     private let file: any JournalFile
     private let path: String
 
     init(plain file: any JournalFile, size: Int, path: String) {
         (self.file, self.path, byteCount) = (file, path, size)
-        (damage, tornByteCount) = ([], 0)
+        (damage, tornByteCount, hasEnd) = ([], 0, true)
     }
 
     init(_ file: EncryptedFile, size: Int, path: String) {
         (self.file, self.path, byteCount) = (file, path, file.audioByteCount)
-        damage = file.damage
+        (damage, hasEnd) = (file.damage, file.isFinished)
         tornByteCount = file.isFinished ? 0 : size - file.fileByteCount
     }
 

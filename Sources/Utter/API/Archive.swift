@@ -35,6 +35,11 @@ public struct Archive: Sendable {
         }
     }
 
+    /// Whether its secrets can be had again when the queue is sent: none was typed.
+    package var secretsCanBeAsked: Bool {
+        delivery.service.credentials.allSatisfy { $0.source != .given }
+    }
+
     /// With its marks as a person writes them.
     private static func plain(_ text: String) -> String {
         text.replacing("%7B", with: "{").replacing("%7D", with: "}")

@@ -38,6 +38,9 @@ public struct DeliveryPlan: Sendable {
     /// the id stood for before.
     var idSuffix = ""
 
+    /// Whether no other take goes to its URL, as in an archive.
+    var hasOwnName = false
+
     /// Where each request and its answer is written; nil is nowhere.
     package var cassettes: CassetteFolder?
 

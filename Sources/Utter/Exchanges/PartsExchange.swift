@@ -322,7 +322,7 @@ struct PartsExchange: Exchange {
             engines[ended.index].noteProgress()
             standstills = 0
         case (.look, .next(let values)?): return compare(values)
-        case (.look, .unusable?): return isAnother
+        case (.look, .unusable?): return isAnother()
         default:
             let step = plan.step(of: lane.job)?.name ?? ""
             let reason = "its answer to '\(step)' lacks what the profile captures"
@@ -331,16 +331,21 @@ struct PartsExchange: Exchange {
         return ended.index < laneCount ? goOn : .idle
     }
 
-    /// Whether what is there is this recording: without the take's name it must have been sent, too.
+    /// Whether what is there is this recording: named, or sent before, or under a name of its own.
     private func compare(_ values: [String: String]) -> ExchangeStep {
-        let isOurs = values["take"].map { $0 == TakeMark.text } ?? (takenCount > 0)
-        let isAsLong = values["size"].map { $0 == "\(recording.byteCount)" } ?? true
+        let isOurs =
+            values["take"].map { $0 == TakeMark.text } ?? (takenCount > 0 || delivery.hasOwnName)
         let isSame = values["digest"].map { $0 == recording.digest ?? $0 } ?? true
-        return isOurs && isAsLong && isSame ? .answered : isAnother
+        if isOurs, isSame, let size = values["size"], size != "\(recording.byteCount)" {
+            return isAnother("\(size) of \(recording.byteCount) bytes are there under that name")
+        }
+        return isOurs && isSame ? .answered : isAnother()
     }
 
-    private var isAnother: ExchangeStep {
-        .failed(.refused(status: 412, message: "another object of that name is there", advice: nil))
+    private func isAnother(
+        _ message: String = "another object of that name is there"
+    ) -> ExchangeStep {
+        .failed(.refused(status: 412, message: message, advice: nil))
     }
 
     /// Goes on after an answer that moves nothing, but not for ever.

@@ -280,7 +280,12 @@ struct PostOnce: Exchange {
     }
 
     private static func shown(_ value: String?) -> String? {
-        value.map { TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized($0))) }
+        value.map { value in
+            // What stands in a query may be a secret that is not known here.
+            let path = value.prefix { $0 != "?" }
+            let text = TerminalText.shown(String(path))
+            return path.endIndex == value.endIndex ? text : text + "?…"
+        }
     }
 
     private mutating func redirect(to location: String?, at elapsed: Duration) -> ExchangeStep {

@@ -51,24 +51,49 @@ final class Archiver: Sendable {
     func enqueue(_ manifest: TakeManifest, of folder: TakeFolder) -> Bool {
         do {
             let queue = try spool.queue.store()
-            guard try queue.hasRoom(by: spool.limits), let entry = manifest.queued(for: archive)
-            else { return false }
+            guard try queue.hasRoom(by: spool.limits) else {
+                return fail("its queue on the disk is full")
+            }
+            guard let entry = manifest.queued(for: archive) else {
+                return fail("archive.to cannot be used")
+            }
             try queue.enqueue(entry, of: folder)
             return true
         } catch {
-            // What failed is tried again by the next sweep.
-            return false
+            return fail("its queue: \(error)")
         }
     }
 
-    /// Puts a take into the queue that could not be put there when it was answered.
+    /// Remembers why a take waits outside of the queue.
+    private func fail(_ reason: String) -> Bool {
+        state.withLock { state in
+            var report = state.report ?? ArchiveReport()
+            report.waiting += 1
+            report.reason = report.reason ?? reason
+            state.report = report
+        }
+        return false
+    }
+
+    /// Puts takes into the queue that could not be put there when they were answered, or whose program
+    /// died before it noted that; blocks on the disk.
+    ///
+    /// Only takes that have their audio can be among them.
+    func adopt() {
+        // What cannot be looked at is left for the next time, here and below.
+        guard let store = try? spool.existing(), let ids = try? store.ids() else { return }
+        for id in ids where store.audioByteCount(of: id) != nil { enqueue(id, of: store) }
+    }
+
     func enqueue(_ id: TakeID, of store: TakeStore) {
-        // What is gone, in use or cannot be read is left for the next time.
-        guard let folder = try? store.take(id), (try? folder.lock()) == true else { return }
-        defer { folder.unlock() }
         // As above.
+        guard let folder = try? store.take(id), let known = try? folder.manifest(),
+            known.isUnarchived, !known.isLocked, (try? folder.lock()) == true  // As above.
+        else { return }
+        defer { folder.unlock() }
+        // It may have changed before it was locked.
         guard var manifest = try? folder.manifest(), manifest.isUnarchived,
-            !manifest.isLocked, enqueue(manifest, of: folder)
+            enqueue(manifest, of: folder)
         else { return }
         manifest.archive?.isQueued = true
         try? folder.save(manifest)  // In the queue it is once, however often this is tried.
@@ -119,8 +144,10 @@ final class Archiver: Sendable {
                 task.cancel()
             }
         }
-        return state.withLock { $0.report.take() }
+        return takeReport()
     }
+
+    func takeReport() -> ArchiveReport? { state.withLock { $0.report.take() } }
 
     func shutDown() {
         state.withLock { state in
@@ -142,18 +169,28 @@ extension Pipeline {
     public func archive(isAsked: Bool = false) async -> ArchiveReport {
         // What was answered so far is in the queue then.
         await settled()
-        if let report = await archiver?.rest(), !isAsked { return report }
+        _ = await archiver?.rest()
         return await storeQueue(isAsked: isAsked)
+    }
+
+    /// Waits for what is being stored since takes of this pipeline were answered; nil when nothing was.
+    package func restOfArchive() async -> ArchiveReport? {
+        await settled()
+        return await archiver?.rest()
     }
 
     /// Sends the objects of all takes of the queue, one of each at a time.
     func storeQueue(isAsked: Bool = false) async -> ArchiveReport {
         var report = ArchiveReport()
         guard let queue = spool?.queue else { return report }
+        await onDisk { [archiver] in archiver?.adopt() }
+        let unqueued = archiver?.takeReport()
         var failed: Set<TakeID> = []
         while !Task.isCancelled {
             // A queue that cannot be read is told by those that wait.
-            let takes = (try? queue.takesToStore(isAsked: isAsked, but: failed)) ?? []
+            let takes = await onDisk { [failed] in
+                (try? queue.takesToStore(isAsked: isAsked, but: failed)) ?? []  // As above.
+            }
             guard !takes.isEmpty else { break }
             let batch = ResendBatch(
                 takes, jobs: 4,
@@ -165,7 +202,7 @@ extension Pipeline {
                 switch resent.ending {
                 case .outcome(let outcome, _):
                     guard case .failure(let failure) = outcome.result else { break }
-                    report.reason = report.reason ?? failure.description
+                    if failure != .left { report.reason = report.reason ?? failure.description }
                     continue
                 case .failed(let error):
                     report.reason = report.reason ?? error.description
@@ -173,16 +210,28 @@ extension Pipeline {
                 case .skipped, .elsewhere, .left: continue
                 }
                 await settled()
-                // The next time goes on with it.
-                guard let isStored = try? queue.store().advance(id) else { continue }
+                // What cannot go on now does so the next time.
+                let isStored = await onDisk { try? queue.store().advance(id) } ?? nil
+                guard let isStored else { continue }
                 failed.remove(id)
-                guard isStored else { continue }
-                report.stored += 1
+                if isStored { report.stored += 1 }
             }
         }
         // As above.
-        report.waiting = (try? queue.takes(where: .all).count) ?? 0
+        report.waiting = await onDisk { (try? queue.takes(where: .all).count) ?? 0 }
+        report.waiting += unqueued?.waiting ?? 0
+        report.reason = report.reason ?? unqueued?.reason
         return report
+    }
+
+    /// Runs what blocks on the disk on a thread of its own.
+    private func onDisk<Value: Sendable>(
+        _ body: @escaping @Sendable () -> Value
+    ) async -> Value {
+        // Without a thread the pool has to wait.
+        let result = try? await NamedThread.result(name: "open") { body() }
+        guard case .success(let value)? = result else { return body() }
+        return value
     }
 }
 

@@ -66,7 +66,7 @@ extension TakeFolder {
         let own = isClosed ? try storedAudio(of: manifest) : try openAudio(of: manifest)
         let file = own.journal(byteCount: own.byteCount)
         let frames = isClosed ? 0 : manifest.frames ?? 0
-        plan.idSuffix = "-\(suffix)"
+        (plan.idSuffix, plan.hasOwnName) = ("-\(suffix)", true)
         plan.format = isClosed || kind != codec.fileExtension ? .wav : codec == .pcm ? .wav : codec
         plan.service.contentType =
             switch kind {

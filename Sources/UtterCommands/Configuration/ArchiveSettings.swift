@@ -16,6 +16,12 @@ extension KnownSettings {
         do {
             let options = try ServiceOptions.parse(["--to", place, "--service", service])
             var archive = try Archive(try options.trialPlan())
+            guard archive.secretsCanBeAsked else {
+                throw CommandFailure(
+                    "archive.to: a secret in a URL would be on the disk",
+                    hint: "write {token} there, and name its source in the table of a service",
+                    status: .configuration)
+            }
             archive.decrypts = try archiveDecrypts.value() ?? false
             return archive
         } catch let error as CommandFailure {
@@ -36,7 +42,18 @@ extension KnownSettings {
 }
 
 extension ArchiveReport {
-    static let hint = "try it again with: utter flush"
+    static let hint = "try all of it now with: utter retry all"
+
+    /// What waits on the disk; blocks on it.
+    init(of spool: Spool, unqueued: Int) {
+        self.init()
+        // A queue that cannot be read is told by what fills it.
+        let queue = (try? spool.queue.takes()) ?? []
+        waiting = queue.count + unqueued
+        reason =
+            queue.lazy.filter { $0.state == .kept && $0.attempts > 0 }.compactMap(\.reason).first
+            ?? (unqueued > 0 ? "its queue on the disk has not taken them" : nil)
+    }
 
     /// What is left, for a person; nil when nothing is.
     var waitingLine: String? {

@@ -125,10 +125,10 @@ struct StateCheck: Check {
         }
         do throws(CommandFailure) {
             _ = try KnownSettings.archive()
+            let spool = Spool(at: folder)
             // As above.
-            let queue = (try? Spool(at: folder).queue.takes()) ?? []
-            var report = ArchiveReport()
-            (report.waiting, report.reason) = (queue.count, queue.lazy.compactMap(\.reason).first)
+            let unqueued = (try? spool.takes().count { $0.known?.isUnarchived == true }) ?? 0
+            let report = ArchiveReport(of: spool, unqueued: unqueued)
             if let line = report.waitingLine {
                 findings.append(.warning(line, hint: ArchiveReport.hint))
             }

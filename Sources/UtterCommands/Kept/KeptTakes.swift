@@ -106,7 +106,11 @@ enum KeptTakes {
                 items, left: left, beyond: max(0, due.count - limit), isAsked: isAsked, in: session)
             var status = await flush.run(jobs: jobs)
             if session.running.farewell == nil {
-                let report = await session.pipeline.archive(isAsked: isAsked)
+                let archiving = Task { [pipeline = session.pipeline] in
+                    await pipeline.archive(isAsked: isAsked)
+                }
+                session.running.whenLeaving { archiving.cancel() }
+                let report = await archiving.value
                 if !session.output.quiet { report.lines.tell() }
                 if report.waiting > 0 { status.fail(.notDelivered) }
             }

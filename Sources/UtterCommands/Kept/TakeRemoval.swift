@@ -49,8 +49,12 @@ struct TakeRemoval {
     /// Says that what is removed here is not removed there.
     private func tellArchive(_ entry: TakeEntry) {
         guard let archive = entry.archive else { return }
-        let verb = entry.isQueued == true ? "still gets" : "keeps"
-        StandardError.line("the archive \(verb) its copy: \(archive)")
+        switch (entry.isQueued ?? false, isForGood) {
+        case (false, _): StandardError.line("the archive keeps its copy: \(archive)")
+        case (true, true): StandardError.line("the archive does not get it any more: \(archive)")
+        case (true, false) where entry.take?.known?.isUnarchived == true: break
+        case (true, false): StandardError.line("the archive still gets its copy: \(archive)")
+        }
     }
 
     func destroyRemoved(_ name: String) throws(TakeStoreError) {

@@ -260,8 +260,8 @@ package struct TakeSession {
     func end(_ status: ExitStatus) async {
         // After the text: a tone is nothing to wait for.
         cues?.finish()
-        running.finish(status)
         if spool.archive != nil, running.farewell == nil { await waitForArchive() }
+        running.finish(status)
         pipeline.sweep()
         pipeline.shutDown()
         // What failed after the last event has not been told yet.
@@ -275,25 +275,29 @@ package struct TakeSession {
         }
     }
 
-    /// What is not stored in this time is in the queue, and waits for the next command.
+    /// What is not stored in this time, or when the person wants to leave, waits for the next command.
     private func waitForArchive() async {
         // A wrong setting has ended the command before.
         let limit = (try? KnownSettings.archiveTime.value()?.duration) ?? .seconds(5)
-        await withTaskGroup { group in
-            group.addTask { [pipeline] in Optional(await pipeline.archive()) }
-            group.addTask {
-                // Cancelled when the archive has all.
-                try? await Task.sleep(for: limit)
-                return nil
-            }
-            let report = await group.next() ?? nil
-            group.cancelAll()
-            let rest = await group.next() ?? nil
-            guard var report = report ?? rest, !output.quiet else { return }
-            // That all went well is nothing to tell.
-            report.stored = 0
-            report.lines.tell()
+        // Who reads the text to its end has it.
+        StandardOutput.end()
+        let waiting = Task { [pipeline] in await pipeline.restOfArchive() }
+        let timer = Task {
+            // Cancelled when the archive has all.
+            guard (try? await Task.sleep(for: limit)) != nil else { return false }
+            waiting.cancel()
+            return true
         }
+        running.whenLeaving { waiting.cancel() }
+        guard var report = await waiting.value else { return timer.cancel() }
+        timer.cancel()
+        if await timer.value, report.waiting > 0 {
+            let time = StatusLine.seconds(limit)
+            report.reason = report.reason ?? "it has not taken all within \(time)"
+        }
+        // That all went well is nothing to tell.
+        report.stored = 0
+        if !output.quiet { report.lines.tell() }
     }
 
     /// How a recording ends where no key does.

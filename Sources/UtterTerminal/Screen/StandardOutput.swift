@@ -20,6 +20,14 @@ package enum StandardOutput {
         write(Array(text.utf8) + [0x0A])
     }
 
+    /// Says that nothing more will be written; what is written all the same goes nowhere.
+    package static func end() {
+        let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard nowhere >= 0 else { return }
+        dup2(nowhere, STDOUT_FILENO)
+        close(nowhere)
+    }
+
     /// False, with `errno`, when not all bytes were written.
     package static func write(_ bytes: [UInt8]) -> Bool {
         var bytes = bytes[...]

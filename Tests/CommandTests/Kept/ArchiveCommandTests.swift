@@ -52,13 +52,14 @@ import Testing
         #expect(result.status == .exited(0))
         #expect(result.outputText == "well said\n")
         #expect(result.errorText.contains("the archive is still to get 1 take: "))
-        #expect(result.errorText.contains("hint: try it again with: utter flush"))
+        #expect(result.errorText.contains("hint: try all of it now with: utter retry all"))
         let list = try await own.bench.run("list")
         #expect(list.errorText.contains("the archive is still to get 1 take: "))
         let json = try await own.bench.run("list", "--json")
         #expect(json.outputText.contains("\"isQueued\" : true"))
-        let removed = try await own.bench.run("rm", "-y", "--now", "last")
+        let removed = try await own.bench.run("rm", "-y", "last")
         #expect(removed.errorText.contains("the archive still gets its copy: "))
+        _ = try await own.bench.run("rm", "--undo")
         own.objects.mood = .kind
         // What the archive has failed with several times has a pause, unless a person asks.
         let again = try await own.bench.run("retry", "all")
@@ -73,6 +74,7 @@ import Testing
             ("s3://voices/one.wav", "an archive has a place for each take"),
             ("s3://voices", "an object has a key"),
             ("ftp://there/{id}.{ext}", "must begin with http"),
+            ("http://127.0.0.1:9/{id}.{ext}?token=sesame", "a secret in a URL"),
         ] {
             let own = try Person()
             let result = try await own.bench.start(

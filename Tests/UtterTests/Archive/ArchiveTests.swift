@@ -140,7 +140,7 @@ import Testing
         _ = try await bench.say()
         let report = await bench.pipeline.archive()
         #expect(report.stored == 0)
-        #expect(report.reason?.contains("another object of that name is there") == true)
+        #expect(report.reason?.contains("are there under that name") == true)
         #expect(try bench.queue().count == 1)
         // It is not tried again at once, and not for ever unless a person asks.
         let count = store.server.requests.count
@@ -219,23 +219,81 @@ import Testing
         #expect(store["wav"]?.starts(with: Array("RIFF".utf8)) == true)
     }
 
-    @Test func aTakeThatIsRemovedForGoodIsStoredNevertheless() async throws {
+    @Test func aTakeThatIsRemovedIsStoredUnlessThatIsForGood() async throws {
         let store = try ObjectServer()
         store.mood = .away
         let key = try EncryptionKey(bytes: Array(1...32))
         let bench = try ArchiveBench(store, key: key)
-        let id = try await bench.say()
+        let (one, two) = (try await bench.say(), try await bench.say())
         _ = await bench.pipeline.archive()
         await bench.pipeline.settled()
-        try bench.spool.remove(id, forGood: true)
+        try bench.spool.remove(one)
+        #expect(!(try bench.spool.remove(two, forGood: true)))
+        #expect(try bench.queue().map(\.id) == [one])
         store.mood = .kind
         #expect(await bench.pipeline.archive(isAsked: true).stored == 1)
+        #expect(store.objects.count == 3)
+        #expect(store.objects.keys.allSatisfy { $0.contains(one.text) })
+        // The key within it was not destroyed with the take.
         let audio = try #require(store["wav.encrypted"])
         let path = try bench.folder.write(audio, to: "there")
         let file = makePlainFile(OwnedDescriptor(taking: open(path, O_RDONLY)))
-        // The key within it was not destroyed with the take.
-        let whole = try EncryptedFile.open(file, size: audio.count, key: key, take: id.text)
+        let whole = try EncryptedFile.open(file, size: audio.count, key: key, take: one.text)
         #expect(whole.damage.isEmpty)
+    }
+
+    @Test func whatAQueueDoesNotTakeIsSaid() async throws {
+        let store = try ObjectServer()
+        let bench = try ArchiveBench(store)
+        mkdir(bench.folder.path("state"), 0o700)
+        try bench.folder.write([1], to: "state/archive")
+        let id = try await bench.say()
+        let report = await bench.pipeline.archive()
+        #expect((report.stored, report.waiting) == (0, 1))
+        #expect(report.reason?.contains("its queue") == true)
+        #expect(try bench.spool.take(id.text).audioPath != nil)
+        #expect(unlink(bench.folder.path("state/archive")) == 0)
+        #expect(await bench.pipeline.archive().stored == 1)
+        #expect(store.objects.count == 3)
+    }
+
+    /// Each state that a kill between the steps of the queue leaves.
+    @Test(arguments: ["nothing", "manifest", "audio", "all"])
+    func aKilledProgramLeavesNothingThatTheArchiveMisses(_ left: String) async throws {
+        let store = try ObjectServer()
+        store.mood = .away
+        let bench = try ArchiveBench(store)
+        let id = try await bench.say()
+        _ = await bench.pipeline.archive()
+        await bench.pipeline.settled()
+        // The take does not know of it, and what is in the queue is as it was then.
+        let folder = try bench.spool.store().take(id)
+        var manifest = try folder.manifest()
+        manifest.archive?.isQueued = false
+        try folder.save(manifest)
+        let queue = bench.folder.path("state/archive/takes")
+        let own = "\(bench.spool.folder)/takes/\(id.text)/audio.wav"
+        #expect(link("\(queue)/\(id.text)/audio.wav", own) == 0)
+        if left != "all" {
+            #expect(rename("\(queue)/\(id.text)", "\(queue)/.new-\(id.text)") == 0)
+            if left != "manifest" { unlink("\(queue)/.new-\(id.text)/take.json") }
+            if left != "audio" { unlink("\(queue)/.new-\(id.text)/audio.wav") }
+        }
+        store.mood = .kind
+        #expect(await bench.pipeline.archive(isAsked: true).stored == 1)
+        #expect(store.objects.count == 3)
+        let count = store.server.requests.count
+        #expect(await bench.pipeline.archive(isAsked: true).waiting == 0)
+        #expect(store.server.requests.count == count)
+    }
+
+    @Test func halfAnObjectIsNotTakenForTheWhole() async throws {
+        let store = try ObjectServer()
+        store.mood = .full
+        let bench = try ArchiveBench(store)
+        _ = try await bench.say()
+        let reason = await bench.pipeline.archive().reason
+        #expect(reason?.contains("3 of 32044 bytes are there under that name") == true)
     }
 
     @Test(arguments: [

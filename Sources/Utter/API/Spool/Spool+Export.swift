@@ -99,6 +99,7 @@ extension Spool {
             return (
                 audio.journal(byteCount: audio.byteCount), AudioCodec(fileName: name) ?? .wav,
                 audio.damageReport
+                    ?? (audio.hasEnd ? nil : "the end of its audio is missing")
             )
         } catch {
             guard error.code == EKEYREJECTED || error.code == EKEYREVOKED else { throw error }

@@ -6,7 +6,8 @@ public import TakeStore
 extension Spool {
     /// Removes a take, at once for every process that looks.
     ///
-    /// For a day it can be brought back, unless it is removed for good or the disk is short.
+    /// For a day it can be brought back, unless it is removed for good or the disk is short: then the
+    /// archive does not get it any more, either.
     ///
     /// - Returns: whether it can be brought back.
     /// - Throws: `TakeStoreError` when there is no such take, another process holds it, or the disk
@@ -16,6 +17,7 @@ extension Spool {
         let store = try store()
         // What is removed from a full disk is removed for its room.
         guard forGood || removesForGood else { return try store.setAside(try store.take(id)) }
+        try queue.existing()?.dequeue(id)
         if forGood, store.removed.contains(where: { $0.id == id }) {
             store.destroyRemoved { $0.id == id }
         } else {

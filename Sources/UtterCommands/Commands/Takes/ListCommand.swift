@@ -76,19 +76,15 @@ struct ListCommand: ParsableCommand {
             try StandardOutput.show(text)
             if !json { Self.tellAge(entries) }
         }
-        if !json { tellArchive(spool) }
+        if !json { Self.tellArchive(spool, entries) }
         guard !dead.isEmpty else { return }
         StandardError.line("recovering \(dead.count) recordings whose program ended")
         try spool.recover(dead)
     }
 
     /// Says how many takes the archive has not got yet, and why not.
-    private func tellArchive(_ spool: Spool) {
-        // A queue that cannot be read is told by what fills it.
-        guard let waiting = try? spool.queue.takes(), !waiting.isEmpty else { return }
-        var report = ArchiveReport()
-        report.waiting = waiting.count
-        report.reason = waiting.lazy.compactMap(\.reason).first
+    private static func tellArchive(_ spool: Spool, _ entries: [TakeEntry]) {
+        let report = ArchiveReport(of: spool, unqueued: entries.count { $0.isUnarchived })
         report.lines.tell()
     }
 

@@ -43,7 +43,8 @@ struct ShowCommand: ParsableCommand {
             text = JSONOutput.text(Report(manifest: manifest, path: take.audioPath), isPretty: true)
         } else {
             let report = TakeReport(
-                manifest, audio: take.audioPath, isQueued: spool.isToBeArchived(take.id),
+                manifest, audio: take.audioPath,
+                isQueued: manifest.isUnarchived || spool.isToBeArchived(take.id),
                 isVerbose: verbose)
             text = report.lines(columns: StandardOutput.columns).joined(separator: "\n")
         }

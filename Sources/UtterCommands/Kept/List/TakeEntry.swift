@@ -80,6 +80,9 @@ struct TakeEntry: Encodable {
 
     var isKept: Bool { take?.state == .kept }
 
+    /// Whether it is in no queue of the archive, which is to get it.
+    var isUnarchived: Bool { take?.known?.isUnarchived ?? false }
+
     /// Whether it is a take that has no answer yet.
     var isWaiting: Bool { take?.isWaiting ?? false }
 
@@ -97,7 +100,8 @@ struct TakeEntry: Encodable {
         process = take.isAbandoned ? nil : manifest.holder
         mayBeDelivered = take.mayBeDelivered ? true : nil
         archive = manifest.archive?.place
-        isQueued = manifest.archive.flatMap { _ in spool.isToBeArchived(take.id) ? true : nil }
+        let isToCome = manifest.isUnarchived || spool.isToBeArchived(take.id)
+        isQueued = archive != nil && isToCome ? true : nil
         tooOld = maxAge.map { isKept && take.waited >= $0 } == true ? true : nil
     }
 
