@@ -16,7 +16,7 @@ internal import LinuxPlatform
     /// in one turn.
     private var changed: [Int32] = []
     private var ready: [(number: Int32, events: ReadySet.Events)] = []
-    private var wakeup: Int32?
+    private let wakeup: Int32
     private var isWoken = false
     /// When libcurl wants its turn whatever is ready.
     private(set) var timer: ContinuousClock.Instant?
@@ -26,13 +26,15 @@ internal import LinuxPlatform
     /// With idle ones.
     private static let connectionLimit = 16
 
-    init() throws(CurlRefusal) {
+    /// Also waits for the edges of `wakeup`, the descriptor of a `Wakeup`.
+    init(wokenBy wakeup: Int32) throws(CurlRefusal) {
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else { throw .noMemory }
         guard let multi = unsafe curl_multi_init() else {
             curl_global_cleanup()
             throw .noMemory
         }
         unsafe self.multi = multi
+        self.wakeup = wakeup
         do throws(SystemError) {
             sockets = try ReadySet()
         } catch {
@@ -43,6 +45,7 @@ internal import LinuxPlatform
         // A connection that breaks harms the one take that it carries.
         try set(CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
         try set(CURLMOPT_MAXCONNECTS, Self.connectionLimit)
+        sockets.watch(wakeup, for: .input | .edge)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         try check(unsafe utter_multi_listen(multi, socketChanged, timerChanged, context))
     }
@@ -122,12 +125,7 @@ internal import LinuxPlatform
         }
     }
 
-    /// Of a `Wakeup`; the edge of its signal is noted once.
-    func watch(_ wakeup: Int32) {
-        self.wakeup = wakeup
-        sockets.watch(wakeup, for: .input | .edge)
-    }
-
+    /// Whether there was a signal since the last call.
     func takeWakeup() -> Bool {
         defer { isWoken = false }
         return isWoken

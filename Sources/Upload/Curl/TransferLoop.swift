@@ -25,9 +25,7 @@ final class TransferLoop: Transport {
 
     init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
         let wakeup = if let wakeup { wakeup } else { try Wakeup() }
-        loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) {
-            TransferWorker(marks: wakeup.marks)
-        }
+        loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) { TransferWorker(wokenBy: wakeup) }
     }
 
     func start(
@@ -71,10 +69,10 @@ struct TransferWorker: Worker {
 
     static let isPolling = true
 
-    /// The marks are those of bodies that have grown.
-    init(marks: Marks = Marks()) {
+    /// Its marks are those of bodies that have grown.
+    init(wokenBy wakeup: Wakeup) {
         do throws(CurlRefusal) {
-            table = try TransferTable(marks: marks)
+            table = try TransferTable(wokenBy: wakeup)
             refusal = .cancelled
         } catch {
             table = nil
@@ -93,9 +91,7 @@ struct TransferWorker: Worker {
 
     mutating func wait(for wakeup: Wakeup, _ pause: WorkerPause) {
         guard let table else { return wakeup.wait(pause) }
-        let isWoken = table.wait(for: wakeup.descriptor, milliseconds: pause.milliseconds)
-        // The table waits for the edge: there is nothing to read.
-        if isWoken { wakeup.takeBack() }
+        if table.wait(milliseconds: pause.milliseconds) { wakeup.takeBack() }
     }
 
     mutating func end() { table?.cancelEverything() }

@@ -25,10 +25,10 @@ final class TransferTable {
     /// Turns of libcurl, for tests.
     var actCount: Int { multi.actCount }
 
-    /// The marks are those of bodies that have grown.
-    init(marks: Marks) throws(CurlRefusal) {
-        multi = try CurlMulti()
-        self.marks = marks
+    /// The wake-up's marks are those of bodies that have grown.
+    init(wokenBy wakeup: Wakeup) throws(CurlRefusal) {
+        multi = try CurlMulti(wokenBy: wakeup.descriptor)
+        marks = wakeup.marks
     }
 
     func obey(_ command: TransferCommand) {
@@ -111,11 +111,10 @@ final class TransferTable {
         if transfer.awaitsPause { multi.send(on: socket) }
     }
 
-    /// Waits for any connection, for `descriptor` or for the time; -1 is for ever.
+    /// Waits for any connection, for the wake-up or for the time; -1 is for ever.
     ///
-    /// - Returns: whether `descriptor` was signalled.
-    func wait(for descriptor: Int32, milliseconds: Int32) -> Bool {
-        multi.watch(descriptor)
+    /// - Returns: whether the wake-up was signalled, of which there is nothing to read.
+    func wait(milliseconds: Int32) -> Bool {
         multi.wait(milliseconds: milliseconds)
         return multi.takeWakeup()
     }

@@ -20,7 +20,7 @@ import Testing
         init(_ count: Int, to url: String) throws {
             let wakeup = try Wakeup()
             self.wakeup = wakeup
-            table = try TransferTable(marks: wakeup.marks)
+            table = try TransferTable(wokenBy: wakeup)
             bodies = (0..<count).map { _ in GrowingBytes() }
             marks = (0..<count).map { _ in Mark(in: wakeup.marks) }
             recorders = (0..<count).map { _ in TransferRecorder() }
@@ -45,7 +45,7 @@ import Testing
                 marks[index].set()
             }
             wakeup.signal()
-            if table.wait(for: wakeup.descriptor, milliseconds: -1) { wakeup.takeBack() }
+            if table.wait(milliseconds: -1) { wakeup.takeBack() }
             _ = table.turn()
         }
 
@@ -55,7 +55,7 @@ import Testing
             while ContinuousClock.now < limit {
                 let acts = table.actCount
                 _ = table.turn()
-                _ = table.wait(for: wakeup.descriptor, milliseconds: 10)
+                _ = table.wait(milliseconds: 10)
                 let sent = recorders.map { $0.record.look { $0.sentByteCount } }
                 if acts == table.actCount, sent.allSatisfy({ $0 == byteCount }) { return true }
             }

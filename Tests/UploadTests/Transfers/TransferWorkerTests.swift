@@ -12,7 +12,7 @@ import Testing
         let isSignalled = Observed(false)
         let ends = Observed(0)
         let waiting = try NamedThread(name: "transfer") {
-            var worker = TransferWorker()
+            var worker = TransferWorker(wokenBy: wakeup)
             let pause = worker.turn(isLast: false)
             guard pause == .untilWoken else { return }
             isWaiting.open()
