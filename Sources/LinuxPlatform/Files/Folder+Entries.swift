@@ -72,20 +72,21 @@ extension Folder {
         try sync()
     }
 
-    /// Gives a file of another folder a second name here, or copies it where that cannot be; durable
-    /// after `sync`.
+    /// Gives a file of another folder a second name here, or copies it where that cannot be, or is not
+    /// wanted; durable after `sync`.
     ///
     /// A copy is called `temporary` until it is whole.
     ///
     /// - Throws: `SystemError`; `EEXIST` when there is such a file.
     package func adopt(
-        _ name: String, of other: Folder, copyingAs temporary: String
+        _ name: String, of other: Folder, copyingAs temporary: String, copies: Bool
     ) throws(SystemError) {
-        guard unsafe linkat(other.descriptor.number, name, descriptor.number, name, 0) != 0 else {
-            return
+        if !copies {
+            let number = other.descriptor.number
+            if unsafe linkat(number, name, descriptor.number, name, 0) == 0 { return }
+            let error = SystemError.last("link \(path)/\(name)")
+            guard [EXDEV, EPERM, EMLINK, EOPNOTSUPP].contains(error.code) else { throw error }
         }
-        let error = SystemError.last("link \(path)/\(name)")
-        guard [EXDEV, EPERM, EMLINK, EOPNOTSUPP].contains(error.code) else { throw error }
         let old = try other.openFile(name)
         try removeFile(temporary)
         let new = try createFile(temporary)
@@ -106,14 +107,6 @@ extension Folder {
             unsafe pread(file, &bytes, bytes.count, off_t(offset))
         }
         return Array(bytes.prefix(count))
-    }
-
-    /// How many names a file has; nil for a missing one.
-    package func nameCount(of name: String) -> Int? {
-        var status = stat()
-        guard unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-        else { return nil }
-        return Int(status.st_nlink)
     }
 
     package func touch() throws(SystemError) {

@@ -62,6 +62,8 @@ final class Upload: Sendable {
     }
 
     let name: String
+    /// Held while the manifest is written: two that write it have one temporary file.
+    let saving = Mutex(())
     private let file: any JournalFile
     private let state: Mutex<State>
 

@@ -189,9 +189,14 @@ final class UploadShelf: Sendable {
     private func change(
         _ upload: Upload, _ change: (inout UploadManifest) -> Void
     ) async throws(Refusal) {
-        guard let manifest = upload.change(change) else { throw .noUpload }
+        guard upload.change(change) != nil else { throw .noUpload }
         do {
-            try await onDisk { [folder] in try Self.save(manifest, of: upload.name, in: folder) }
+            try await onDisk { [folder] in
+                // A request and the recogniser may change it at once: the last one writes the newest.
+                try upload.saving.withLock { _ in
+                    try Self.save(upload.manifest, of: upload.name, in: folder)
+                }
+            }
         } catch {
             throw .cannotStore(error)
         }

@@ -146,9 +146,12 @@ extension TakeFolder {
     fileprivate func adoptAudio(
         of other: TakeFolder, fileName: String
     ) throws(SystemError) {
-        // Half a copy must not be taken for the audio.
         try folder.adopt(
-            fileName, of: other.folder, copyingAs: Self.answerName + Self.newSuffix)
+            fileName, of: other.folder,
+            // Half a copy must not be taken for the audio.
+            copyingAs: Self.answerName + Self.newSuffix,
+            // The key in the first is destroyed with it.
+            copies: fileName.hasSuffix(Self.encryptedSuffix))
         try folder.sync()
     }
 

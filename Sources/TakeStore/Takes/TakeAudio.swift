@@ -184,12 +184,9 @@ extension TakeFolder {
 
     /// Overwrites the key in an encrypted file, without which the audio is noise.
     ///
-    /// Blocks on the disk. A file system that keeps what was overwritten keeps the key too. A file that
-    /// the archive's queue still has keeps its key for as long.
+    /// Blocks on the disk. A file system that keeps what was overwritten keeps the key too.
     func destroyKey(in fileName: String) throws(SystemError) {
-        guard fileName.contains(Self.encryptedSuffix),
-            folder.nameCount(of: fileName) ?? 1 == 1
-        else { return }
+        guard fileName.contains(Self.encryptedSuffix) else { return }
         try folder.overwriteFile(fileName, with: .random(EncryptedFileHeader.byteCount))
     }
 }

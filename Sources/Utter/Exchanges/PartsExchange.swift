@@ -321,31 +321,16 @@ struct PartsExchange: Exchange {
             pace.note(table.parts[part].range.count, in: reply.result.timings.end)
             engines[ended.index].noteProgress()
             standstills = 0
-        case (.look, .next(let values)?): return compare(values)
-        case (.look, .unusable?): return isAnother()
+        case (.look, .next(let values)?):
+            let isSent = takenCount > 0 || delivery.hasOwnName
+            return recording.failure(of: values, isSent: isSent).map { .failed($0) } ?? .answered
+        case (.look, .unusable?): return .failed(.anotherObject())
         default:
             let step = plan.step(of: lane.job)?.name ?? ""
             let reason = "its answer to '\(step)' lacks what the profile captures"
             return giveUp(.responseUnusable(reason: reason), lane)
         }
         return ended.index < laneCount ? goOn : .idle
-    }
-
-    /// Whether what is there is this recording: named, or sent before, or under a name of its own.
-    private func compare(_ values: [String: String]) -> ExchangeStep {
-        let isOurs =
-            values["take"].map { $0 == TakeMark.text } ?? (takenCount > 0 || delivery.hasOwnName)
-        let isSame = values["digest"].map { $0 == recording.digest ?? $0 } ?? true
-        if isOurs, isSame, let size = values["size"], size != "\(recording.byteCount)" {
-            return isAnother("\(size) of \(recording.byteCount) bytes are there under that name")
-        }
-        return isOurs && isSame ? .answered : isAnother()
-    }
-
-    private func isAnother(
-        _ message: String = "another object of that name is there"
-    ) -> ExchangeStep {
-        .failed(.refused(status: 412, message: message, advice: nil))
     }
 
     /// Goes on after an answer that moves nothing, but not for ever.

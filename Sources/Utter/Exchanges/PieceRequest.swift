@@ -74,3 +74,25 @@ extension JobStep {
         return (url, request(fields, by: values, for: .piece(piece)))
     }
 }
+
+extension RecordingExtent {
+    /// Why what a store has is not this recording, by what it says; nil when it is.
+    ///
+    /// Without a take's name there it must have been sent, or be the only one with that URL.
+    func failure(of values: [String: String], isSent: Bool) -> TakeFailure? {
+        let isOurs = values["take"].map { $0 == TakeMark.text } ?? isSent
+        guard isOurs, values["digest"].map({ $0 == digest ?? $0 }) ?? true else {
+            return .anotherObject()
+        }
+        guard let size = values["size"], size != "\(byteCount)" else { return nil }
+        return .anotherObject("\(size) of \(byteCount) bytes are there under that name")
+    }
+}
+
+extension TakeFailure {
+    static func anotherObject(
+        _ message: String = "another object of that name is there"
+    ) -> TakeFailure {
+        .refused(status: 412, message: message, advice: nil)
+    }
+}
