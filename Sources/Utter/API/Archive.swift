@@ -16,7 +16,10 @@ internal import TakeStore
 /// `{ext}` for `wav` or what the audio is, `txt`, and `json`. Nothing waits for the archive: what it is
 /// to get lies in a queue on the disk until it has it, whatever becomes of the take.
 public struct Archive: Sendable {
-    private let delivery: DeliveryPlan
+    /// Nil for one that cannot be used now: what it is to get waits.
+    private let delivery: DeliveryPlan?
+    /// As a person has said it, while it cannot be used.
+    let unusablePlace: String?
     /// Whether takes that are encrypted on the disk are stored in the clear; otherwise they are stored
     /// as they lie there, and their text and what is known of them under the same key.
     public var decrypts = false
@@ -26,7 +29,7 @@ public struct Archive: Sendable {
     ///
     /// - Throws: `ServiceError.invalidURL` unless its URL has `{id}`, and ends in `.{ext}`.
     public init(_ delivery: DeliveryPlan) throws(ServiceError) {
-        self.delivery = delivery
+        (self.delivery, unusablePlace) = (delivery, nil)
         let text = Self.plain(delivery.service.url.text)
         guard text.contains("{id}"), text.prefix(while: { $0 != "?" }).hasSuffix(".{ext}") else {
             throw .invalidURL(
@@ -35,9 +38,12 @@ public struct Archive: Sendable {
         }
     }
 
+    /// Names one that cannot be used now, so that what is answered meanwhile waits for it.
+    package init(unusableAt place: String) { (delivery, unusablePlace) = (nil, place) }
+
     /// Whether its secrets can be had again when the queue is sent: none was typed.
     package var secretsCanBeAsked: Bool {
-        delivery.service.credentials.allSatisfy { $0.source != .given }
+        delivery?.service.credentials.allSatisfy { $0.source != .given } ?? true
     }
 
     /// With its marks as a person writes them.
@@ -58,11 +64,11 @@ public struct Archive: Sendable {
             words: manifest.delivery?.profile?.words.filter { ProfileWord.usual.contains($0.key) })
     }
 
-    /// How the first object of a take is delivered.
+    /// How the first object of a take is delivered; nil while the archive cannot be used.
     func plan(
         for manifest: TakeManifest, _ contents: ArchivedContents
-    ) throws(ServiceError) -> DeliveryPlan {
-        var plan = delivery
+    ) throws(ServiceError) -> DeliveryPlan? {
+        guard var plan = delivery else { return nil }
         let marks = [
             ("{date}", String(manifest.created.prefix(10))), ("{id}", manifest.id.text),
             ("{ext}", contents.suffixes[0]),
@@ -80,7 +86,7 @@ extension TakeManifest {
     func queued(for archive: Archive) -> TakeManifest? {
         guard let contents = archive.contents(of: self),
             // What cannot be a place is refused before: a day and a take's name change nothing of that.
-            let plan = try? archive.plan(for: self, contents)
+            let plan = try? archive.plan(for: self, contents) ?? nil
         else { return nil }
         var entry = TakeManifest(
             id: id, created: Date(), audio: audio, format: format, source: "",

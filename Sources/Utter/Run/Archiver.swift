@@ -26,6 +26,8 @@ final class Archiver: Sendable {
         var task: Task<Void, Never>?
         /// Of the task that ended last, until it is asked for.
         var report: ArchiveReport?
+        /// Takes that found no place in the queue when that was tried last.
+        var unqueued = ArchiveReport()
         /// There is more to do than the task may have seen.
         var isWanted = false
         var isOver = false
@@ -42,7 +44,7 @@ final class Archiver: Sendable {
 
     /// What a take remembers that the archive is to get; nil when that cannot be.
     func note(for manifest: TakeManifest) -> ArchiveNote? {
-        manifest.queued(for: archive).map { ArchiveNote(place: $0.url) }
+        (archive.unusablePlace ?? manifest.queued(for: archive)?.url).map { ArchiveNote(place: $0) }
     }
 
     /// Puts a take into the queue, with its lock held; blocks on the disk.
@@ -67,10 +69,8 @@ final class Archiver: Sendable {
     /// Remembers why a take waits outside of the queue.
     private func fail(_ reason: String) -> Bool {
         state.withLock { state in
-            var report = state.report ?? ArchiveReport()
-            report.waiting += 1
-            report.reason = report.reason ?? reason
-            state.report = report
+            state.unqueued.waiting += 1
+            state.unqueued.reason = state.unqueued.reason ?? reason
         }
         return false
     }
@@ -79,17 +79,24 @@ final class Archiver: Sendable {
     /// died before it noted that; blocks on the disk.
     ///
     /// Only takes that have their audio can be among them.
-    func adopt() {
+    ///
+    /// - Returns: how many are still outside of the queue, and why.
+    func adopt() -> ArchiveReport {
+        state.withLock { $0.unqueued = ArchiveReport() }
         // What cannot be looked at is left for the next time, here and below.
-        guard let store = try? spool.existing(), let ids = try? store.ids() else { return }
-        for id in ids where store.audioByteCount(of: id) != nil { enqueue(id, of: store) }
+        if let store = try? spool.existing(), let ids = try? store.ids() {
+            for id in ids where store.audioByteCount(of: id) != nil { enqueue(id, of: store) }
+        }
+        return state.withLock { $0.unqueued }
     }
 
     func enqueue(_ id: TakeID, of store: TakeStore) {
         // As above.
         guard let folder = try? store.take(id), let known = try? folder.manifest(),
-            known.isUnarchived, !known.isLocked, (try? folder.lock()) == true  // As above.
+            known.isUnarchived
         else { return }
+        guard !known.isLocked, (try? folder.lock()) == true  // As above.
+        else { return _ = fail("another utter has it, or its key is missing") }
         defer { folder.unlock() }
         // It may have changed before it was locked.
         guard var manifest = try? folder.manifest(), manifest.isUnarchived,
@@ -144,10 +151,8 @@ final class Archiver: Sendable {
                 task.cancel()
             }
         }
-        return takeReport()
+        return state.withLock { $0.report.take() }
     }
-
-    func takeReport() -> ArchiveReport? { state.withLock { $0.report.take() } }
 
     func shutDown() {
         state.withLock { state in
@@ -169,8 +174,11 @@ extension Pipeline {
     public func archive(isAsked: Bool = false) async -> ArchiveReport {
         // What was answered so far is in the queue then.
         await settled()
-        _ = await archiver?.rest()
-        return await storeQueue(isAsked: isAsked)
+        let before = await archiver?.rest()
+        if let before, !isAsked { return before }
+        var report = await storeQueue(isAsked: isAsked)
+        report.stored += before?.stored ?? 0
+        return report
     }
 
     /// Waits for what is being stored since takes of this pipeline were answered; nil when nothing was.
@@ -183,8 +191,7 @@ extension Pipeline {
     func storeQueue(isAsked: Bool = false) async -> ArchiveReport {
         var report = ArchiveReport()
         guard let queue = spool?.queue else { return report }
-        await onDisk { [archiver] in archiver?.adopt() }
-        let unqueued = archiver?.takeReport()
+        let unqueued = await onDisk { [archiver] in archiver?.adopt() }
         var failed: Set<TakeID> = []
         while !Task.isCancelled {
             // A queue that cannot be read is told by those that wait.

@@ -264,21 +264,25 @@ final class ManifestWriter: Sendable {
             // No transfer follows any more.
             if isSettledOnDisk { folder.forgetNotedTransfers() }
             journal.finish()
-            enqueue()
+            let isForArchive = enqueue()
             isEnded.store(true, ordering: .relaxed)
             unlockOnceSettled()
+            // What has found no place in the queue is tried once more there, and told.
+            if isForArchive { archiver?.begin() }
         }
     }
 
     /// Puts an answered take into the queue of the archive, before its audio may go; on the sync
     /// thread.
-    private func enqueue() {
+    ///
+    /// - Returns: whether it is to go there.
+    private func enqueue() -> Bool {
         let manifest = present.withLock { $0.manifest }
-        guard manifest.isUnarchived, journal.isSettled, isSettledOnDisk,
-            let archiver, archiver.enqueue(manifest, of: folder)
-        else { return }
-        save { $0.archive?.isQueued = true }
-        archiver.begin()
+        guard manifest.isUnarchived, let archiver else { return false }
+        if journal.isSettled, isSettledOnDisk, archiver.enqueue(manifest, of: folder) {
+            save { $0.archive?.isQueued = true }
+        }
+        return true
     }
 
     /// Unlocks an ended take for other processes, once the disk holds all of it; on the sync

@@ -13,13 +13,13 @@ package enum Launch {
     /// A line on a pipe ends a recording if `readsPipe`. The settings say where the texts of a voice go,
     /// if `isVoice`, and standard output has texts when no place is named, if `printsUnasked`. The key
     /// of `encryption` is read first, and the disk looked at, unless a microphone is opened: then both
-    /// wait for that.
+    /// wait for that. An archive that cannot be used holds up nothing, if `needsNoArchive`.
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
         output: OutputOptions, keep: KeepOptions, encryption: KeySource = .environment,
         readsPipe: Bool, isVoice: Bool = false, printsUnasked: Bool = true,
-        opensMicrophone: Bool = false,
+        opensMicrophone: Bool = false, needsNoArchive: Bool = false,
         _ body: (TakeSession) async throws -> ExitStatus
     ) async throws {
         var output = output
@@ -43,7 +43,8 @@ package enum Launch {
             }
             let spool = Spool(
                 at: Environment.stateFolder, key: encrypts ? readKey : nil, limits: limits,
-                retention: retention, archive: keep.noKeep ? nil : try KnownSettings.archive())
+                retention: retention,
+                archive: keep.noKeep ? nil : try KnownSettings.archive(isOptional: needsNoArchive))
             session = TakeSession(
                 pipeline: try Pipeline(
                     spool: keep.noKeep ? nil : spool, secrets: SecretAsker(signals).answer),

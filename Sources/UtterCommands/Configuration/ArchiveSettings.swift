@@ -3,14 +3,26 @@
 internal import ArgumentParser
 internal import Utter
 internal import UtterControl
+internal import UtterTerminal
 
 extension KnownSettings {
     /// Where answered takes are stored; nil is nowhere.
     ///
     /// The place is said as `--to` says one: `s3://BUCKET/KEY`, or a URL that takes files by PUT; the
-    /// service is another one's profile or table of settings.
-    static func archive() throws(CommandFailure) -> Archive? {
+    /// service is another one's profile or table of settings. One that cannot be used is said, if it
+    /// `isOptional`, and what is answered waits for it.
+    static func archive(isOptional: Bool = false) throws(CommandFailure) -> Archive? {
         guard let place = try archivePlace.value() else { return nil }
+        do throws(CommandFailure) {
+            return try archive(at: place)
+        } catch {
+            guard isOptional else { throw error }
+            StandardError.line("warning: \(error.message)")
+            return Archive(unusableAt: place)
+        }
+    }
+
+    private static func archive(at place: String) throws(CommandFailure) -> Archive {
         let isStore = place.lowercased().hasPrefix("s3:")
         let service = try archiveService.value() ?? (isStore ? "s3" : "webdav")
         do {
@@ -18,7 +30,7 @@ extension KnownSettings {
             var archive = try Archive(try options.trialPlan())
             guard archive.secretsCanBeAsked else {
                 throw CommandFailure(
-                    "archive.to: a secret in a URL would be on the disk",
+                    "a secret in a URL would be on the disk",
                     hint: "write {token} there, and name its source in the table of a service",
                     status: .configuration)
             }

@@ -197,7 +197,7 @@ enum KeptTakes {
         keep.keepAudio = options.keepAudio
         try await Launch.takes(
             output: options.output, keep: keep, encryption: options.encryption.source,
-            readsPipe: false, body)
+            readsPipe: false, needsNoArchive: true, body)
     }
 
     /// Finds a take that can be sent with the key that there is.

@@ -90,6 +90,22 @@ import Testing
         }
     }
 
+    @Test func anArchiveThatCannotBeUsedHoldsUpNoKeptTake() async throws {
+        let own = try Person()
+        let wrong = ["UTTER_ARCHIVE": "s3://voices/{id}.{ext}"]
+        _ = try await own.bench.keep(.goForward)
+        let result = try await own.bench.start(
+            ["retry", "--to", own.service.url(), "last"], variables: wrong
+        ).result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.outputText == "well said\n")
+        #expect(result.errorText.contains("utter: warning: archive.to: "))
+        #expect(try await own.bench.run("list").errorText.contains("still to get 1 take"))
+        // It gets the take once it can be used.
+        #expect(try await own.bench.run("flush").status == .exited(0))
+        #expect(own.objects.objects.count == 3)
+    }
+
     @Test func nothingIsArchivedThatIsNotKept() async throws {
         let own = try Person()
         let result = try await own.bench.run("send", "--no-keep", Clip.goForward.path)
