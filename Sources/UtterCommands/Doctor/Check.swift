@@ -127,7 +127,7 @@ struct StateCheck: Check {
             _ = try KnownSettings.archive()
             let spool = Spool(at: folder)
             // As above.
-            let unqueued = (try? spool.takes().count { $0.known?.isUnarchived == true }) ?? 0
+            let unqueued = (try? spool.takes().count(where: spool.isUnqueued)) ?? 0
             let report = ArchiveReport(of: spool, unqueued: unqueued)
             if let line = report.waitingLine {
                 findings.append(.warning(line, hint: ArchiveReport.hint))

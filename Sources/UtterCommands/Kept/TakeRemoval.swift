@@ -52,7 +52,7 @@ struct TakeRemoval {
         switch (entry.isQueued ?? false, isForGood) {
         case (false, _): StandardError.line("the archive keeps its copy: \(archive)")
         case (true, true): StandardError.line("the archive does not get it any more: \(archive)")
-        case (true, false) where entry.take?.known?.isUnarchived == true: break
+        case (true, false) where entry.take.map(spool.isUnqueued) == true: break
         case (true, false): StandardError.line("the archive still gets its copy: \(archive)")
         }
     }

@@ -56,8 +56,17 @@ public final class Spool: Sendable {
         }
     }
 
-    /// Whether a take waits in the queue of the archive; blocks on the disk.
-    package func isToBeArchived(_ id: TakeID) -> Bool {
+    /// Whether the archive is still to get a take, in its queue or not yet; blocks on the disk.
+    package func isToBeArchived(_ take: KeptTake) -> Bool { isUnqueued(take) || isQueued(take.id) }
+
+    /// Whether the archive is to get a take that is in no queue yet.
+    ///
+    /// Its audio stays for as long: where that is gone, a killed program has not noted the queue.
+    package func isUnqueued(_ take: KeptTake) -> Bool {
+        take.known?.isUnarchived == true && take.audioPath != nil && !isQueued(take.id)
+    }
+
+    private func isQueued(_ id: TakeID) -> Bool {
         // One that cannot be looked at is not there, as far as can be said.
         (try? queue.existing())?.hasTake(id) ?? false
     }

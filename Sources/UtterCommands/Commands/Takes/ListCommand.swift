@@ -84,7 +84,8 @@ struct ListCommand: ParsableCommand {
 
     /// Says how many takes the archive has not got yet, and why not.
     private static func tellArchive(_ spool: Spool, _ entries: [TakeEntry]) {
-        let report = ArchiveReport(of: spool, unqueued: entries.count { $0.isUnarchived })
+        let report = ArchiveReport(
+            of: spool, unqueued: entries.count { $0.take.map(spool.isUnqueued) ?? false })
         report.lines.tell()
     }
 

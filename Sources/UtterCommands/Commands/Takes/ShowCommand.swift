@@ -44,7 +44,7 @@ struct ShowCommand: ParsableCommand {
         } else {
             let report = TakeReport(
                 manifest, audio: take.audioPath,
-                isQueued: manifest.isUnarchived || spool.isToBeArchived(take.id),
+                isQueued: spool.isToBeArchived(take),
                 isVerbose: verbose)
             text = report.lines(columns: StandardOutput.columns).joined(separator: "\n")
         }

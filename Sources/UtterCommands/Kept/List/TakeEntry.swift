@@ -80,9 +80,6 @@ struct TakeEntry: Encodable {
 
     var isKept: Bool { take?.state == .kept }
 
-    /// Whether it is in no queue of the archive, which is to get it.
-    var isUnarchived: Bool { take?.known?.isUnarchived ?? false }
-
     /// Whether it is a take that has no answer yet.
     var isWaiting: Bool { take?.isWaiting ?? false }
 
@@ -100,8 +97,7 @@ struct TakeEntry: Encodable {
         process = take.isAbandoned ? nil : manifest.holder
         mayBeDelivered = take.mayBeDelivered ? true : nil
         archive = manifest.archive?.place
-        let isToCome = manifest.isUnarchived || spool.isToBeArchived(take.id)
-        isQueued = archive != nil && isToCome ? true : nil
+        isQueued = archive != nil && spool.isToBeArchived(take) ? true : nil
         tooOld = maxAge.map { isKept && take.waited >= $0 } == true ? true : nil
     }
 
