@@ -141,7 +141,7 @@ extension TakeStore {
         released.withLock { noted.released.union($0) }
     }
 
-    package func audioByteCount(of id: TakeID) -> Int? {
+    func audioByteCount(of id: TakeID) -> Int? {
         TakeFolder.audioByteCount(in: takes, id.text)
     }
 }

@@ -56,9 +56,12 @@ extension TakeManifest {
             let index = contents.index(of: record.url), index + 1 < contents.suffixes.count
         else { return false }
         let (old, new) = (contents.suffixes[index], contents.suffixes[index + 1])
-        let mark = record.url.firstIndex(of: "?") ?? record.url.endIndex
-        record.url = record.url[..<mark].dropLast(old.count) + new + record.url[mark...]
-        redirect(to: String(url.dropLast(old.count)) + new, by: record)
+        func renamed(_ url: String) -> String {
+            let mark = url.firstIndex(of: "?") ?? url.endIndex
+            return url[..<mark].dropLast(old.count) + new + url[mark...]
+        }
+        record.url = renamed(record.url)
+        redirect(to: renamed(url), by: record)
         (progress, taken, failures, isHeld) = (nil, nil, nil, nil)
         keep(reason: nil)
         return true
@@ -68,6 +71,12 @@ extension TakeManifest {
 /// The second store: what the archive is still to get.
 extension TakeStore {
     package func hasTake(_ id: TakeID) -> Bool { takes.hasOwnFolder(id.text) }
+
+    /// The takes that have audio, as far as the note of them knows; nearly free for the others.
+    package func idsWithAudio() throws(TakeStoreError) -> [TakeID] {
+        let noted = noted
+        return try ids().filter { noted.mayHaveAudio($0.text) && audioByteCount(of: $0) != nil }
+    }
 
     /// Whether one more take fits into the queue; looks at each that is there.
     package func hasRoom(by limits: SpoolLimits) throws(TakeStoreError) -> Bool {

@@ -84,8 +84,8 @@ final class Archiver: Sendable {
     func adopt() -> ArchiveReport {
         state.withLock { $0.unqueued = ArchiveReport() }
         // What cannot be looked at is left for the next time, here and below.
-        if let store = try? spool.existing(), let ids = try? store.ids() {
-            for id in ids where store.audioByteCount(of: id) != nil { enqueue(id, of: store) }
+        if let store = try? spool.existing(), let ids = try? store.idsWithAudio() {
+            for id in ids { enqueue(id, of: store) }
         }
         return state.withLock { $0.unqueued }
     }
@@ -123,7 +123,8 @@ final class Archiver: Sendable {
     /// Whether there is more to do; the task ends when there is not.
     private func takeWish() -> Pipeline? {
         state.withLock { state in
-            guard state.isWanted, !state.isOver else {
+            // A wish that comes to a cancelled task is for the next one.
+            guard state.isWanted, !state.isOver, !Task.isCancelled else {
                 state.task = nil
                 return nil
             }
