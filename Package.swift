@@ -166,8 +166,8 @@ let package = Package(
         .executableTarget(
             name: "UtterEndpointCLI",
             dependencies: [
-                "Utter", "UtterCommands", "Cassettes", "LinuxPlatform", "RecognitionEndpoint",
-                "UtterTerminal",
+                "Utter", "UtterCommands", "Cassettes", "Cryptography", "LinuxPlatform",
+                "RecognitionEndpoint", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/utter-endpoint", swiftSettings: shipped),

@@ -69,6 +69,16 @@ extension AudioCodec: RawRepresentable, CaseIterable, Hashable {
     /// What the form is called.
     public var rawValue: String { name }
 
+    /// The form of which a recording has this type; nil when there is none.
+    package init?(mediaType: String) {
+        let name = String(mediaType.prefix { $0 != ";" })
+        let found = Self.allCases.first { codec in
+            codec.mediaType == mediaType || codec.mediaTypes.contains(name)
+        }
+        guard let found else { return nil }
+        self = found
+    }
+
     /// The form of this name.
     ///
     /// Nil when there is none.

@@ -170,6 +170,20 @@ public final class EncryptionKey: Sendable {
         }
     }
 
+    /// The cipher of a body, whose key is made of this one and a seed.
+    func cipher(seed: [UInt8], encrypts: Bool) throws(EncryptionError) -> AESGCM {
+        guard !isPassphrase else { throw .wrongKey }
+        do throws(SystemError) {
+            var key = HKDF.derive(
+                from: try root(.none), salt: seed, purpose: Array("utter body".utf8),
+                byteCount: AESGCM.keyByteCount)
+            defer { key.clear() }
+            return try AESGCM(key: key.span, encrypts: encrypts)
+        } catch {
+            throw .system(error)
+        }
+    }
+
     private func root(_ derivation: KeyDerivation) throws(SystemError) -> [UInt8] {
         try state.withLock { state throws(SystemError) in try state.root(derivation) }
     }

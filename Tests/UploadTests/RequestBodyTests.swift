@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cryptography
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -40,6 +41,46 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test(arguments: [RequestBody.Transform.none, .base64])
+    func itsEncryptedFormIsThatOfTheWholeBodyHoweverItGrows(
+        _ transform: RequestBody.Transform
+    ) throws {
+        var text = EncryptionKey.makeText()
+        text.removeLast()
+        let key = try EncryptionKey(secret: text)
+        let head = SealedHead(contentType: "multipart/form-data; boundary=x", query: "a=b")
+        let form = try SealedBody(key: key, seed: "one")
+        let all = bytes(44 + 9_000)
+        let whole = body(GrowingBytes(all, isSealed: true), transform).sealed(head, by: form)
+        let wanted = try whole.bytes().bytes
+        #expect(whole.byteCount == wanted.count)
+        #expect(whole.sourceByteCount(at: wanted.count) == 9_000)
+        #expect(try whole.bytes(from: 700, by: 33).bytes == Array(wanted[700...]))
+        var reader = SealedBodyReader(key: key)
+        var plain: [UInt8] = []
+        try reader.read(wanted.span, into: &plain)
+        let (found, isWhole) = (reader.head, reader.isWhole)
+        #expect(found == head && isWhole)
+        #expect(plain == expected(all, transform))
+        // While it grows, what is there is the beginning of that.
+        let source = GrowingBytes()
+        let growing = body(source, transform).sealed(head, by: form)
+        var (piecewise, counted) = ([UInt8](), 0)
+        for start in stride(from: 0, to: all.count, by: 700) {
+            source.append(all[start...].prefix(700))
+            let (piece, last) = try growing.bytes(from: piecewise.count, by: 100)
+            piecewise += piece
+            #expect(last == .nothingYet)
+            #expect(wanted.starts(with: piecewise))
+            let count = growing.sourceByteCount(at: piecewise.count)
+            #expect(count >= counted && count <= max(0, source.byteCount - 44))
+            counted = count
+        }
+        source.seal()
+        piecewise += try growing.bytes(from: piecewise.count, by: 100).bytes
+        #expect(piecewise == wanted)
     }
 
     @Test(arguments: [RequestBody.Transform.none, .base64])

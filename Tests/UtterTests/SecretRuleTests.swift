@@ -219,7 +219,7 @@ import Testing
                 case .header(let name): "\(name):"
                 case .query(let name): "\(name)="
                 case .part(let name): name
-                case .fields, .proxy: "\(credential.place)"
+                case .fields, .proxy, .body: "\(credential.place)"
                 }
             return "\(place) \(credential.form) of \(credential.source)"
         }.joined(separator: ", ")

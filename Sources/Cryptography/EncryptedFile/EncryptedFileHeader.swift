@@ -7,12 +7,16 @@ internal import LinuxPlatform
 /// | offset | size | meaning |
 /// |---|---|---|
 /// | 0 | 8 | `utterenc` |
-/// | 8 | 2 | version, little-endian: 1 |
+/// | 8 | 1 | version: 1 |
+/// | 9 | 1 | 0 for a take's file, 1 for the body of a request |
 /// | 10 | 6 | 0 |
 /// | 16 | 104 | the file's own key, in a box under the person's key, as `Box` says |
 ///
 /// The box belongs to the 16 bytes before it and to the take's name. Frames follow, as
 /// `FrameHeader` and `FrameLayout` say. Overwriting these bytes destroys the audio.
+///
+/// A body has no box, but a seed of 32 bytes and zeros, and its key is made of the person's key and
+/// the seed with HKDF-SHA256. What it holds begins with a head, as `SealedHead` says.
 package enum EncryptedFileHeader {
     package static let byteCount = boxOffset + Box.overhead + AESGCM.keyByteCount
     private static let boxOffset = 16
@@ -24,6 +28,28 @@ package enum EncryptedFileHeader {
     ) throws(SystemError) -> [UInt8] {
         let start = magic + [version] + [UInt8](repeating: 0, count: 7)
         return start + (try key.seal(fileKey, for: start + Array(take.utf8)))
+    }
+
+    private static let seedByteCount = 32
+
+    /// The header of a body.
+    static func bytes(seed: [UInt8]) -> [UInt8] {
+        let start = magic + [version, 1] + [UInt8](repeating: 0, count: 6) + seed
+        return start + [UInt8](repeating: 0, count: byteCount - start.count)
+    }
+
+    /// Reads the header of a body.
+    static func seed(in bytes: [UInt8]) throws(EncryptionError) -> [UInt8] {
+        guard bytes.starts(with: magic) else { throw .damaged }
+        guard bytes[8] == version else { throw .laterVersion(Int(bytes[8])) }
+        let seed = Array(bytes[boxOffset..<boxOffset + seedByteCount])
+        guard bytes == Self.bytes(seed: seed) else { throw .damaged }
+        return seed
+    }
+
+    /// Whether a file that begins so is the body of a request.
+    package static func isOfBody(_ bytes: [UInt8]) -> Bool {
+        bytes.starts(with: magic) && bytes.count > 9 && bytes[9] == 1
     }
 
     static func read(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Cryptography
 import LinuxPlatform
 import RecognitionEndpoint
 import UtterCommands
@@ -49,6 +50,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A file with the token that clients must show.", valueName: "file"))
     var tokenFile: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The key of encrypted bodies, as 'utter key new' makes one.", valueName: "file"),
+        completion: .file())
+    var key: String?
+
     @Option(help: "How many recordings are recognised at once.")
     var maxRecognitions = 2
 
@@ -86,9 +93,10 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError("--max-recognitions must be from 1 to 256.")
         }
         guard maxBody > 0 else { throw ValidationError("--max-body must be above zero.") }
-        guard cassette.isEmpty || grammar == nil && tokenFile == nil && !allowFaults else {
+        let isPlain = grammar == nil && tokenFile == nil && key == nil && !allowFaults
+        guard cassette.isEmpty || isPlain else {
             throw ValidationError(
-                "--cassette excludes --grammar, --token-file and --allow-faults.")
+                "--cassette excludes --grammar, --token-file, --key and --allow-faults.")
         }
     }
 
@@ -99,6 +107,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.host = host
         configuration.port = port
         configuration.bearerToken = try token()
+        configuration.bodyKey = try bodyKey()
         configuration.maximumConcurrentRecognitions = maxRecognitions
         configuration.maximumBodyByteCount = maxBody
         configuration.allowsFaults = allowFaults
@@ -154,6 +163,22 @@ struct ServeCommand: AsyncParsableCommand {
 
     static func url(_ host: String, _ port: Int) -> String {
         "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+
+    private func bodyKey() throws -> EncryptionKey? {
+        guard let key else { return nil }
+        let text = try SecretFile.read(key)
+        // A passphrase would cost its time for each body.
+        guard text.hasPrefix("utter-key-") else {
+            throw CommandFailure(
+                "'\(key)' holds no random key", hint: "make one with: utter key new FILE",
+                status: .configuration)
+        }
+        do throws(KeyError) {
+            return try EncryptionKey(secret: Array(text.utf8))
+        } catch {
+            throw CommandFailure("'\(key)': \(error)", status: .configuration)
+        }
     }
 
     private func token() throws -> BearerToken? {

@@ -2,6 +2,7 @@
 
 internal import AudioCodecs
 internal import AudioCore
+internal import Cryptography
 
 /// What kind of audio a request's body is, as its `Content-Type` says (RFC 9110 §8.3).
 enum AudioMediaType: Sendable, Equatable {
@@ -10,6 +11,8 @@ enum AudioMediaType: Sendable, Equatable {
     case file(AudioCodec)
     /// A form, one of whose parts is a file (RFC 7578).
     case form(boundary: String)
+    /// A body of any type, encrypted.
+    case encrypted
 
     static var names: String {
         let files = AudioCodec.allCases.filter { !$0.mediaTypes.isEmpty }
@@ -26,6 +29,10 @@ enum AudioMediaType: Sendable, Equatable {
     init(parsing value: String?) throws(UnsupportedMediaType) {
         guard let value, !value.isEmpty else {
             throw UnsupportedMediaType(reason: "the request has no Content-Type")
+        }
+        if value == SealedBody.mediaType {
+            self = .encrypted
+            return
         }
         if value.lowercased().hasPrefix("multipart/form-data") {
             guard let boundary = FormPartHead.parameter("boundary", in: value) else {

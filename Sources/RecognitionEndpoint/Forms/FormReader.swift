@@ -177,10 +177,12 @@ final class FormDecoder: AudioDecoder {
     private static func decoder(
         of file: FormPartHead
     ) throws(UndecodableAudio) -> any AudioDecoder {
+        let type: AudioMediaType
         do throws(UnsupportedMediaType) {
-            return try file.mediaType.makeDecoder()
+            type = try file.mediaType
         } catch {
             throw UndecodableAudio(error.reason)
         }
+        return try type.makeDecoder()
     }
 }

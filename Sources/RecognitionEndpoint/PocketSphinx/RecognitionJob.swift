@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Cryptography
 internal import LinuxPlatform
 
 final class RecognitionJob: Sendable {
@@ -8,9 +9,11 @@ final class RecognitionJob: Sendable {
     let events = RecognitionEvents()
 
     private let mediaType: AudioMediaType
+    private let key: EncryptionKey?
 
-    init(_ mediaType: AudioMediaType) throws(SystemError) {
-        self.mediaType = mediaType
+    /// The key is that of encrypted bodies.
+    init(_ mediaType: AudioMediaType, key: EncryptionKey? = nil) throws(SystemError) {
+        (self.mediaType, self.key) = (mediaType, key)
         body = try BodyQueue()
     }
 
@@ -29,7 +32,7 @@ final class RecognitionJob: Sendable {
     private func recognise(
         with recogniser: inout SpeechRecogniser
     ) throws(BodyFailure) -> Recognition {
-        var decoder = try BodyDecoder(mediaType)
+        var decoder = try BodyDecoder(mediaType, key: key)
         var samples: [Int16] = []
         do {
             try recogniser.begin()

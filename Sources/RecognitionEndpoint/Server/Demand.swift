@@ -101,6 +101,9 @@ enum Demand: Sendable, Equatable {
             throw Refusal(
                 415, "\(error.reason); send \(AudioMediaType.names)")
         }
+        guard mediaType != .encrypted || configuration.bodyKey != nil else {
+            throw Refusal(415, "the body is encrypted, and this endpoint has no key")
+        }
         if let length = fields[.contentLength].flatMap(Int.init),
             length > configuration.maximumBodyByteCount
         {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Cryptography
 internal import Glibc
 
 /// What a recognition endpoint listens on, recognises with and allows.
@@ -15,6 +16,9 @@ public struct RecognitionEndpointConfiguration: Sendable {
 
     /// What clients must show, or nil to let every client in.
     package var bearerToken: BearerToken?
+
+    /// With what encrypted bodies were encrypted, or nil to refuse them; a random key.
+    public var bodyKey: EncryptionKey?
 
     /// How many bodies are recognised at once; beyond it, clients are told to come back.
     ///

@@ -42,7 +42,7 @@ struct RecognitionExchange: Sendable {
         case .recognition(let mediaType, let format, let plan, let claim):
             let job: RecognitionJob
             do {
-                job = try RecognitionJob(mediaType)
+                job = try RecognitionJob(mediaType, key: configuration.bodyKey)
             } catch {
                 return try await refuse(Refusal(500, "too many files are open"), writer)
             }

@@ -25,7 +25,8 @@ struct UploadFeed: Sendable {
     @concurrent private func recognise() async -> RecognitionEvents.Event {
         let job: RecognitionJob
         do {
-            job = try RecognitionJob(try AudioMediaType(parsing: upload.manifest.mediaType))
+            job = try RecognitionJob(
+                try AudioMediaType(parsing: upload.manifest.mediaType), key: shelf.bodyKey)
             _ = shelf.makeRoom()
             guard try await pool.begin(job, waitingUpTo: Self.patience) else {
                 return .failed(.noRecogniser)

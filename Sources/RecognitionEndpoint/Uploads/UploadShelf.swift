@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import HTTPTypes
+internal import Cryptography
 internal import LinuxPlatform
 internal import Synchronization
 
@@ -31,6 +32,7 @@ final class UploadShelf: Sendable {
 
     private let folder: Folder
     private let configuration: RecognitionEndpointConfiguration
+    var bodyKey: EncryptionKey? { configuration.bodyKey }
     private let pool: RecogniserPool
     private let ledger: AnswerLedger
     private let state = Mutex(State())

@@ -129,6 +129,7 @@ extension ProfileKey {
         ProfileKey("body.file-field", "the form's field of the audio"),
         ProfileKey("body.file-name", "the audio's file name in the form"),
         ProfileKey("body.template", "JSON, in which {audio} stands for the audio in base64"),
+        ProfileKey("body.key-file", .path, "the key with which the body is encrypted"),
         ProfileKey("formats", .table, "the forms of audio that the service reads, the best first"),
         ProfileKey("limits", .table, "false: none"),
         ProfileKey("limits.seconds", .seconds, "the longest recording"),

@@ -18,6 +18,9 @@ public struct RecognitionService: Sendable, Hashable {
     public var headers: [HeaderField]
     /// They belong to the origin of `url`.
     package var credentials: [Credential]
+    /// The key with which each body that holds the recording is encrypted, with the query and the type
+    /// in it; nil for none. It is a random one, and goes nowhere.
+    public var bodyKey: Credential?
     /// The type of the recording instead of its format's own, or nil; of a JSON body, the type of
     /// the body.
     public var contentType: String?
@@ -92,9 +95,10 @@ public struct RecognitionService: Sendable, Hashable {
 
     /// Adds a credential; one at the same place goes.
     public mutating func add(_ credential: Credential) {
-        guard credential.place != .proxy else {
-            connection.proxyLogin = credential
-            return
+        switch credential.place {
+        case .proxy: return connection.proxyLogin = credential
+        case .body: return bodyKey = credential
+        case .header, .query, .part, .fields: break
         }
         credentials.removeAll { $0.place.isSame(as: credential.place) }
         if case .query(let name) = credential.place { url = url.naming(name) }
@@ -103,9 +107,9 @@ public struct RecognitionService: Sendable, Hashable {
 
     package var lacksSecrets: Bool { !unknownSecrets.isEmpty }
 
-    /// With the login of the proxy.
+    /// With the login of the proxy, and the key of the body.
     package var unknownSecrets: [Credential] {
-        (credentials + [connection.proxyLogin].compactMap(\.self)).filter { !$0.isKnown }
+        (credentials + [connection.proxyLogin, bodyKey].compactMap(\.self)).filter { !$0.isKnown }
     }
 
     package func opened(with secrets: [Credential]) -> RecognitionService {
@@ -138,6 +142,14 @@ public struct RecognitionService: Sendable, Hashable {
         }
     }
 
+    /// Where an encrypted body is sent to, and the query that is in it: all but what holds a secret.
+    package var addressOfSealed: (url: ServiceURL, query: String) {
+        let names = credentials.compactMap { credential in
+            if case .query(let name) = credential.place { name } else { nil }
+        }
+        return url.dividingQuery(keeping: Set(names))
+    }
+
     var secretHeaders: [HeaderField] {
         credentials.compactMap { credential in
             guard case .header(let name) = credential.place, let value = credential.value
@@ -168,7 +180,7 @@ extension Credential.Place {
         case (.header(let one), .header(let two)): one.lowercased() == two.lowercased()
         case (.query(let one), .query(let two)): one == two
         case (.part(let one), .part(let two)): one == two
-        case (.proxy, .proxy): true
+        case (.proxy, .proxy), (.body, .body): true
         default: false
         }
     }

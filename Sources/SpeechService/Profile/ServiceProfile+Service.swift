@@ -50,6 +50,9 @@ extension ServiceProfile {
                 answer: answer)
             service.method = method
             service.body = try bodyShape(by: values, format)
+            service.bodyKey = body.keyFile.map {
+                Credential(askedOf: .file($0), place: .body, form: .plain)
+            }
             service.detectsEnd = transfer.detectsEnd
             service.expectsContinue = transfer.expectsContinue
             service.limits = limits

@@ -114,6 +114,11 @@ public struct ServiceProfile: Sendable, Hashable {
         try checkTakeMark(urlPlace: reader.place("url"))
         try checkSecrets()
         try checkSpelling(urlPlace: reader.place("url"))
+        if case .job = exchange, body.keyFile != nil {
+            throw SettingsError(
+                "'body.key-file': the requests of a job travel unencrypted",
+                at: table["body"]?.place)
+        }
         if case .parts = exchange, body.kind != .raw {
             throw SettingsError(
                 "'body.kind': parts are of the audio alone", at: table["body"]?.place)

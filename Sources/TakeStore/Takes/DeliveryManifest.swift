@@ -69,6 +69,8 @@ package struct DeliveryManifest: Sendable, Codable, Equatable {
     package var form: Form?
     /// The JSON document in one of whose strings the audio stands; nil without one.
     package var jsonBody: String?
+    /// Where the key comes from with which the body is encrypted; nil without one.
+    package var bodyKey: Secret?
     /// How the answer is read, in a word, such as `json:text`; `profile` is by that.
     package var answer: String
     package var idHeader: String

@@ -80,6 +80,12 @@ package struct RequestBody: Sendable {
             end: end ?? (sourceEnd >= mostEnd ? mostEnd : nil))
     }
 
+    /// What of the whole body is there, and whether that is all.
+    var available: (byteCount: Int, isWhole: Bool) {
+        let extent = extent
+        return (extent.wholeEnd ?? extent.sourceEnd, extent.wholeEnd != nil)
+    }
+
     /// On the wire; nil while it is not known.
     var byteCount: Int? { extent.end.map { $0 - start } }
 
@@ -112,11 +118,11 @@ package struct RequestBody: Sendable {
         let wireCount = max(0, start + offset - prologue.count)
         let count =
             switch transform {
-            case .none: wireCount
+            case .none: source.recordingByteCount(at: wireCount)
             // The first character of a group holds no whole byte, each further one one.
             case .base64: wireCount / 4 * 3 + max(0, wireCount % 4 - 1)
             }
-        return min(count, extent.sourceByteCount)
+        return min(count, source.recordingByteCount(at: extent.sourceByteCount))
     }
 
     // MARK: - Reading
@@ -238,6 +244,13 @@ package protocol BodySource: Sendable {
     func readBytes(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int
+
+    /// Bytes of the recording among those before an offset.
+    func recordingByteCount(at offset: Int) -> Int
+}
+
+extension BodySource {
+    package func recordingByteCount(at offset: Int) -> Int { offset }
 }
 
 /// Writes bytes in base64 (RFC 4648 §4), in groups of three that become four characters.

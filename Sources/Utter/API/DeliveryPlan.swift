@@ -38,6 +38,10 @@ public struct DeliveryPlan: Sendable {
     /// the id stood for before.
     var idSuffix = ""
 
+    /// Distinguishes bodies under one id that differ though each is made of the same recording: a
+    /// digest, or what of the audio is lost; empty for a recording as it was made.
+    var bodyMark = ""
+
     /// Whether no other take goes to its URL, as in an archive.
     var hasOwnName = false
 

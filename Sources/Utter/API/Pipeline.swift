@@ -96,11 +96,10 @@ public final class Pipeline: Sendable {
     public func start(_ plan: TakePlan) -> Take {
         let delivery = plan.delivery
         let exchange = delivery.makeExchange(wantsLength: plan.isCompleteSoon)
-        let way = TakeDelivery(start: delivery.format.bodyOffset, exchange: exchange)
         let run = TakeRun(
             plan: delivery,
             machine: TakeMachine(
-                way, awaitsSound: !plan.source.isLive,
+                delivery.way(by: exchange), awaitsSound: !plan.source.isLive,
                 wantsSecrets: delivery.service.lacksSecrets),
             pipeline: self, limit: plan.serviceLimit)
         if began(run) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
+internal import Cryptography
 internal import FoundationEssentials
 internal import LinuxPlatform
 internal import SpeechService
@@ -17,20 +18,23 @@ extension DeliveryPlan {
         var service = service
         if let token { service.add(token) }
         if request.step?.carriesSecrets == false { service.credentials = [] }
-        let url = service.opening(token == nil ? request.url : service.naming(request.url))
+        var url = service.opening(token == nil ? request.url : service.naming(request.url))
         if let step = request.step { service.headers = step.headers + service.headers }
         service.headers = TakeMark.filled(service.headers, by: id.text)
         let frame = frame(of: id)
         let upload = request.upload
-        let ownType = request.piece?.saysType == true ? frame.contentType : nil
+        let isSealed = service.bodyKey != nil
+        let mediaType = isSealed ? SealedBody.mediaType : frame.contentType
+        // The query is in the body.
+        if isSealed, request.url == service.url { url = service.opening(service.addressOfSealed.url) }
+        let ownType = request.piece?.saysType == true ? mediaType : nil
         let type =
-            ownType ?? upload.map { $0.contentType ?? frame.contentType }
-            ?? request.step?.content.map { $0.mediaType ?? "" } ?? frame.contentType
+            ownType ?? upload.map { $0.contentType ?? mediaType }
+            ?? request.step?.content.map { $0.mediaType ?? "" } ?? mediaType
         var headers = service.requestHeaders(contentType: type).map {
             (name: $0.name, value: $0.value)
         }.filter { !$0.value.isEmpty }
-        // A live body does not know its length: one that says it is another.
-        let suffix = idSuffix + (format.length != nil && frames > 0 ? "-whole" : "")
+        let suffix = idSuffix + lengthMark(frames)
         let own = [
             (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
             (name: idHeader, value: key("\(id.text)\(frame.mark)\(suffix)", of: request.step)),
@@ -38,10 +42,10 @@ extension DeliveryPlan {
         ]
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
-        var body = body(of: journal, frames, in: frame, isStored: request.piece != nil)
+        var body = body(of: journal, frames, in: frame, id, isStored: request.piece != nil)
         if let upload {
             headers += upload.fields(
-                of: body, mediaType: frame.contentType, isComplete: request.isComplete)
+                of: body, mediaType: mediaType, isComplete: request.isComplete)
             body = upload.range(of: body)
         }
         if let piece = request.piece { body = piece.range(of: body) }
@@ -122,20 +126,57 @@ extension DeliveryPlan {
 
     /// The same bytes each time for one take and length.
     func body(of journal: Journal, frames: Int, of id: TakeID) -> RequestBody {
-        body(of: journal, frames, in: frame(of: id), isStored: sendsParts)
+        body(of: journal, frames, in: frame(of: id), id, isStored: sendsParts)
+    }
+
+    /// A live body does not know its length: one that says it is another.
+    private func lengthMark(_ frames: Int) -> String {
+        format.length != nil && frames > 0 ? "-whole" : ""
     }
 
     /// What it sends is a file there.
     var sendsParts: Bool { if case .parts = service.exchange { true } else { false } }
 
     private func body(
-        of journal: Journal, _ frames: Int, in frame: BodyFrame, isStored: Bool = false
+        of journal: Journal, _ frames: Int, in frame: BodyFrame, _ id: TakeID,
+        isStored: Bool = false
     ) -> RequestBody {
-        RequestBody(
+        let body = RequestBody(
             SentAudio(journal, as: format, frames: frames, isStored: isStored),
             from: format.bodyOffset,
             prologue: frame.prologue,
             transform: frame.isBase64 ? .base64 : .none, epilogue: frame.epilogue)
+        guard service.bodyKey != nil else { return body }
+        let head = sealedHead(frame)
+        // Parts of one body have one seed: its first bytes are sent once, and last.
+        let name = id.text + frame.mark + idSuffix + (isStored ? "" : lengthMark(frames)) + bodyMark
+        return body.sealed(head, by: seal(name + "\n" + String(decoding: head.bytes, as: UTF8.self)))
+    }
+
+    private func sealedHead(_ frame: BodyFrame) -> SealedHead {
+        SealedHead(contentType: frame.contentType, query: service.addressOfSealed.query)
+    }
+
+    private func seal(_ seed: String) -> SealedBody {
+        // No request begins before the key is known, and what is no key is refused as it is read.
+        guard let text = service.bodyKey?.plain,
+            let key = try? EncryptionKey(secret: Array(text.utf8)),
+            let form = try? SealedBody(key: key, seed: seed)
+        else { preconditionFailure("a body is encrypted with a key that is no key") }
+        return form
+    }
+
+    /// What is sent of a take by an exchange; of an encrypted body, parts count the form's bytes.
+    func way(by exchange: any Exchange, digest: String? = nil) -> TakeDelivery {
+        let start = format.bodyOffset
+        guard service.bodyKey != nil else {
+            return TakeDelivery(start: start, exchange: exchange, digest: digest)
+        }
+        let frame = service.frame(mediaType: format.mediaType, fileName: "", id: "take")
+        let headByteCount = sealedHead(frame).bytes.count
+        return TakeDelivery(start: start, exchange: exchange, digest: digest) { audio, isWhole in
+            SealedBody.byteCount(of: headByteCount + audio, isWhole: isWhole)
+        }
     }
 
     private func frame(of id: TakeID) -> BodyFrame {

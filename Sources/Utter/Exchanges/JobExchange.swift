@@ -230,7 +230,7 @@ extension DeliveryPlan {
     /// Tells a delivery of several requests from those of other bodies or to other places.
     func fingerprint(with others: [String]) -> String {
         let words = service.words.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        let texts = [service.url.text, format.name, idSuffix] + words + others
+        let texts = [service.url.text, format.name, idSuffix + bodyMark] + words + others
         return String(FNV.hash(texts.joined(separator: "\n").utf8), radix: 16)
     }
 }

@@ -27,6 +27,7 @@ extension DeliveryPlan {
         }
         record.detectsEnd = service.detectsEnd ? true : nil
         let (connection, origin) = (service.connection, service.url.origin.description)
+        record.bodyKey = service.bodyKey.map { DeliveryManifest.Secret($0, origin: origin) }
         record.httpVersion = connection.http == .one ? nil : connection.http.rawValue
         record.certificateFile = connection.certificateFile
         record.connection = DeliveryManifest.Connection(connection, origin: origin)
@@ -90,6 +91,7 @@ extension DeliveryPlan {
         take(\.service.headers, into: &self)
         take(\.service.contentType, into: &self)
         take(\.service.body, into: &self)
+        take(\.service.bodyKey, into: &self)
         if isAnswerOwn { take(\.service.answer, into: &self) }
         take(\.service.detectsEnd, into: &self)
         take(\.service.connection, into: &self)
@@ -114,6 +116,9 @@ extension DeliveryPlan {
             answer: record.answer == Self.profileAnswer ? .automatic : AnswerRule(record.answer))
         service.method = RequestMethod(rawValue: record.method) ?? .post
         service.body = try BodyShape(record)
+        service.bodyKey = record.bodyKey.map { secret in
+            Credential(askedOf: secret.source, place: .body, form: .plain)
+        }
         service.detectsEnd = record.detectsEnd ?? false
         service.connection = try ConnectionSettings(record)
         self.init(
@@ -162,7 +167,7 @@ extension DeliveryManifest.Secret {
         case .part(let name):
             self.init(form: credential.form.description, origin: origin)
             part = name
-        case .fields, .proxy: self.init(form: credential.form.description, origin: origin)
+        case .fields, .proxy, .body: self.init(form: credential.form.description, origin: origin)
         }
         let isReadOnce = credential.source.isReadOnce
         switch credential.source {

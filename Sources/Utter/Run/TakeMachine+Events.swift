@@ -143,6 +143,8 @@ struct TakeDelivery: Sendable {
 
     /// In bytes of the journal.
     let start: Int
+    /// How long the body is that so much audio makes.
+    let wire: @Sendable (_ byteCount: Int, _ isWhole: Bool) -> Int
     var exchange: any Exchange
     var lanes = [Lane.waiting(for: .journal)]
     var extent = RecordingExtent()
@@ -155,8 +157,11 @@ struct TakeDelivery: Sendable {
     /// Known, or being computed.
     var isDigested = false
 
-    init(start: Int, exchange: any Exchange, digest: String? = nil) {
-        self.start = start
+    init(
+        start: Int, exchange: any Exchange, digest: String? = nil,
+        wire: @escaping @Sendable (Int, Bool) -> Int = { byteCount, _ in byteCount }
+    ) {
+        (self.start, self.wire) = (start, wire)
         self.exchange = exchange
         (self.digest, isDigested) = (digest, digest != nil)
     }
@@ -164,7 +169,7 @@ struct TakeDelivery: Sendable {
     /// Learns how long the journal is, now that it is sealed.
     mutating func complete(byteCount: Int) {
         extent = RecordingExtent(
-            byteCount: max(0, byteCount - start), isComplete: true, digest: digest)
+            byteCount: wire(max(0, byteCount - start), true), isComplete: true, digest: digest)
     }
 
     /// Replaces what a service has said, but not what the person wanted.

@@ -193,7 +193,8 @@ struct TakeMachine: Sendable {
 
     private mutating func grow(to byteCount: Int) {
         guard !isSealed else { return }
-        delivery.extent.byteCount = max(delivery.extent.byteCount, byteCount - delivery.start)
+        delivery.extent.byteCount = max(
+            delivery.extent.byteCount, delivery.wire(byteCount - delivery.start, false))
         beginWaiting(for: [.growth])
     }
 

@@ -176,7 +176,7 @@ final class Wiring: Sendable {
             sync.perform {
                 // Without it the attempt is marked by its id and number alone.
                 let digest = try? run.journal.map {
-                    try run.plan.body(
+                    try run.openedPlan.body(
                         of: $0, frames: run.statedFrames(), of: run.id
                     ).contentDigest()
                 }
@@ -222,7 +222,7 @@ final class Wiring: Sendable {
     /// Of the body of a request, in hexadecimal digits; nil when it cannot be read.
     private func digest(of request: ExchangeRequest, for run: TakeRun) -> String? {
         guard let journal = run.journal else { return nil }
-        let body = run.plan.request(
+        let body = run.openedPlan.request(
             request, for: journal, frames: frames(of: request, for: run), of: run.id
         ).body
         // Its sending tells why.

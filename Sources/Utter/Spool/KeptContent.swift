@@ -48,6 +48,12 @@ extension TakeFolder {
         let interruption =
             manifest.isPart == true
             ? "the end of '\(manifest.source)' may be missing: its reading was interrupted" : nil
+        if journal !== kept {
+            // By another version of the codec it may be another body.
+            plan.bodyMark = try reading { () throws(SystemError) in try journal.sha256() }
+        } else if !audio.damage.isEmpty {
+            plan.bodyMark = "\(audio.damage)"
+        }
         return KeptContent(
             file: kept, journal: journal, frames: manifest.frames ?? 0,
             gapFrames: manifest.gapFrames ?? 0,
@@ -98,6 +104,7 @@ extension TakeFolder {
                 memory = bytes
                 return false
             }
+            plan.bodyMark = try journal.sha256()
             return KeptContent(file: file, journal: journal, isMadeAnew: isClosed)
         } catch {
             throw .unreadable(take: id.text, reason: "its \(kind): \(error)")

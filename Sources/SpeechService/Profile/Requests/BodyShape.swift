@@ -58,6 +58,8 @@ struct BodyPlan: Sendable, Hashable {
     var fileName: String?
     var fields: [ProfileField] = []
     var template = ""
+    /// The file of the key with which the body is encrypted.
+    var keyFile: String?
 
     init() {}
 
@@ -69,6 +71,7 @@ struct BodyPlan: Sendable, Hashable {
         fileName = try reader.string("file-name")
         fields = try ProfileField.read("fields", &reader, allowsJSON: true)
         let document = try reader.string("template")
+        keyFile = try reader.string("key-file")
         template = document ?? ""
         // What only one kind has names it.
         let isForm = field != nil || fileName != nil || !fields.isEmpty

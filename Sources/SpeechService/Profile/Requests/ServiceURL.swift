@@ -144,6 +144,19 @@ extension ServiceURL {
         return first
     }
 
+    /// The URL with the parameters of these names alone, and the query of the others.
+    func dividingQuery(keeping names: Set<String>) -> (url: ServiceURL, query: String) {
+        guard let mark = target.firstIndex(of: "?") else { return (self, "") }
+        let parameters = target[target.index(after: mark)...].split(separator: "&")
+        let kept = parameters.filter { names.contains(String($0.prefix { $0 != "=" })) }
+        let others = parameters.filter { !names.contains(String($0.prefix { $0 != "=" })) }
+        let query = kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
+        return (
+            ServiceURL(origin: origin, target: target[..<mark] + query),
+            others.joined(separator: "&")
+        )
+    }
+
     /// Encodes every byte that is not unreserved (RFC 3986 §2.3).
     package static func percentEncoded(_ text: String, keeping others: String = "") -> String {
         let digits = Array("0123456789ABCDEF".utf8)

@@ -18,6 +18,8 @@ public struct Credential: Sendable, Hashable {
         case fields
         /// In the greeting to the proxy on the way: a name, a colon and a password.
         case proxy
+        /// Nowhere: the body is encrypted with it.
+        case body
     }
 
     package let place: Place
@@ -83,7 +85,22 @@ public struct Credential: Sendable, Hashable {
         guard place != .proxy || secret.contains(":") else {
             throw .invalidCredential(reason: "a proxy's is a name, a colon and a password")
         }
+        guard place != .body || Self.isKey(secret) else {
+            throw .invalidCredential(
+                reason: "a body's key is random, and not a passphrase: a line that begins with "
+                    + "utter-key-")
+        }
         return Credential(place: place, form: form, checked: secret, source: source)
+    }
+
+    /// Whether a text is a random key: 32 bytes in hexadecimal digits, with some variety.
+    private static func isKey(_ secret: String) -> Bool {
+        let digits = Array(secret.utf8.dropFirst("utter-key-".utf8.count))
+        let pairs = stride(from: 0, to: digits.count, by: 2).map { Array(digits[$0...].prefix(2)) }
+        return secret.hasPrefix("utter-key-") && digits.count == 64
+            && digits.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+                || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 }
+            && Set(pairs).count >= 5
     }
 
     /// The answer may be a file of header fields: one credential for each.
@@ -129,7 +146,7 @@ public struct Credential: Sendable, Hashable {
         // A name and a key in one.
         switch place {
         case .part, .proxy: isLogin = true
-        case .header, .query, .fields: break
+        case .header, .query, .fields, .body: break
         }
         if isLogin { all.append(String(secret.drop { $0 != ":" }.dropFirst())) }
         return all
@@ -159,6 +176,7 @@ extension Credential.Place: CustomStringConvertible {
         case .part(let name): "secret '\(name)'"
         case .fields: "file of header fields"
         case .proxy: "login of the proxy"
+        case .body: "key of the body"
         }
     }
 }

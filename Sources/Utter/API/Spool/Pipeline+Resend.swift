@@ -135,7 +135,8 @@ extension Pipeline {
             seal.sha256 = try folder.reading { () throws(SystemError) in try journal.sha256() }
         }
         var bodyDigest: String?
-        if !content.isMadeAnew {
+        // That of an encrypted body is known with its key.
+        if !content.isMadeAnew, plan.service.bodyKey?.isKnown != false {
             bodyDigest = try folder.reading { () throws(SystemError) in
                 try plan.body(of: journal, frames: frames, of: folder.id).contentDigest()
             }
@@ -149,8 +150,7 @@ extension Pipeline {
         let exchange = plan.makeExchange(
             from: manifest.progress, attemptsBefore: manifest.attempts,
             takenBefore: manifest.taken ?? 0, hasToken: token != nil)
-        let way = TakeDelivery(
-            start: plan.format.bodyOffset, exchange: exchange, digest: bodyDigest)
+        let way = plan.way(by: exchange, digest: bodyDigest)
         let run = TakeRun(
             id: folder.id, plan: plan,
             machine: TakeMachine(way, recorded: seal, wantsSecrets: wantsSecrets),

@@ -38,7 +38,8 @@ extension Spool {
     ///
     /// - Parameters:
     ///   - file: its path, with the take's name in it, and the ending that it had there, such as
-    ///     `wav.encrypted`, `txt.encrypted` or `json.encrypted`.
+    ///     `wav.encrypted`, `txt.encrypted` or `json.encrypted`; or the body of a request that was
+    ///     encrypted, under any name.
     ///   - path: the new file.
     /// - Returns: what of the audio is silent because it was altered or damaged; nil when nothing is.
     /// - Throws: as `export`; `TakeStoreError` when the key is missing, or does not open it.
@@ -66,6 +67,11 @@ extension Spool {
     private func archived(
         _ file: String
     ) throws -> (Journal, AudioCodec?, damageReport: String?) {
+        let descriptor = OwnedDescriptor(
+            taking: try retryingInterrupts("open \(file)") {
+                unsafe open(file, O_RDONLY | O_CLOEXEC)
+            })
+        if let body = try body(in: descriptor.number, file) { return body }
         guard let id = TakeID(in: file), file.hasSuffix(TakeFolder.encryptedSuffix) else {
             throw TakeStoreError.unreadable(
                 take: file,
@@ -74,10 +80,6 @@ extension Spool {
         }
         guard let key = try store().key else { throw TakeStoreError.keyMissing(take: id.text) }
         let name = String(file.dropLast(TakeFolder.encryptedSuffix.count))
-        let descriptor = OwnedDescriptor(
-            taking: try retryingInterrupts("open \(file)") {
-                unsafe open(file, O_RDONLY | O_CLOEXEC)
-            })
         if let kind = ["txt", "json"].first(where: { name.hasSuffix("." + $0) }) {
             let bytes = try readAll(descriptor.number, limit: 1 << 27)
             let text: [UInt8]
@@ -105,6 +107,45 @@ extension Spool {
             guard error.code == EKEYREJECTED || error.code == EKEYREVOKED else { throw error }
             throw Self.refusal(error.code == EKEYREJECTED, id)
         }
+    }
+
+    /// Opens the body of a request that was encrypted; one that is no recording has no codec.
+    ///
+    /// - Returns: nil when the file is none.
+    private func body(
+        in descriptor: Int32, _ file: String
+    ) throws -> (Journal, AudioCodec?, damageReport: String?)? {
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        func read(at offset: Int) throws(SystemError) -> Int {
+            Int(
+                try retryingInterrupts("read \(file)") {
+                    unsafe pread(descriptor, &piece, piece.count, off_t(offset))
+                })
+        }
+        let count = try read(at: 0)
+        guard EncryptedFileHeader.isOfBody(Array(piece.prefix(count))) else { return nil }
+        guard let key = try store().key else { throw TakeStoreError.keyMissing(take: file) }
+        var reader = SealedBodyReader(key: key)
+        var offset = 0
+        var codec: AudioCodec?
+        let journal = try Journal.inMemory { bytes in
+            let count = try read(at: offset)
+            offset += count
+            do throws(EncryptionError) {
+                try reader.read(piece.span.extracting(first: count), into: &bytes)
+                if codec == nil, let type = reader.head?.contentType {
+                    codec = AudioCodec(mediaType: type)
+                    // Samples alone are a file with a header here.
+                    if codec == .pcm { bytes = AudioCodec.pcm.header + bytes }
+                }
+            } catch {
+                throw error == .wrongKey
+                    ? TakeStoreError.keyWrong(take: file)
+                    : .damaged(take: file, reason: "it was altered")
+            }
+            return count > 0
+        }
+        return (journal, codec, reader.isWhole ? nil : "the end of it is missing")
     }
 
     private static func refusal(_ isOfOtherKey: Bool, _ id: TakeID) -> TakeStoreError {

@@ -160,7 +160,7 @@ extension ServiceOptions {
             if case .query(let name) = secret.place { parameters.append(name) }
             switch secret.place {
             case .header, .fields: if words.isEmpty { words.append("--header @FILE") }
-            case .query, .part, .proxy: break
+            case .query, .part, .proxy, .body: break
             }
         }
         let lacksToken = missing.contains(where: \.isToken)
