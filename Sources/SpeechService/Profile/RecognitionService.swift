@@ -142,6 +142,16 @@ public struct RecognitionService: Sendable, Hashable {
         }
     }
 
+    /// Where all objects of a store lie, and the word `key`, which names this one; nil without it.
+    package var storeRoot: (url: ServiceURL, key: String)? {
+        guard let key = words["key"] else { return nil }
+        return url.dropping(suffix: ServiceURL.percentEncoded(key, keeping: "/@:")).map { ($0, key) }
+    }
+
+    package mutating func moveObject(to key: String, below root: ServiceURL) {
+        url = root.appending(ServiceURL.percentEncoded(key, keeping: "/@:"))
+    }
+
     /// Where an encrypted body is sent to, and the query that is in it: all but what holds a secret.
     package var addressOfSealed: (url: ServiceURL, query: String) {
         let names = credentials.compactMap { credential in

@@ -17,7 +17,7 @@ internal import TakeStore
 /// to get lies in a queue on the disk until it has it, whatever becomes of the take.
 public struct Archive: Sendable {
     /// Nil for one that cannot be used now: what it is to get waits.
-    private let delivery: DeliveryPlan?
+    package let delivery: DeliveryPlan?
     /// As a person has said it, while it cannot be used.
     let unusablePlace: String?
     /// Whether takes that are encrypted on the disk are stored in the clear; otherwise they are stored

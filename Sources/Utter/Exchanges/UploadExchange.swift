@@ -75,9 +75,10 @@ struct UploadExchange: Exchange {
             let url = try? ServiceURL(text), delivery.trusts(url.origin)
         else { return }
         upload = Resource(url: url)
-        sent = progress.values["sent"].flatMap { Int($0) } ?? .max
         isOfWhole = progress.values["whole"] != nil
         mayBeTaken = progress.unknown != nil
+        // What a run had sent that was killed is not known, unless that was all of it.
+        sent = mayBeTaken ? progress.values["sent"].flatMap { Int($0) } ?? .max : .max
         self.takenBefore = max(0, takenBefore - (mayBeTaken ? 1 : 0))
         go(to: .ask)
     }

@@ -11,7 +11,8 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             Two seconds of the microphone are listened to, and kept nowhere. The service gets
             half a second of a quiet tone, as a recording would be sent; some charge for it.
-            The exit status is 0 unless something is broken.
+            An archive is asked for uploads that began more than a day ago and never ended; at a
+            terminal, doctor offers to drop them. The exit status is 0 unless something is broken.
             """)
 
     @Argument(
@@ -33,7 +34,8 @@ struct DoctorCommand: AsyncParsableCommand {
     private var all: [any Check] {
         [
             MicrophoneCheck(options: microphone), ServiceCheck(options: service),
-            ConfigurationCheck(), StateCheck(), InstallationCheck(),
+            ConfigurationCheck(), StateCheck(asks: !json && Dialogue.isPossible),
+            InstallationCheck(),
         ]
     }
 

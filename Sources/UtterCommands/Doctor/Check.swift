@@ -93,6 +93,8 @@ struct InstallationCheck: Check {
 
 struct StateCheck: Check {
     let name = "recordings"
+    /// Whether a person at the terminal may be asked.
+    let asks: Bool
 
     func run() async -> [Finding] {
         let folder = Environment.stateFolder
@@ -124,13 +126,16 @@ struct StateCheck: Check {
                             + "for their answers", hint: "send them with: utter flush"))
         }
         do throws(CommandFailure) {
-            _ = try KnownSettings.archive()
+            let archive = try KnownSettings.archive()
             let spool = Spool(at: folder)
             // As above.
             let unqueued = (try? spool.takes().count(where: spool.isUnqueued)) ?? 0
             let report = ArchiveReport(of: spool, unqueued: unqueued)
             if let line = report.waitingLine {
                 findings.append(.warning(line, hint: ArchiveReport.hint))
+            }
+            if let delivery = archive?.delivery {
+                findings += await OpenUploads(delivery: delivery, asks: asks).findings()
             }
         } catch {
             findings.append(.bad(error))

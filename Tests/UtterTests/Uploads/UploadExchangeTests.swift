@@ -111,6 +111,24 @@ import Testing
         #expect(second.request.upload?.isOfWhole == true)
     }
 
+    @Test(arguments: [UploadProtocol.resumable, .tus])
+    func aRunThatWasKilledIsGoneOnWithWhereTheServiceIs(_ kind: UploadProtocol) throws {
+        var first = try exchange(kind)
+        _ = first.begin(isComplete: false)
+        if kind == .resumable {
+            first.learn(from: head(Self.invitation))
+        } else {
+            _ = follow(&first, status: 201, Self.invitation, isComplete: false)
+        }
+        // It is killed while it sends: nothing has told how far it came.
+        let progress = try #require(first.progress)
+        var second = try exchange(kind, from: progress)
+        #expect(step(of: second) == .ask)
+        _ = follow(&second, status: 204, [("upload-offset", "700")])
+        #expect(step(of: second) == .append)
+        #expect(second.request.upload?.start == 700)
+    }
+
     @Test func anUploadOfAnotherBodyIsNotGoneOnWith() throws {
         var progress = try #require(try broken().progress)
         progress.plan = "another"

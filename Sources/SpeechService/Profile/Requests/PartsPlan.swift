@@ -19,6 +19,9 @@ package struct PartsPlan: Sendable, Hashable {
     /// Asks for what the service has, when it may be this recording.
     package var look: JobStep?
     package var abort: JobStep?
+    /// Asks for the uploads in a folder, `{prefix}`, that were begun and not ended; `{root}` is where
+    /// all objects lie.
+    package var list: JobStep?
     /// In bytes; only the last part may have fewer.
     package var smallest = 5 << 20
     package var largest = 64 << 20
@@ -34,12 +37,12 @@ package struct PartsPlan: Sendable, Hashable {
         [whole, create, part, complete, look, abort].compactMap { $0 }
     }
 
-    private static let ownNames = ["number", "tag", "parts", "digest"]
+    private static let ownNames = ["number", "tag", "parts", "digest", "root", "prefix"]
 
     /// Those that nothing here gives a value.
     var words: [String] {
         let own = Set(Self.ownNames + steps.flatMap { $0.captures.map(\.name) })
-        return (steps.flatMap(\.names) + WordTemplate(each).words).filter { !own.contains($0) }
+        return ((steps + [list].compactMap { $0 }).flatMap(\.names) + WordTemplate(each).words).filter { !own.contains($0) }
     }
 
     /// The list of parts in the request that joins them, by the tags from number 1 on.
@@ -69,6 +72,7 @@ extension PartsPlan {
         complete = try Self.step("complete", .post, &reader)
         look = try Self.step("look", .head, &reader)
         abort = try Self.step("abort", .delete, &reader)
+        list = try Self.step("list", .get, &reader)
         smallest = try Self.count("smallest", 5 << 30, &reader) ?? smallest
         largest = try Self.count("largest", 5 << 30, &reader) ?? max(smallest, largest)
         count = try Self.count("count", 1_000_000, &reader) ?? count

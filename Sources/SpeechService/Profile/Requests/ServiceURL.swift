@@ -144,6 +144,15 @@ extension ServiceURL {
         return first
     }
 
+    func dropping(suffix: String) -> ServiceURL? {
+        guard target.hasSuffix(suffix) else { return nil }
+        return ServiceURL(origin: origin, target: String(target.dropLast(suffix.count)))
+    }
+
+    func appending(_ text: String) -> ServiceURL {
+        ServiceURL(origin: origin, target: target + text)
+    }
+
     /// The URL with the parameters of these names alone, and the query of the others.
     func dividingQuery(keeping names: Set<String>) -> (url: ServiceURL, query: String) {
         guard let mark = target.firstIndex(of: "?") else { return (self, "") }

@@ -19,15 +19,18 @@ package struct StepAnswer: Sendable {
         }
     }
 
-    func value(at place: ValueCondition.Place) -> JSONValue? {
+    func value(at place: ValueCondition.Place) -> JSONValue? { values(at: place).first }
+
+    /// In order.
+    func values(at place: ValueCondition.Place) -> [JSONValue] {
         switch place {
-        case .path(let path): return json.flatMap { path.values(in: $0).first }
+        case .path(let path): return json.map { path.values(in: $0) } ?? []
         case .header(let name):
             let name = name.lowercased()
-            return headers.first { $0.name == name }.map { .string($0.value) }
+            return headers.filter { $0.name == name }.map { .string($0.value) }
         case .element(let name):
-            return XMLElement.texts(of: name, in: body).first.map { .string($0) }
-        case .event: return nil
+            return XMLElement.texts(of: name, in: body).map { .string($0) }
+        case .event: return []
         }
     }
 
@@ -90,6 +93,19 @@ extension JobStep {
             values[capture.name] = value == take ? TakeMark.text : value
         }
         return .next(values)
+    }
+
+    /// What an answer says of several things: for each of them a value of each capture.
+    package func rows(of answer: StepAnswer) -> [[String: String]] {
+        let columns = captures.map { capture in
+            answer.values(at: capture.place).map { (capture.name, Self.text($0)) }
+        }
+        return (0..<(columns.map(\.count).min() ?? 0)).map { index in
+            Dictionary(
+                uniqueKeysWithValues: columns.compactMap { column in
+                    column[index].1.map { (column[index].0, $0) }
+                })
+        }
     }
 
     /// Nil for a value that cannot stand in a URL or a field.

@@ -17,6 +17,7 @@ struct ExportCommand: ParsableCommand {
 
             An encrypted file of an archive, named with a slash or as ending in .encrypted,
             is copied in the clear: its audio, its text (.txt) or what is known of it (.json).
+            So is the body of a request that body.key-file has encrypted.
             """)
 
     @Argument(

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// Uploads that lie at a store and never end.
+@Suite struct OpenUploadTests {
+    private static func upload(_ key: String, _ id: String, _ begun: String) -> String {
+        "<Upload><Key>\(key)</Key><UploadId>\(id)</UploadId><Initiator><ID>me</ID></Initiator>"
+            + "<Initiated>\(begun)</Initiated></Upload>"
+    }
+
+    /// A store with an upload of long ago and one that has just begun.
+    private func store(_ status: Int = 200) throws -> RecordingServer {
+        let now = Date().formatted(.iso8601)
+        let list =
+            "<?xml version=\"1.0\"?><ListMultipartUploadsResult><Bucket>bucket</Bucket>"
+            + "<KeyMarker/>" + Self.upload("voices/2026-01-02/a b.wav", "o&amp;ld", "2026-01-02T03:04:05.000Z")
+            + Self.upload("voices/now.wav", "new", now) + "</ListMultipartUploadsResult>"
+        return try RecordingServer(
+            otherwise: [
+                .readHead, .readBodyToEnd,
+                .respondBy { request in
+                    request.method == "GET"
+                        ? ServerAnswer(
+                            status: status, headers: [HeaderField("Content-Type", "application/xml")],
+                            text: status == 200 ? list : "<Error><Code>AccessDenied</Code></Error>")
+                        : ServerAnswer(status: 204, text: "")
+                },
+            ])
+    }
+
+    private func delivery(_ server: RecordingServer) throws -> DeliveryPlan {
+        var service = try Service(
+            "s3", words: ["bucket": "bucket", "key": "voices/{date}/{id}.{ext}"],
+            token: .variable("SECRET")
+        ).delivery
+        // The same store, with the bucket in the path.
+        let path = try #require(service.service.storeRoot?.key)
+        service.service.moveObject(to: path, below: try ServiceURL(server.url("/bucket/")))
+        return service
+    }
+
+    private func pipeline() throws -> Pipeline {
+        try Pipeline(spool: nil) { _ in "sesame" }
+    }
+
+    @Test func thoseThatBeganLongAgoAreListedAndDropped() async throws {
+        let server = try store()
+        let pipeline = try pipeline()
+        defer { pipeline.shutDown() }
+        let delivery = try delivery(server)
+        let found = try #require(
+            try await pipeline.openUploads(at: delivery, olderThan: .seconds(86_400)))
+        #expect(found.map(\.key) == ["voices/2026-01-02/a b.wav"])
+        #expect(server.requests.map(\.target) == ["/bucket/?uploads&prefix=voices%2F"])
+        for upload in found { try await pipeline.abort(upload, at: delivery) }
+        let last = try #require(server.requests.last)
+        #expect(last.method == "DELETE")
+        #expect(last.target == "/bucket/voices/2026-01-02/a%20b.wav?uploadId=o%26ld")
+        #expect(last.body.isEmpty)
+    }
+
+    @Test func aStoreThatRefusesIsNamed() async throws {
+        let server = try store(403)
+        let pipeline = try pipeline()
+        defer { pipeline.shutDown() }
+        let error = await #expect(throws: OpenUploadError.self) {
+            try await pipeline.openUploads(at: try delivery(server), olderThan: .zero)
+        }
+        #expect(error?.description.contains("status 403") == true, "\(error as Any)")
+        let webdav = DeliveryPlan(
+            service: try RecognitionService(url: ServiceURL("http://127.0.0.1:9/")))
+        #expect(try await pipeline.openUploads(at: webdav, olderThan: .zero) == nil)
+    }
+
+    @Test func doctorSaysWhatLiesInTheFolderOfTheArchive() async throws {
+        let server = try store()
+        let bench = try Bench(server: server, [
+            "AWS_ACCESS_KEY_ID": "me", "AWS_SECRET_ACCESS_KEY": "sesame",
+            "UTTER_ARCHIVE": "s3://bucket/voices/{id}.{ext}",
+        ])
+        let profile = try bench.folder.write(
+            Array("extends = 's3'\nurl = '\(server.url("/{bucket}/{key}"))'\n".utf8), to: "there.toml")
+        let result = try await bench.start(
+            ["-c", "archive.service=\(profile)", "doctor", "recordings"]).result()
+        #expect(
+            result.outputText.contains(
+                "1 upload at the store began more than a day ago and never ended, such as "
+                    + "'voices/2026-01-02/a b.wav' of 2026-01-02T03:04:05.000Z"),
+            "\(result.outputText)\(result.errorText)")
+        // Nobody is there to be asked.
+        #expect(server.requests.map(\.method) == ["GET"])
+        #expect(server.requests.first?["Authorization"]?.contains("AWS4-HMAC-SHA256") == true)
+    }
+}
