@@ -34,15 +34,15 @@ import Testing
             ])
     }
 
+    /// The same store, with the bucket in the path.
     private func delivery(_ server: RecordingServer) throws -> DeliveryPlan {
-        var service = try Service(
-            "s3", words: ["bucket": "bucket", "key": "voices/{date}/{id}.{ext}"],
-            token: .variable("SECRET")
+        let folder = try TemporaryFolder()
+        let profile = try folder.write(
+            Array("extends = 's3'\nurl = '\(server.url("/{bucket}/{key}"))'\n".utf8),
+            to: "there.toml")
+        return try Service(
+            profile, words: ["bucket": "bucket", "key": "voices/{date}/{id}.{ext}"]
         ).delivery
-        // The same store, with the bucket in the path.
-        let path = try #require(service.service.storeRoot?.key)
-        service.service.moveObject(to: path, below: try ServiceURL(server.url("/bucket/")))
-        return service
     }
 
     private func pipeline() throws -> Pipeline {
