@@ -103,6 +103,8 @@ let package = Package(
             name: "SpeechService",
             dependencies: ["AudioCodecs", "LinuxPlatform", "Settings", "CCurl", "CZlib"],
             resources: [.embedInCode("Profiles")], swiftSettings: shipped),
+        // What is decided about files that are fetched.
+        .target(name: "Fetching", swiftSettings: shipped),
         .target(
             name: "Upload",
             dependencies: ["Cryptography", "LinuxPlatform", "SpeechService", "CCurl"],
@@ -137,7 +139,7 @@ let package = Package(
             name: "Utter",
             dependencies: [
                 "AudioCore", "AudioCodecs", "AudioDevices", "Capture", "Cassettes", "Cryptography",
-                "LinuxPlatform", "SpeechService", "TakeStore", "Upload",
+                "Fetching", "LinuxPlatform", "SpeechService", "TakeStore", "Upload",
             ],
             swiftSettings: shipped),
         .target(
@@ -255,6 +257,9 @@ let package = Package(
         .testTarget(
             name: "SpeechServiceTests",
             dependencies: ["SpeechService", "AudioCodecs", "Settings", "CZlib", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FetchingTests", dependencies: ["Fetching", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "UploadTests",

@@ -47,7 +47,7 @@ package struct TransferRequest: Sendable {
     package var omitsType = false
     /// For an interim `100 Continue`, a second at most.
     package var expectsContinue = false
-    var deadlines: TransferDeadlines
+    package var deadlines: TransferDeadlines
     package var connection = ConnectionSettings()
     /// Set when the body has grown or is complete; nil for one that is complete.
     package var growth: Mark?
@@ -65,7 +65,12 @@ package struct TransferRequest: Sendable {
     /// Keeps the connection open for later transfers, once the answer is complete.
     package var leavesConnection = false
     /// Decoded, without heads.
-    var responseLimit = 8 << 20
+    package var responseLimit = 8 << 20
+    /// The answer is a file: it comes without an encoding, and its deadline begins anew with each byte.
+    package var isDownload = false
+    /// No address of this machine or of the network around it is connected to (`OwnNetwork`), but a
+    /// proxy's, which looks names up itself.
+    package var avoidsOwnNetwork = false
 
     package init(
         url: String, headers: [(name: String, value: String)], body: RequestBody,
@@ -83,6 +88,12 @@ package struct TransferRequest: Sendable {
 /// Called on the transfer thread; must not block.
 package protocol TransferObserver: AnyObject, Sendable {
     func transferDidConnect()
+
+    /// An address was not connected to, since it is one of the own network.
+    func transferDidAvoid(address: String)
+
+    /// A proxy carries the request: which address it connects to cannot be known.
+    func transferDidFindProxy()
 
     /// The head holds secrets.
     func transferDidSendHead(_ head: String)
@@ -110,6 +121,10 @@ package protocol TransferObserver: AnyObject, Sendable {
 
 extension TransferObserver {
     package func transferDidSendHead(_ head: String) {}
+
+    package func transferDidAvoid(address: String) {}
+
+    package func transferDidFindProxy() {}
 
     package func transferDidReceiveInterim(
         status: Int, headers: [(name: String, value: String)]

@@ -6,6 +6,7 @@
 #include <curl/curl.h>
 #include <openssl/ssl.h>
 #include <stdbool.h>
+#include <string.h>
 #include <locale.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -117,6 +118,31 @@ typedef int (*utter_socket_callback)(void *_Nullable, curl_socket_t, curlsocktyp
 static inline CURLcode utter_setopt_socket(
     CURL *_Nonnull easy, utter_socket_callback _Nonnull value) {
     return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, value);
+}
+
+typedef curl_socket_t (*utter_open_callback)(
+    void *_Nullable, curlsocktype, struct curl_sockaddr *_Nullable);
+
+static inline CURLcode utter_setopt_opening(
+    CURL *_Nonnull easy, utter_open_callback _Nonnull value) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
+// The 4 or 16 bytes of an internet address; 0 of another kind.
+static inline int utter_address_bytes(
+    const struct curl_sockaddr *_Nonnull address, unsigned char *_Nonnull bytes) {
+    if (address->family == AF_INET) {
+        memcpy(bytes, &((const struct sockaddr_in *)&address->addr)->sin_addr, 4);
+        return 4;
+    }
+    if (address->family != AF_INET6) return 0;
+    memcpy(bytes, &((const struct sockaddr_in6 *)&address->addr)->sin6_addr, 16);
+    return 16;
+}
+
+// As libcurl does it without a callback.
+static inline curl_socket_t utter_open_socket(const struct curl_sockaddr *_Nonnull address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 // Keep-alive probes notice a peer that vanished while there is nothing to send. The kernel takes

@@ -90,15 +90,20 @@ extension Folder {
         let old = try other.openFile(name)
         try removeFile(temporary)
         let new = try createFile(temporary)
+        try copy(old.number, to: new.number)
+        try renameFile(temporary, to: name)
+    }
+
+    /// Copies a whole file, durably.
+    private func copy(_ old: Int32, to new: Int32) throws(SystemError) {
         var end = 0
         while true {
-            let bytes = try readSome(of: old.number, at: end)
+            let bytes = try readSome(of: old, at: end)
             guard !bytes.isEmpty else { break }
-            try writeAll(bytes.span, to: new.number, at: end)
+            try writeAll(bytes.span, to: new, at: end)
             end += bytes.count
         }
-        try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(new.number) }
-        try renameFile(temporary, to: name)
+        try retryingInterrupts("fdatasync \(path)") { fdatasync(new) }
     }
 
     private func readSome(of file: Int32, at offset: Int) throws(SystemError) -> [UInt8] {
@@ -144,5 +149,60 @@ extension Folder {
         var status = statvfs()
         guard unsafe fstatvfs(descriptor.number, &status) == 0 else { return nil }
         return status.freeByteCount
+    }
+}
+
+extension Folder {
+    /// What the kernel calls this boot of the machine; empty where it does not say.
+    package static let bootName: String = {
+        let path = "/proc/sys/kernel/random/boot_id"
+        let file = unsafe utter_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)
+        guard file >= 0 else { return "" }
+        let descriptor = OwnedDescriptor(taking: file)
+        // Without it, only what was synced counts.
+        let bytes = (try? readAll(descriptor.number, limit: 100)) ?? []
+        return String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)
+    }()
+
+    package static func isFolder(at path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Gives a file of this folder another place, where nothing is, or copies it where that cannot be.
+    ///
+    /// It appears whole, and goes from here. Blocks on the disk.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when there is something else.
+    package func place(_ name: String, at path: String) throws(SystemError) {
+        if unsafe linkat(descriptor.number, name, AT_FDCWD, path, 0) != 0 {
+            let error = SystemError.last("link \(path)")
+            if error.code == EEXIST {
+                var (own, other) = (stat(), stat())
+                guard unsafe fstatat(descriptor.number, name, &own, AT_SYMLINK_NOFOLLOW) == 0,
+                    unsafe lstat(path, &other) == 0, own.st_ino == other.st_ino,
+                    own.st_dev == other.st_dev
+                else { throw error }
+            } else {
+                guard [EXDEV, EPERM, EMLINK, EOPNOTSUPP].contains(error.code) else { throw error }
+                try copy(name, to: path)
+            }
+        }
+        try removeFile(name)
+    }
+
+    private func copy(_ name: String, to path: String) throws(SystemError) {
+        let old = try openFile(name)
+        let temporary = "\(path).\(getpid()).part"
+        let new = OwnedDescriptor(
+            taking: try retryingInterrupts("open \(temporary)") {
+                unsafe utter_openat(
+                    AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            })
+        defer { _ = unsafe unlink(temporary) }
+        try copy(old.number, to: new.number)
+        guard unsafe utter_rename_new(AT_FDCWD, temporary, path) == 0 else {
+            throw SystemError.last("rename \(path)")
+        }
     }
 }

@@ -42,6 +42,11 @@ package final class Folder: Sendable {
         return try open(path: path, at: AT_FDCWD, name: path)
     }
 
+    /// Opens a folder that is there.
+    package static func open(at path: String) throws(SystemError) -> Folder {
+        try open(path: path, at: AT_FDCWD, name: path)
+    }
+
     private static func makeFolder(
         _ name: String, at parent: Int32, path: String
     ) throws(SystemError) {
@@ -145,6 +150,11 @@ package final class Folder: Sendable {
 
     package func openFileForBoth(_ name: String) throws(SystemError) -> OwnedDescriptor {
         OwnedDescriptor(taking: try openFile(name, flags: O_RDWR | O_NOFOLLOW | O_CLOEXEC))
+    }
+
+    /// For reading and writing; of one that is there, all stays.
+    package func openOrCreateFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
+        size(of: name) == nil ? try createFile(name) : try openFileForBoth(name)
     }
 
     private func openFile(_ name: String, flags: Int32) throws(SystemError) -> Int32 {
@@ -330,6 +340,11 @@ package final class Folder: Sendable {
         }
         return unsafe stream
     }
+}
+
+/// Gives a file another length; blocks on the disk.
+package func truncateFile(_ descriptor: Int32, to byteCount: Int) throws(SystemError) {
+    try retryingInterrupts("truncate") { ftruncate(descriptor, off_t(byteCount)) }
 }
 
 /// - Throws: `SystemError`; what was written before stays written.

@@ -94,6 +94,10 @@ internal import LinuxPlatform
         try set(CURLOPT_COOKIEFILE, "")
     }
 
+    func setOpening(_ callback: utter_open_callback) throws(CurlRefusal) {
+        try check(CURLOPT_OPENSOCKETFUNCTION, unsafe utter_setopt_opening(handle, callback))
+    }
+
     mutating func setDebugging(_ callback: utter_debug_callback) throws(CurlRefusal) {
         isDebugging = true
         try check(CURLOPT_DEBUGFUNCTION, unsafe utter_setopt_debug(handle, callback))

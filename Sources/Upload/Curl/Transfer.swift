@@ -13,7 +13,7 @@ internal import SpeechService
 final class Transfer: @unchecked Sendable {
     let id: TransferID
     let request: TransferRequest
-    private let observer: any TransferObserver
+    let observer: any TransferObserver
     private var easy: CurlEasy
     private var response: TransferResponse
     private var progress = TransferProgress(start: .now)
@@ -35,6 +35,8 @@ final class Transfer: @unchecked Sendable {
     /// When the service had all of the body and the answer was known.
     private var knownAt: ContinuousClock.Instant?
     private var ownEnding: TransferResult.Ending?
+    /// The connection is one to a proxy.
+    var hasProxy = false
 
     /// For the end of an answer that is known, so that the connection can be reused.
     private static let ending = Duration.milliseconds(250)
@@ -54,6 +56,7 @@ final class Transfer: @unchecked Sendable {
         response = TransferResponse(
             to: request.url, limit: request.responseLimit, isHeadAlone: request.method == "HEAD")
         pace = request.bytesPerSecond.map { SendingPace(bytesPerSecond: $0, now: .now) }
+        if case .url? = request.connection.proxy { hasProxy = true }
         timings.began = progress.start
         try configure()
     }
@@ -66,6 +69,10 @@ final class Transfer: @unchecked Sendable {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe try easy.set(CURLOPT_SOCKOPTDATA, context)
         unsafe try easy.setSocketPreparation(prepareSocket)
+        if request.avoidsOwnNetwork {
+            unsafe try easy.set(CURLOPT_OPENSOCKETDATA, context)
+            unsafe try easy.setOpening(openSocket)
+        }
         unsafe try easy.set(CURLOPT_READDATA, context)
         unsafe try easy.set(CURLOPT_READFUNCTION, readBody)
         unsafe try easy.set(CURLOPT_WRITEDATA, context)
@@ -318,6 +325,7 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         timings.lastByteIn = elapsed
+        if request.isDownload { progress.bodyEnd = .now }
         timings.firstBodyByteIn = timings.firstBodyByteIn ?? timings.lastByteIn
         let isGrowing = progress.wholeSince == nil
         if let reason = response.take(bodyByteCount: bytes.count, whileSpeaking: isGrowing) {

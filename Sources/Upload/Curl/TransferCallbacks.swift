@@ -11,6 +11,19 @@ func prepareSocket(
     return CURL_SOCKOPT_OK
 }
 
+func openSocket(
+    _ context: UnsafeMutableRawPointer?, _: curlsocktype,
+    _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let address = unsafe address else { return CURL_SOCKET_BAD }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = Int(unsafe utter_address_bytes(address, &bytes))
+    guard unsafe transfer(context)?.mayConnect(to: Array(bytes.prefix(count))) == true else {
+        return CURL_SOCKET_BAD
+    }
+    return unsafe utter_open_socket(address)
+}
+
 func beforeRequest(
     _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
     _: UnsafeMutablePointer<CChar>?, _: Int32, _ localPort: Int32
@@ -23,9 +36,12 @@ func noteTraffic(
     _: UnsafeMutableRawPointer?, _ kind: curl_infotype, _ text: UnsafeMutablePointer<CChar>?,
     _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard kind == CURLINFO_HEADER_OUT else { return 0 }
+    let transfer = unsafe transfer(context)
+    let isRemark = kind == CURLINFO_TEXT && transfer?.request.avoidsOwnNetwork == true
+    guard isRemark || kind == CURLINFO_HEADER_OUT else { return 0 }
     let bytes = unsafe UnsafeRawBufferPointer(start: text, count: count)
-    unsafe transfer(context)?.didSend(head: unsafe String(decoding: bytes, as: UTF8.self))
+    let words = unsafe String(decoding: bytes, as: UTF8.self)
+    if isRemark { transfer?.didRead(remark: words) } else { transfer?.didSend(head: words) }
     return 0
 }
 

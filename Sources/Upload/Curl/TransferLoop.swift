@@ -9,10 +9,14 @@ package struct TransferID: Sendable, Hashable {
     package init(number: Int) { self.number = number }
 }
 
-/// Starts the transport that ships; the journal loop signals `wakeup` when journals grew, after it
-/// has set their marks.
-package func makeTransport(wokenBy wakeup: Wakeup) throws(SystemError) -> any Transport {
-    try TransferLoop(wokenBy: wakeup)
+/// Starts the transport that ships.
+///
+/// The journal loop signals `wakeup` when journals grew, after it has set their marks. Observers may
+/// block a thread of another name, which carries no take.
+package func makeTransport(
+    wokenBy wakeup: Wakeup? = nil, name: String = "transfer"
+) throws(SystemError) -> any Transport {
+    try TransferLoop(name: name, wokenBy: wakeup)
 }
 
 /// The thread that sends every body and reads every response, for any number of takes.
@@ -23,9 +27,9 @@ final class TransferLoop: Transport {
     private let loop: WorkerLoop<TransferWorker>
     private let nextNumber = Atomic(1)
 
-    init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
+    init(name: String = "transfer", wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
         let wakeup = if let wakeup { wakeup } else { try Wakeup() }
-        loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) { TransferWorker(wokenBy: wakeup) }
+        loop = try WorkerLoop(name: name, wokenBy: wakeup) { TransferWorker(wokenBy: wakeup) }
     }
 
     func start(

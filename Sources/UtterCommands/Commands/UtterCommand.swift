@@ -19,6 +19,7 @@ struct UtterCommand: AsyncParsableCommand {
               utter loop                           sentence after sentence, each a line
               utter --for 5s --to https://speech.example/v1/recognize
               utter send interview.wav             send a file at full speed
+              utter send https://example.com/a.mp3 fetch a recording, and send it
               utter send --pace realtime note.wav  replay it as if it were spoken now
               arecord -t raw -f S16_LE -r 16000 | utter send -
               utter start, utter stop              for the press and the release of a key
@@ -37,7 +38,7 @@ struct UtterCommand: AsyncParsableCommand {
             RecordCommand.self, LoopCommand.self, StartCommand.self, StopCommand.self,
             ToggleCommand.self, CancelCommand.self, StatusCommand.self, KeysCommand.self,
             DaemonCommand.self,
-            SendCommand.self, ListCommand.self, RetryCommand.self,
+            SendCommand.self, FetchCommand.self, ListCommand.self, RetryCommand.self,
             FlushCommand.self,
             ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,
             RemoveCommand.self, KeyCommand.self, SetupCommand.self, ConfigCommand.self,

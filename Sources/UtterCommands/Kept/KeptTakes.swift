@@ -114,6 +114,7 @@ enum KeptTakes {
                 if !session.output.quiet { report.lines.tell() }
                 if report.waiting > 0 { status.fail(.notDelivered) }
             }
+            if session.running.farewell == nil { status.fail(try await session.fetchWaiting()) }
             return status == .textPrinted ? incomplete ?? status : status
         }
     }

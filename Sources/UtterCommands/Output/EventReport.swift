@@ -9,6 +9,9 @@ internal import Utter
 struct EventReport {
     private var object: JSONObject
 
+    /// Of no take; nil members are not there.
+    init(_ object: JSONObject) { self.object = object }
+
     init(_ outcome: OutcomeReport, at time: Duration = .zero) {
         object = [
             "event": "outcome", "atMs": time.milliseconds, "take": outcome.id,

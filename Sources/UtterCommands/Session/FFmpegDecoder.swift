@@ -14,6 +14,10 @@ internal import Utter
 final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
     enum Input: Sendable {
         case file(String)
+        /// A file that a server has made: it may be a recording, and nothing that names other files.
+        case fetched(String)
+        /// A playlist that utter has made, of files beside it.
+        case playlist(String)
         /// A descriptor that stays open, of which these bytes have been read.
         case pipe(Int32, prefix: [UInt8])
     }
@@ -64,7 +68,7 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
 
     /// A file stays where it is while it is decoded.
     var isStored: Bool {
-        if case .file = input { pace == .unpaced } else { false }
+        if case .pipe = input { false } else { pace == .unpaced }
     }
 
     func open() throws(CaptureError) -> StreamFormat {
@@ -76,7 +80,7 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
             var source = "pipe:0"
             var feed = ChildProcess.Stream.nothing
             switch input {
-            case .file(let path): source = "file:" + path
+            case .file(let path), .fetched(let path), .playlist(let path): source = "file:" + path
             case .pipe(STDIN_FILENO, let prefix) where Self.rewind(STDIN_FILENO, prefix.count):
                 // Some forms say at their end where the sound is: a file is read as one.
                 source = "file:/dev/stdin"
@@ -84,7 +88,7 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
             case .pipe(let number, let prefix): feed = try Self.feed(prefix, of: number)
             }
             let process = try ChildProcess(
-                program, ["ffmpeg"] + Self.arguments(source),
+                program, ["ffmpeg"] + Self.arguments(source, input),
                 environment: ScrubbedEnvironment.entries(), input: feed, output: .given(writing),
                 error: .given(complaints.duplicate()))
             let running = Running(process, reading, complaints, name: name, pace: pace)
@@ -110,9 +114,20 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         return lseek(descriptor, 0, SEEK_SET) == 0
     }
 
-    private static func arguments(_ source: String) -> [String] {
-        [
-            "-hide_banner", "-nostdin", "-loglevel", "error", "-protocol_whitelist", "file,pipe",
+    /// The forms of recordings, as ffmpeg calls them.
+    private static let forms =
+        "aac,ac3,aiff,amr,ape,asf,au,avi,caf,eac3,flac,flv,matroska,webm,mov,mp3,mp4,mpeg,mpegts,ogg,"
+        + "tta,w64,wav,wv"
+
+    private static func arguments(_ source: String, _ input: Input) -> [String] {
+        let limits: [String] =
+            switch input {
+            case .file, .pipe: ["-protocol_whitelist", "file,pipe"]
+            case .fetched: ["-protocol_whitelist", "file", "-format_whitelist", forms]
+            case .playlist:
+                ["-protocol_whitelist", "file", "-format_whitelist", forms + ",hls"]
+            }
+        return ["-hide_banner", "-nostdin", "-loglevel", "error"] + limits + [
             "-i", source, "-map", "0:a:0", "-f", "s16le", "-acodec", "pcm_s16le", "-ac", "1",
             "-ar", "16000", "pipe:1",
         ]
@@ -249,8 +264,10 @@ final class ConvertedFile: CaptureSource, @unchecked Sendable {
     private let pace: Pace
     private var source: any CaptureSource
 
-    init(path: String, pace: Pace) {
-        (name, self.pace) = (path, pace)
+    private let isFetched: Bool
+
+    init(path: String, pace: Pace, isFetched: Bool = false) {
+        (name, self.pace, self.isFetched) = (path, pace, isFetched)
         source = FileReplay(path: path, pace: pace)
     }
 
@@ -267,7 +284,8 @@ final class ConvertedFile: CaptureSource, @unchecked Sendable {
                 let program = FFmpegDecoder.program
             else { throw error }
             source.close()
-            source = FFmpegDecoder(program, .file(name), name: name, pace: pace)
+            source = FFmpegDecoder(
+                program, isFetched ? .fetched(name) : .file(name), name: name, pace: pace)
             return try source.open()
         }
     }

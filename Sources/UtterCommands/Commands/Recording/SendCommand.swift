@@ -20,11 +20,14 @@ struct SendCommand: AsyncParsableCommand {
             sent, unless the service cannot be reached, refuses the token, or fails many times
             in a row.
 
+            A URL of a recording or of a playlist of HTTP Live Streaming (.m3u8) is fetched first,
+            as 'utter fetch' does.
+
             A file that could not be delivered is kept once, whatever its name: the next try
             sends the take that it has. It is read anew after a signal has ended the reading.
             """)
 
-    @Argument(help: "Files of audio, or - for standard input.", completion: .file())
+    @Argument(help: "Files of audio, their URLs, or - for standard input.", completion: .file())
     var files: [String]
 
     @Option(help: "How fast it is replayed: realtime, a factor from 0.1 to 1000, or max.")
@@ -92,12 +95,13 @@ struct SendCommand: AsyncParsableCommand {
             printsUnasked: outputDir == nil
         ) { session in
             var session = session
+            let (files, fetched) = try await session.fetched(self.files)
             if let outputDir {
                 session.folder = try TranscriptFolder(outputDir, replaces: force, of: files)
             }
             let plan = try service.planner(format: format)
             let prepare = { (file: String) throws(CommandFailure) -> TakePlan in
-                let source = try source(file) { session.farewellStatus != nil }
+                let source = try source(file, fetched) { session.farewellStatus != nil }
                 var take = plan(source, CapturePlan())
                 // A pipe may be as slow as a voice.
                 take.isCompleteSoon = !isRelayed(file) && OwnFile.isRegular(file)
@@ -123,9 +127,21 @@ struct SendCommand: AsyncParsableCommand {
     private func isRelayed(_ file: String) -> Bool { file == "-" || pace.pace != .unpaced }
 
     private func source(
-        _ file: String, isOver: () -> Bool
+        _ file: String, _ fetched: FetchedFiles, isOver: () -> Bool
     ) throws(CommandFailure) -> any CaptureSource {
-        guard file == "-" else { return ConvertedFile(path: file, pace: pace.pace) }
+        if let failure = fetched.failures[file] { throw failure }
+        if fetched.playlists.contains(file) {
+            guard let program = FFmpegDecoder.program else {
+                throw CommandFailure(
+                    "a playlist is read by ffmpeg, which is not installed",
+                    hint: "install the package ffmpeg", status: .unusableAudio)
+            }
+            return FFmpegDecoder(program, .playlist(file), name: file, pace: pace.pace)
+        }
+        guard file == "-" else {
+            return ConvertedFile(
+                path: file, pace: pace.pace, isFetched: fetched.paths.contains(file))
+        }
         return try StandardInput.source(
             pace: pace.pace, rawFormat: StreamFormat(sampleRate: rate, channelCount: channels),
             isOver: isOver)

@@ -15,6 +15,7 @@ struct ListCommand: ParsableCommand {
             the reason; one that a 'later' version has written; a file among the takes that is
             'foreign'; and a take without audio that was moved away, as 'quarantined'. Where
             the programs of many takes died, these are 'being recovered' behind the list.
+            Downloads ('utter fetch') stand behind the takes, on standard error.
             """)
 
     @Option(
@@ -76,7 +77,12 @@ struct ListCommand: ParsableCommand {
             try StandardOutput.show(text)
             if !json { Self.tellAge(entries) }
         }
-        if !json { Self.tellArchive(spool, entries) }
+        if !json {
+            Self.tellArchive(spool, entries)
+            for download in Downloads(in: spool.folder).all() {
+                StandardError.line(download.line)
+            }
+        }
         guard !dead.isEmpty else { return }
         StandardError.line("recovering \(dead.count) recordings whose program ended")
         try spool.recover(dead)

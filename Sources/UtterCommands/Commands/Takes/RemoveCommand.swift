@@ -3,6 +3,7 @@
 import ArgumentParser
 import FoundationEssentials
 import Utter
+internal import UtterTerminal
 
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -70,6 +71,7 @@ struct RemoveCommand: ParsableCommand {
     private func named(in spool: Spool, _ removal: TakeRemoval) throws -> [KeptTake] {
         var found: [KeptTake] = []
         for name in takes {
+            if try Self.removesDownload(name) { continue }
             do throws(CommandFailure) {
                 let take = try spool.named(name)
                 if !found.contains(where: { $0.id == take.id }) { found.append(take) }
@@ -79,6 +81,16 @@ struct RemoveCommand: ParsableCommand {
             }
         }
         return found
+    }
+
+    /// Removes a download, if that is what is named.
+    private static func removesDownload(_ name: String) throws -> Bool {
+        let downloads = Downloads(in: Environment.stateFolder)
+        // Most names are those of takes.
+        guard name.count >= 4, let found = try? downloads.named(name) else { return false }
+        try downloads.remove(found.id)
+        StandardError.line("removed download \(found.id): \(found.url)")
+        return true
     }
 
     /// Whether a take without a name on the command line is meant.

@@ -46,7 +46,8 @@ struct FlushCommand: AsyncParsableCommand {
             this time. Takes with which the service has failed go last, and wait longer
             each time. What was refused for good is not sent until something about it is
             changed, and neither is what has waited for longer than --max-age: 'utter
-            retry' sends both. Ctrl-C leaves what is not answered as it was.
+            retry' sends both. Ctrl-C leaves what is not answered as it was. Downloads that
+            broke off ('utter fetch') go on, too.
             """)
 
     @Option(help: "Send at most this many takes.")

@@ -90,6 +90,8 @@ final class RecordingServerConnection {
         case .sendBodyChunk(let bytes): try send(ResponseText.chunk(bytes))
         case .endResponse: try send(ResponseText.lastChunk)
         case .sendRaw(let bytes): try send(bytes)
+        case .sendRawBy(let make):
+            try send(make(core.state.look { [index] in $0.requests[index] }))
         case .sendAgainAndAgain(let bytes, let times):
             for _ in 0..<times { try send(bytes) }
         case .stall(let duration): try stall(until: Gate(), within: duration)

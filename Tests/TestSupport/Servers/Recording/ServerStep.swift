@@ -38,6 +38,9 @@ package enum ServerStep: Sendable {
 
     case sendRaw([UInt8])
 
+    /// Sends the bytes that the test makes of what has come, on the connection's thread.
+    case sendRawBy(@Sendable (RecordedRequest) -> [UInt8])
+
     /// Sends the same bytes so many times, or until the client has closed.
     case sendAgainAndAgain([UInt8], times: Int)
 

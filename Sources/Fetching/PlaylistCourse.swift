@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which segments of a playlist are to be fetched, when it is loaded again, and when that ends; pure.
+///
+/// What is there already of an earlier run is gone on with.
+package struct PlaylistCourse: Sendable {
+    /// The number of the last segment that was taken; nil before the first.
+    private var last: Int?
+    private var unchangedCount = 0
+    /// In seconds; nil is without an end.
+    private let longest: Double?
+    private var taken = 0.0
+    /// Segments that were gone before they were seen.
+    package private(set) var lostCount = 0
+
+    /// So many times in a row a live playlist may stay as it was.
+    static let unchangedLimit = 30
+
+    package init(after last: Int? = nil, longest: Double? = nil, taken: Double = 0) {
+        (self.last, self.longest, self.taken) = (last, longest, taken)
+    }
+
+    package enum Next: Sendable, Equatable {
+        /// After so many seconds.
+        case reload(after: Double)
+        case ends
+        /// It has not changed for too long.
+        case standsStill
+    }
+
+    /// - Returns: what is to be fetched, in order, and what comes then.
+    package mutating func take(_ playlist: MediaPlaylist) -> (new: [MediaSegment], next: Next) {
+        var new: [MediaSegment] = []
+        for var segment in playlist.segments[start(of: playlist)...] {
+            if let last, segment.sequence <= last { continue }
+            if let longest, taken >= longest { return (new, .ends) }
+            if let last, segment.sequence > last + 1 {
+                lostCount += segment.sequence - last - 1
+                segment.isDiscontinuous = true
+            }
+            last = segment.sequence
+            taken += segment.duration
+            new.append(segment)
+        }
+        if playlist.isEnded { return (new, .ends) }
+        if let longest, taken >= longest { return (new, .ends) }
+        unchangedCount = new.isEmpty ? unchangedCount + 1 : 0
+        guard unchangedCount < Self.unchangedLimit else { return (new, .standsStill) }
+        // One target duration after a change, half of it otherwise (RFC 8216 §6.3.4).
+        let pause = Double(playlist.targetDuration) / (new.isEmpty ? 2 : 1)
+        return (new, .reload(after: max(0.5, pause)))
+    }
+
+    /// A live recording is joined three target durations before its end (RFC 8216 §6.3.3); one that
+    /// keeps its segments is fetched whole.
+    private func start(of playlist: MediaPlaylist) -> Int {
+        guard last == nil, !playlist.isEnded, !playlist.isEvent else { return 0 }
+        var (index, rest) = (playlist.segments.count, 0.0)
+        while index > 0, rest < Double(3 * playlist.targetDuration) {
+            index -= 1
+            rest += playlist.segments[index].duration
+        }
+        return index
+    }
+}
+
+/// The playlist of what was fetched, for a player: it names files beside it and nothing else.
+///
+/// While segments are fetched, a file has a line for each that is there, in order, so
+/// that a later run goes on behind it.
+package struct LocalPlaylist: Sendable {
+    package static let name = "index.m3u8"
+    /// What is there of it while segments are fetched.
+    package static let partName = "index.part"
+
+    /// A segment that is there.
+    package struct Entry: Sendable, Equatable {
+        package var sequence: Int
+        package var duration: Double
+        /// Of where it came from, without secrets: another one is a segment of another recording.
+        package var identity: String
+        /// Of its file; nil of one that is missing.
+        package var name: String?
+        package var map: String?
+        package var isDiscontinuous: Bool
+
+        package init(
+            _ segment: MediaSegment, identity: String, name: String?, map: String?
+        ) {
+            (sequence, duration) = (segment.sequence, segment.duration)
+            isDiscontinuous = segment.isDiscontinuous
+            (self.identity, self.name, self.map) = (identity, name, map)
+        }
+
+        fileprivate init?(_ words: [Substring]) {
+            guard words.count == 6, let sequence = Int(words[0]), let duration = Double(words[1])
+            else { return nil }
+            let text = { (word: Substring) in word == "-" ? nil : String(word) }
+            (self.sequence, self.duration, identity) = (sequence, duration, String(words[2]))
+            (name, map, isDiscontinuous) = (text(words[3]), text(words[4]), words[5] == "1")
+        }
+
+        /// A line of the file of entries.
+        package var line: String {
+            [
+                "\(sequence)", "\(duration)", identity, name ?? "-", map ?? "-",
+                isDiscontinuous ? "1" : "0",
+            ].joined(separator: " ") + "\n"
+        }
+    }
+
+    /// Reads the lines of `Entry.line`; one that was not written to its end does not count.
+    package static func entries(in text: String) -> [Entry] {
+        var entries: [Entry] = []
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+            guard let entry = Entry(line.split(separator: " ")) else { break }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    /// The playlist of all entries that have a file.
+    package static func text(of entries: [Entry]) -> String {
+        let target = entries.map(\.duration).max() ?? 1
+        var lines = [
+            "#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-TARGETDURATION:\(Int(target.rounded(.up)))",
+            "#EXT-X-MEDIA-SEQUENCE:0", "#EXT-X-PLAYLIST-TYPE:VOD",
+        ]
+        var (map, isBroken): (String?, Bool) = (nil, false)
+        for entry in entries {
+            isBroken = isBroken || entry.isDiscontinuous || entry.name == nil
+            guard let name = entry.name else { continue }
+            if isBroken, lines.count > 5 { lines.append("#EXT-X-DISCONTINUITY") }
+            if entry.map != map, let new = entry.map { lines.append("#EXT-X-MAP:URI=\"\(new)\"") }
+            (map, isBroken) = (entry.map, false)
+            lines += ["#EXTINF:\(entry.duration),", name]
+        }
+        return lines.joined(separator: "\n") + "\n#EXT-X-ENDLIST\n"
+    }
+}

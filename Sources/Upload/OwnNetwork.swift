@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Which addresses are those of this machine, of the network around it, or of nothing in the internet.
+///
+/// By the registries of special addresses (RFC 6890), with what stands for an IPv4 address inside IPv6.
+/// What is not known is one of them.
+enum OwnNetwork {
+    /// The first bits of addresses, and how many count.
+    private static let four: [([UInt8], Int)] = [
+        // This network; private (RFC 1918); shared (RFC 6598); loopback; link-local (RFC 3927).
+        ([0], 8), ([10], 8), ([172, 16], 12), ([192, 168], 16), ([100, 64], 10), ([127], 8),
+        ([169, 254], 16),
+        // Protocols and documentation; benchmarks; multicast; what is reserved, and broadcast.
+        ([192, 0, 0], 24), ([192, 0, 2], 24), ([198, 51, 100], 24), ([203, 0, 113], 24),
+        ([198, 18], 15), ([224], 4), ([240], 4),
+    ]
+
+    /// 4 or 16 bytes, in the order of the network.
+    static func contains(_ address: [UInt8]) -> Bool {
+        if address.count == 4 {
+            return four.contains { matches(address, $0.0, $0.1) }
+        }
+        guard address.count == 16 else { return true }
+        let zeros = [UInt8](repeating: 0, count: 16)
+        // As a part of it: mapped and compatible (RFC 4291 §2.5.5), translated (RFC 6052, RFC 8215;
+        // RFC 2765), 6to4 (RFC 3056); Teredo has the client's with its bits turned (RFC 4380 §4).
+        let parts: [(prefix: [UInt8], count: Int, place: Int)] = [
+            (Array(zeros[..<10]) + [0xFF, 0xFF], 96, 12), (Array(zeros[..<12]), 96, 12),
+            ([0, 0x64, 0xFF, 0x9B] + zeros[..<8], 96, 12),
+            (Array(zeros[..<8]) + [0xFF, 0xFF, 0, 0], 96, 12), ([0x20, 0x02], 16, 2),
+        ]
+        for part in parts where matches(address, part.prefix, part.count) {
+            return contains(Array(address[part.place..<part.place + 4]))
+        }
+        if matches(address, [0x20, 0x01, 0, 0], 32) {
+            return contains(address[12...].map { ~$0 })
+        }
+        // Only what is given out as global counts as the internet (RFC 4291 §2.4); documentation.
+        return !matches(address, [0x20], 3) || matches(address, [0x20, 0x01, 0x0D, 0xB8], 32)
+    }
+
+    private static func matches(_ address: [UInt8], _ prefix: [UInt8], _ count: Int) -> Bool {
+        (0..<count).allSatisfy { bit in
+            let byte = bit / 8 < prefix.count ? prefix[bit / 8] : 0
+            return (address[bit / 8] ^ byte) & (0x80 >> UInt8(bit % 8)) == 0
+        }
+    }
+
+    /// The address that a URL names itself; nil when it has a name of a host.
+    static func literal(in url: String) -> [UInt8]? {
+        let parts = url.split(separator: "/", maxSplits: 2)
+        guard parts.count > 1 else { return nil }
+        let host =
+            parts[1].hasPrefix("[")
+            ? parts[1].dropFirst().prefix { $0 != "]" }
+            : parts[1].prefix { $0 != ":" }
+        let kind = parts[1].hasPrefix("[") ? AF_INET6 : AF_INET
+        var bytes = [UInt8](repeating: 0, count: 16)
+        guard unsafe inet_pton(kind, String(host), &bytes) == 1 else { return nil }
+        return Array(bytes.prefix(kind == AF_INET6 ? 16 : 4))
+    }
+
+    /// As a person reads it.
+    static func text(of address: [UInt8]) -> String {
+        if address.count == 4 { return address.map { "\($0)" }.joined(separator: ".") }
+        return stride(from: 0, to: address.count - 1, by: 2).map {
+            String(Int(address[$0]) << 8 | Int(address[$0 + 1]), radix: 16)
+        }.joined(separator: ":")
+    }
+}
+
+extension Transfer {
+    /// Called for each address that is about to be connected to, on the transfer thread.
+    func mayConnect(to address: [UInt8]) -> Bool {
+        // Of what a proxy connects to, only an address that the URL names is known.
+        let checked = hasProxy ? OwnNetwork.literal(in: request.url) : address
+        if hasProxy { observer.transferDidFindProxy() }
+        guard let checked, OwnNetwork.contains(checked) else { return true }
+        observer.transferDidAvoid(address: OwnNetwork.text(of: checked))
+        return false
+    }
+
+    /// Before it connects, libcurl says that it takes a proxy of the environment, or which hosts are
+    /// reached without one.
+    ///
+    /// Were its words others, a proxy of the own network would be refused as any server there is.
+    func didRead(remark: String) {
+        guard remark.hasPrefix("Uses proxy env variable "),
+            !remark.lowercased().hasPrefix("uses proxy env variable no_proxy")
+        else { return }
+        hasProxy = true
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Cryptography
+internal import Fetching
+internal import FoundationEssentials
+internal import LinuxPlatform
+internal import SpeechService
+
+/// What is noted of a download, in `fetch.json` in its folder.
+///
+/// It is read by the person alone, since a URL may hold secrets. Beside it are `body.part`, the first
+/// bytes of a file; of a playlist `index.part`, which has a line for each segment that is there; and
+/// `paused` while the person wants that.
+struct DownloadNote: Codable {
+    var version = 1
+    var url: String
+    var destination: String?
+    var tokenFile: String?
+    /// In seconds.
+    var longest: Double?
+    var ownOrigins: [String]
+    var tag: String?
+    var total: Int?
+    /// Bytes of `body.part` that the disk has for sure, and the boot of the machine since which it has
+    /// all that is there.
+    var synced = 0
+    var boot = ""
+    /// The file, once it is whole, and what it was then.
+    var path: String?
+    var byteCount: Int?
+    var isPlaylist = false
+    var reason: String?
+    var isLasting = false
+
+    init(_ download: Download) {
+        url = download.url.text
+        ownOrigins = download.ownOrigins.map(\.description)
+        adopt(download)
+    }
+
+    /// Takes what the person wants now.
+    mutating func adopt(_ download: Download) {
+        destination = download.destination ?? destination
+        longest = download.longest.map { $0 / .seconds(1) } ?? longest
+        if case .file(let path)? = download.credential?.source { tokenFile = path }
+        ownOrigins = Set(ownOrigins + download.ownOrigins.map(\.description)).sorted()
+    }
+
+    /// What a later run fetches, without being told more than the folder.
+    func download() throws(DownloadFailure) -> Download {
+        do throws(ServiceError) {
+            var download = Download(try ServiceURL(url))
+            download.credential = tokenFile.map { Credential(askedOf: .file($0)) }
+            download.ownOrigins = Set(
+                try ownOrigins.map { text throws(ServiceError) in try Origin(text) })
+            return download
+        } catch {
+            throw .unusable(error.description)
+        }
+    }
+}
+
+/// The folder of one download; calls block on the disk.
+struct DownloadFolder: Sendable {
+    static let noteName = "fetch.json"
+    static let partName = "body.part"
+    static let pauseName = "paused"
+
+    let id: String
+    let folder: Folder
+
+    /// The same for the same URL, in every run.
+    static func id(of url: ServiceURL) -> String {
+        var digest = SHA256()
+        digest.update(Array(url.text.utf8).span)
+        return String(digest.hexadecimal.prefix(16))
+    }
+
+    init(_ id: String, in parent: Folder, makes: Bool = false) throws(SystemError) {
+        self.id = id
+        folder = makes ? try parent.makeFolder(id) : try parent.openFolder(id)
+    }
+
+    /// Nil when there is none that can be read: it is as good as new then.
+    func note() -> DownloadNote? {
+        // What is damaged is replaced.
+        guard let bytes = try? folder.contents(of: Self.noteName, limit: 1 << 20) else {
+            return nil
+        }
+        return try? JSONDecoder().decode(DownloadNote.self, from: Data(bytes))  // As above.
+    }
+
+    func save(_ note: DownloadNote) throws(DownloadFailure) {
+        // Strings and numbers can be encoded.
+        let data = (try? JSONEncoder().encode(note)) ?? Data()
+        try onDisk { () throws(SystemError) in
+            try folder.replaceFile(Self.noteName, with: Array(data))
+        }
+    }
+
+    var isPaused: Bool { folder.size(of: Self.pauseName) != nil }
+
+    /// What is there of the file, and can be gone on with.
+    func part(by note: DownloadNote) -> FilePart {
+        let size = folder.size(of: Self.partName) ?? 0
+        // Since then the memory of the machine has what the disk may not have.
+        let isSameBoot = note.boot == Self.boot && !note.boot.isEmpty
+        let count = isSameBoot ? size : min(size, note.synced)
+        return FilePart(byteCount: count, total: note.total, tag: note.tag)
+    }
+
+    /// Of the machine, as the kernel names it; empty where it does not.
+    static let boot = Folder.bootName
+
+    /// The segments that are there.
+    func entries() -> [LocalPlaylist.Entry] {
+        // Without the file there are none.
+        let bytes = (try? folder.contents(of: LocalPlaylist.partName, limit: 64 << 20)) ?? []
+        return LocalPlaylist.entries(in: String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Bytes of all files but the notes.
+    var byteCount: Int {
+        // What cannot be listed holds nothing, as far as can be said.
+        let names = (try? folder.names()) ?? []
+        return names.filter { $0 != Self.noteName }.reduce(0) { $0 + (folder.size(of: $1) ?? 0) }
+    }
+
+    /// Removes all that came, so that it begins anew.
+    func clear() throws(DownloadFailure) {
+        try onDisk { () throws(SystemError) in
+            for name in try folder.names() where ![Self.noteName, Self.pauseName].contains(name) {
+                try folder.removeFile(name)
+            }
+        }
+    }
+}
+
+/// Makes an error of the disk one of the download.
+func onDisk<Value: ~Copyable>(
+    _ body: () throws(SystemError) -> Value
+) throws(DownloadFailure) -> Value {
+    do throws(SystemError) {
+        return try body()
+    } catch {
+        throw .disk(error.description)
+    }
+}
+
+/// The end of a file's name, which no server chooses: a word of a short list.
+enum FileSuffix {
+    private static let types = [
+        "audio/mpeg": "mp3", "audio/mp4": "m4a", "audio/x-m4a": "m4a", "audio/aac": "aac",
+        "audio/ogg": "ogg", "audio/opus": "opus", "audio/flac": "flac", "audio/x-flac": "flac",
+        "audio/wav": "wav", "audio/x-wav": "wav", "audio/vnd.wave": "wav", "audio/webm": "webm",
+        "video/mp4": "mp4", "video/webm": "webm", "video/quicktime": "mov",
+        "video/x-matroska": "mkv", "video/mp2t": "ts", "application/ogg": "ogg",
+    ]
+    private static let known = Set(types.values).union(["m4s", "m4b", "oga", "mka", "ac3"])
+
+    static func of(_ url: ServiceURL, type: String? = nil, or standard: String = "bin") -> String {
+        let word = type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+        if let word, let suffix = types[word] { return suffix }
+        let path = url.target.prefix { $0 != "?" }
+        let suffix = path.split(separator: "/").last?.split(separator: ".").last?.lowercased()
+        return suffix.flatMap { known.contains($0) ? $0 : nil } ?? standard
+    }
+}

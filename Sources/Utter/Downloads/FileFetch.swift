@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Fetching
+internal import LinuxPlatform
+internal import SpeechService
+internal import Synchronization
+internal import Upload
+
+/// Where the bytes of a file go, and how many are there.
+///
+/// `@unchecked Sendable` because one thread at a time touches it: the thread `download` while a request
+/// is under way, and the one that waits for its end before and after it.
+final class FetchTarget: @unchecked Sendable {
+    /// Nil keeps the bytes in memory.
+    private let file: (any JournalFile)?
+    private(set) var bytes: [UInt8] = []
+    var part: FilePart
+    /// The most bytes, and why no more.
+    let limit: Int
+    let limitReason: String
+    /// Called when bytes have come.
+    private let grew: (FetchTarget) throws(DownloadFailure) -> Void
+    /// Of the last answer.
+    var type: String?
+
+    init(
+        _ file: (any JournalFile)?, _ part: FilePart = FilePart(), limit: Int,
+        _ limitReason: String,
+        grew: @escaping (FetchTarget) throws(DownloadFailure) -> Void = { _ in }
+    ) {
+        self.file = file
+        (self.part, self.limit, self.limitReason, self.grew) = (part, limit, limitReason, grew)
+    }
+
+    /// Gives up what is behind the part.
+    func cut() throws(DownloadFailure) {
+        bytes.removeSubrange(min(part.byteCount, bytes.count)...)
+        guard let number = file?.descriptor else { return }
+        try onDisk { () throws(SystemError) in try truncateFile(number, to: part.byteCount) }
+    }
+
+    func write(_ new: Span<UInt8>) throws(DownloadFailure) {
+        guard part.byteCount + new.count <= limit else { throw .noRoom(limitReason) }
+        if let file {
+            try onDisk { () throws(SystemError) in try file.write(new, at: part.byteCount) }
+        } else {
+            bytes += unsafe new.withUnsafeBufferPointer { unsafe Array($0) }
+        }
+        part.byteCount += new.count
+        try grew(self)
+    }
+
+    func sync() throws(DownloadFailure) {
+        try onDisk { () throws(SystemError) in try file?.sync() }
+    }
+}
+
+/// One request for a file: hears the answer, and writes what it brings.
+///
+/// `@unchecked Sendable` because the thread `download` alone touches it until the end.
+private final class FileObserver: TransferObserver, @unchecked Sendable {
+    let request: FileRequest
+    let target: FetchTarget
+    private let news: Wakeup
+    private(set) var step: FileRequest.Step?
+    private(set) var failure: DownloadFailure?
+    private(set) var avoided: String?
+    private(set) var hasProxy = false
+    private var skipping = 0
+    private(set) var reading = AnswerReading.goesOn
+    private let ended = Mutex<TransferResult?>(nil)
+
+    init(_ request: FileRequest, _ target: FetchTarget, _ news: Wakeup) {
+        (self.request, self.target, self.news) = (request, target, news)
+    }
+
+    var result: TransferResult? { ended.withLock { $0 } }
+
+    func transferDidConnect() {}
+    func transferDidAvoid(address: String) { avoided = address }
+    func transferDidFindProxy() { hasProxy = true }
+    func transferDidSend(byteCount: Int, wireByteCount: Int) {}
+
+    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {
+        let step = request.step(status: status, headers: headers)
+        self.step = step
+        guard case .take(_, let skipping, let part) = step else { return reading = .ended }
+        self.skipping = skipping
+        target.type = headers.first { $0.name == "content-type" }?.value
+        attempt { () throws(DownloadFailure) in
+            if let total = part.total, total > target.limit { throw .noRoom(target.limitReason) }
+            target.part = part
+            try target.cut()
+        }
+    }
+
+    func transferDidReceive(_ bytes: Span<UInt8>) {
+        guard case .take? = step, reading == .goesOn else { return }
+        let skipped = min(skipping, bytes.count)
+        skipping -= skipped
+        let room = (target.part.total ?? .max) - target.part.byteCount
+        let piece = bytes.extracting(skipped..<skipped + min(room, bytes.count - skipped))
+        guard !piece.isEmpty else { return }
+        attempt { () throws(DownloadFailure) in try target.write(piece) }
+        if target.part.isWhole { reading = .ended }
+    }
+
+    private func attempt(_ body: () throws(DownloadFailure) -> Void) {
+        do throws(DownloadFailure) {
+            try body()
+        } catch {
+            (failure, reading) = (error, .ended)
+        }
+    }
+
+    func transferDidEnd(_ result: TransferResult) {
+        ended.withLock { $0 = result }
+        news.signal()
+    }
+}
+
+/// Fetches files for one download, in as many requests as that takes; called on threads that may block.
+struct FileFetch: Sendable {
+    let download: Download
+    let transport: any Transport
+    let turns: Turns
+    /// The value of the field that opens the typed origin, and its name.
+    let token: (name: String, value: String)?
+    /// Whether the person wants no more of it, and how that is told.
+    let isOver: @Sendable () -> DownloadFailure?
+    /// Told once a proxy was found.
+    let hasProxy: @Sendable () -> Void
+
+    static let longestIdle = Duration.seconds(60)
+    private static let redirectLimit = 5
+    private static let ownNames = [".localhost", ".local", ".internal", ".home.arpa", ".lan"]
+    /// Between requests that have brought nothing.
+    static let pauses: [Duration] = [.milliseconds(250), .seconds(1), .seconds(4)]
+
+    enum Ending: Sendable {
+        case whole(at: ServiceURL)
+        case unchanged
+    }
+
+    /// Fetches until the file is whole, or a range of it, going on where a request breaks off.
+    ///
+    /// The token may go along if it `isOpened`: not with what a playlist names. `knownTag` is that of a
+    /// whole copy.
+    func load(
+        _ url: ServiceURL, _ range: Range<Int>? = nil, isOpened: Bool, knownTag: String? = nil,
+        into target: FetchTarget
+    ) throws(DownloadFailure) -> Ending {
+        var failures = 0
+        while true {
+            let before = target.part.byteCount
+            do throws(DownloadFailure) {
+                let request = FileRequest(target.part, of: range, knownTag: knownTag)
+                if let ending = try ask(url, isOpened, request, target) { return ending }
+                // One that has changed since begins anew at once.
+            } catch {
+                if error.isLasting { throw error }
+                switch error {
+                case .unreachable, .busy: break
+                default: throw error
+                }
+                failures = target.part.byteCount > before ? 1 : failures + 1
+                guard failures <= Self.pauses.count else { throw error }
+                try pause(Self.pauses[failures - 1])
+                continue
+            }
+            failures += 1
+            guard failures <= Self.pauses.count else { throw .unusable("it changes each time") }
+        }
+    }
+
+    func pause(_ time: Duration) throws(DownloadFailure) {
+        let end = ContinuousClock.now + time
+        // It needs no descriptor, and so it is there.
+        let news = try? Wakeup(isPolled: false)
+        while end > .now {
+            if let failure = isOver() { throw failure }
+            news?.wait(.until(min(end, .now + .milliseconds(250))))
+        }
+    }
+
+    /// Makes one request, and those to which it leads; nil when what was there is of no use.
+    private func ask(
+        _ typed: ServiceURL, _ isOpened: Bool, _ request: FileRequest, _ target: FetchTarget
+    ) throws(DownloadFailure) -> Ending? {
+        var url = typed
+        for hop in 0...Self.redirectLimit {
+            let (observer, result) = try perform(request, at: url, isOpened, target)
+            if let failure = observer.failure ?? isOver() { throw failure }
+            if let address = observer.avoided, observer.step == nil {
+                throw .ownNetwork(host: url.origin.description, address: address)
+            }
+            switch observer.step {
+            case .take?:
+                guard result.ending == .answered else { throw Self.broken(result) }
+                // Of one whose end is the connection's, a break cannot be told from it.
+                let isMarked =
+                    target.part.total != nil || result.timings.httpVersion == "2"
+                    || result.header("transfer-encoding") != nil
+                guard isMarked else {
+                    throw .unusable("the server does not say how long it is, nor where it ends")
+                }
+                target.part.total = target.part.total ?? target.part.byteCount
+                guard target.part.isWhole else { throw .unreachable("only a part of it came") }
+                return .whole(at: url)
+            case .whole?: return .whole(at: url)
+            case .unchanged?: return .unchanged
+            case .anew?:
+                target.part = FilePart()
+                return nil
+            case .moved(let location)?: url = try moved(from: url, to: location)
+            case .busy(let status)?: throw .busy(status: status)
+            // An address that has expired is asked for again.
+            case .refused(let status)? where hop > 0: throw .busy(status: status)
+            case .refused(let status)?: throw .refused(status: status)
+            case .unusable(let reason)?: throw .unusable(reason)
+            case nil: throw Self.broken(result)
+            }
+        }
+        throw .unusable("it leads from URL to URL, more than \(Self.redirectLimit) times")
+    }
+
+    private func moved(
+        from url: ServiceURL, to location: String
+    ) throws(DownloadFailure) -> ServiceURL {
+        let next = try resolve(location, from: url)
+        guard !url.text.hasPrefix("https:") || next.text.hasPrefix("https:") else {
+            throw .unusable("it leads from https to http, to \(next)")
+        }
+        return next
+    }
+
+    func resolve(_ text: String, from url: ServiceURL) throws(DownloadFailure) -> ServiceURL {
+        do throws(ServiceError) {
+            return try url.resolving(location: text)
+        } catch {
+            throw .unusable(error.description)
+        }
+    }
+
+    private static func broken(_ result: TransferResult) -> DownloadFailure {
+        switch result.ending {
+        case .cancelled: .left
+        case .insecure(let text), .notTLS(let text), .badResponse(let text), .unprepared(let text):
+            .unusable(text)
+        default: .unreachable(result.ending.reason ?? result.ending.word)
+        }
+    }
+
+    private func perform(
+        _ request: FileRequest, at url: ServiceURL, _ isOpened: Bool, _ target: FetchTarget
+    ) throws(DownloadFailure) -> (FileObserver, TransferResult) {
+        let news = try onDisk { () throws(SystemError) in try Wakeup(isPolled: false) }
+        while !turns.take() {
+            if let failure = isOver() { throw failure }
+            news.wait(.until(.now + .milliseconds(20)))
+        }
+        defer { turns.give() }
+        if let failure = isOver() { throw failure }
+        let observer = FileObserver(request, target, news)
+        let id = transport.start(
+            transfer(request, to: url, isOpened), after: .zero, atLeast: .zero, observer: observer)
+        var isCancelled = false
+        while true {
+            if let result = observer.result {
+                if observer.hasProxy { hasProxy() }
+                return (observer, result)
+            }
+            news.wait(.until(.now + .milliseconds(250)))
+            if !isCancelled, isOver() != nil {
+                isCancelled = true
+                transport.cancel(id)
+            }
+        }
+    }
+
+    private func transfer(
+        _ request: FileRequest, to url: ServiceURL, _ isOpened: Bool
+    ) -> TransferRequest {
+        var fields = request.fields
+        fields.append((name: "User-Agent", value: "utter/\(UtterVersion.text)"))
+        if isOpened, let token, url.origin == download.url.origin { fields.append(token) }
+        var transfer = TransferRequest(
+            url: url.text, headers: fields, body: RequestBody([]),
+            deadlines: TransferDeadlines(answer: Self.longestIdle, whole: .seconds(30 * 86_400)))
+        (transfer.method, transfer.isDownload, transfer.responseLimit) = ("GET", true, .max)
+        transfer.connection = download.connection
+        transfer.connection.proxyExceptions =
+            transfer.connection.proxy == nil ? nil : []
+        // No proxy of the environment can reach this machine's own servers.
+        if url.isLoopback, transfer.connection.proxy == nil {
+            transfer.connection.proxy = Proxy.none
+        }
+        transfer.avoidsOwnNetwork = !isOwn(url.origin)
+        return transfer
+    }
+
+    /// Whether the person has typed this origin as one of the own network.
+    private func isOwn(_ origin: Origin) -> Bool {
+        if download.ownOrigins.contains(origin) { return true }
+        guard origin == download.url.origin else { return false }
+        let name = origin.host
+        // An address, or a name of which there is none in the internet (RFC 6761, RFC 6762, RFC 8375).
+        return name.hasPrefix("[") || name.allSatisfy { $0.isNumber || $0 == "." }
+            || !name.contains(".")
+            || Self.ownNames.contains { name.hasSuffix($0) }
+    }
+}
+
+/// How many requests may be under way at once; from any thread, never blocks.
+final class Turns: Sendable {
+    private let free: Atomic<Int>
+
+    init(_ count: Int) { free = Atomic(count) }
+
+    func take() -> Bool {
+        // It counts, and hands nothing over.
+        guard free.subtract(1, ordering: .relaxed).newValue < 0 else { return true }
+        give()
+        return false
+    }
+
+    func give() { free.add(1, ordering: .relaxed) }
+}

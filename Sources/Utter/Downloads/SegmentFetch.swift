@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Cryptography
+internal import Fetching
+internal import LinuxPlatform
+internal import SpeechService
+internal import Synchronization
+internal import TakeStore
+
+/// Fetches one segment, what stands before it, and its key; from any thread that may block.
+struct SegmentFetch: Sendable {
+    let fetch: FileFetch
+    let folder: Folder
+    let room: Room
+    private let keys = Keys()
+
+    /// In bytes: of what is encrypted, which is opened in memory; of a file with a key.
+    private static let sealedLimit = 64 << 20
+    private static let keyFileLimit = 1_024
+    private static let keyLimit = 1_000
+
+    init(fetch: FileFetch, folder: Folder, room: Room) {
+        (self.fetch, self.folder, self.room) = (fetch, folder, room)
+    }
+
+    /// Those that are there, by their URLs.
+    private final class Keys: Sendable {
+        let known = Mutex<[ServiceURL: [UInt8]]>([:])
+    }
+
+    /// The path and the range, without what signs them.
+    func identity(of resource: MediaSegment.Resource, _ base: ServiceURL) -> String {
+        // What cannot be resolved fails when it is fetched.
+        let url = try? fetch.resolve(resource.reference, from: base)
+        let path = url.map { String($0.target.prefix { $0 != "?" }) } ?? ""
+        let text = path + (resource.range.map { " \($0)" } ?? "")
+        return String(FNV.hash(text.utf8), radix: 16)
+    }
+
+    func entry(
+        of segment: MediaSegment, at base: ServiceURL, _ isLive: Bool
+    ) throws(DownloadFailure) -> LocalPlaylist.Entry {
+        let identity = self.identity(of: segment.resource, base)
+        var (name, map): (String?, String?)
+        if !segment.isGap {
+            do throws(DownloadFailure) {
+                if let resource = segment.map {
+                    let mapped = "map-\(self.identity(of: resource, base)).mp4"
+                    if folder.size(of: mapped) == nil {
+                        try file(resource, resource.key?.vector ?? [], at: base, as: mapped)
+                    }
+                    map = mapped
+                }
+                let url = try fetch.resolve(segment.resource.reference, from: base)
+                let suffix = FileSuffix.of(url, or: map == nil ? "ts" : "m4s")
+                let file = "\(segment.sequence).\(suffix)"
+                try self.file(segment.resource, segment.vector, at: base, as: file)
+                name = file
+            } catch {
+                // It may have gone from a live playlist meanwhile.
+                guard isLive, case .refused = error else { throw error }
+            }
+        }
+        return LocalPlaylist.Entry(segment, identity: identity, name: name, map: map)
+    }
+
+    private func file(
+        _ resource: MediaSegment.Resource, _ vector: [UInt8], at base: ServiceURL, as name: String
+    ) throws(DownloadFailure) {
+        let url = try fetch.resolve(resource.reference, from: base)
+        var key: [UInt8]?
+        if let named = resource.key {
+            key = try self.key(try fetch.resolve(named.reference, from: base))
+        }
+        // Two lanes may fetch the same map.
+        let part = "\(name)-\(UInt32.random(in: .min ... .max)).part"
+        let made = try onDisk { () throws(SystemError) in
+            makePlainFile(try folder.createFile(part))
+        }
+        let target = FetchTarget(made, limit: room.left, room.reason) {
+            [room] target throws(DownloadFailure) in try room.check(at: target.part.byteCount)
+        }
+        do throws(DownloadFailure) {
+            if let key {
+                let sealed = FetchTarget(
+                    nil, limit: Self.sealedLimit, "an encrypted segment has more than 64 MiB")
+                _ = try fetch.load(url, resource.range, isOpened: false, into: sealed)
+                guard let plain = Self.opened(sealed.bytes, key, vector) else {
+                    throw .unusable("\(name) of its playlist does not open with its key")
+                }
+                try target.write(plain.span)
+            } else {
+                _ = try fetch.load(url, resource.range, isOpened: false, into: target)
+            }
+            try target.sync()
+            try onDisk { () throws(SystemError) in try folder.renameFile(part, to: name) }
+        } catch {
+            try? folder.removeFile(part)  // The next run would not need it.
+            throw error
+        }
+        room.add(target.part.byteCount)
+    }
+
+    private static func opened(_ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8]) -> [UInt8]? {
+        // Some makers leave what stands before encrypted segments in the clear.
+        if bytes.dropFirst(4).starts(with: "ftyp".utf8) { return bytes }
+        return AESCBC.open(bytes, key: key, vector: vector)
+    }
+
+    private func key(_ url: ServiceURL) throws(DownloadFailure) -> [UInt8] {
+        let (known, count) = keys.known.withLock { ($0[url], $0.count) }
+        if let known { return known }
+        guard count < Self.keyLimit else {
+            throw .unusable("its playlist has more than \(Self.keyLimit) keys")
+        }
+        let target = FetchTarget(nil, limit: Self.keyFileLimit, "a key has more than 1 KiB")
+        _ = try fetch.load(url, isOpened: false, into: target)
+        guard target.bytes.count == AESCBC.keyByteCount else {
+            throw .unusable("a key of its playlist has \(target.bytes.count) bytes instead of 16")
+        }
+        keys.known.withLock { $0[url] = target.bytes }
+        return target.bytes
+    }
+}
+
+/// How much more a download may hold; from any thread.
+final class Room: Sendable {
+    private let folder: Folder
+    private let limits: SpoolLimits
+    private let byteCount: Int
+    let reason: String
+    private let sum = Atomic(0)
+    private let nextLook = Atomic(0)
+    /// How much comes between two looks at the free space, in bytes.
+    private static let interval = 1 << 20
+
+    /// Of what the other downloads leave.
+    init(in parent: Folder, without id: String, _ limits: SpoolLimits) throws(DownloadFailure) {
+        let names = try onDisk { () throws(SystemError) in try parent.names() }
+        let others = names.filter { $0 != id }.reduce(0) { sum, name in
+            // What cannot be looked at holds nothing, as far as can be said.
+            sum + ((try? DownloadFolder(name, in: parent).byteCount) ?? 0)
+        }
+        (folder, self.limits, byteCount) = (parent, limits, max(0, limits.bytes - others))
+        reason = "it is longer than the \(byteCount >> 20) MiB that are left for downloads"
+        try check()
+    }
+
+    // Counts, which hand nothing over.
+    var came: Int { sum.load(ordering: .relaxed) }
+    var left: Int { byteCount - came }
+    func add(_ count: Int) { sum.add(count, ordering: .relaxed) }
+    func clear() { sum.store(0, ordering: .relaxed) }
+
+    /// Looks at the free space.
+    func check() throws(DownloadFailure) {
+        guard let free = folder.freeByteCount, free < limits.free else { return }
+        throw .noRoom(SpoolShortage.free(free, limit: limits.free).description)
+    }
+
+    /// Looks at it once in a while.
+    func check(at count: Int) throws(DownloadFailure) {
+        guard count / Self.interval != nextLook.exchange(count / Self.interval, ordering: .relaxed)
+        else { return }
+        try check()
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Utter
+internal import UtterTerminal
+
+/// What of the files of a command was named by URLs.
+struct FetchedFiles {
+    /// Where they are, playlists among them.
+    var paths: Set<String> = []
+    var playlists: Set<String> = []
+    /// Why others are not there, by their URLs.
+    var failures: [String: CommandFailure] = [:]
+}
+
+extension TakeSession {
+    /// Fetches what is named by URLs.
+    ///
+    /// - Returns: the names, with paths in the place of the URLs that are there.
+    func fetched(
+        _ names: [String]
+    ) async throws(CommandFailure) -> (names: [String], FetchedFiles) {
+        var fetched = FetchedFiles()
+        let isURL = { (name: String) in
+            ["http://", "https://"].contains { name.lowercased().hasPrefix($0) }
+        }
+        guard names.contains(where: isURL) else { return (names, fetched) }
+        let fetching = try FetchSession(isQuiet: output.quiet, obeying: running)
+        defer { fetching.end() }
+        var found: [String] = []
+        for name in names {
+            guard isURL(name) else {
+                found.append(name)
+                continue
+            }
+            var download: Download
+            do throws(CommandFailure) {
+                download = Download(try orFailure { try ServiceURL(name) })
+                try FetchSession.prepare(&download)
+            } catch {
+                found.append(name)
+                fetched.failures[name] = error
+                continue
+            }
+            switch await fetching.result(of: download) {
+            case .success(let file):
+                found.append(file.path)
+                fetched.paths.insert(file.path)
+                if file.isPlaylist { fetched.playlists.insert(file.path) }
+                for notice in file.notices where !output.quiet { StandardError.line(notice) }
+            case .failure(let failure):
+                found.append(name)
+                fetched.failures[name] = CommandFailure(failure)
+            }
+        }
+        return (found, fetched)
+    }
+
+    /// Goes on with the downloads that wait.
+    func fetchWaiting() async throws(CommandFailure) -> ExitStatus {
+        // Most people fetch nothing.
+        guard Downloads(in: spool.folder).all().contains(where: { $0.state == .waiting }) else {
+            return .textPrinted
+        }
+        let fetching = try FetchSession(isQuiet: output.quiet, obeying: running)
+        defer { fetching.end() }
+        return await fetching.goOn(printsPaths: false)
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// `utter fetch`, and what other commands do with downloads.
+@Suite struct FetchTests {
+    private static let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+
+    private func path(_ result: CommandResult) -> String {
+        String(result.outputText.dropLast())
+    }
+
+    @Test func pathsArePrintedInTheOrderOfTheURLs() async throws {
+        let server = try FileServer(["/a.mp3": .init(Self.bytes), "/b": .init([1, 2])])
+        let bench = try Bench()
+        let result = try await bench.run("fetch", server.url("/a.mp3"), server.url("/b"))
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let paths = result.outputText.split(separator: "\n").map(String.init)
+        #expect(try paths.map { try readFile($0) } == [Self.bytes, [1, 2]])
+        let again = try await bench.run("fetch", server.url("/b"))
+        #expect(path(again) == paths[1] && again.errorText.contains("unchanged"))
+        let elsewhere = try await bench.run(
+            "fetch", "-o", bench.folder.path("here.mp3"), server.url("/a.mp3"))
+        #expect(path(elsewhere) == bench.folder.path("here.mp3"))
+        #expect(try bench.folder.read("here.mp3") == Self.bytes)
+    }
+
+    @Test func aFailureHasItsStatusAndItsHint() async throws {
+        let server = try FileServer()
+        let bench = try Bench()
+        server.change {
+            $0.refusals = ["/secret": 401]
+            $0.moves["/away"] = (302, "http://127.0.0.1:9/")
+        }
+        let expected: [(String, Int32, String)] = [
+            (server.url("/secret"), 77, "--token-file"), (server.url("/b"), 69, "answers 404"),
+            (server.url("/away"), 69, "services.NAME.url"),
+            ("http://127.0.0.1:9/", 75, "utter flush"),
+            ("ftp://example.com/", 64, "http://"),
+        ]
+        for (url, status, words) in expected {
+            let result = try await bench.run("fetch", url)
+            #expect(result.status == .exited(status), "\(url): \(result.errorText)")
+            #expect(result.errorText.contains(words), "\(result.errorText)")
+            #expect(result.outputText.isEmpty)
+        }
+    }
+
+    @Test func eventsTellHowFarItHasCome() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        let bench = try Bench()
+        let result = try await bench.run("fetch", "--events", server.url("/a"), server.url("/b"))
+        let events = try result.outputText.split(separator: "\n").map {
+            try JSONDecoder().decode(Event.self, from: Data($0.utf8))
+        }
+        #expect(events.first?.event == "fetching" && events.first?.totalBytes == 200_000)
+        let fetched = try #require(events.first { $0.event == "fetched" })
+        #expect(try readFile(fetched.path ?? "") == Self.bytes)
+        #expect(events.last?.event == "unfetched")
+    }
+
+    private struct Event: Decodable {
+        var event: String
+        var totalBytes: Int?
+        var path: String?
+    }
+
+    @Test func aKilledFetchGoesOnByFlush() async throws {
+        let gate = Gate()
+        let server = try FileServer(["/a": .init(Self.bytes)], stallingUntil: gate)
+        server.change { $0.cuts = [150_000] }
+        let bench = try Bench()
+        let run = try bench.start(["fetch", "--events", server.url("/a")])
+        #expect(await run.wait(for: "\"bytes\":150000", in: .output))
+        run.signal(SIGKILL)
+        _ = try await run.result()
+        let waiting = try await bench.run("list")
+        #expect(waiting.errorText.contains("waiting, 150 kB of 200 kB: \(server.url("/a"))"))
+        gate.open()
+        let flushed = try await bench.run("flush")
+        #expect(flushed.status == .exited(0), "\(flushed.errorText)")
+        #expect(server.requests.last?["Range"] == "bytes=150000-")
+        let again = try await bench.run("fetch", server.url("/a"))
+        #expect(try readFile(path(again)) == Self.bytes)
+        #expect(again.errorText.contains("unchanged"))
+    }
+
+    @Test func aPauseOfAnotherProcessHolds() async throws {
+        let gate = Gate()
+        let server = try FileServer(["/a": .init(Self.bytes)], stallingUntil: gate)
+        server.change { $0.cuts = [150_000] }
+        let bench = try Bench()
+        let run = try bench.start(["fetch", "--events", server.url("/a")])
+        #expect(await run.wait(for: "\"bytes\":150000", in: .output))
+        let folders = try bench.folder.names(in: "state/utter/downloads")
+        let id = try #require(folders.first)
+        let paused = try await bench.run("fetch", "--pause", String(id.prefix(5)))
+        #expect(paused.status == .exited(0), "\(paused.errorText)")
+        #expect(try await run.result().status == .exited(75))
+        gate.open()
+        #expect(try await bench.run("list").errorText.contains("paused"))
+        _ = try await bench.run("flush")
+        #expect(server.requests.count == 1)
+        let resumed = try await bench.run("fetch", "--resume", id)
+        #expect(try readFile(path(resumed)) == Self.bytes)
+        let removed = try await bench.run("rm", id)
+        #expect(removed.errorText.contains("removed download \(id)"))
+        #expect(try bench.folder.names(in: "state/utter/downloads").isEmpty)
+    }
+
+    private func files(_ words: [String]) throws -> [String: FileServer.File] {
+        let folder = try TemporaryFolder()
+        try ForeignTool("ffmpeg").run(
+            ["-v", "error", "-i", Clip.digits.path]
+                + words.map {
+                    $0.replacing("FOLDER", with: folder.path)
+                })
+        var files: [String: FileServer.File] = [:]
+        for name in try folder.names() { files["/" + name] = .init(try folder.read(name)) }
+        return files
+    }
+
+    @Test(arguments: [
+        ("/talk.mp3", ["FOLDER/talk.mp3"]),
+        ("/index.m3u8", ["-hls_time", "1", "-hls_list_size", "0", "FOLDER/index.m3u8"]),
+    ])
+    func aURLIsFetchedAndTranscribed(_ name: String, _ words: [String]) async throws {
+        let server = try FileServer(try files(words))
+        let service = try RecordingServer(otherwise: .answer(text: "heard"))
+        let result = try await Bench(server: service).run("send", server.url(name))
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.outputText == "heard\n")
+        let (sent, spoken) = (service.requests[0].body.count, try Clip.digits.samples.count)
+        #expect(abs(sent - spoken) < 16_000 / 4, "\(sent) of \(spoken)")
+    }
+
+    /// What a server calls a recording names files of this machine.
+    @Test(arguments: [
+        "ffconcat version 1.0\nfile SECRET\n",
+        "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile:SECRET\n#EXT-X-ENDLIST\n",
+        "<?xml version=\"1.0\"?><MPD><Period><BaseURL>file:SECRET</BaseURL></Period></MPD>",
+    ])
+    func noFileOfThisMachineIsSent(_ text: String) async throws {
+        let secret = Clip.digits.path
+        let body = Array(text.replacing("SECRET", with: secret).utf8)
+        let server = try FileServer(["/a.mp3": .init(body)])
+        let service = try RecordingServer(otherwise: .answer(text: "heard"))
+        let result = try await Bench(server: service).run("send", server.url("/a.mp3"))
+        #expect(result.status != .exited(0))
+        #expect(service.requests.isEmpty, "\(result.errorText)")
+    }
+
+    @Test func aProgramThatIsKilledAtEachRequestEndsWithTheSameFiles() async throws {
+        let files = try files(
+            ["-hls_time", "1", "-hls_segment_type", "fmp4", "-hls_list_size", "0", "FOLDER/a.m3u8"])
+        let server = try FileServer(files)
+        let bench = try Bench()
+        for number in 1..<40 {
+            let (reached, requests) = (Gate(), Observed(0))
+            server.change { contents in
+                contents.prepare = { _, _ in
+                    if requests.update({
+                        $0 += 1; return $0
+                    }) == number {
+                        reached.open()
+                    }
+                }
+            }
+            let run = try bench.start(["fetch", "-q", server.url("/a.m3u8")])
+            let ending = Task {
+                defer { reached.open() }
+                return try await run.result().status
+            }
+            #expect(await reached.wait())
+            run.signal(SIGKILL)
+            if try await ending.value == .exited(0) { break }
+        }
+        let result = try await bench.run("fetch", server.url("/a.m3u8"))
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let folder = String(path(result).dropLast("/index.m3u8".count))
+        for (name, file) in files where name.hasSuffix(".m4s") {
+            let found = try (0..<files.count).contains { number in
+                guard access("\(folder)/\(number).m4s", F_OK) == 0 else { return false }
+                return try readFile("\(folder)/\(number).m4s") == file.bytes
+            }
+            #expect(found, "\(name)")
+        }
+    }
+}

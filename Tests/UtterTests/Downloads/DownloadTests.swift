@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LinuxPlatform
+@testable import Utter
+
+/// A folder of downloads of the test's own.
+final class DownloadBench: Sendable {
+    let folder: TemporaryFolder
+    let downloads: Downloads
+
+    init(limits: SpoolLimits = .standard) throws {
+        folder = try TemporaryFolder()
+        downloads = Downloads(in: folder.path("state"), limits: limits)
+    }
+
+    deinit { downloads.shutDown() }
+
+    func fetch(
+        _ url: String, change: (inout Download) throws -> Void = { _ in }
+    ) async throws -> Result<FetchedFile, DownloadFailure> {
+        var download = Download(try ServiceURL(url))
+        try change(&download)
+        return await downloads.fetch(download)
+    }
+
+    /// Fetches a file that is right.
+    @discardableResult
+    func expect(
+        _ bytes: [UInt8], of url: String, at place: SourceLocation = #_sourceLocation
+    ) async throws -> FetchedFile {
+        let file = try await fetch(url).get()
+        let found = try readFile(file.path)
+        #expect(found == bytes, "\(found.count) bytes", sourceLocation: place)
+        return file
+    }
+}
+
+@Suite struct DownloadTests {
+    private static let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+    private static let others = bytes.map { ~$0 }
+
+    @Test func aFileIsFetchedAndKeepsNoNameOfTheServer() async throws {
+        let server = try FileServer(["/a/..%2Ftalk.mp3": .init(Self.bytes)])
+        let bench = try DownloadBench()
+        let file = try await bench.expect(Self.bytes, of: server.url("/a/..%2Ftalk.mp3?x=1"))
+        #expect(file.path == bench.folder.path("state/downloads/\(file.id)/\(file.id).mp3"))
+        #expect(file.byteCount == 100_000 && !file.isPlaylist && !file.isUnchanged)
+        let kept = try #require(bench.downloads.all().first)
+        #expect(kept.state == .done && kept.path == file.path)
+        #expect(kept.url == server.url("/a/..%2Ftalk.mp3?…"))
+    }
+
+    @Test(arguments: [0, 1, 1_000, 65_536, 99_999])
+    func aCutIsGoneOnBehind(_ cut: Int) async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        server.change { $0.cuts = [cut] }
+        try await DownloadBench().expect(Self.bytes, of: server.url("/a"))
+        let second = try #require(server.requests.last)
+        #expect(second["Range"] == (cut > 0 ? "bytes=\(cut)-" : nil))
+        #expect(second["If-Range"] == (cut > 0 ? "\"1\"" : nil))
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func manyCutsThatBringSomethingAreNoFailure() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        server.change { $0.cuts = Array(repeating: 12_000, count: 8) }
+        try await DownloadBench().expect(Self.bytes, of: server.url("/a"))
+    }
+
+    /// Another content, tag or length, with the others as they were.
+    @Test(arguments: [
+        FileServer.File(others, tag: "\"2\""), .init(Array(others.prefix(60_000)), tag: "\"2\""),
+        .init(bytes, tag: "\"2\""), .init(Array(others.prefix(30_000)), tag: "\"2\""),
+        .init(others + bytes, tag: "\"2\""), .init(others, tag: nil), .init(others, tag: "W/\"1\""),
+    ])
+    func aFileThatHasChangedBeginsAnew(_ later: FileServer.File) async throws {
+        for (ignoresRanges, ignoresTags) in [(false, false), (true, false), (false, true)] {
+            // Without any tag, a server that takes no notice of ours cannot be seen through.
+            if ignoresTags, later.tag != "\"2\"" { continue }
+            let server = try FileServer(["/a": .init(Self.bytes)])
+            server.change {
+                ($0.cuts, $0.ignoresRanges, $0.ignoresTags) = ([50_000], ignoresRanges, ignoresTags)
+                let first = Mutex(true)
+                $0.prepare = { contents, _ in
+                    let isFirst = first.withLock { first in
+                        defer { first = false }
+                        return first
+                    }
+                    if !isFirst { contents.files["/a"] = later }
+                }
+            }
+            try await DownloadBench().expect(later.bytes, of: server.url("/a"))
+        }
+    }
+
+    @Test func aServerThatKnowsNoRangesSendsAllAgain() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        server.change { ($0.cuts, $0.ignoresRanges) = ([50_000, 70_000], true) }
+        try await DownloadBench().expect(Self.bytes, of: server.url("/a"))
+    }
+
+    @Test func anAddressThatHasExpiredIsAskedForAgain() async throws {
+        let server = try FileServer(["/signed": .init(Self.bytes)])
+        let number = Atomic(0)
+        server.change { contents in
+            contents.cuts = [.max, 40_000]
+            contents.prepare = { contents, target in
+                if target == "/a" {
+                    let next = number.add(1, ordering: .relaxed).newValue
+                    contents.moves["/a"] = (302, "/signed?number=\(next)")
+                } else {
+                    let isFresh = target.hasSuffix("=\(number.load(ordering: .relaxed))")
+                    contents.refusals = isFresh ? [:] : ["/signed": 403]
+                }
+            }
+        }
+        try await DownloadBench().expect(Self.bytes, of: server.url("/a"))
+        #expect(
+            server.requests.map(\.target) == ["/a", "/signed?number=1", "/a", "/signed?number=2"])
+        #expect(server.requests.last?["Range"] == "bytes=40000-")
+    }
+
+    @Test func whatIsUnchangedIsNotLoadedTwice() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        let bench = try DownloadBench()
+        try await bench.expect(Self.bytes, of: server.url("/a"))
+        let again = try await bench.expect(Self.bytes, of: server.url("/a"))
+        #expect(again.isUnchanged)
+        #expect(server.requests.last?["If-None-Match"] == "\"1\"")
+        let fresh = try await bench.fetch(server.url("/a")) { $0.isFresh = true }.get()
+        #expect(!fresh.isUnchanged)
+        #expect(server.requests.last?["If-None-Match"] == nil)
+        server.change { $0.files["/a"] = .init(Self.others, tag: "\"2\"") }
+        #expect(try await !bench.expect(Self.others, of: server.url("/a")).isUnchanged)
+    }
+
+    @Test func twoFetchesOfOneURLAreOne() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        let bench = try DownloadBench()
+        let others = Downloads(in: bench.folder.path("state"))
+        defer { others.shutDown() }
+        let download = Download(try ServiceURL(server.url("/a")))
+        async let first = bench.downloads.fetch(download).get()
+        async let second = others.fetch(download).get()
+        async let third = bench.downloads.fetch(download).get()
+        let files = try await [first, second, third]
+        #expect(Set(files.map(\.path)).count == 1 && files.count { !$0.isUnchanged } == 1)
+        #expect(server.requests.count { $0["If-None-Match"] == nil } == 1)
+    }
+
+    @Test func aCancelKeepsWhatCame() async throws {
+        let gate = Gate()
+        let server = try FileServer(["/a": .init(Self.bytes)], stallingUntil: gate)
+        server.change { $0.cuts = [50_000] }
+        let bench = try DownloadBench()
+        let came = Gate()
+        let download = Download(try ServiceURL(server.url("/a")))
+        let task = Task {
+            await bench.downloads.fetch(download) { if $0.byteCount > 0 { came.open() } }
+        }
+        #expect(await came.wait())
+        task.cancel()
+        #expect(await task.value == .failure(.left))
+        let kept = try #require(bench.downloads.all().first)
+        #expect(kept.state == .waiting && kept.byteCount > 0)
+        gate.open()
+        let results = await bench.downloads.goOn()
+        #expect(try readFile(results[0].result.get().path) == Self.bytes)
+        #expect(server.requests.last?["Range"] == "bytes=\(kept.byteCount)-")
+        #expect(await bench.downloads.goOn().isEmpty)
+    }
+
+    @Test func aPauseHoldsUntilItIsAskedFor() async throws {
+        let gate = Gate()
+        let server = try FileServer(["/a": .init(Self.bytes)], stallingUntil: gate)
+        server.change { $0.cuts = [50_000] }
+        let bench = try DownloadBench()
+        let came = Gate()
+        let download = Download(try ServiceURL(server.url("/a")))
+        let task = Task {
+            await bench.downloads.fetch(download) { if $0.byteCount > 0 { came.open() } }
+        }
+        #expect(await came.wait())
+        let others = Downloads(in: bench.folder.path("state"))
+        defer { others.shutDown() }
+        let id = others.all()[0].id
+        try others.pause(id)
+        #expect(await task.value == .failure(.paused))
+        gate.open()
+        #expect(others.all().map(\.state) == [.paused])
+        #expect(await others.goOn().isEmpty)
+        let file = try await others.goOn(with: [id])[0].result.get()
+        #expect(try readFile(file.path) == Self.bytes)
+    }
+
+    @Test func aFileGoesWhereThePersonWantsIt() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes, type: "audio/ogg; codecs=opus")])
+        let bench = try DownloadBench()
+        let place = bench.folder.path("talk")
+        let file = try await bench.fetch(server.url("/a")) { $0.destination = place }.get()
+        #expect(file.path == place)
+        #expect(try readFile(place) == Self.bytes)
+        let other = server.url("/a?b")
+        let taken = try await bench.fetch(other) { $0.destination = place }
+        #expect(taken == .failure(.disk("'\(place)' is there already")))
+        let inside = try await bench.fetch(other) { $0.destination = bench.folder.path }.get()
+        #expect(inside.path == bench.folder.path("\(inside.id).ogg"))
+        let again = try await bench.fetch(server.url("/a")) { $0.destination = place }.get()
+        #expect(again.isUnchanged)
+    }
+
+    @Test func limitsOfTheDiskHold() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes), "/b": .init(Self.bytes)])
+        let bench = try DownloadBench(limits: SpoolLimits(takes: 1, bytes: 150_000, free: 0))
+        try await bench.expect(Self.bytes, of: server.url("/a"))
+        guard case .failure(.noRoom) = try await bench.fetch(server.url("/b")) else {
+            Issue.record("it was fetched")
+            return
+        }
+        let full = try DownloadBench(limits: SpoolLimits(takes: 1, bytes: .max, free: .max))
+        guard case .failure(.noRoom) = try await full.fetch(server.url("/a")) else {
+            Issue.record("it was fetched")
+            return
+        }
+    }
+
+    @Test func whatCannotBeRightIsNotThere() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        let endless = try RecordingServer(
+            otherwise: [
+                .readHead, .sendRaw(Array("HTTP/1.1 200 OK\r\n\r\nabc".utf8)), .close,
+            ])
+        let bench = try DownloadBench()
+        let unmarked = try await bench.fetch(endless.url())
+        #expect(
+            unmarked
+                == .failure(.unusable("the server does not say how long it is, nor where it ends")))
+        #expect(try await bench.fetch(server.url("/b")) == .failure(.refused(status: 404)))
+        server.change { $0.moves["/loop"] = (301, "/loop") }
+        let loop = try await bench.fetch(server.url("/loop"))
+        #expect(loop == .failure(.unusable("it leads from URL to URL, more than 5 times")))
+        #expect(Set(bench.downloads.all().map(\.state)) == [.failed])
+    }
+}
