@@ -54,6 +54,7 @@ systemd                      hands its socket to the daemon
 procps                       shows threads and memory
 nghttp2-server               a service that speaks HTTP/2 alone
 nginx-light                  a web server in front of a service, over TLS and HTTP/2
+apache2-bin                  a web server with files to fetch
 tinyproxy                    a proxy on the way to a service
 socat                        TLS in front of a service, which counts the handshakes
 brotli                       compresses answers

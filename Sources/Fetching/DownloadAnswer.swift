@@ -7,7 +7,7 @@ package struct FilePart: Sendable, Equatable {
     package var byteCount = 0
     /// Of the whole file; nil while it is not known.
     package var total: Int?
-    /// A strong validator (RFC 9110 §8.8.1), with its quotation marks.
+    /// With its quotation marks, and `W/` before a weak one (RFC 9110 §8.8.3).
     package var tag: String?
 
     package init(byteCount: Int = 0, total: Int? = nil, tag: String? = nil) {
@@ -32,8 +32,8 @@ package struct FileRequest: Sendable {
         _ part: FilePart = FilePart(), of range: Range<Int>? = nil, knownTag: String? = nil
     ) {
         self.range = range
-        // Without a tag what is there may be a part of another file.
-        self.part = part.tag == nil ? FilePart() : part
+        // Without a strong tag what is there may be a part of another file.
+        self.part = part.tag?.hasPrefix("\"") == true ? part : FilePart()
         self.knownTag = knownTag
     }
 
@@ -74,7 +74,7 @@ package struct FileRequest: Sendable {
     /// - Returns: what is to be done.
     package func step(status: Int, headers: [(name: String, value: String)]) -> Step {
         let field = { (name: String) in headers.first { $0.name == name }?.value }
-        let tag = field("etag").flatMap { $0.hasPrefix("\"") && $0.count > 2 ? $0 : nil }
+        let tag = field("etag").flatMap { $0.hasSuffix("\"") && $0.count > 2 ? $0 : nil }
         switch status {
         case 200, 206:
             if let coding = field("content-encoding"), coding.lowercased() != "identity" {

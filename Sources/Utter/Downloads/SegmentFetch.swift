@@ -45,7 +45,9 @@ struct SegmentFetch: Sendable {
         if !segment.isGap {
             do throws(DownloadFailure) {
                 if let resource = segment.map {
-                    let mapped = "map-\(self.identity(of: resource, base)).mp4"
+                    let place = try fetch.resolve(resource.reference, from: base).text
+                    let mark = FNV.hash("\(place) \(resource)".utf8)
+                    let mapped = "map-\(String(mark, radix: 16)).mp4"
                     if folder.size(of: mapped) == nil {
                         try file(resource, resource.key?.vector ?? [], at: base, as: mapped)
                     }

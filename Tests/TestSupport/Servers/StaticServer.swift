@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Testing
+
+/// A web server of other hands that serves the files of a folder.
+package final class StaticServer: Sendable {
+    package enum Kind: String, CaseIterable, Sendable { case nginx, apache }
+
+    package let port: UInt16
+    private let folder: TemporaryFolder
+    private let run: CommandRun
+    private let reservation: ReservedPort
+
+    /// Starts one in the foreground.
+    ///
+    /// - Throws: `CommandError` without its program.
+    package init(_ kind: Kind, of root: TemporaryFolder) async throws {
+        let folder = try TemporaryFolder()
+        self.folder = folder
+        reservation = try ReservedPort()
+        port = reservation.port
+        // Their workers may be another user's.
+        try ForeignTool("chmod").run(["-R", "a+rX", root.path, folder.path])
+        let text: String
+        switch kind {
+        case .nginx:
+            let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { name in
+                "\(name)_temp_path \(folder.path(name));"
+            }
+            text = """
+                daemon off; master_process off; pid \(folder.path("pid"));
+                error_log \(folder.path("errors"));
+                events { worker_connections 64; }
+                http {
+                  access_log off; \(temporary.joined(separator: " "))
+                  server { listen 127.0.0.1:\(port); root \(root.path); }
+                }
+                """
+        case .apache:
+            let modules = ["mpm_event", "authz_core"].map {
+                "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"
+            }
+            text = """
+                \(modules.joined(separator: "\n"))
+                Listen 127.0.0.1:\(port)
+                ServerName 127.0.0.1
+                PidFile \(folder.path("pid"))
+                ErrorLog \(folder.path("errors"))
+                DefaultRuntimeDir \(folder.path)
+                DocumentRoot \(root.path)
+                <Directory "\(root.path)">
+                Require all granted
+                </Directory>
+                """
+        }
+        let path = try folder.write(Array((text + "\n").utf8), to: "conf")
+        run =
+            switch kind {
+            case .nginx: try CommandRun("nginx", ["-c", path, "-e", folder.path("errors")])
+            case .apache: try CommandRun("apache2", ["-X", "-f", path])
+            }
+        try #require(
+            await reservation.waitUntilOpen(), "\(String(decoding: run.error, as: UTF8.self))")
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// Web servers of other hands, over links that break.
+@Suite struct DownloadServerTests {
+    private static let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+
+    @Test(arguments: StaticServer.Kind.allCases)
+    func aFileIsRightOverAnyLink(_ kind: StaticServer.Kind) async throws {
+        let root = try TemporaryFolder()
+        try root.write(Self.bytes, to: "a.mp3")
+        // The tag of what has just been written is a weak one.
+        try ForeignTool("touch").run(["-d", "2020-01-01", root.path("a.mp3")])
+        let server = try await StaticServer(kind, of: root)
+        // In the head of the answer, in its body, often, and at its end.
+        for cuts in [[10], [400], [300_000], [1_000, 300_000, 300_000, 100_000], [999_990]] {
+            let proxy = try FaultProxy(
+                to: server.port, plans: cuts.map { LinkPlan(LinkFault(.reset, .toClient, at: $0)) })
+            let url = "http://127.0.0.1:\(proxy.port)/a.mp3"
+            try await DownloadBench().expect(Self.bytes, of: url)
+            #expect(proxy.connectionCount == cuts.count + 1)
+        }
+    }
+
+    @Test(arguments: StaticServer.Kind.allCases)
+    func whatHasChangedMeanwhileBeginsAnew(_ kind: StaticServer.Kind) async throws {
+        let root = try TemporaryFolder()
+        try root.write(Self.bytes, to: "a.mp3")
+        let server = try await StaticServer(kind, of: root)
+        let proxy = try FaultProxy(to: server.port) { LinkPlan(bytesPerSecond: 2_000_000) }
+        let bench = try DownloadBench()
+        let url = "http://127.0.0.1:\(proxy.port)/a.mp3"
+        let came = Gate()
+        let download = Download(try ServiceURL(url))
+        let task = Task {
+            await bench.downloads.fetch(download) { if $0.byteCount > 0 { came.open() } }
+        }
+        #expect(await came.wait())
+        task.cancel()
+        #expect(await task.value == .failure(.left))
+        let later = Self.bytes.map { ~$0 }.dropLast()
+        try root.write(Array(later), to: "a.mp3")
+        try ForeignTool("chmod").run(["a+r", root.path("a.mp3")])
+        try await bench.expect(Array(later), of: url)
+        let unchanged = try await bench.expect(Array(later), of: url)
+        #expect(unchanged.isUnchanged)
+    }
+}
