@@ -9,7 +9,10 @@ import Testing
 /// The encrypted form of a body is read from anywhere, and any change of it is noticed.
 @Suite struct SealedBodyTests {
     private static let counts =
-        [0, 1, 363, 364, 365, 847, 848, 849, 3_724, 3_751, 3_752, 3_753, 4_235, 4_236, 4_237, 20_000]
+        [
+            0, 1, 363, 364, 365, 847, 848, 849, 3_724, 3_751, 3_752, 3_753, 4_235, 4_236, 4_237,
+            20_000,
+        ]
 
     private static func random(_ count: Int) -> [UInt8] {
         var random = SeededRandom()

@@ -18,7 +18,9 @@ package final class SealedBody: Sendable {
     private let header: [UInt8]
     private let cipher: Mutex<AESGCM>
 
-    /// - Parameter seed: any text; it is hashed.
+    /// - Parameters:
+    ///   - key: a random one.
+    ///   - seed: any text; it is hashed.
     /// - Throws: `EncryptionError.wrongKey` for a passphrase, which would cost its time for each body.
     package init(key: EncryptionKey, seed: String) throws(EncryptionError) {
         var digest = SHA256()
@@ -113,7 +115,8 @@ package final class SealedBody: Sendable {
         bytes += [UInt8](repeating: 0, count: gap)
         return bytes
             + (try sealed(
-                [], FrameHeader(number: UInt32(frame + (isEmpty ? 1 : 2)), length: 0, offset: count)))
+                [], FrameHeader(number: UInt32(frame + (isEmpty ? 1 : 2)), length: 0, offset: count)
+            ))
     }
 
     private func sealed(
@@ -130,7 +133,8 @@ package final class SealedBody: Sendable {
         }
         try result.get()
         return try sealed(
-            bytes, FrameHeader(number: UInt32(frame + 1), length: UInt16(bytes.count), offset: start))
+            bytes,
+            FrameHeader(number: UInt32(frame + 1), length: UInt16(bytes.count), offset: start))
     }
 
     private func sealed(

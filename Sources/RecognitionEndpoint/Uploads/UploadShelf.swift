@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Cryptography
 internal import FoundationEssentials
 internal import HTTPTypes
-internal import Cryptography
 internal import LinuxPlatform
 internal import Synchronization
 

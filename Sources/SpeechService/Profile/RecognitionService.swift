@@ -18,8 +18,10 @@ public struct RecognitionService: Sendable, Hashable {
     public var headers: [HeaderField]
     /// They belong to the origin of `url`.
     package var credentials: [Credential]
-    /// The key with which each body that holds the recording is encrypted, with the query and the type
-    /// in it; nil for none. It is a random one, and goes nowhere.
+    /// The key with which each body that holds the recording is encrypted; nil for none.
+    ///
+    /// The query of the URL and the type of the body are in it. The key is a random one, and goes
+    /// nowhere.
     public var bodyKey: Credential?
     /// The type of the recording instead of its format's own, or nil; of a JSON body, the type of
     /// the body.
@@ -145,7 +147,9 @@ public struct RecognitionService: Sendable, Hashable {
     /// Where all objects of a store lie, and the word `key`, which names this one; nil without it.
     package var storeRoot: (url: ServiceURL, key: String)? {
         guard let key = words["key"] else { return nil }
-        return url.dropping(suffix: ServiceURL.percentEncoded(key, keeping: "/@:")).map { ($0, key) }
+        return url.dropping(suffix: ServiceURL.percentEncoded(key, keeping: "/@:")).map {
+            ($0, key)
+        }
     }
 
     package mutating func moveObject(to key: String, below root: ServiceURL) {

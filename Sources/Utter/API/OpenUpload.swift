@@ -55,7 +55,9 @@ extension Pipeline {
 
     /// Has a store drop an upload that was never ended, with its parts.
     ///
-    /// - Parameter delivery: as for `openUploads`.
+    /// - Parameters:
+    ///   - upload: one that `openUploads` has found.
+    ///   - delivery: as for `openUploads`.
     /// - Throws: `OpenUploadError` as `openUploads`.
     public func abort(
         _ upload: OpenUpload, at delivery: DeliveryPlan
@@ -97,7 +99,9 @@ extension Pipeline {
             StatusVerdict.of(status: status) == .accepted
         else {
             let host = delivery.service.url.origin.description
-            let words = ServiceMessage.extract(from: body).map { ": \(delivery.service.redacted($0))" }
+            let words = ServiceMessage.extract(from: body).map {
+                ": \(delivery.service.redacted($0))"
+            }
             throw OpenUploadError(
                 description: result.status.map { "\(host) answers with status \($0)\(words ?? "")" }
                     ?? TakeFailure.notDelivered(result.ending, host: host).description)

@@ -26,7 +26,9 @@ extension DeliveryPlan {
         let isSealed = service.bodyKey != nil
         let mediaType = isSealed ? SealedBody.mediaType : frame.contentType
         // The query is in the body.
-        if isSealed, request.url == service.url { url = service.opening(service.addressOfSealed.url) }
+        if isSealed, request.url == service.url {
+            url = service.opening(service.addressOfSealed.url)
+        }
         let ownType = request.piece?.saysType == true ? mediaType : nil
         let type =
             ownType ?? upload.map { $0.contentType ?? mediaType }
@@ -150,7 +152,8 @@ extension DeliveryPlan {
         let head = sealedHead(frame)
         // Parts of one body have one seed: its first bytes are sent once, and last.
         let name = id.text + frame.mark + idSuffix + (isStored ? "" : lengthMark(frames)) + bodyMark
-        return body.sealed(head, by: seal(name + "\n" + String(decoding: head.bytes, as: UTF8.self)))
+        return body.sealed(
+            head, by: seal(name + "\n" + String(decoding: head.bytes, as: UTF8.self)))
     }
 
     private func sealedHead(_ frame: BodyFrame) -> SealedHead {
@@ -158,12 +161,15 @@ extension DeliveryPlan {
     }
 
     private func seal(_ seed: String) -> SealedBody {
-        // No request begins before the key is known, and what is no key is refused as it is read.
-        guard let text = service.bodyKey?.plain,
-            let key = try? EncryptionKey(secret: Array(text.utf8)),
-            let form = try? SealedBody(key: key, seed: seed)
-        else { preconditionFailure("a body is encrypted with a key that is no key") }
-        return form
+        guard let text = service.bodyKey?.plain else {
+            preconditionFailure("no request begins before its key is known")
+        }
+        do {
+            let key = try EncryptionKey(secret: Array(text.utf8))
+            return try SealedBody(key: key, seed: seed)
+        } catch {
+            preconditionFailure("what is no key is refused when it is read: \(error)")
+        }
     }
 
     /// What is sent of a take by an exchange; of an encrypted body, parts count the form's bytes.

@@ -42,7 +42,8 @@ package struct PartsPlan: Sendable, Hashable {
     /// Those that nothing here gives a value.
     var words: [String] {
         let own = Set(Self.ownNames + steps.flatMap { $0.captures.map(\.name) })
-        return ((steps + [list].compactMap { $0 }).flatMap(\.names) + WordTemplate(each).words).filter { !own.contains($0) }
+        return ((steps + [list].compactMap { $0 }).flatMap(\.names) + WordTemplate(each).words)
+            .filter { !own.contains($0) }
     }
 
     /// The list of parts in the request that joins them, by the tags from number 1 on.

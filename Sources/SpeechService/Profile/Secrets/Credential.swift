@@ -98,8 +98,10 @@ public struct Credential: Sendable, Hashable {
         let digits = Array(secret.utf8.dropFirst("utter-key-".utf8.count))
         let pairs = stride(from: 0, to: digits.count, by: 2).map { Array(digits[$0...].prefix(2)) }
         return secret.hasPrefix("utter-key-") && digits.count == 64
-            && digits.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-                || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 }
+            && digits.allSatisfy {
+                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+                    || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+            }
             && Set(pairs).count >= 5
     }
 

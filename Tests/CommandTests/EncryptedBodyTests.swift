@@ -78,7 +78,8 @@ import Testing
             "body.key-file=\(key)", "-c", "body.kind=form", "-c", "body.fields.prompt=Heilbronn",
             Clip.goForward.path)
         #expect(result.outputText == "well said\n", "\(result.errorText)")
-        #expect(server.requests.map(\.target) == ["/listen?api_key=sesame", "/listen?api_key=sesame"])
+        let target = "/listen?api_key=sesame"
+        #expect(server.requests.map(\.target) == [target, target])
         let samples = try Clip.goForward.samples[40_000..<40_016].flatMap { sample in
             [UInt8(truncatingIfNeeded: sample), UInt8(truncatingIfNeeded: sample >> 8)]
         }
@@ -126,7 +127,8 @@ import Testing
         #expect(result.status == .exited(75), "\(result.errorText)")
         let again = try await bench.run("retry", "last")
         #expect(again.outputText == "well said\n", "\(again.errorText)")
-        #expect(server.requests.map { $0.body.starts(with: Array("utterenc".utf8)) } == [true, true])
+        #expect(server.requests.count == 2)
+        #expect(server.requests.allSatisfy { $0.body.starts(with: Array("utterenc".utf8)) })
         #expect(server.requests.first?.body == server.requests.last?.body)
     }
 

@@ -19,7 +19,8 @@ import Testing
         let now = Date().formatted(.iso8601)
         let list =
             "<?xml version=\"1.0\"?><ListMultipartUploadsResult><Bucket>bucket</Bucket>"
-            + "<KeyMarker/>" + Self.upload("voices/2026-01-02/a b.wav", "o&amp;ld", "2026-01-02T03:04:05.000Z")
+            + "<KeyMarker/>"
+            + Self.upload("voices/2026-01-02/a b.wav", "o&amp;ld", "2026-01-02T03:04:05.000Z")
             + Self.upload("voices/now.wav", "new", now) + "</ListMultipartUploadsResult>"
         return try RecordingServer(
             otherwise: [
@@ -27,7 +28,8 @@ import Testing
                 .respondBy { request in
                     request.method == "GET"
                         ? ServerAnswer(
-                            status: status, headers: [HeaderField("Content-Type", "application/xml")],
+                            status: status,
+                            headers: [HeaderField("Content-Type", "application/xml")],
                             text: status == 200 ? list : "<Error><Code>AccessDenied</Code></Error>")
                         : ServerAnswer(status: 204, text: "")
                 },
@@ -80,12 +82,15 @@ import Testing
 
     @Test func doctorSaysWhatLiesInTheFolderOfTheArchive() async throws {
         let server = try store()
-        let bench = try Bench(server: server, [
-            "AWS_ACCESS_KEY_ID": "me", "AWS_SECRET_ACCESS_KEY": "sesame",
-            "UTTER_ARCHIVE": "s3://bucket/voices/{id}.{ext}",
-        ])
+        let bench = try Bench(
+            server: server,
+            [
+                "AWS_ACCESS_KEY_ID": "me", "AWS_SECRET_ACCESS_KEY": "sesame",
+                "UTTER_ARCHIVE": "s3://bucket/voices/{id}.{ext}",
+            ])
         let profile = try bench.folder.write(
-            Array("extends = 's3'\nurl = '\(server.url("/{bucket}/{key}"))'\n".utf8), to: "there.toml")
+            Array("extends = 's3'\nurl = '\(server.url("/{bucket}/{key}"))'\n".utf8),
+            to: "there.toml")
         let result = try await bench.start(
             ["-c", "archive.service=\(profile)", "doctor", "recordings"]).result()
         #expect(
