@@ -201,7 +201,7 @@ import Testing
         #expect(
             result.errorText == """
                 utter: error: unknown option '--for'
-                utter: hint: '--for' is an option of: utter record, utter level
+                utter: hint: '--for' is an option of: utter record, utter fetch, utter level
                 utter: hint: see 'utter list --help' for more information
 
                 """)

@@ -31,7 +31,8 @@ import Testing
         let root = try TemporaryFolder()
         try root.write(Self.bytes, to: "a.mp3")
         let server = try await StaticServer(kind, of: root)
-        let proxy = try FaultProxy(to: server.port) { LinkPlan(bytesPerSecond: 2_000_000) }
+        // The first connection takes a minute.
+        let proxy = try FaultProxy(to: server.port, plans: [LinkPlan(bytesPerSecond: 16_000)])
         let bench = try DownloadBench()
         let url = "http://127.0.0.1:\(proxy.port)/a.mp3"
         let came = Gate()

@@ -67,10 +67,15 @@ extension Spool {
     private func archived(
         _ file: String
     ) throws -> (Journal, AudioCodec?, damageReport: String?) {
-        let descriptor = OwnedDescriptor(
-            taking: try retryingInterrupts("open \(file)") {
-                unsafe open(file, O_RDONLY | O_CLOEXEC)
-            })
+        let descriptor: OwnedDescriptor
+        do throws(SystemError) {
+            descriptor = OwnedDescriptor(
+                taking: try retryingInterrupts("open \(file)") {
+                    unsafe open(file, O_RDONLY | O_CLOEXEC)
+                })
+        } catch {
+            throw TakeStoreError.unreadable(take: file, reason: error.reason)
+        }
         if let body = try body(in: descriptor.number, file) { return body }
         guard let id = TakeID(in: file), file.hasSuffix(TakeFolder.encryptedSuffix) else {
             throw TakeStoreError.unreadable(
