@@ -85,7 +85,7 @@ package struct FileRequest: Sendable {
                 return wholeFile(of: field("content-length").flatMap { Int($0) }, tag)
             }
             // One server answers 200 with a part.
-            return partial(ContentRange(text), tag, isOdd: status == 200)
+            return partial(ContentRange(text), tag)
         case 304: return knownTag != nil ? .unchanged : .unusable("it answers 304, unasked")
         case 301, 302, 303, 307, 308:
             return field("location").map { .moved(to: $0) }
@@ -100,6 +100,7 @@ package struct FileRequest: Sendable {
         }
     }
 
+    private static let short = "its file ends before the range"
     private static let unasked = "it answers with a part that was not asked for"
 
     /// Not for ever: what is asked for without a range is answered without one.
@@ -110,15 +111,16 @@ package struct FileRequest: Sendable {
             return .take(at: 0, skipping: 0, FilePart(total: length, tag: tag))
         }
         if let length, length < range.upperBound {
-            return .unusable("its file ends before the range")
+            return .unusable(Self.short)
         }
         return .take(
             at: 0, skipping: range.lowerBound, FilePart(total: range.count, tag: tag))
     }
 
-    private func partial(_ found: ContentRange?, _ tag: String?, isOdd: Bool) -> Step {
+    private func partial(_ found: ContentRange?, _ tag: String?) -> Step {
         guard let found else { return anew }
         let (first, last, total) = (found.first, found.last, found.total)
+        if let range, total < range.upperBound { return .unusable(Self.short) }
         if !asksForRange {
             return first == 0 && last == total - 1
                 ? .take(at: 0, skipping: 0, FilePart(total: total, tag: tag))
@@ -126,9 +128,10 @@ package struct FileRequest: Sendable {
         }
         let wanted = range?.count ?? total
         guard first == start, last < (range?.upperBound ?? total) else { return anew }
-        // The server of a 200 has not looked at the tag, and so it is looked at here.
-        let isSame = isOdd ? tag == part.tag : tag ?? part.tag == part.tag
-        guard part.byteCount == 0 || isSame && part.total ?? wanted == wanted else { return .anew }
+        // A part says of what it is one (RFC 9110 §15.3.7).
+        guard part.byteCount == 0 || tag == part.tag && part.total ?? wanted == wanted else {
+            return .anew
+        }
         return .take(
             at: part.byteCount, skipping: 0,
             FilePart(byteCount: part.byteCount, total: wanted, tag: tag ?? part.tag))

@@ -40,7 +40,9 @@ package enum Playlist: Sendable, Equatable {
     }
 
     /// Whether bytes begin as a playlist does.
-    package static func begins(_ bytes: [UInt8]) -> Bool { bytes.starts(with: "#EXTM3U".utf8) }
+    package static func begins(_ bytes: some Sequence<UInt8>) -> Bool {
+        bytes.starts(with: "#EXTM3U".utf8)
+    }
 }
 
 /// The segments of one recording, or of what a live one has of it now.

@@ -105,6 +105,8 @@ public enum DownloadFailure: Error, Sendable, Equatable {
     /// The calling task was cancelled, or the downloads were shut down.
     case left
     case paused
+    /// Another process fetches it.
+    case running
     /// The text is libcurl's, or says what broke.
     case unreachable(String)
     /// The server answers so now.
@@ -127,7 +129,7 @@ public enum DownloadFailure: Error, Sendable, Equatable {
     public var isLasting: Bool {
         switch self {
         case .refused, .unusable, .ownNetwork, .token, .unknown: true
-        case .left, .paused, .unreachable, .busy, .noRoom, .disk: false
+        case .left, .paused, .running, .unreachable, .busy, .noRoom, .disk: false
         }
     }
 }
@@ -138,6 +140,7 @@ extension DownloadFailure: CustomStringConvertible {
         switch self {
         case .left: "the download was left; what came is kept"
         case .paused: "the download is paused"
+        case .running: "it is being fetched"
         case .unreachable(let reason): "the download broke off: \(reason)"
         case .busy(let status): "the server cannot send it now: it answers \(status)"
         case .refused(let status): "the server refuses it: it answers \(status)"

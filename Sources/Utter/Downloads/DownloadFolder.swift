@@ -40,7 +40,7 @@ struct DownloadNote: Codable {
 
     /// Takes what the person wants now.
     mutating func adopt(_ download: Download) {
-        destination = download.destination ?? destination
+        destination = download.destination
         longest = download.longest.map { $0 / .seconds(1) } ?? longest
         if case .file(let path)? = download.credential?.source { tokenFile = path }
         ownOrigins = Set(ownOrigins + download.ownOrigins.map(\.description)).sorted()
@@ -50,6 +50,7 @@ struct DownloadNote: Codable {
     func download() throws(DownloadFailure) -> Download {
         do throws(ServiceError) {
             var download = Download(try ServiceURL(url))
+            download.destination = destination
             download.credential = tokenFile.map { Credential(askedOf: .file($0)) }
             download.ownOrigins = Set(
                 try ownOrigins.map { text throws(ServiceError) in try Origin(text) })

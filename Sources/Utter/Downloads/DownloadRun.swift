@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Fetching
+internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
@@ -15,6 +16,8 @@ struct DownloadRun {
     let notices = Notices()
     var download: Download
     var note: DownloadNote
+    /// The copy that was there when this run began.
+    private var copy: (path: String, byteCount: Int?)?
 
     /// How much comes between two syncs, in bytes.
     static let syncInterval = 16 << 20
@@ -101,6 +104,9 @@ struct DownloadRun {
                 ? try folder.folder.contents(of: DownloadFolder.partName, limit: Playlist.byteLimit)
                 : []
         }
+        guard !Playlist.begins(bytes.dropFirst(3)) || !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
+            throw .unusable("its playlist begins with a byte order mark (RFC 8216 §4)")
+        }
         if Playlist.begins(bytes), bytes.firstRange(of: Array("#EXT-X-".utf8)) != nil {
             note.isPlaylist = true
             var playlist = PlaylistFetch(fetch, in: folder, room, meter, notices)
@@ -118,7 +124,13 @@ struct DownloadRun {
 
     /// The tag of the copy that is there; what is there is given up if it is not wanted.
     private mutating func knownTag(in folder: DownloadFolder) throws(DownloadFailure) -> String? {
-        let isThere = note.path.map { OwnFile.isRegular($0) } ?? false
+        copy = note.path.map { ($0, note.byteCount) }
+        // One of another length was changed or damaged.
+        let isThere =
+            note.path.map { path in
+                OwnFile.isRegular(path)
+                    && (note.isPlaylist || Self.byteCount(of: path) == note.byteCount)
+            } ?? false
         let isWanted =
             download.destination.map { place in
                 place == note.path || note.path?.hasPrefix(place + "/") == true
@@ -199,6 +211,31 @@ struct DownloadRun {
         }
         (note.path, note.reason, note.isLasting, note.total) = (place, nil, false, nil)
         try folder.save(note)
+        do throws(DownloadFailure) {
+            try put(folder, name, others, partName: partName, at: place)
+        } catch {
+            // What is whole waits here for another place.
+            note.path = nil
+            try folder.save(note)
+            throw error
+        }
+    }
+
+    private static func byteCount(of path: String) -> Int? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
+    private func put(
+        _ folder: DownloadFolder, _ name: String, _ others: [String], partName: String,
+        at place: String
+    ) throws(DownloadFailure) {
+        // Our own copy of before, as it was, makes room for the new one.
+        if let copy, copy.path == place, download.destination != nil, !note.isPlaylist,
+            Self.byteCount(of: place) == copy.byteCount
+        {
+            _ = unsafe unlink(place)
+        }
         let parent = String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
         try onDisk { () throws(SystemError) in
             guard download.destination != nil else {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Fetching
-internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
@@ -184,13 +183,13 @@ public final class Downloads: Sendable {
     ///
     /// Blocks on the disk.
     ///
-    /// - Throws: `DownloadFailure`; `.disk` when it runs.
+    /// - Throws: `DownloadFailure`; `.running` while it is fetched.
     public func remove(_ id: String) throws(DownloadFailure) {
         let found = try folder(id)
+        guard try onDisk({ () throws(SystemError) in try found.folder.lock() }) else {
+            throw .running
+        }
         try onDisk { () throws(SystemError) in
-            guard try found.folder.lock() else {
-                throw SystemError(call: "lock", code: EWOULDBLOCK)
-            }
             let parent = try Folder.make(at: path)
             for name in try found.folder.names() { try found.folder.removeFile(name) }
             try parent.removeFolder(id)

@@ -150,7 +150,7 @@ struct FileFetch: Sendable {
         _ url: ServiceURL, _ range: Range<Int>? = nil, isOpened: Bool, knownTag: String? = nil,
         into target: FetchTarget
     ) throws(DownloadFailure) -> Ending {
-        var failures = 0
+        var (failures, renewals) = (0, 0)
         while true {
             let before = target.part.byteCount
             do throws(DownloadFailure) {
@@ -168,8 +168,8 @@ struct FileFetch: Sendable {
                 try pause(Self.pauses[failures - 1])
                 continue
             }
-            failures += 1
-            guard failures <= Self.pauses.count else { throw .unusable("it changes each time") }
+            renewals += 1
+            guard renewals <= Self.pauses.count else { throw .unusable("it changes each time") }
         }
     }
 
@@ -187,7 +187,8 @@ struct FileFetch: Sendable {
     private func ask(
         _ typed: ServiceURL, _ isOpened: Bool, _ request: FileRequest, _ target: FetchTarget
     ) throws(DownloadFailure) -> Ending? {
-        var url = typed
+        // Another origin chooses no path that is opened.
+        var (url, isOpened) = (typed, isOpened)
         for hop in 0...Self.redirectLimit {
             let (observer, result) = try perform(request, at: url, isOpened, target)
             if let failure = observer.failure ?? isOver() { throw failure }
@@ -212,7 +213,9 @@ struct FileFetch: Sendable {
             case .anew?:
                 target.part = FilePart()
                 return nil
-            case .moved(let location)?: url = try moved(from: url, to: location)
+            case .moved(let location)?:
+                url = try moved(from: url, to: location)
+                isOpened = isOpened && url.origin == typed.origin
             case .busy(let status)?: throw .busy(status: status)
             // An address that has expired is asked for again.
             case .refused(let status)? where hop > 0: throw .busy(status: status)

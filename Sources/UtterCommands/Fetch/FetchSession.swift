@@ -216,7 +216,7 @@ extension DownloadFailure: Blamed {
     var status: ExitStatus {
         switch self {
         case .left: .cancelled
-        case .paused, .unreachable, .busy: .notDelivered
+        case .paused, .running, .unreachable, .busy: .notDelivered
         case .refused(status: 401), .refused(status: 403): .tokenRefused
         case .refused, .ownNetwork: .refused
         case .unusable: .unusableAudio
@@ -235,9 +235,10 @@ extension DownloadFailure: Blamed {
         case .refused, .unusable: nil
         case .ownNetwork:
             "if you mean it, make it a service in the settings: services.NAME.url"
-        case .token: "use https, and a file that only you can read"
+        case .token: "a token needs https, and a file that only you can read (chmod 600)"
         case .noRoom: "remove what you do not need with 'utter rm ID'; limits.bytes is the limit"
-        case .disk: "free space, or name another place with -o"
+        case .running: "pause it first: utter fetch --pause ID"
+        case .disk: "see what is wrong at that place, or name another one with -o"
         case .unknown: "run 'utter list' to see what is there"
         }
     }

@@ -17,13 +17,18 @@ extension TakeSession {
     ///
     /// - Returns: the names, with paths in the place of the URLs that are there.
     func fetched(
-        _ names: [String]
+        _ names: [String], keepsNothing: Bool
     ) async throws(CommandFailure) -> (names: [String], FetchedFiles) {
         var fetched = FetchedFiles()
         let isURL = { (name: String) in
             ["http://", "https://"].contains { name.lowercased().hasPrefix($0) }
         }
         guard names.contains(where: isURL) else { return (names, fetched) }
+        guard !keepsNothing else {
+            throw CommandFailure(
+                "what lies at a URL is on the disk while it is fetched, which --no-keep forbids",
+                hint: "pass it on: curl -fL URL | utter send --no-keep -", status: .usage)
+        }
         let fetching = try FetchSession(isQuiet: output.quiet, obeying: running)
         defer { fetching.end() }
         var found: [String] = []

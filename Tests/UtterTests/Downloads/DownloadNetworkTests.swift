@@ -65,6 +65,15 @@ import Testing
         #expect(file.byteCount == 1)
         #expect(server.requests.map { $0["Authorization"] } == ["Bearer sesame", "Bearer sesame"])
         #expect(other.requests.map { $0["Authorization"] } == [nil])
+        // A path that another origin has chosen is not opened.
+        other.change { $0.moves["/back"] = (302, server.url("/a")) }
+        server.change { $0.moves["/e"] = (302, other.url("/back")) }
+        let back = try await bench.fetch(server.url("/e")) {
+            $0.credential = try Credential(secret: "sesame")
+            $0.ownOrigins = [try Origin(other.url(""))]
+        }.get()
+        #expect(back.byteCount == 3)
+        #expect(server.requests.last?["Authorization"] == nil)
     }
 
     @Test func aTokenDoesNotTravelInTheClear() async throws {

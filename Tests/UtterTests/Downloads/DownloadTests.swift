@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -211,6 +212,53 @@ final class DownloadBench: Sendable {
         #expect(inside.path == bench.folder.path("\(inside.id).ogg"))
         let again = try await bench.fetch(server.url("/a")) { $0.destination = place }.get()
         #expect(again.isUnchanged)
+    }
+
+    @Test func aCopyOfBeforeMakesRoomUnlessAPersonHasChangedIt() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        let bench = try DownloadBench()
+        let place = bench.folder.path("talk")
+        let fetch = { () async throws in
+            try await bench.fetch(server.url("/a")) { $0.destination = place }
+        }
+        _ = try await fetch().get()
+        server.change { $0.files["/a"] = .init(Self.others, tag: "\"2\"") }
+        #expect(try await !fetch().get().isUnchanged)
+        #expect(try readFile(place) == Self.others)
+        try bench.folder.write([1, 2, 3], to: "talk")
+        server.change { $0.files["/a"] = .init(Self.bytes, tag: "\"3\"") }
+        for _ in 0..<2 {
+            guard case .failure(.disk) = try await fetch() else {
+                Issue.record("what a person has changed was replaced, or taken for the file")
+                return
+            }
+            #expect(try readFile(place) == [1, 2, 3])
+        }
+        // Without a place it goes to its own.
+        let own = try await bench.expect(Self.bytes, of: server.url("/a"))
+        #expect(own.path.hasPrefix(bench.folder.path("state/downloads/")))
+    }
+
+    @Test func aCopyThatWasCutOffIsLoadedAgain() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        let bench = try DownloadBench()
+        let file = try await bench.expect(Self.bytes, of: server.url("/a"))
+        #expect(truncate(file.path, 100) == 0)
+        #expect(try await !bench.expect(Self.bytes, of: server.url("/a")).isUnchanged)
+    }
+
+    @Test func aServerThatNeverSaysTheSameIsGivenUp() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        server.change { contents in
+            contents.ignoresTags = true
+            contents.cuts = Array(repeating: 50_000, count: 1_000)
+            contents.prepare = { contents, _ in
+                contents.files["/a"]?.tag = "\"\(contents.cuts.count)\""
+            }
+        }
+        let result = try await DownloadBench().fetch(server.url("/a"))
+        #expect(result == .failure(.unusable("it changes each time")))
+        #expect(server.requests.count < 20)
     }
 
     @Test func limitsOfTheDiskHold() async throws {

@@ -95,7 +95,8 @@ struct SendCommand: AsyncParsableCommand {
             printsUnasked: outputDir == nil
         ) { session in
             var session = session
-            let (files, fetched) = try await session.fetched(self.files)
+            let (files, fetched) = try await session.fetched(
+                self.files, keepsNothing: keep.noKeep)
             if let outputDir {
                 session.folder = try TranscriptFolder(outputDir, replaces: force, of: files)
             }
