@@ -20,8 +20,13 @@ package final class SyncLoop: Sendable {
         loop.send(.tend(SyncWorker.Entry(journal: journal, onChange: onChange)))
     }
 
-    /// In the order of the calls; dropped after `shutDown`; from any thread.
-    package func perform(_ job: @escaping @Sendable () -> Void) { loop.send(.perform(job)) }
+    /// In the order of the calls; from any thread.
+    ///
+    /// - Returns: false after `shutDown`, when the job is dropped.
+    @discardableResult
+    package func perform(_ job: @escaping @Sendable () -> Void) -> Bool {
+        loop.send(.perform(job))
+    }
 
     /// Carries out the jobs so far, ends the thread and waits for it.
     package func shutDown() { loop.shutDown() }

@@ -143,9 +143,11 @@ public final class Pipeline: Sendable {
 
     /// Waits until the disk has what it was given so far: a take whose outcome is known is
     /// unlocked then, and can be sent again.
+    ///
+    /// Returns at once after the shutdown.
     package func settled() async {
         await withCheckedContinuation { continuation in
-            sync.perform { continuation.resume() }
+            if !sync.perform({ continuation.resume() }) { continuation.resume() }
         }
     }
 

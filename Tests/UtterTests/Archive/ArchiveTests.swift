@@ -123,6 +123,28 @@ import Testing
     }
 
     /// The program ends once a request has come; nothing of it holds a take then.
+    @Test func aProgramThatAsksAfterTheEndIsAnswered() async throws {
+        let store = try ObjectServer()
+        store.mood = .away
+        let bench = try ArchiveBench(store)
+        _ = try await bench.say()
+        _ = await bench.pipeline.archive()
+        bench.pipeline.shutDown()
+        let answered = Gate()
+        let asking = Task {
+            let report = await bench.pipeline.archive(isAsked: true)
+            answered.open()
+            return report
+        }
+        try #require(await answered.wait())
+        #expect(await asking.value.waiting == 1)
+        #expect(await asking.value.stored == 0)
+        // Nobody holds what waits.
+        store.mood = .kind
+        let second = try ArchiveBench(store, in: bench.folder)
+        #expect(await second.storesAll())
+    }
+
     private static func sayAndEnd(
         in folder: TemporaryFolder, _ store: ObjectServer, after request: Int
     ) async throws -> TakeID {
