@@ -36,9 +36,11 @@ func noteTraffic(
     _: UnsafeMutableRawPointer?, _ kind: curl_infotype, _ text: UnsafeMutablePointer<CChar>?,
     _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
+    // Of the bodies nothing is looked at: their pieces come here as well.
+    guard kind == CURLINFO_TEXT || kind == CURLINFO_HEADER_OUT else { return 0 }
     let transfer = unsafe transfer(context)
-    let isRemark = kind == CURLINFO_TEXT && transfer?.request.avoidsOwnNetwork == true
-    guard isRemark || kind == CURLINFO_HEADER_OUT else { return 0 }
+    let isRemark = kind == CURLINFO_TEXT
+    guard !isRemark || transfer?.request.avoidsOwnNetwork == true else { return 0 }
     let bytes = unsafe UnsafeRawBufferPointer(start: text, count: count)
     let words = unsafe String(decoding: bytes, as: UTF8.self)
     if isRemark { transfer?.didRead(remark: words) } else { transfer?.didSend(head: words) }
