@@ -173,9 +173,20 @@ extension Folder {
     ///
     /// It appears whole, and goes from here. Blocks on the disk.
     ///
+    /// - Parameters:
+    ///   - name: the file's, in this folder.
+    ///   - path: its new place.
+    ///   - replaces: what is there goes, once the file has its place.
     /// - Throws: `SystemError`; `EEXIST` when there is something else.
-    package func place(_ name: String, at path: String) throws(SystemError) {
-        if unsafe linkat(descriptor.number, name, AT_FDCWD, path, 0) != 0 {
+    package func place(
+        _ name: String, at path: String, replaces: Bool = false
+    ) throws(SystemError) {
+        if replaces {
+            guard unsafe renameat(descriptor.number, name, AT_FDCWD, path) != 0 else { return }
+            let error = SystemError.last("rename \(path)")
+            guard error.code == EXDEV else { throw error }
+            try copy(name, to: path, replaces: true)
+        } else if unsafe linkat(descriptor.number, name, AT_FDCWD, path, 0) != 0 {
             let error = SystemError.last("link \(path)")
             if error.code == EEXIST {
                 var (own, other) = (stat(), stat())
@@ -191,7 +202,9 @@ extension Folder {
         try removeFile(name)
     }
 
-    private func copy(_ name: String, to path: String) throws(SystemError) {
+    private func copy(
+        _ name: String, to path: String, replaces: Bool = false
+    ) throws(SystemError) {
         let old = try openFile(name)
         let temporary = "\(path).\(getpid()).part"
         let new = OwnedDescriptor(
@@ -201,7 +214,10 @@ extension Folder {
             })
         defer { _ = unsafe unlink(temporary) }
         try copy(old.number, to: new.number)
-        guard unsafe utter_rename_new(AT_FDCWD, temporary, path) == 0 else {
+        let result =
+            unsafe replaces
+            ? rename(temporary, path) : utter_rename_new(AT_FDCWD, temporary, path)
+        guard result == 0 else {
             throw SystemError.last("rename \(path)")
         }
     }

@@ -230,12 +230,10 @@ struct DownloadRun {
         _ folder: DownloadFolder, _ name: String, _ others: [String], partName: String,
         at place: String
     ) throws(DownloadFailure) {
-        // Our own copy of before, as it was, makes room for the new one.
-        if let copy, copy.path == place, download.destination != nil, !note.isPlaylist,
-            Self.byteCount(of: place) == copy.byteCount
-        {
-            _ = unsafe unlink(place)
-        }
+        // Our own copy of before makes room for the new one, if it is as it was.
+        let replaces =
+            copy?.path == place && !note.isPlaylist
+            && Self.byteCount(of: place) == copy?.byteCount
         let parent = String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
         try onDisk { () throws(SystemError) in
             guard download.destination != nil else {
@@ -245,7 +243,7 @@ struct DownloadRun {
             for other in others where folder.folder.size(of: other) != nil {
                 try folder.folder.place(other, at: "\(parent)/\(other)")
             }
-            try folder.folder.place(partName, at: place)
+            try folder.folder.place(partName, at: place, replaces: replaces)
         }
         guard note.isPlaylist else { return }
         try onDisk { () throws(SystemError) in
