@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a file that is being fetched; what a server said of it is believed as long as it
-/// says the same.
+/// What is known of a file that is being fetched.
+///
+/// What a server says of the file counts until the server says something else.
 package struct FilePart: Sendable, Equatable {
     /// The first bytes, which are there.
     package var byteCount = 0

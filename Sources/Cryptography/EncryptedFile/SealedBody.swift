@@ -47,7 +47,9 @@ package final class SealedBody: Sendable {
         frame == 0 ? 0 : firstCapacity + (frame - 1) * capacity
     }
 
-    /// How long the form of so many bytes is; while more may follow, that of the whole frames.
+    /// The length of the encrypted form of `plain` bytes.
+    ///
+    /// While more bytes may follow, only whole frames count.
     package static func byteCount(of plain: Int, isWhole: Bool) -> Int {
         let count = frameCount(plain)
         guard isWhole else { return place(count) }

@@ -82,6 +82,19 @@ struct BodyDecoder {
 }
 
 extension AudioMediaType {
+    /// For what stands in a body, whose type is named there.
+    static func makeDecoder(
+        of type: () throws(UnsupportedMediaType) -> AudioMediaType
+    ) throws(UndecodableAudio) -> any AudioDecoder {
+        let found: AudioMediaType
+        do throws(UnsupportedMediaType) {
+            found = try type()
+        } catch {
+            throw UndecodableAudio(error.reason)
+        }
+        return try found.makeDecoder()
+    }
+
     func makeDecoder() throws(UndecodableAudio) -> any AudioDecoder {
         switch self {
         case .pcm(let format, let isBigEndian):
@@ -122,7 +135,11 @@ private final class SealedBodyDecoder: AudioDecoder {
             throw UndecodableAudio(Self.reason(error))
         }
         guard let head = reader.head else { return }
-        if decoder == nil { decoder = try Self.decoder(of: head) }
+        if decoder == nil {
+            decoder = try AudioMediaType.makeDecoder { () throws(UnsupportedMediaType) in
+                try AudioMediaType(parsing: head.contentType)
+            }
+        }
         try decoder?.decode(plain.span, into: &output)
     }
 
@@ -131,18 +148,6 @@ private final class SealedBodyDecoder: AudioDecoder {
             throw UndecodableAudio("the end of the encrypted body is missing")
         }
         try decoder.finish(into: &output)
-    }
-
-    private static func decoder(
-        of head: SealedHead
-    ) throws(UndecodableAudio) -> any AudioDecoder {
-        let type: AudioMediaType
-        do throws(UnsupportedMediaType) {
-            type = try AudioMediaType(parsing: head.contentType)
-        } catch {
-            throw UndecodableAudio(error.reason)
-        }
-        return try type.makeDecoder()
     }
 
     private static func reason(_ error: EncryptionError) -> String {

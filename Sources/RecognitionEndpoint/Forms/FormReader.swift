@@ -158,7 +158,11 @@ final class FormDecoder: AudioDecoder {
     func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio) {
         var audio: [UInt8] = []
         try reader.read(bytes, into: &audio)
-        if decoder == nil, let file = reader.file { decoder = try Self.decoder(of: file) }
+        if decoder == nil, let file = reader.file {
+            decoder = try AudioMediaType.makeDecoder { () throws(UnsupportedMediaType) in
+                try file.mediaType
+            }
+        }
         try decoder?.decode(audio.span, into: &output)
     }
 
@@ -172,17 +176,5 @@ final class FormDecoder: AudioDecoder {
             throw UndecodableAudio("the 'response_format' is json, verbose_json, text, srt or vtt")
         }
         try decoder.finish(into: &output)
-    }
-
-    private static func decoder(
-        of file: FormPartHead
-    ) throws(UndecodableAudio) -> any AudioDecoder {
-        let type: AudioMediaType
-        do throws(UnsupportedMediaType) {
-            type = try file.mediaType
-        } catch {
-            throw UndecodableAudio(error.reason)
-        }
-        return try type.makeDecoder()
     }
 }

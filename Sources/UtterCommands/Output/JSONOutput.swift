@@ -17,7 +17,7 @@ enum JSONOutput {
         return escaped(String(decoding: data, as: UTF8.self))
     }
 
-    /// JSON with what a terminal could obey as `\uXXXX`; such a sign stands in strings only.
+    /// JSON in which characters that a terminal could obey are `\uXXXX`: they stand in strings only.
     static func escaped(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: isObeyed) else { return json }
         var result = String.UnicodeScalarView()

@@ -68,13 +68,20 @@ import Testing
         var path: String?
     }
 
-    @Test func aKilledFetchGoesOnByFlush() async throws {
-        let gate = Gate()
+    /// Starts to fetch a file of which three quarters come before the gate opens.
+    private func fetchThatStalls(
+        _ bench: Bench, until gate: Gate
+    ) async throws -> (FileServer, BenchRun) {
         let server = try FileServer(["/a": .init(Self.bytes)], stallingUntil: gate)
         server.change { $0.cuts = [150_000] }
-        let bench = try Bench()
         let run = try bench.start(["fetch", "--events", server.url("/a")])
         #expect(await run.wait(for: "\"bytes\":150000", in: .output))
+        return (server, run)
+    }
+
+    @Test func aKilledFetchGoesOnByFlush() async throws {
+        let (bench, gate) = (try Bench(), Gate())
+        let (server, run) = try await fetchThatStalls(bench, until: gate)
         run.signal(SIGKILL)
         _ = try await run.result()
         let waiting = try await bench.run("list")
@@ -89,12 +96,8 @@ import Testing
     }
 
     @Test func aPauseOfAnotherProcessHolds() async throws {
-        let gate = Gate()
-        let server = try FileServer(["/a": .init(Self.bytes)], stallingUntil: gate)
-        server.change { $0.cuts = [150_000] }
-        let bench = try Bench()
-        let run = try bench.start(["fetch", "--events", server.url("/a")])
-        #expect(await run.wait(for: "\"bytes\":150000", in: .output))
+        let (bench, gate) = (try Bench(), Gate())
+        let (server, run) = try await fetchThatStalls(bench, until: gate)
         let folders = try bench.folder.names(in: "state/utter/downloads")
         let id = try #require(folders.first)
         let paused = try await bench.run("fetch", "--pause", String(id.prefix(5)))

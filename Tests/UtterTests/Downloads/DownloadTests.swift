@@ -28,6 +28,17 @@ final class DownloadBench: Sendable {
         return await downloads.fetch(download)
     }
 
+    /// Begins a download, and waits until something of it has come.
+    func begin(_ url: String) async throws -> Task<Result<FetchedFile, DownloadFailure>, Never> {
+        let came = Gate()
+        let download = Download(try ServiceURL(url))
+        let task = Task { [downloads] in
+            await downloads.fetch(download) { if $0.byteCount > 0 { came.open() } }
+        }
+        #expect(await came.wait())
+        return task
+    }
+
     /// Fetches a file that is right.
     @discardableResult
     func expect(
@@ -158,12 +169,7 @@ final class DownloadBench: Sendable {
         let server = try FileServer(["/a": .init(Self.bytes)], stallingUntil: gate)
         server.change { $0.cuts = [50_000] }
         let bench = try DownloadBench()
-        let came = Gate()
-        let download = Download(try ServiceURL(server.url("/a")))
-        let task = Task {
-            await bench.downloads.fetch(download) { if $0.byteCount > 0 { came.open() } }
-        }
-        #expect(await came.wait())
+        let task = try await bench.begin(server.url("/a"))
         task.cancel()
         #expect(await task.value == .failure(.left))
         let kept = try #require(bench.downloads.all().first)
@@ -180,12 +186,7 @@ final class DownloadBench: Sendable {
         let server = try FileServer(["/a": .init(Self.bytes)], stallingUntil: gate)
         server.change { $0.cuts = [50_000] }
         let bench = try DownloadBench()
-        let came = Gate()
-        let download = Download(try ServiceURL(server.url("/a")))
-        let task = Task {
-            await bench.downloads.fetch(download) { if $0.byteCount > 0 { came.open() } }
-        }
-        #expect(await came.wait())
+        let task = try await bench.begin(server.url("/a"))
         let others = Downloads(in: bench.folder.path("state"))
         defer { others.shutDown() }
         let id = others.all()[0].id

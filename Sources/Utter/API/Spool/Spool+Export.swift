@@ -114,7 +114,9 @@ extension Spool {
         }
     }
 
-    /// Opens the body of a request that was encrypted; one that is no recording has no codec.
+    /// Opens the encrypted body of a request.
+    ///
+    /// A body that is not a recording has no codec.
     ///
     /// - Returns: nil when the file is none.
     private func body(
