@@ -37,6 +37,26 @@ struct StorePeerTests {
         }
     }
 
+    /// What is encrypted on the way is the recording again, and each byte is accounted for.
+    @Test(arguments: Peer.Kind.allCases)
+    func anEncryptedRecordingIsStoredInParts(_ kind: Peer.Kind) async throws {
+        let peer = try await Peer(kind)
+        let bench = try PeerBench(peer)
+        let key = try bench.key()
+        for offset in [nil, 7_000_000] {
+            let plans = offset.map { [LinkPlan(LinkFault(.reset, .toService, at: $0))] } ?? []
+            let proxy = try FaultProxy(to: peer.port, plans: plans)
+            let name = "sealed-\(offset ?? 0)"
+            let result = try await bench.start(
+                ["send", "-q", "-c", "body.key-file=\(key)"], "long.wav", as: name,
+                at: proxy.port
+            ).result()
+            #expect(result.status == .exited(0))
+            #expect(result.errorText == "")
+            try await bench.checkExport(of: name, is: "long.wav", by: key)
+        }
+    }
+
     @Test(arguments: Peer.Kind.allCases)
     func aKilledProgramsUploadGoesOn(_ kind: Peer.Kind) async throws {
         let peer = try await Peer(kind)
@@ -266,6 +286,23 @@ private final class PeerBench: Sendable {
             said.append(result.errorText)
         }
         Issue.record("\(name): \(said)")
+    }
+
+    func key() throws -> String {
+        let digits = String(repeating: "0123456789abcdef", count: 4)
+        return try folder.write(Array("utter-key-\(digits)\n".utf8), to: "key")
+    }
+
+    /// Compares what the store has with the recording, once it is decrypted.
+    func checkExport(of name: String, is recording: String, by key: String) async throws {
+        let sealed = try peer.rclone(["cat", peer.object(name)])
+        let file = try folder.write(sealed, to: name)
+        let result = try await start(
+            ["export", "--encrypt-key", key, file, folder.path(name + ".wav")], nil, as: name,
+            at: peer.port
+        ).result()
+        #expect(result.status == .exited(0) && result.errorText == "", "\(result.errorText)")
+        #expect(try folder.read(name + ".wav") == folder.read(recording), "\(name)")
     }
 
     /// Compares what the store has with the recording, as another client reads it.

@@ -25,6 +25,8 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     private let carriesRecording: Bool
     /// Of a part of the recording.
     private var pieceByteCount = 0
+    /// Bytes of audio before it.
+    private let pieceStart: Int?
     private var answer: AnswerReader
     private var firstText: ContinuousClock.Instant?
     /// Of a good answer to one of several requests, which is read as a whole.
@@ -40,6 +42,9 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         self.lane = lane
         step = request.step
         carriesRecording = request.carriesRecording
+        pieceStart = request.piece.map { piece in
+            run.plan.sealedLength?.audio(before: piece.start) ?? piece.start
+        }
         answer = AnswerReader(rule: run.plan.service.answer)
     }
 
@@ -47,8 +52,8 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
 
     func transferDidSend(byteCount: Int, wireByteCount: Int) {
         guard carriesRecording else { return }
-        guard case .piece(let piece)? = step?.use else { return run.didSend(byteCount: byteCount) }
-        let count = byteCount - piece.start
+        guard let pieceStart else { return run.didSend(byteCount: byteCount) }
+        let count = byteCount - pieceStart
         run.didSend(more: count - pieceByteCount)
         pieceByteCount = count
     }

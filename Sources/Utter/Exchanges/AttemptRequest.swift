@@ -172,17 +172,20 @@ extension DeliveryPlan {
         }
     }
 
-    /// What is sent of a take by an exchange; of an encrypted body, parts count the form's bytes.
+    /// What is sent of a take by an exchange.
     func way(by exchange: any Exchange, digest: String? = nil) -> TakeDelivery {
-        let start = format.bodyOffset
-        guard service.bodyKey != nil else {
-            return TakeDelivery(start: start, exchange: exchange, digest: digest)
-        }
+        TakeDelivery(
+            start: format.bodyOffset, exchange: exchange, digest: digest,
+            sealedLength: sealedLength)
+    }
+
+    /// Nil unless the body is encrypted.
+    ///
+    /// A form's is that of its audio alone.
+    var sealedLength: SealedLength? {
+        guard service.bodyKey != nil else { return nil }
         let frame = service.frame(mediaType: format.mediaType, fileName: "", id: "take")
-        let headByteCount = sealedHead(frame).bytes.count
-        return TakeDelivery(start: start, exchange: exchange, digest: digest) { audio, isWhole in
-            SealedBody.byteCount(of: headByteCount + audio, isWhole: isWhole)
-        }
+        return SealedLength(headByteCount: sealedHead(frame).bytes.count)
     }
 
     private func frame(of id: TakeID) -> BodyFrame {
@@ -198,6 +201,20 @@ extension DeliveryPlan {
     func digestHeaders(_ digest: String) -> [(name: String, value: String)] {
         let name = "Content-Digest"
         return service.headers.contains { $0.isNamed(name) } ? [] : [(name: name, value: digest)]
+    }
+}
+
+/// How much longer encrypting makes the body of a recording, of which parts are ranges.
+struct SealedLength: Sendable {
+    let headByteCount: Int
+
+    func body(of audio: Int, isWhole: Bool) -> Int {
+        SealedBody.byteCount(of: headByteCount + audio, isWhole: isWhole)
+    }
+
+    /// Bytes of audio before a byte of the body; at its end, perhaps a few more than there are.
+    func audio(before offset: Int) -> Int {
+        max(0, SealedBody.plainByteCount(at: offset) - headByteCount)
     }
 }
 

@@ -143,8 +143,8 @@ struct TakeDelivery: Sendable {
 
     /// In bytes of the journal.
     let start: Int
-    /// How long the body is that so much audio makes.
-    let wire: @Sendable (_ byteCount: Int, _ isWhole: Bool) -> Int
+    /// Nil for a body that is not encrypted.
+    let sealedLength: SealedLength?
     var exchange: any Exchange
     var lanes = [Lane.waiting(for: .journal)]
     var extent = RecordingExtent()
@@ -159,17 +159,28 @@ struct TakeDelivery: Sendable {
 
     init(
         start: Int, exchange: any Exchange, digest: String? = nil,
-        wire: @escaping @Sendable (Int, Bool) -> Int = { byteCount, _ in byteCount }
+        sealedLength: SealedLength? = nil
     ) {
-        (self.start, self.wire) = (start, wire)
+        (self.start, self.sealedLength) = (start, sealedLength)
         self.exchange = exchange
         (self.digest, isDigested) = (digest, digest != nil)
+    }
+
+    /// The length of the body that a journal of this length makes.
+    func bodyByteCount(_ byteCount: Int, isWhole: Bool) -> Int {
+        let audio = max(0, byteCount - start)
+        return sealedLength?.body(of: audio, isWhole: isWhole) ?? audio
+    }
+
+    /// What the service has for good, in parts; nil without any.
+    var stored: (audio: Int, body: Int)? {
+        exchange.storedByteCount.map { (sealedLength?.audio(before: $0) ?? $0, $0) }
     }
 
     /// Learns how long the journal is, now that it is sealed.
     mutating func complete(byteCount: Int) {
         extent = RecordingExtent(
-            byteCount: wire(max(0, byteCount - start), true), isComplete: true, digest: digest)
+            byteCount: bodyByteCount(byteCount, isWhole: true), isComplete: true, digest: digest)
     }
 
     /// Replaces what a service has said, but not what the person wanted.

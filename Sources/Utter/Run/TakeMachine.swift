@@ -194,7 +194,7 @@ struct TakeMachine: Sendable {
     private mutating func grow(to byteCount: Int) {
         guard !isSealed else { return }
         delivery.extent.byteCount = max(
-            delivery.extent.byteCount, delivery.wire(byteCount - delivery.start, false))
+            delivery.extent.byteCount, delivery.bodyByteCount(byteCount, isWhole: false))
         beginWaiting(for: [.growth])
     }
 

@@ -32,14 +32,15 @@ extension TakeAccount {
     /// Gathers what each stage says; a journal that was never sealed holds nothing that counts.
     init(
         _ capture: CaptureAccount, _ seal: JournalSeal?, bodyOffset: Int, _ attempt: TakeAttempt?,
-        storedBytes: Int? = nil
+        stored: (audio: Int, body: Int)? = nil
     ) {
         self.init(
             capturedFrames: capture.capturedFrames, gapFrames: capture.gapFrames,
             encodedFrames: capture.encodedFrames, encodedBytes: capture.encodedBytes,
             journaledBytes: seal?.byteCount ?? 0, bodyOffset: bodyOffset,
-            sentBytes: storedBytes ?? attempt?.result.sentByteCount ?? 0,
-            wireBytes: storedBytes
+            sentBytes: stored.map { min($0.audio, max(0, (seal?.byteCount ?? 0) - bodyOffset)) }
+                ?? attempt?.result.sentByteCount ?? 0,
+            wireBytes: stored?.body
                 ?? attempt.map { $0.result.bodyStart + $0.result.wireByteCount } ?? 0,
             sha256: seal?.sha256 ?? "")
     }

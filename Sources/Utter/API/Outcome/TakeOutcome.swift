@@ -65,7 +65,7 @@ extension TakeOutcome {
             id: run.id, result: ending.result, capture: ending.capture,
             account: TakeAccount(
                 run.account, ending.seal, bodyOffset: run.plan.format.bodyOffset, recording,
-                storedBytes: machine.delivery.exchange.storedByteCount),
+                stored: machine.delivery.stored),
             attempts: attempts, takenCount: machine.delivery.exchange.takenCount,
             audioPath: audioPath, unprotected: machine.protection.unprotected,
             cutShort: machine.protection.endReason, notices: machine.protection.notices,
