@@ -63,8 +63,8 @@ package struct FileRequest: Sendable {
         case moved(to: String)
         /// What is there belongs to another file, or cannot be gone on with.
         case anew
-        /// Now; perhaps not later.
-        case busy(status: Int)
+        /// Now; perhaps not after so many seconds, if it says how many.
+        case busy(status: Int, after: Int?)
         case refused(status: Int)
         case unusable(String)
     }
@@ -81,6 +81,9 @@ package struct FileRequest: Sendable {
             if let coding = field("content-encoding"), coding.lowercased() != "identity" {
                 return .unusable("it comes in the encoding '\(coding.prefix(20))', unasked")
             }
+            if let type = field("content-type"), type.lowercased().hasPrefix("text/html") {
+                return .unusable("it is a web page, and no recording")
+            }
             guard let text = field("content-range") else {
                 guard status == 200 else { return asksForRange ? anew : .unusable(Self.unasked) }
                 return wholeFile(of: field("content-length").flatMap { Int($0) }, tag)
@@ -96,7 +99,9 @@ package struct FileRequest: Sendable {
                 total == part.byteCount, part.total ?? total == total, tag ?? part.tag == part.tag
             else { return .anew }
             return .whole
-        case 408, 425, 429, 500...599: return .busy(status: status)
+        case 408, 425, 429, 500...599:
+            return .busy(
+                status: status, after: field("retry-after").flatMap { UInt16($0) }.map(Int.init))
         default: return .refused(status: status)
         }
     }

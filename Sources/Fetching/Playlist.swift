@@ -174,7 +174,8 @@ private struct PlaylistReader {
                     .contains { codec.hasPrefix($0) }
             }
             variant = .init(
-                reference: "", bandwidth: found["BANDWIDTH"].flatMap { Int($0) } ?? .max,
+                reference: "",
+                bandwidth: found["BANDWIDTH"].flatMap { UInt32($0) }.map { Int($0) } ?? .max,
                 hasSound: codecs.isEmpty || !isSilent, group: found["AUDIO"])
         case "#EXT-X-MEDIA":
             let found = try attributes(value)

@@ -6,7 +6,7 @@ internal import Glibc
 ///
 /// By the registries of special addresses (RFC 6890), with what stands for an IPv4 address inside IPv6.
 /// What is not known is one of them.
-enum OwnNetwork {
+package enum OwnNetwork {
     /// The first bits of addresses, and how many count.
     private static let four: [([UInt8], Int)] = [
         // This network; private (RFC 1918); shared (RFC 6598); loopback; link-local (RFC 3927).
@@ -48,18 +48,29 @@ enum OwnNetwork {
         }
     }
 
-    /// The address that a URL names itself; nil when it has a name of a host.
-    static func literal(in url: String) -> [UInt8]? {
+    /// Whether nothing in the internet has the name (RFC 6761, RFC 6762, RFC 8375).
+    package static func isOwnName(_ host: String) -> Bool {
+        let host = host.hasSuffix(".") ? host.dropLast() : host[...]
+        return !host.contains(".")
+            || [".localhost", ".local", ".internal", ".home.arpa", ".lan"]
+                .contains { host.lowercased().hasSuffix($0) }
+    }
+
+    /// What a URL says itself of where it leads: the address in it, or a name of the own network.
+    ///
+    /// - Returns: nil when it has another name.
+    static func ownPlace(in url: String) -> String? {
         let parts = url.split(separator: "/", maxSplits: 2)
         guard parts.count > 1 else { return nil }
-        let host =
-            parts[1].hasPrefix("[")
-            ? parts[1].dropFirst().prefix { $0 != "]" }
-            : parts[1].prefix { $0 != ":" }
-        let kind = parts[1].hasPrefix("[") ? AF_INET6 : AF_INET
+        let isSix = parts[1].hasPrefix("[")
+        let host = String(
+            isSix ? parts[1].dropFirst().prefix { $0 != "]" } : parts[1].prefix { $0 != ":" })
         var bytes = [UInt8](repeating: 0, count: 16)
-        guard unsafe inet_pton(kind, String(host), &bytes) == 1 else { return nil }
-        return Array(bytes.prefix(kind == AF_INET6 ? 16 : 4))
+        guard unsafe inet_pton(isSix ? AF_INET6 : AF_INET, host, &bytes) == 1 else {
+            return isOwnName(host) ? host : nil
+        }
+        let address = Array(bytes.prefix(isSix ? 16 : 4))
+        return contains(address) ? text(of: address) : nil
     }
 
     /// As a person reads it.
@@ -74,12 +85,14 @@ enum OwnNetwork {
 extension Transfer {
     /// Called for each address that is about to be connected to, on the transfer thread.
     func mayConnect(to address: [UInt8]) -> Bool {
-        // Of what a proxy connects to, only an address that the URL names is known.
-        let checked = hasProxy ? OwnNetwork.literal(in: request.url) : address
+        // Of what a proxy connects to, only what the URL says is known.
+        let found =
+            hasProxy
+            ? OwnNetwork.ownPlace(in: request.url)
+            : OwnNetwork.contains(address) ? OwnNetwork.text(of: address) : nil
         if hasProxy { observer.transferDidFindProxy() }
-        guard let checked, OwnNetwork.contains(checked) else { return true }
-        observer.transferDidAvoid(address: OwnNetwork.text(of: checked))
-        return false
+        if let found { observer.transferDidAvoid(address: found) }
+        return found == nil
     }
 
     /// Before it connects, libcurl says that it takes a proxy of the environment, or which hosts are

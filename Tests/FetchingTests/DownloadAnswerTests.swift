@@ -101,7 +101,7 @@ import Testing
         #expect(step(FileRequest(), 304) == .unusable("it answers 304, unasked"))
         #expect(step(FileRequest(), 302, ["location": "/b"]) == .moved(to: "/b"))
         for status in [408, 425, 429, 500, 503] {
-            #expect(step(FileRequest(), status) == .busy(status: status))
+            #expect(step(FileRequest(), status) == .busy(status: status, after: nil))
         }
         for status in [204, 401, 403, 404, 410] {
             #expect(step(FileRequest(), status) == .refused(status: status))
@@ -109,5 +109,20 @@ import Testing
         #expect(
             step(FileRequest(), 200, ["content-encoding": "gzip"])
                 == .unusable("it comes in the encoding 'gzip', unasked"))
+    }
+
+    @Test func whatAServerSaysOfTheNextTryCounts() {
+        let found = FileRequest().step(status: 503, headers: [(name: "retry-after", value: "7")])
+        #expect(found == .busy(status: 503, after: 7))
+        let date = FileRequest().step(
+            status: 429, headers: [(name: "retry-after", value: "Wed, 25 Nov 2026 09:00:00 GMT")])
+        #expect(date == .busy(status: 429, after: nil))
+    }
+
+    @Test func aWebPageIsNoRecording() {
+        let type = (name: "content-type", value: "text/html; charset=utf-8")
+        #expect(
+            FileRequest().step(status: 200, headers: [type])
+                == .unusable("it is a web page, and no recording"))
     }
 }

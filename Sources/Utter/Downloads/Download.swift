@@ -8,7 +8,7 @@ public struct Download: Sendable {
     public var url: ServiceURL
     /// Opens the origin of the URL, and is sent to no other.
     ///
-    /// One that is not known yet is read from its file.
+    /// One that is not known yet is asked for before the first request.
     public var credential: Credential?
     /// Whether what is there is loaded again even if it has not changed.
     public var isFresh = false
@@ -86,7 +86,7 @@ public struct KeptDownload: Sendable, Equatable {
 
     /// Its name.
     public var id: String
-    /// Without its query, in which there may be secrets.
+    /// Without its query, in which there may be secrets; empty where its note cannot be read.
     public var url: String
     /// What is to become of it.
     public var state: State

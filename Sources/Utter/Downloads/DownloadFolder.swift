@@ -12,7 +12,8 @@ internal import SpeechService
 /// bytes of a file; of a playlist `index.part`, which has a line for each segment that is there; and
 /// `paused` while the person wants that.
 struct DownloadNote: Codable {
-    var version = 1
+    static let version = 1
+    var version = Self.version
     var url: String
     var destination: String?
     var tokenFile: String?
@@ -82,13 +83,22 @@ struct DownloadFolder: Sendable {
         folder = makes ? try parent.makeFolder(id) : try parent.openFolder(id)
     }
 
-    /// Nil when there is none that can be read: it is as good as new then.
-    func note() -> DownloadNote? {
-        // What is damaged is replaced.
-        guard let bytes = try? folder.contents(of: Self.noteName, limit: 1 << 20) else {
-            return nil
+    /// Nil when there is none yet.
+    ///
+    /// - Throws: `DownloadFailure.disk` when it is damaged, or another version has written it.
+    func note() throws(DownloadFailure) -> DownloadNote? {
+        guard folder.size(of: Self.noteName) != nil else { return nil }
+        let bytes = try onDisk { () throws(SystemError) in
+            try folder.contents(of: Self.noteName, limit: 1 << 20)
         }
-        return try? JSONDecoder().decode(DownloadNote.self, from: Data(bytes))  // As above.
+        // It is told which.
+        let note = try? JSONDecoder().decode(DownloadNote.self, from: Data(bytes))
+        guard let note, note.version == DownloadNote.version else {
+            throw .disk(
+                "\(folder.path)/\(Self.noteName) is damaged, or of another version of utter; "
+                    + "'utter rm \(id)' removes that download")
+        }
+        return note
     }
 
     func save(_ note: DownloadNote) throws(DownloadFailure) {
@@ -118,6 +128,15 @@ struct DownloadFolder: Sendable {
         // Without the file there are none.
         let bytes = (try? folder.contents(of: LocalPlaylist.partName, limit: 64 << 20)) ?? []
         return LocalPlaylist.entries(in: String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Removes what a process that was killed has left of segments.
+    func removeLeftovers() {
+        // The rest would take room, and nothing else, here and below.
+        for name in (try? folder.names()) ?? []
+        where name.hasSuffix(".part") && ![Self.partName, LocalPlaylist.partName].contains(name) {
+            try? folder.removeFile(name)  // As above.
+        }
     }
 
     /// Bytes of all files but the notes.
@@ -160,10 +179,21 @@ enum FileSuffix {
     private static let known = Set(types.values).union(["m4s", "m4b", "oga", "mka", "ac3"])
 
     static func of(_ url: ServiceURL, type: String? = nil, or standard: String = "bin") -> String {
-        let word = type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
-        if let word, let suffix = types[word] { return suffix }
+        if let word = word(type), let suffix = types[word] { return suffix }
+        return suffix(of: url).flatMap { known.contains($0) ? $0 : nil } ?? standard
+    }
+
+    /// Whether the server, or else the URL, says that it is a playlist.
+    static func isPlaylist(_ url: ServiceURL, type: String?) -> Bool {
+        word(type)?.hasSuffix("mpegurl") ?? false || suffix(of: url) == "m3u8"
+    }
+
+    private static func word(_ type: String?) -> String? {
+        type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+    }
+
+    private static func suffix(of url: ServiceURL) -> String? {
         let path = url.target.prefix { $0 != "?" }
-        let suffix = path.split(separator: "/").last?.split(separator: ".").last?.lowercased()
-        return suffix.flatMap { known.contains($0) ? $0 : nil } ?? standard
+        return path.split(separator: "/").last?.split(separator: ".").last?.lowercased()
     }
 }

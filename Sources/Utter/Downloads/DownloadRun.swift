@@ -42,7 +42,7 @@ struct DownloadRun {
         }
         try lock(folder)
         defer { folder.folder.unlock() }
-        if let known = folder.note() {
+        if let known = try folder.note() {
             note = known
             note.adopt(download)
         }
@@ -60,9 +60,9 @@ struct DownloadRun {
         } catch {
             guard error != .left, error != .paused else { throw error }
             // It has been changed meanwhile.
-            note = folder.note() ?? note
+            note = (try? folder.note()) ?? note  // What failed first is told, here and below.
             (note.reason, note.isLasting) = (error.description, error.isLasting)
-            try? folder.save(note)  // What failed first is told.
+            try? folder.save(note)  // As above.
             throw error
         }
     }
@@ -99,6 +99,7 @@ struct DownloadRun {
             download.url, isOpened: true, knownTag: knownTag, into: target)
         guard case .whole(let url) = ending else { return try file(isUnchanged: true) }
         note.tag = target.part.tag
+        guard target.part.byteCount > 0 else { throw .unusable("it is empty") }
         let bytes = try onDisk { () throws(SystemError) in
             target.part.byteCount <= Playlist.byteLimit
                 ? try folder.folder.contents(of: DownloadFolder.partName, limit: Playlist.byteLimit)
@@ -107,7 +108,12 @@ struct DownloadRun {
         guard !Playlist.begins(bytes.dropFirst(3)) || !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
             throw .unusable("its playlist begins with a byte order mark (RFC 8216 §4)")
         }
-        if Playlist.begins(bytes), bytes.firstRange(of: Array("#EXT-X-".utf8)) != nil {
+        let isPlaylist =
+            Playlist.begins(bytes) && bytes.firstRange(of: Array("#EXT-X-".utf8)) != nil
+        guard isPlaylist || !FileSuffix.isPlaylist(url, type: target.type) else {
+            throw .unusable("\(PlaylistError.noPlaylist)")
+        }
+        if isPlaylist {
             note.isPlaylist = true
             var playlist = PlaylistFetch(fetch, in: folder, room, meter, notices)
             let names = try playlist.run(bytes, at: url)
@@ -136,6 +142,9 @@ struct DownloadRun {
                 place == note.path || note.path?.hasPrefix(place + "/") == true
             } ?? true
         if isThere, isWanted, !download.isFresh, let tag = note.tag { return tag }
+        if let parent = download.destination.map(Self.parent), !Folder.isFolder(at: parent) {
+            throw .disk("there is no folder '\(parent)'")
+        }
         if let destination = download.destination, destination != note.path,
             ["", "/" + LocalPlaylist.name].contains(where: { OwnFile.isRegular(destination + $0) })
         {
@@ -182,17 +191,7 @@ struct DownloadRun {
     }
 
     private func token() throws(DownloadFailure) -> (name: String, value: String)? {
-        guard var credential = download.credential else { return nil }
-        guard !download.url.origin.isInClear else {
-            throw .token("it would travel in the clear to \(download.url.origin)")
-        }
-        do {
-            if !credential.isKnown, case .file(let path) = credential.source {
-                credential = try credential.holding(OwnFile(path).firstLine())
-            }
-        } catch {
-            throw .token("\(error)")
-        }
+        guard let credential = download.credential else { return nil }
         guard case .header(let name) = credential.place, let value = credential.value else {
             throw .token("it is no value of a header field")
         }
@@ -221,6 +220,12 @@ struct DownloadRun {
         }
     }
 
+    /// The folder that an absolute path is in.
+    private static func parent(of path: String) -> String {
+        let parent = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
+        return parent.isEmpty ? "/" : String(parent)
+    }
+
     private static func byteCount(of path: String) -> Int? {
         var status = stat()
         return unsafe lstat(path, &status) == 0 ? Int(status.st_size) : nil
@@ -234,7 +239,7 @@ struct DownloadRun {
         let replaces =
             copy?.path == place && !note.isPlaylist
             && Self.byteCount(of: place) == copy?.byteCount
-        let parent = String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
+        let parent = Self.parent(of: place)
         try onDisk { () throws(SystemError) in
             guard download.destination != nil else {
                 return try folder.folder.renameFile(partName, to: name)

@@ -20,6 +20,7 @@ internal import Upload
 public final class Downloads: Sendable {
     let state: String
     let limits: SpoolLimits
+    private let secrets: SecretProvider
     /// Starts with the first request.
     private let carrier = Mutex<(any Transport)?>(nil)
     private static let jobs = 4
@@ -31,8 +32,12 @@ public final class Downloads: Sendable {
     /// - Parameters:
     ///   - folder: an absolute path, such as that of a `Spool`: downloads are in `downloads` below it.
     ///   - limits: the most bytes of all downloads, and how much of the disk stays free.
-    public init(in folder: String, limits: SpoolLimits = .standard) {
-        (state, self.limits) = (folder, limits)
+    ///   - secrets: asked for tokens that are not known yet.
+    public init(
+        in folder: String, limits: SpoolLimits = .standard,
+        secrets: @escaping SecretProvider = { try await $0.source.read() }
+    ) {
+        (state, self.limits, self.secrets) = (folder, limits, secrets)
     }
 
     func transport() throws(DownloadFailure) -> any Transport {
@@ -116,7 +121,13 @@ public final class Downloads: Sendable {
         _ tell: @escaping @Sendable (DownloadProgress) -> Void
     ) async -> Result<FetchedFile, DownloadFailure> {
         let isCancelled = Flag()
-        return await withTaskCancellationHandler {
+        var download = download
+        do throws(DownloadFailure) {
+            download.credential = try await credential(of: download)
+        } catch {
+            return .failure(error)
+        }
+        return await withTaskCancellationHandler { [download] in
             do throws(SystemError) {
                 return try await NamedThread.result(name: "fetch") {
                     [self] () throws(DownloadFailure) -> FetchedFile in
@@ -133,6 +144,23 @@ public final class Downloads: Sendable {
         }
     }
 
+    /// The token of a download, asked for if it is not known.
+    private func credential(of download: Download) async throws(DownloadFailure) -> Credential? {
+        guard let credential = download.credential else { return nil }
+        let origin = download.url.origin
+        guard !origin.isInClear else {
+            throw .token("it would travel in the clear to \(origin)")
+        }
+        guard !credential.isKnown else { return credential }
+        do {
+            return try credential.holding(
+                try await secrets(
+                    SecretQuestion(source: credential.source, origin: origin, isRefused: false)))
+        } catch {
+            throw .token("\(error)")
+        }
+    }
+
     /// The downloads on the disk; blocks on it.
     public func all() -> [KeptDownload] {
         // Without the folder there are none, and what cannot be read is none.
@@ -141,23 +169,31 @@ public final class Downloads: Sendable {
         guard let parent, let names else { return [] }
         return names.compactMap { name in
             let folder = try? DownloadFolder(name, in: parent)  // As above.
-            guard let folder, let note = folder.note(),
-                let url = try? ServiceURL(note.url)  // As above.
-            else { return nil }
-            // A file system without locks has none.
-            let isRunning = (try? folder.folder.lock()) == false
-            if !isRunning { folder.folder.unlock() }
-            let isDone = note.path != nil
-            return KeptDownload(
-                id: name, url: url.description,
-                state: isRunning
-                    ? .running
-                    : isDone
-                        ? .done
-                        : folder.isPaused ? .paused : note.isLasting ? .failed : .waiting,
-                byteCount: note.byteCount ?? folder.byteCount, total: note.total,
-                reason: isDone ? nil : note.reason, path: note.path)
+            return folder.flatMap(Self.kept)
         }
+    }
+
+    private static func kept(_ folder: DownloadFolder) -> KeptDownload? {
+        // A file system without locks has none.
+        let isRunning = (try? folder.folder.lock()) == false
+        if !isRunning { folder.folder.unlock() }
+        let note: DownloadNote
+        do throws(DownloadFailure) {
+            guard let known = try folder.note() else { return nil }
+            note = known
+        } catch {
+            return KeptDownload(
+                id: folder.id, url: "", state: .failed, byteCount: folder.byteCount,
+                reason: error.description)
+        }
+        let isDone = note.path != nil
+        return KeptDownload(
+            id: folder.id, url: (try? ServiceURL(note.url))?.description ?? "",  // As above.
+            state: isRunning
+                ? .running
+                : isDone ? .done : folder.isPaused ? .paused : note.isLasting ? .failed : .waiting,
+            byteCount: note.byteCount ?? folder.byteCount, total: note.total,
+            reason: isDone ? nil : note.reason, path: note.path)
     }
 
     /// Finds a download by the first characters of its name; blocks on the disk.

@@ -133,7 +133,8 @@ struct FileFetch: Sendable {
 
     static let longestIdle = Duration.seconds(60)
     private static let redirectLimit = 5
-    private static let ownNames = [".localhost", ".local", ".internal", ".home.arpa", ".lan"]
+    /// The most that a server may ask to be left alone for, before it is asked again.
+    private static let longestPause = 60
     /// Between requests that have brought nothing.
     static let pauses: [Duration] = [.milliseconds(250), .seconds(1), .seconds(4)]
 
@@ -214,9 +215,11 @@ struct FileFetch: Sendable {
                 target.part = FilePart()
                 return nil
             case .moved(let location)?:
-                url = try moved(from: url, to: location)
+                url = try resolve(location, from: url)
                 isOpened = isOpened && url.origin == typed.origin
-            case .busy(let status)?: throw .busy(status: status)
+            case .busy(let status, let seconds)?:
+                if let seconds { try pause(.seconds(min(seconds, Self.longestPause))) }
+                throw .busy(status: status)
             // An address that has expired is asked for again.
             case .refused(let status)? where hop > 0: throw .busy(status: status)
             case .refused(let status)?: throw .refused(status: status)
@@ -227,22 +230,18 @@ struct FileFetch: Sendable {
         throw .unusable("it leads from URL to URL, more than \(Self.redirectLimit) times")
     }
 
-    private func moved(
-        from url: ServiceURL, to location: String
-    ) throws(DownloadFailure) -> ServiceURL {
-        let next = try resolve(location, from: url)
+    /// The URL to which another one leads, or that its playlist names.
+    func resolve(_ text: String, from url: ServiceURL) throws(DownloadFailure) -> ServiceURL {
+        let next: ServiceURL
+        do throws(ServiceError) {
+            next = try url.resolving(location: text)
+        } catch {
+            throw .unusable(error.description)
+        }
         guard !url.text.hasPrefix("https:") || next.text.hasPrefix("https:") else {
             throw .unusable("it leads from https to http, to \(next)")
         }
         return next
-    }
-
-    func resolve(_ text: String, from url: ServiceURL) throws(DownloadFailure) -> ServiceURL {
-        do throws(ServiceError) {
-            return try url.resolving(location: text)
-        } catch {
-            throw .unusable(error.description)
-        }
     }
 
     private static func broken(_ result: TransferResult) -> DownloadFailure {
@@ -307,10 +306,8 @@ struct FileFetch: Sendable {
         if download.ownOrigins.contains(origin) { return true }
         guard origin == download.url.origin else { return false }
         let name = origin.host
-        // An address, or a name of which there is none in the internet (RFC 6761, RFC 6762, RFC 8375).
         return name.hasPrefix("[") || name.allSatisfy { $0.isNumber || $0 == "." }
-            || !name.contains(".")
-            || Self.ownNames.contains { name.hasSuffix($0) }
+            || OwnNetwork.isOwnName(name)
     }
 }
 

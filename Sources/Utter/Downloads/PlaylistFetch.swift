@@ -31,6 +31,7 @@ struct PlaylistFetch {
         _ notices: Notices
     ) {
         (self.fetch, self.folder, self.meter, self.notices) = (fetch, folder, meter, notices)
+        folder.removeLeftovers()
         entries = folder.entries()
         listByteCount = entries.reduce(0) { $0 + $1.line.utf8.count }
         for name in entries.compactMap(\.name) { room.add(folder.folder.size(of: name) ?? 0) }

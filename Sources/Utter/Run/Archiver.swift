@@ -30,6 +30,8 @@ final class Archiver: Sendable {
         var unqueued = ArchiveReport()
         /// There is more to do than the task may have seen.
         var isWanted = false
+        /// The next time, what the archive has refused lately is tried again, too.
+        var isAsked = false
         var isOver = false
     }
 
@@ -110,26 +112,30 @@ final class Archiver: Sendable {
     func attach(to pipeline: Pipeline) { state.withLock { $0.pipeline = pipeline } }
 
     /// Stores what lies in the queue, now or once more; does not block.
-    func begin() {
+    func begin(isAsked: Bool = false) {
         state.withLock { state in
             state.isWanted = true
+            state.isAsked = state.isAsked || isAsked
             guard state.task == nil, !state.isOver else { return }
             state.task = Task { [self] in
-                while let pipeline = takeWish() { end(with: await pipeline.storeQueue()) }
+                while let (pipeline, isAsked) = takeWish() {
+                    end(with: await pipeline.storeQueue(isAsked: isAsked))
+                }
             }
         }
     }
 
     /// Whether there is more to do; the task ends when there is not.
-    private func takeWish() -> Pipeline? {
+    private func takeWish() -> (Pipeline, isAsked: Bool)? {
         state.withLock { state in
             // A wish that comes to a cancelled task is for the next one.
-            guard state.isWanted, !state.isOver, !Task.isCancelled else {
+            guard state.isWanted, !state.isOver, !Task.isCancelled, let pipeline = state.pipeline
+            else {
                 state.task = nil
                 return nil
             }
-            state.isWanted = false
-            return state.pipeline
+            defer { (state.isWanted, state.isAsked) = (false, false) }
+            return (pipeline, state.isAsked)
         }
     }
 
@@ -175,11 +181,11 @@ extension Pipeline {
     public func archive(isAsked: Bool = false) async -> ArchiveReport {
         // What was answered so far is in the queue then.
         await settled()
-        let before = await archiver?.rest()
-        if let before, !isAsked { return before }
-        var report = await storeQueue(isAsked: isAsked)
-        report.stored += before?.stored ?? 0
-        return report
+        if !isAsked, let report = await archiver?.rest() { return report }
+        archiver?.begin(isAsked: isAsked)
+        if let report = await archiver?.rest() { return report }
+        // The pipeline is over, or has no archive any more.
+        return await storeQueue(isAsked: isAsked)
     }
 
     /// Waits for what is being stored since takes of this pipeline were answered; nil when nothing was.

@@ -66,6 +66,9 @@ struct FetchCommand: AsyncParsableCommand {
             throw ValidationError("Name URLs, or one of --pause and --resume.")
         }
         guard longest?.duration != .zero else { throw ValidationError("--for must be above zero.") }
+        guard output != "-", output != "" else {
+            throw ValidationError("--output is the path of a new file, or of a folder.")
+        }
         guard output == nil || urls.count == 1 || urls.isEmpty || Self.isFolder(output ?? "") else {
             throw ValidationError("--output must be a folder for several URLs.")
         }
@@ -76,6 +79,9 @@ struct FetchCommand: AsyncParsableCommand {
             if let pause {
                 let downloads = Downloads(in: Environment.stateFolder)
                 let download = try downloads.named(pause)
+                if let path = download.path {
+                    return StandardError.line("download \(download.id) is whole: \(path)")
+                }
                 try downloads.pause(download.id)
                 return StandardError.line("download \(download.id) is paused")
             }

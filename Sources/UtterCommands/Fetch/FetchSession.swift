@@ -24,8 +24,10 @@ struct FetchSession {
         throws(CommandFailure)
     {
         (self.isQuiet, self.printsEvents, self.running) = (isQuiet, printsEvents, running)
+        let asker = SecretAsker()
         downloads = Downloads(
-            in: Environment.stateFolder, limits: try KeepOptions.standard.limits)
+            in: Environment.stateFolder, limits: try KeepOptions.standard.limits
+        ) { try await asker.answer($0) }
         progress = FetchProgress(
             printsEvents: printsEvents,
             on: StandardError.isTerminal && !isQuiet ? StatusScreen(isLive: true) : .silent)
@@ -42,15 +44,7 @@ struct FetchSession {
             guard let origin = try settings.origin() else { continue }
             download.ownOrigins.insert(origin)
             guard origin == download.url.origin, download.credential == nil else { continue }
-            switch settings.token {
-            case .file(let path)?: download.credential = Credential(askedOf: .file(path))
-            case .variable(let name)?:
-                guard let secret = Environment.secret(name) else { continue }
-                download.credential = try orFailure {
-                    try Credential(secret: secret, source: .variable(name))
-                }
-            default: break
-            }
+            download.credential = settings.token.map { Credential(askedOf: $0) }
         }
     }
 

@@ -10,6 +10,15 @@ struct FetchedFiles {
     var playlists: Set<String> = []
     /// Why others are not there, by their URLs.
     var failures: [String: CommandFailure] = [:]
+    /// The downloads that came for this command alone.
+    fileprivate var ids: [String] = []
+
+    /// Removes what came for this command alone, once its texts are there.
+    func release() {
+        let downloads = Downloads(in: Environment.stateFolder)
+        // What stays is listed.
+        for id in ids { try? downloads.remove(id) }
+    }
 }
 
 extension TakeSession {
@@ -51,7 +60,10 @@ extension TakeSession {
                 found.append(file.path)
                 fetched.paths.insert(file.path)
                 if file.isPlaylist { fetched.playlists.insert(file.path) }
-                for notice in file.notices where !output.quiet { StandardError.line(notice) }
+                if !file.isUnchanged { fetched.ids.append(file.id) }
+                for notice in file.notices where !output.quiet {
+                    StandardError.line("\(name): \(notice)")
+                }
             case .failure(let failure):
                 found.append(name)
                 fetched.failures[name] = CommandFailure(failure)

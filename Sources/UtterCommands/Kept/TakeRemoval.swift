@@ -17,12 +17,14 @@ struct TakeRemoval {
 
     /// Removes takes: each that is named is said, and asked for first when it was never delivered; of
     /// the others only the number is said.
-    func remove(_ named: [KeptTake], and others: [KeptTake], isSure: Bool) throws {
+    ///
+    /// - Returns: false when the person does not want that.
+    func remove(_ named: [KeptTake], and others: [KeptTake], isSure: Bool) throws -> Bool {
         let entries = named.map { TakeEntry($0, in: spool) }
         let lost = entries.filter(\.isUndelivered)
         if !isSure, !lost.isEmpty, Confirmation.isPossible, !Confirmation.ask(question(lost)) {
             StandardError.line("nothing was removed")
-            return
+            return false
         }
         var back: [TakeID] = []
         for entry in entries {
@@ -33,17 +35,27 @@ struct TakeRemoval {
                 "removed \(isBack || named.isEmpty ? "" : "for good: ")\(entry.account)")
             tellArchive(entry)
         }
+        let archived = others.map { TakeEntry($0, in: spool) }.filter { $0.archive != nil }
         for id in others.map(\.id) where try spool.remove(id, forGood: isForGood) {
             back.append(id)
         }
         if !others.isEmpty {
             StandardError.line("removed \(others.count) \(others.count == 1 ? "take" : "takes")")
         }
-        guard !back.isEmpty else { return }
+        let queuedCount = isForGood ? archived.count { $0.isQueued == true } : 0
+        if archived.count > queuedCount {
+            StandardError.line(
+                "the archive keeps its copies: \(archived.count - queuedCount) of them")
+        }
+        if queuedCount > 0 {
+            StandardError.line("the archive does not get \(queuedCount) of them any more")
+        }
+        guard !back.isEmpty else { return true }
         let names = back.count <= Self.namedLimit ? try names(of: back) : ["all"]
         StandardError.hint(
             "bring \(back.count == 1 ? "it" : "them") back within a day with: utter rm --undo"
                 + (back.count == 1 ? "" : " " + names.joined(separator: " ")))
+        return true
     }
 
     /// Says that what is removed here is not removed there.

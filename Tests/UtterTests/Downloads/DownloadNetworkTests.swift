@@ -97,11 +97,13 @@ import Testing
             $0.connection.proxy = try Proxy(proxy.url)
         }
         #expect(literal == .failure(.refused(status: 404)))
-        server.change { $0.moves["/b"] = (302, "http://127.0.0.2:\(port)/a") }
-        let moved = try await bench.fetch(server.url("/b")) {
-            $0.connection.proxy = try Proxy(proxy.url)
+        for host in ["127.0.0.2", "router", "nas.local", "NAS.Local.", "[::1]"] {
+            server.change { $0.moves["/b"] = (302, "http://\(host):\(port)/a") }
+            let moved = try await bench.fetch(server.url("/b")) {
+                $0.connection.proxy = try Proxy(proxy.url)
+            }
+            #expect(isAvoided(moved), "\(host)")
         }
-        #expect(isAvoided(moved))
     }
 
     @Test(

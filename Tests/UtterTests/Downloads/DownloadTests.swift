@@ -294,4 +294,73 @@ final class DownloadBench: Sendable {
         #expect(loop == .failure(.unusable("it leads from URL to URL, more than 5 times")))
         #expect(Set(bench.downloads.all().map(\.state)) == [.failed])
     }
+
+    @Test(
+        arguments: [
+            ("/a.mp3", "", nil, "it is empty"),
+            ("/a.m3u8", "no playlist", nil, "no playlist of HTTP Live Streaming"),
+            ("/a", "no playlist", "application/vnd.apple.mpegurl", "no playlist of HTTP Live"),
+            ("/a.m3u8", "\u{FEFF}#EXTM3U\n#EXT-X-ENDLIST\n", nil, "byte order mark"),
+            ("/a", "<html>", "text/html", "a web page"),
+        ] as [(String, String, String?, String)])
+    func whatIsNoRecordingIsRefused(
+        path: String, text: String, type: String?, reason: String
+    ) async throws {
+        let server = try FileServer([path: .init(Array(text.utf8), type: type)])
+        let bench = try DownloadBench()
+        let found = try await bench.fetch(server.url(path))
+        guard case .failure(.unusable(let words)) = found else {
+            Issue.record("\(found)")
+            return
+        }
+        #expect(words.contains(reason), "\(words)")
+    }
+
+    @Test(arguments: [#"{"version":99,"url":"http://example.com/"}"#, "{", ""])
+    func aNoteThatCannotBeReadStays(_ note: String) async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        let bench = try DownloadBench()
+        let id = try await bench.expect(Self.bytes, of: server.url("/a")).id
+        let place = "state/downloads/\(id)/fetch.json"
+        try bench.folder.write(Array(note.utf8), to: place)
+        guard case .failure(.disk(let reason)) = try await bench.fetch(server.url("/a")) else {
+            Issue.record("it was fetched")
+            return
+        }
+        #expect(reason.contains("utter rm \(id)"))
+        #expect(try bench.folder.read(place) == Array(note.utf8))
+        let listed = try #require(bench.downloads.all().first)
+        #expect(listed.state == .failed && listed.reason == "the disk refuses it: \(reason)")
+        try bench.downloads.remove(id)
+        try await bench.expect(Self.bytes, of: server.url("/a"))
+    }
+
+    @Test func aPlaceThatIsNotThereIsSaidBeforeTheFirstByte() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        let bench = try DownloadBench()
+        let found = try await bench.fetch(server.url("/a")) {
+            $0.destination = bench.folder.path("nowhere/a.mp3")
+        }
+        #expect(
+            found
+                == .failure(.disk("there is no folder '\(bench.folder.path("nowhere"))'")))
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func aTokenIsAskedFor() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        let folder = try TemporaryFolder()
+        let asked = Observed<[SecretQuestion]>([])
+        let downloads = Downloads(in: folder.path) { question in
+            asked.update { $0.append(question) }
+            return "sesame"
+        }
+        defer { downloads.shutDown() }
+        var download = Download(try ServiceURL(server.url("/a")))
+        download.credential = Credential(askedOf: .command("pass show talks"))
+        _ = try await downloads.fetch(download).get()
+        #expect(server.requests.map { $0["Authorization"] } == ["Bearer sesame"])
+        #expect(asked.value.map(\.source) == [.command("pass show talks")])
+        #expect(asked.value.map(\.origin) == [download.url.origin])
+    }
 }

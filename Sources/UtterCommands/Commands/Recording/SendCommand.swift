@@ -111,14 +111,18 @@ struct SendCommand: AsyncParsableCommand {
             guard files.count == 1, let file = files.first else {
                 var batch = SendBatch(
                     files, in: session, isServiceUnset: service.isServiceUnset, prepare)
-                return await batch.run(jobs: jobs)
+                let status = await batch.run(jobs: jobs)
+                if status == .textPrinted { fetched.release() }
+                return status
             }
             session.file = file
             do throws(CommandFailure) {
                 try session.folder?.check(file)
-                return await session.run(
+                let status = await session.run(
                     try prepare(file), as: isRelayed(file) ? .relaying : .sending,
                     isServiceUnset: service.isServiceUnset)
+                if status == .textPrinted { fetched.release() }
+                return status
             } catch {
                 return session.farewellStatus ?? session.refuse(error)
             }

@@ -15,7 +15,8 @@ struct ListCommand: ParsableCommand {
             the reason; one that a 'later' version has written; a file among the takes that is
             'foreign'; and a take without audio that was moved away, as 'quarantined'. Where
             the programs of many takes died, these are 'being recovered' behind the list.
-            Downloads ('utter fetch') stand behind the takes, on standard error.
+            Downloads ('utter fetch') stand behind the takes, on standard error; --json has those
+            in an entry of their own each, with 'url'.
             """)
 
     @Option(
@@ -67,6 +68,8 @@ struct ListCommand: ParsableCommand {
         } else {
             entries = entries.map(\.beingRecovered)
         }
+        let downloads = Downloads(in: spool.folder).all()
+        if json { entries += downloads.map { TakeEntry($0) } }
         let chosen = try chosen(entries)
         if json || !chosen.isEmpty {
             let text =
@@ -79,9 +82,7 @@ struct ListCommand: ParsableCommand {
         }
         if !json {
             Self.tellArchive(spool, entries)
-            for download in Downloads(in: spool.folder).all() {
-                StandardError.line(download.line)
-            }
+            for download in downloads { StandardError.line(download.line) }
         }
         guard !dead.isEmpty else { return }
         StandardError.line("recovering \(dead.count) recordings whose program ended")

@@ -65,7 +65,11 @@ struct RemoveCommand: ParsableCommand {
             ? try spool.takes().filter { take in
                 (isAll || isWanted(take)) && !named.contains { $0.id == take.id }
             } : []
-        try removal.remove(named, and: others, isSure: yes)
+        guard try removal.remove(named, and: others, isSure: yes), isAll else { return }
+        for download in Downloads(in: Environment.stateFolder).all()
+        where download.state != .running {
+            try Self.remove(download)
+        }
     }
 
     private func named(in spool: Spool, _ removal: TakeRemoval) throws -> [KeptTake] {
@@ -88,9 +92,13 @@ struct RemoveCommand: ParsableCommand {
         let downloads = Downloads(in: Environment.stateFolder)
         // Most names are those of takes.
         guard name.count >= 4, let found = try? downloads.named(name) else { return false }
-        try downloads.remove(found.id)
-        StandardError.line("removed download \(found.id): \(found.url)")
+        try remove(found)
         return true
+    }
+
+    private static func remove(_ download: KeptDownload) throws(DownloadFailure) {
+        try Downloads(in: Environment.stateFolder).remove(download.id)
+        StandardError.line("removed download \(download.id): \(download.url)")
     }
 
     /// Whether a take without a name on the command line is meant.

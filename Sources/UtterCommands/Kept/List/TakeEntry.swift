@@ -21,12 +21,15 @@ struct TakeEntry: Encodable {
     /// Where it is archived, and whether that is still to come.
     private(set) var archive: String?
     private(set) var isQueued: Bool?
+    /// Of a download alone.
+    private(set) var url: String?
+    private(set) var bytes, totalBytes: Int?
     /// Nil for an entry that is not a take.
     let take: KeptTake?
 
     enum CodingKeys: CodingKey {
         case id, path, state, created, reason, transcript, unreadable, durationMs, attempts
-        case process, mayBeDelivered, tooOld, archive, isQueued
+        case process, mayBeDelivered, tooOld, archive, isQueued, url, bytes, totalBytes
     }
 
     private static let choiceLimit = 10
@@ -99,6 +102,12 @@ struct TakeEntry: Encodable {
         archive = manifest.archive?.place
         isQueued = archive != nil && spool.isToBeArchived(take) ? true : nil
         tooOld = maxAge.map { isKept && take.waited >= $0 } == true ? true : nil
+    }
+
+    init(_ download: KeptDownload) {
+        (id, state, take) = (download.id, download.state.rawValue, nil)
+        (path, reason, url) = (download.path, download.reason, download.url)
+        (bytes, totalBytes) = (download.byteCount, download.total)
     }
 
     private init(_ name: String, _ state: String, in folder: String, _ words: String) {
