@@ -53,6 +53,8 @@ struct PartsExchange: Exchange {
     private var standstills = 0
     /// Why the upload is given up.
     private var surrender: TakeFailure?
+    /// The folders of the recording's place were made, as far as that can be done.
+    private var hasFolders = false
     /// The store has refused to say what is there.
     private var isBlind = false
     /// The request that ends the delivery may have done so.
@@ -259,6 +261,9 @@ struct PartsExchange: Exchange {
         guard lane.generation == generation else { return goOn }
         let ended = Ended(lane: lane, index: index, reply: reply, isSpeaking: isSpeaking, now: now)
         let status = reply.result.ending == .answered ? reply.result.status : nil
+        if case .folder(let folder) = lane.job, let status, status < 500, status / 100 != 3 {
+            return makeFolder(folder + 1, ended)
+        }
         let hasAll = reply.result.isBodyComplete || plan.step(of: lane.job)?.content != .recording
         if let status, (200..<300).contains(status), hasAll { return accept(ended) }
         switch (lane.job, status) {
@@ -272,6 +277,7 @@ struct PartsExchange: Exchange {
             if canLook { mayBeTaken = true }
             return step
         case (.complete, 409): return beginAnew(ended)
+        case (.whole, 409) where plan.folder != nil && !hasFolders: return makeFolder(0, ended)
         // What is there may be this recording.
         case (.whole, 412) where canLook, (.complete, 412) where canLook:
             return stand(ended, for: .look)
@@ -347,6 +353,13 @@ struct PartsExchange: Exchange {
         renewals += 1
         guard ended.reply.result.status == 409, plan.abort != nil else { return endAbort() }
         start(.abort, on: ended.index)
+        return goOn
+    }
+
+    /// Makes the folders from the outermost on, whatever the answers: some are there, or are not for us.
+    private mutating func makeFolder(_ index: Int, _ ended: Ended) -> ExchangeStep {
+        hasFolders = index >= delivery.service.url.folders.count
+        if !hasFolders { start(.folder(index), on: ended.index) }
         return goOn
     }
 

@@ -4,6 +4,8 @@
 struct PartsTable: Sendable, Equatable {
     enum Job: Sendable, Equatable {
         case whole
+        /// The outermost is 0.
+        case folder(Int)
         case create
         /// Counts from 0.
         case part(Int)

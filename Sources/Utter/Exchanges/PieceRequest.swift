@@ -26,6 +26,7 @@ extension PartsPlan {
     func step(of job: PartsTable.Job) -> JobStep? {
         switch job {
         case .whole: whole
+        case .folder: folder
         case .create: create
         case .part: part
         case .complete: complete
@@ -58,6 +59,7 @@ extension JobStep {
         var piece = PieceRequest(step: self)
         switch job {
         case .whole: piece.end = recording.byteCount
+        case .folder(let index): values["folder"] = service.url.folders[index]
         case .part(let index):
             // A part of an upload that is forgotten is sent no more.
             let range = table.parts.indices.contains(index) ? table.parts[index].range : 0..<0
@@ -72,6 +74,14 @@ extension JobStep {
         // The same.
         let url = (try? target(from: service.url, by: values)) ?? service.url
         return (url, request(fields, by: values, for: .piece(piece)))
+    }
+}
+
+extension ServiceURL {
+    /// Those in which it lies, from the outermost on, without the root of its server.
+    var folders: [String] {
+        let names = target.prefix { $0 != "?" }.split(separator: "/").dropLast()
+        return names.indices.map { "\(origin)/\(names[...$0].joined(separator: "/"))/" }
     }
 }
 

@@ -65,6 +65,10 @@ struct ConfigCommand: ParsableCommand {
         case .set:
             try change().set(value ?? "")
             warnOfVariable()
+            // It depends on several settings, and on a profile: what is written stays.
+            if name?.hasPrefix("archive.") == true {
+                _ = try KnownSettings.archive(isOptional: true)
+            }
         case .unset:
             try change().unset()
             warnOfVariable()

@@ -33,6 +33,8 @@ enum SettingsListing {
         if let name = try KnownSettings.service.value() {
             _ = try Services.profile(named: name, isOption: false)
         }
+        // Its secrets may be elsewhere.
+        _ = try KnownSettings.archive(isOptional: true)
     }
 
     private static func row(

@@ -72,6 +72,53 @@ import Testing
         #expect(try await own.bench.run("list").errorText == "")
     }
 
+    /// Apache makes no folder by itself, and a link may break at each of its answers.
+    @Test(arguments: [nil, 10, 200, 450, 900]) func foldersAreMadeWhereTheyAreMissing(
+        _ cut: Int?
+    ) async throws {
+        let root = try TemporaryFolder()
+        let place = try await StaticServer(.apache, of: root)
+        let plans = cut.map { [LinkPlan(LinkFault(.reset, .toClient, at: $0))] } ?? []
+        let proxy = try FaultProxy(to: place.port, plans: plans)
+        let service = try RecordingServer(otherwise: .answer(text: "well said"))
+        let archive = "http://127.0.0.1:\(proxy.port)/my voices/{date}/{id}.{ext}"
+        let bench = try Bench(server: service, ["UTTER_ARCHIVE": archive])
+        for _ in 0..<2 {
+            let sent = try await bench.run("send", Clip.goForward.path)
+            #expect(sent.status == .exited(0))
+            _ = try await bench.run("retry", "all")
+        }
+        let day = try #require(try root.names(in: "my voices").first)
+        let names = try root.names(in: "my voices/\(day)")
+        #expect(names.count == 6, "\(names)")
+        for name in names where name.hasSuffix(".txt") {
+            #expect(try root.read("my voices/\(day)/\(name)") == Array("well said\n".utf8))
+        }
+    }
+
+    @Test func foldersAreMadeOnce() async throws {
+        let place = try RecordingServer(otherwise: .answer(status: 409, text: "no folder"))
+        let result = try await Bench(server: place).run(
+            "send", "--service", "webdav", "--to", place.url() + "a/b%20c/d.wav?e=f",
+            Clip.goForward.path)
+        #expect(result.status == .exited(69), "\(result.errorText)")
+        #expect(place.requests.map(\.method) == ["PUT", "MKCOL", "MKCOL", "PUT"])
+        #expect(place.requests.map(\.target)[1...2] == ["/a/", "/a/b%20c/"])
+        #expect(place.requests[1].body.isEmpty)
+    }
+
+    @Test func aPlaceThatCannotBeUsedIsSaidWhenItIsSet() async throws {
+        let bench = try Bench()
+        let good = try await bench.run(
+            "config", "set", "archive.to", "http://127.0.0.1:9/{id}.{ext}")
+        #expect(good.status == .exited(0) && good.errorText.isEmpty, "\(good.errorText)")
+        let bad = try await bench.run("config", "set", "archive.to", "http://127.0.0.1:9/one.wav")
+        #expect(bad.status == .exited(0))
+        #expect(bad.errorText.contains("an archive has a place for each take"))
+        let checked = try await bench.run("config", "check")
+        #expect(checked.errorText.contains("an archive has a place for each take"))
+    }
+
     @Test func whatIsNoPlaceForAnArchiveIsRefusedBeforeAnythingIsSent() async throws {
         for (place, reason) in [
             ("s3://voices/one.wav", "an archive has a place for each take"),

@@ -2,7 +2,7 @@
 
 internal import Testing
 
-/// A web server of other hands that serves the files of a folder.
+/// A web server of other hands that serves the files of a folder; Apache takes files, too (WebDAV).
 package final class StaticServer: Sendable {
     package enum Kind: String, CaseIterable, Sendable { case nginx, apache }
 
@@ -20,7 +20,7 @@ package final class StaticServer: Sendable {
         reservation = try ReservedPort()
         port = reservation.port
         // Their workers may be another user's.
-        try ForeignTool("chmod").run(["-R", "a+rX", root.path, folder.path])
+        try ForeignTool("chmod").run(["-R", "a+rwX", root.path, folder.path])
         let text: String
         switch kind {
         case .nginx:
@@ -37,7 +37,7 @@ package final class StaticServer: Sendable {
                 }
                 """
         case .apache:
-            let modules = ["mpm_event", "authz_core"].map {
+            let modules = ["mpm_event", "authz_core", "dav", "dav_fs"].map {
                 "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"
             }
             text = """
@@ -48,8 +48,10 @@ package final class StaticServer: Sendable {
                 ErrorLog \(folder.path("errors"))
                 DefaultRuntimeDir \(folder.path)
                 DocumentRoot \(root.path)
+                DavLockDB \(folder.path("locks"))
                 <Directory "\(root.path)">
                 Require all granted
+                Dav On
                 </Directory>
                 """
         }

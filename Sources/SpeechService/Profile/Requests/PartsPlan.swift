@@ -6,11 +6,13 @@ internal import Settings
 ///
 /// In the texts of a step `{name}` stands for a word, for what `create` has captured, or for
 /// `{number}`, `{tag}` and `{parts}`; `{digest}` is that of the whole recording, and empty while it
-/// is not known. A service that takes only whole recordings has no more than
+/// is not known; `{folder}` is the URL of a folder that `folder` makes. A service that takes only whole recordings has no more than
 /// `whole`.
 package struct PartsPlan: Sendable, Hashable {
     /// One request for the whole recording, when that has at most `smallest` bytes.
     package var whole: JobStep?
+    /// Makes a folder of the recording's place, when the place has none: status 409 of `whole`.
+    package var folder: JobStep?
     /// Makes the upload.
     package var create: JobStep?
     /// Sends a part; what it captures as `tag` is said of the part at the end.
@@ -34,10 +36,10 @@ package struct PartsPlan: Sendable, Hashable {
     var between = ""
 
     package var steps: [JobStep] {
-        [whole, create, part, complete, look, abort].compactMap { $0 }
+        [whole, folder, create, part, complete, look, abort].compactMap { $0 }
     }
 
-    private static let ownNames = ["number", "tag", "parts", "digest", "root", "prefix"]
+    private static let ownNames = ["number", "tag", "parts", "digest", "folder", "root", "prefix"]
 
     /// Those that nothing here gives a value.
     var words: [String] {
@@ -68,6 +70,7 @@ package struct PartsPlan: Sendable, Hashable {
 extension PartsPlan {
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         whole = try Self.step("whole", .put, sendsRecording: true, &reader)
+        folder = try Self.step("folder", .mkcol, &reader)
         create = try Self.step("create", .post, &reader)
         part = try Self.step("part", .put, sendsRecording: true, &reader)
         complete = try Self.step("complete", .post, &reader)

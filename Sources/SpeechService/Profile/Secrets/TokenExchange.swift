@@ -109,6 +109,8 @@ package enum StepMethod: String, Sendable, CaseIterable {
     case patch = "PATCH"
     case delete = "DELETE"
     case head = "HEAD"
+    /// Makes a folder (RFC 4918 §9.3).
+    case mkcol = "MKCOL"
 }
 
 package struct ClientSecrets: Sendable {
