@@ -5,6 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Utter
+
 /// Object stores of other hands, which `make peers` puts below the folder that `UTTER_PEERS` names:
 /// each gets recordings over links that are cut at any byte, from programs that are killed.
 @Suite(.serialized, .enabled(if: Peer.folder != nil))
@@ -61,29 +63,49 @@ struct StorePeerTests {
     func aKilledProgramsUploadGoesOn(_ kind: Peer.Kind) async throws {
         let peer = try await Peer(kind)
         let bench = try PeerBench(peer)
-        for passed in [1, 400, 2_000_000, 5_300_000, 9_000_000, 11_900_000] {
+        for passed in Self.passed {
             let name = "killed-\(passed)"
-            let proxy = try FaultProxy(to: peer.port) { LinkPlan(bytesPerSecond: 8_000_000) }
-            // Kept whole first: a file that is not read to its end is a part of itself.
-            await proxy.cut()
-            let kept = try await bench.start(
-                ["send", "-q", "-c", "retry.never=true"], "long.wav", as: name, at: proxy.port
-            ).result()
-            #expect(kept.status != .exited(0))
-            await proxy.mend()
-            let before = proxy.connectionCount
-            let run = try bench.start(["retry", "-q"], nil, as: name, at: proxy.port)
-            let isReached = await patiently {
-                (before..<max(before, proxy.connectionCount)).reduce(0) {
-                    $0 + proxy.passed($1).request
-                } >= passed
-            }
-            #expect(isReached)
-            run.signal(SIGKILL)
-            _ = try await run.result()
+            let proxy = try await bench.kill(sending: "long.wav", as: name, after: passed)
             try await bench.finish(name, at: proxy.port)
             try bench.check("long.wav", is: name)
         }
+    }
+
+    /// In bytes of a request: where a program is killed, or the power fails.
+    private static let passed = [1, 400, 2_000_000, 5_300_000, 9_000_000, 11_900_000]
+
+    /// Any of what was not yet synced is lost, torn or zeroed.
+    @Test(arguments: Peer.Kind.allCases)
+    func anUploadGoesOnAfterAPowerCut(_ kind: Peer.Kind) async throws {
+        let peer = try await Peer(kind)
+        var random = SeededRandom()
+        for passed in Self.passed {
+            let (bench, name) = (try PeerBench(peer), "power-\(passed)")
+            let proxy = try await bench.kill(
+                sending: "long.wav", as: name, after: passed, FileFaults())
+            try bench.cutPower(using: &random)
+            try await bench.finish(name, at: proxy.port)
+            try bench.check("long.wav", is: name)
+        }
+    }
+
+    @Test(arguments: Peer.Kind.allCases)
+    func anUploadThatNeverEndedIsListedAndDropped(_ kind: Peer.Kind) async throws {
+        let peer = try await Peer(kind)
+        let bench = try PeerBench(peer)
+        _ = try await bench.kill(sending: "long.wav", as: "left/a b.wav", after: 9_000_000)
+        let pipeline = try Pipeline(spool: nil) { question in
+            question.source == .variable("AWS_ACCESS_KEY_ID") ? Peer.user : Peer.key
+        }
+        defer { pipeline.shutDown() }
+        let delivery = try Service(
+            try bench.profile(at: peer.port), words: ["bucket": "voices", "key": "left/{id}.{ext}"]
+        ).delivery
+        // The clock of a store may go after ours.
+        let found = try await pipeline.openUploads(at: delivery, olderThan: .seconds(-60))
+        #expect(found?.map(\.key) == ["left/a b.wav"])
+        for upload in found ?? [] { try await pipeline.abort(upload, at: delivery) }
+        #expect(try await pipeline.openUploads(at: delivery, olderThan: .seconds(-60)) == [])
     }
 
     @Test(arguments: Peer.Kind.allCases)
@@ -229,6 +251,7 @@ private final class PeerBench: Sendable {
     init(_ peer: Peer) throws {
         self.peer = peer
         folder = try TemporaryFolder()
+        mkdir(folder.path("home"), 0o700)
         var random = SeededRandom(seed: 24)
         for (name, count) in [("short.wav", 64_000), ("long.wav", 12_000_000)] {
             let samples = random.bytes(count)
@@ -243,22 +266,21 @@ private final class PeerBench: Sendable {
 
     /// Starts `utter`, with an archive if the name has a mark.
     func start(
-        _ words: [String], _ recording: String?, as name: String, at port: UInt16
+        _ words: [String], _ recording: String?, as name: String, at port: UInt16,
+        _ faults: FileFaults? = nil
     ) throws -> CommandRun {
-        let profile = try folder.write(
-            Array("extends = 's3'\nurl = 'http://127.0.0.1:\(port)/{bucket}/{key}'\n".utf8),
-            to: "there.toml")
+        let profile = try profile(at: port)
         var environment = CommandRun.cleanEnvironment
-        environment["HOME"] = folder.path
+        environment["HOME"] = folder.path("home")
         environment["ALSA_CONFIG_PATH"] = "/dev/null"
         environment["AWS_ACCESS_KEY_ID"] = Peer.user
         environment["AWS_SECRET_ACCESS_KEY"] = Peer.key
         if name.contains("{id}") {
             environment["UTTER_ARCHIVE"] = "s3://\(name)"
-            for path in [".config", ".config/utter"] { mkdir(folder.path(path), 0o700) }
+            for path in ["home/.config", "home/.config/utter"] { mkdir(folder.path(path), 0o700) }
             try folder.write(
                 Array("[archive]\nservice = '\(profile)'\n".utf8),
-                to: ".config/utter/config.toml")
+                to: "home/.config/utter/config.toml")
         }
         var words = words
         if let recording {
@@ -266,7 +288,61 @@ private final class PeerBench: Sendable {
                 "--to", "s3://voices/\(name)", "--service", profile, folder.path(recording),
             ]
         }
-        return try .product("utter", words, environment: environment)
+        let more = try faults?.environment(
+            folder: folder.path("home"), trace: folder.path("trace"))
+        return try .product(
+            "utter", words, environment: environment.merging(more ?? [:]) { $1 })
+    }
+
+    func profile(at port: UInt16) throws -> String {
+        try folder.write(
+            Array("extends = 's3'\nurl = 'http://127.0.0.1:\(port)/{bucket}/{key}'\n".utf8),
+            to: "there.toml")
+    }
+
+    /// Kills a program that sends a recording again, once so many bytes of its requests have passed.
+    ///
+    /// - Returns: a link that is a good one from then on.
+    func kill(
+        sending recording: String, as name: String, after passed: Int, _ faults: FileFaults? = nil
+    ) async throws -> FaultProxy {
+        let proxy = try FaultProxy(to: peer.port) { LinkPlan(bytesPerSecond: 8_000_000) }
+        // Kept whole first: a file that is not read to its end is a part of itself.
+        await proxy.cut()
+        let kept = try await start(
+            ["send", "-q", "-c", "retry.never=true"], recording, as: name, at: proxy.port, faults
+        ).result()
+        #expect(kept.status != .exited(0))
+        await proxy.mend()
+        let before = proxy.connectionCount
+        let run = try start(["retry", "-q"], nil, as: name, at: proxy.port, faults)
+        let isReached = await patiently {
+            (before..<max(before, proxy.connectionCount)).reduce(0) {
+                $0 + proxy.passed($1).request
+            } >= passed
+        }
+        #expect(isReached)
+        run.signal(SIGKILL)
+        _ = try await run.result()
+        return proxy
+    }
+
+    /// Makes the home what a power cut may leave of it now.
+    func cutPower(using random: inout SeededRandom) throws {
+        var disk = LostPower(folder: folder.path("home"))
+        for operation in FileOperation.trace(try folder.read("trace")) where operation.isChange {
+            disk.apply(operation)
+        }
+        let remains = try #require(disk.remains(mixtures: 1, using: &random).last)
+        try FileManager.default.removeItem(atPath: folder.path("home"))
+        mkdir(folder.path("home"), 0o700)
+        for (path, bytes) in remains.entries.sorted(by: { $0.key < $1.key }) {
+            if let bytes {
+                try folder.write(bytes, to: "home/" + path)
+            } else {
+                mkdir(folder.path("home/" + path), 0o700)
+            }
+        }
     }
 
     /// Sends a recording; connections after those of the plans are good ones.
