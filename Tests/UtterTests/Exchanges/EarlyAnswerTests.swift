@@ -21,6 +21,17 @@ import Testing
         ]
     }
 
+    /// A server that answers at once, and reads no more. One that closed could take its answer back.
+    private static func satisfied(until gate: Gate) -> [ServerStep] {
+        [
+            .readHead,
+            .respond(
+                status: 200, headers: [HeaderField("Content-Type", "application/json")],
+                body: Array(#"{"text":"a part"}"#.utf8)),
+            .stallUntil(gate),
+        ]
+    }
+
     @Test(arguments: [#"{"text":""}"#, #"{"text":"early"}"#, "<html>hello</html>"])
     func theRecordingGoesOnAndIsSentWithItsLength(_ early: String) async throws {
         let server = try RecordingServer(
@@ -118,7 +129,9 @@ import Testing
     }
 
     @Test func aServiceThatReadsChunksIsNotAskedForAPartAgain() async throws {
-        let server = try RecordingServer(otherwise: Self.ignorant(#"{"text":"a part"}"#))
+        let gate = Gate()
+        defer { gate.open() }
+        let server = try RecordingServer(otherwise: Self.satisfied(until: gate))
         let bench = try Bench()
         let noise = [Int16](repeating: 1_000, count: 16_000 * 60)
         let take = try bench.replay(noise, to: server.url()) { $0.delivery.framing = .chunked }
@@ -130,7 +143,9 @@ import Testing
     }
 
     @Test func anAnswerOfAPartSettlesNothing() async throws {
-        let server = try RecordingServer(otherwise: Self.ignorant(#"{"text":"a part"}"#))
+        let gate = Gate()
+        defer { gate.open() }
+        let server = try RecordingServer(otherwise: Self.satisfied(until: gate))
         let bench = try Bench()
         let noise = [Int16](repeating: 1_000, count: 16_000 * 60)
         let take = try bench.replay(noise, to: server.url())
