@@ -42,6 +42,14 @@ public struct RetryPolicy: Sendable, Equatable {
         pausesAfterRelease: [.seconds(1), .seconds(3), .seconds(9)],
         longestRetryAfter: .seconds(30), unknownOutcome: .resend)
 
+    /// While the speaker speaks, for a recording that goes on where it was.
+    ///
+    /// An attempt costs few bytes there, and the sooner it is made, the less there is to catch up with.
+    static let pausesWhileResuming: [Duration] = [
+        .milliseconds(250), .seconds(1), .seconds(2), .seconds(4), .seconds(8), .seconds(16),
+        .seconds(45),
+    ]
+
     /// No attempt but the first.
     public static let never = RetryPolicy(
         pausesWhileSpeaking: [], pausesAfterRelease: [],

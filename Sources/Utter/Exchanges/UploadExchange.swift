@@ -68,7 +68,11 @@ struct UploadExchange: Exchange {
         self.delivery = delivery
         self.takenBefore = takenBefore
         isCareful = kind == .tus
-        engine = PostOnce(delivery, wantsLength: wantsLength, attemptsBefore: attemptsBefore)
+        var resuming = delivery
+        if delivery.retry.pausesWhileSpeaking == RetryPolicy.standard.pausesWhileSpeaking {
+            resuming.retry.pausesWhileSpeaking = RetryPolicy.pausesWhileResuming
+        }
+        engine = PostOnce(resuming, wantsLength: wantsLength, attemptsBefore: attemptsBefore)
         fingerprint = delivery.fingerprint(with: [kind.rawValue, "\(delivery.service.body)"])
         guard let progress, progress.plan == fingerprint, let text = progress.values["upload"],
             // A text that does not parse leads nowhere.

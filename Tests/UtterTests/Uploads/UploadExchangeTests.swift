@@ -293,4 +293,22 @@ import Testing
             return
         }
     }
+
+    /// What a pause adds has to be caught up with.
+    @Test func aRecordingThatCanGoOnIsTriedSoon() throws {
+        let service = try RecognitionService(url: ServiceURL(Self.host + "/recognize"))
+        for (policy, expected) in [
+            (RetryPolicy.standard, [0.25, 1, 2, 4, 8]), (FaultBench.quick, [0.01, 0.01]),
+        ] {
+            var exchange = UploadExchange(
+                .resumable, DeliveryPlan(service: service, format: .wav, retry: policy))
+            let pauses = expected.map { _ in
+                guard case .request(let pause) = follow(&exchange, isComplete: false) else {
+                    return Double.nan
+                }
+                return pause.duration / .seconds(1)
+            }
+            #expect(pauses == expected)
+        }
+    }
 }
