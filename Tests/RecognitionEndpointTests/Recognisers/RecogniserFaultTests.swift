@@ -136,7 +136,8 @@ import Testing
             ("unable", "the model is missing", "fetch it"),
             ("absent", "it ended with status 1: this is why", nil),
         ] {
-            let pool = RecogniserPool(try TestEar(fault).recogniser, maximumCount: 1)
+            let ear = try TestEar(fault)
+            let pool = RecogniserPool(ear.recogniser, maximumCount: 1)
             await #expect(
                 throws: RecognitionEndpointError.recogniserUnusable(reason: reason, hint: hint)
             ) {
@@ -151,9 +152,10 @@ import Testing
         try await withPool(ear) { pool async throws in
             let job = try RecognitionJob(.pcm(.speech, isBigEndian: false))
             #expect(pool.submit(job))
+            await job.body.append([1, 2])
+            var event = await job.events.next()
             await job.body.append(Self.body)
             job.body.finish()
-            var event = await job.events.next()
             await pool.stop()
             while case .partial = event { event = await job.events.next() }
             #expect(event == .failed(.shuttingDown))

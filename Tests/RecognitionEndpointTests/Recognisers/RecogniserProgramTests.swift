@@ -89,7 +89,7 @@ import Testing
     @Test(arguments: [
         ("crash", "it ended with status 3: the last words"),
         ("error", "it says an error: no such voice"),
-        ("finals", "the word 'one' has an impossible time: -1.0 to 1e+99 of 2.785 s"),
+        ("finals", "the word 'one' has an impossible time: -1.0 to 1e+99 of 2.78625 s"),
     ])
     func theCheckSaysWhatIsWrong(fault: String, reason: String) async throws {
         let ear = try TestEar(fault, isLasting: true)
