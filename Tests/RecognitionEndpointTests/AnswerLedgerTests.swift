@@ -12,7 +12,7 @@ import Testing
     }
 
     private func answer(_ ledger: AnswerLedger, _ key: String, words: Int = 1) {
-        guard case .new(let ticket, _) = ledger.admit(key, giveUp: {}) else { return }
+        guard case .new(let ticket) = ledger.admit(key, giveUp: {}) else { return }
         _ = ledger.complete(ticket, body(1))
         let word = RecognisedWord(text: "w", start: 0, end: 1, probability: 1)
         ledger.commit(
@@ -50,7 +50,7 @@ import Testing
 
     @Test func whoWaitsForARequestThatFailsIsTold() async {
         let ledger = AnswerLedger()
-        guard case .new(let ticket, _) = ledger.admit("k", giveUp: {}) else {
+        guard case .new(let ticket) = ledger.admit("k", giveUp: {}) else {
             Issue.record("a new key is known")
             return
         }
@@ -70,8 +70,8 @@ import Testing
 
     @Test func aRequestThatWasOvertakenCannotCommit() async {
         let ledger = AnswerLedger()
-        guard case .new(let old, takesPlace: false) = ledger.admit("k", giveUp: {}),
-            case .new(let new, takesPlace: true) = ledger.admit("k", giveUp: {})
+        guard case .new(let old) = ledger.admit("k", giveUp: {}),
+            case .new(let new) = ledger.admit("k", giveUp: {})
         else {
             Issue.record("a body that is not whole holds its key")
             return

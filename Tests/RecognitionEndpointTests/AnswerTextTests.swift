@@ -48,11 +48,12 @@ import Testing
             ("(NULL)", nil), ("++COUGH++", nil), ("", nil), ("f(x)", "f(x)"), ("(2)", "(2)"),
         ] as [(String, String?)])
     func marksAreNoPartOfAWord(marked: String, word: String?) {
-        #expect(RecognisedWord.plainWord(of: marked[...]) == word)
+        #expect(PocketSphinxDecoder.plainWord(of: marked[...]) == word)
     }
 
     @Test func aHypothesisWithoutMarks() {
         #expect(
-            RecognisedWord.plainText(of: "<s> a(2) real <sil> boy [SPEECH] </s>") == "a real boy")
+            PocketSphinxDecoder.plainText(of: "<s> a(2) real <sil> boy [SPEECH] </s>")
+                == "a real boy")
     }
 }

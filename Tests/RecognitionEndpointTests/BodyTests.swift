@@ -5,6 +5,7 @@ import Testing
 
 @testable import AudioCodecs
 @testable import AudioCore
+@testable import LinuxPlatform
 @testable import RecognitionEndpoint
 
 /// How a body's bytes are handed over and become samples.
@@ -50,63 +51,78 @@ import Testing
         #expect(try decode([1, 2, 3], type, in: [0..<3]) == [0x0102])
     }
 
-    // MARK: - Queue
+    // MARK: - The file between connection and recogniser
 
-    @Test func aFullQueueMakesTheConnectionWait() async throws {
-        let queue = try BodyQueue(capacity: 100)
+    private func file(capacity: Int = 100) throws -> BodyFile {
+        try BodyFile(in: RecognitionEndpointConfiguration.usualTemporaryFolder, capacity: capacity)
+    }
+
+    private func bytes(_ taken: BodyFile.Taken?) -> [UInt8]? {
+        if case .bytes(let bytes) = taken { bytes } else { nil }
+    }
+
+    @Test func aReaderThatIsBehindMakesTheConnectionWait() async throws {
+        let file = try file()
+        // Nobody reads: what waits for a recogniser may be long.
+        for number in 1...3 { await file.append([UInt8](repeating: UInt8(number), count: 100)) }
+        #expect(bytes(file.take(at: 0))?.count == 300)
         let (steps, step) = AsyncStream.makeStream(of: Int.self)
         let producer = Task {
-            for number in 1...3 {
-                await queue.append([UInt8](repeating: UInt8(number), count: 100))
-                step.yield(number)
-            }
-            queue.finish()
-            step.finish()
+            await file.append([4])
+            step.yield(4)
+            file.finish()
         }
-        // Each step follows from space that was made, and none comes before.
         var iterator = steps.makeAsyncIterator()
-        var bytes: [UInt8] = []
-        for number in 1...3 {
-            let taken = try await onThread { queue.take() }
-            guard case .bytes(let chunk) = taken else {
-                Issue.record("\(taken)")
-                return
-            }
-            bytes += chunk
-            #expect(await iterator.next() == number)
-        }
-        #expect(bytes.count == 300)
-        let last = try await onThread { queue.take() }
-        guard case .end = last else {
-            Issue.record("\(last)")
+        // The step follows from what is read on.
+        #expect(bytes(file.take(at: 250))?.count ?? 0 >= 50)
+        #expect(await iterator.next() == 4)
+        await producer.value
+        #expect(bytes(file.take(at: 300)) == [4])
+        guard case .end = file.take(at: 301) else {
+            Issue.record("there is no end")
             return
         }
-        await producer.value
+    }
+
+    @Test func whatWasReadIsReadOnceMore() async throws {
+        let file = try file()
+        await file.append([1, 2, 3])
+        #expect(bytes(file.take(at: 0)) == [1, 2, 3])
+        await file.append([4])
+        #expect(bytes(file.take(at: 3)) == [4])
+        #expect(bytes(file.take(at: 4)) == nil)
+        #expect(bytes(file.take(at: 1)) == [2, 3, 4])
     }
 
     @Test func aFailureOvertakesWhatWasNotTaken() async throws {
-        let queue = try BodyQueue()
-        await queue.append([1, 2, 3])
-        queue.fail(.brokenOff)
-        queue.finish()
-        guard case .failed(.brokenOff) = queue.take() else {
-            Issue.record("the queue went on")
+        let file = try file()
+        await file.append([1, 2, 3])
+        file.fail(.brokenOff)
+        file.finish()
+        guard case .failed(.brokenOff) = file.take(at: 0) else {
+            Issue.record("the body went on")
+            return
+        }
+        #expect(file.failure == .brokenOff)
+    }
+
+    @Test func aClosedFileDropsWhatComesWithoutWaiting() async throws {
+        let file = try file(capacity: 1)
+        #expect(bytes(file.take(at: 0)) == nil)
+        file.close()
+        // Of an open one each of these would wait for the one before to be read.
+        await file.append([1, 2, 3])
+        await file.append([1, 2, 3])
+        file.finish()
+        guard case .end = file.take(at: 0) else {
+            Issue.record("bytes were kept")
             return
         }
     }
 
-    @Test func aClosedQueueDropsWhatComesWithoutWaiting() async throws {
-        let queue = try BodyQueue(capacity: 1)
-        await queue.append([])
-        queue.close()
-        // Of an open queue each of these would wait for the one before to be taken.
-        await queue.append([1, 2, 3])
-        await queue.append([1, 2, 3])
-        queue.finish()
-        guard case .end = queue.take() else {
-            Issue.record("bytes were kept")
-            return
-        }
+    @Test func aFolderThatTakesNoFileIsSaid() throws {
+        let folder = try TemporaryFolder()
+        #expect(throws: SystemError.self) { try BodyFile(in: folder.path("absent")) }
     }
 
     // MARK: - Events

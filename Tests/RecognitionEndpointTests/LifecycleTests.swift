@@ -12,7 +12,8 @@ import Testing
         _ model: RecognitionModel
     ) async -> RecognitionEndpointError? {
         do throws(RecognitionEndpointError) {
-            let endpoint = try RecognitionEndpoint(RecognitionEndpointConfiguration(model: model))
+            let endpoint = try RecognitionEndpoint(
+                RecognitionEndpointConfiguration(recogniser: TestEndpoint.recogniser(model)))
             try await endpoint.run { _ in endpoint.shutdown() }
             return nil
         } catch {
@@ -29,12 +30,13 @@ import Testing
         let error = try #require(await error(RecognitionModel(search: .languageModel(path: path))))
         #expect(
             error.description
-                == "cannot read the language model '\(path)': No such file or directory")
+                == "the recogniser cannot be used: cannot read the language model '\(path)': "
+                + "No such file or directory")
         #expect(error.hint?.contains("apt-get install pocketsphinx-en-us") == true)
     }
 
     @Test func aHostThatIsNoneIsNoneToListenOn() async throws {
-        var configuration = RecognitionEndpointConfiguration(model: .grammar(Samples.grammar))
+        var configuration = RecognitionEndpointConfiguration(recogniser: TestEndpoint.recogniser())
         configuration.host = "no such host"
         let endpoint = try RecognitionEndpoint(configuration)
         await #expect {
@@ -50,13 +52,14 @@ import Testing
         model.dictionaryPath = "\(absent)/words.dict"
         let dictionary = try #require(await error(model))
         #expect(
-            dictionary.description.hasPrefix("cannot read the dictionary '\(absent)/words.dict'")
+            dictionary.description.contains("cannot read the dictionary '\(absent)/words.dict'")
         )
         #expect(dictionary.hint == "check the path of the dictionary")
         model.acousticModelFolder = absent
         #expect(
             await error(model)?.description
-                == "cannot read the acoustic model '\(absent)': No such file or directory")
+                == "the recogniser cannot be used: cannot read the acoustic model '\(absent)': "
+                + "No such file or directory")
     }
 
     @Test func aBrokenGrammarIsRefusedWithItsLine() async throws {
@@ -73,7 +76,7 @@ import Testing
         let folder = try TemporaryFolder()
         let model = try grammar("#JSGF V1.0; grammar g; public <a> = go xyzzyx;", in: folder)
         let error = try #require(await error(model))
-        guard case .modelRefused(let reason) = error else {
+        guard case .recogniserUnusable(let reason, _) = error else {
             Issue.record("\(error)")
             return
         }
@@ -85,15 +88,13 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write([UInt8](repeating: 7, count: 5_000), to: "bad.lm.bin")
         let error = try #require(await error(RecognitionModel(search: .languageModel(path: path))))
-        guard case .modelRefused = error else {
-            Issue.record("\(error)")
-            return
-        }
+        #expect(error.description.contains("PocketSphinx cannot use this model"), "\(error)")
     }
 
     @Test func aPortThatIsTakenIsSaid() async throws {
         try await TestEndpoint.run { port, _ in
-            var configuration = RecognitionEndpointConfiguration(model: .grammar(Samples.grammar))
+            var configuration = RecognitionEndpointConfiguration(
+                recogniser: TestEndpoint.recogniser())
             configuration.port = port
             let second = try RecognitionEndpoint(configuration)
             let reason = "Address already in use"
@@ -117,7 +118,7 @@ import Testing
             let folder = try TemporaryFolder()
             let path = try folder.write(Array(text.utf8), to: "test.gram")
             try await TestEndpoint.run {
-                $0.model = .grammar(path)
+                $0.recogniser = TestEndpoint.recogniser(.grammar(path))
             } _: { port, _ in
                 let answer = try await TestEndpoint.post(
                     Samples.wav("go-forward"), type: "audio/wav", to: port)
@@ -125,9 +126,12 @@ import Testing
             }
             let broken = try folder.write(Array((text + "echo me").utf8), to: "broken.gram")
             let model = RecognitionModel.grammar(broken)
-            let configuration = RecognitionEndpointConfiguration(model: model)
+            let configuration = RecognitionEndpointConfiguration(
+                recogniser: TestEndpoint.recogniser(model))
             // That it is refused is all that matters here.
-            precondition((try? RecognitionEndpoint(configuration)) == nil)
+            let endpoint = try RecognitionEndpoint(configuration)
+            let run: Void? = try? await endpoint.run { _ in endpoint.shutdown() }
+            precondition(run == nil)
         }
     }
 
@@ -175,7 +179,7 @@ import Testing
 
     @Test func cancellingTheTaskIsAShutdown() async throws {
         let endpoint = try RecognitionEndpoint(
-            RecognitionEndpointConfiguration(model: .grammar(Samples.grammar)))
+            RecognitionEndpointConfiguration(recogniser: TestEndpoint.recogniser()))
         let (ports, ready) = AsyncStream.makeStream(of: Int.self)
         let server = Task { try await endpoint.run { ready.yield($0) } }
         _ = await ports.first { _ in true }

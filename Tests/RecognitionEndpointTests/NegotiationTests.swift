@@ -119,7 +119,7 @@ import Testing
 
     @Test func aTokenIsNeverDescribed() throws {
         let token = try #require(BearerToken("abc.DEF"))
-        var configuration = RecognitionEndpointConfiguration()
+        var configuration = RecognitionEndpointConfiguration(recogniser: .command("true"))
         configuration.bearerToken = token
         var text = ""
         dump(configuration, to: &text)

@@ -76,7 +76,7 @@ import Testing
 
     @Test func theLanguageModelHearsWhatNoGrammarAllows() async throws {
         try await TestEndpoint.run {
-            $0.model = .languageModel
+            $0.recogniser = TestEndpoint.recogniser(.languageModel)
         } _: { port, _ in
             let answer = try await TestEndpoint.post(
                 Samples.wav("go-forward"), type: "audio/wav", to: port)
@@ -175,7 +175,7 @@ import Testing
 
     @Test func twoRecognitionsAtOnceAndTheThirdIsToldToComeBack() async throws {
         let audio = try Samples.pcm("go-forward")
-        try await TestEndpoint.run { port, _ in
+        try await TestEndpoint.run({ $0.maximumWaitingRecognitions = 0 }) { port, _ in
             try await onThread {
                 let running = try (0..<2).map { _ in
                     let client = try RawClient(port: port)

@@ -5,12 +5,17 @@ import TestSupport
 @testable import RecognitionEndpoint
 
 enum TestEndpoint {
+    /// PocketSphinx of this build, with the demo grammar unless another model is named.
+    static func recogniser(_ model: RecognitionModel = .grammar(Samples.grammar)) -> Recogniser {
+        .pocketSphinx(model, by: BuiltProducts.path(of: "utter-endpoint") ?? "utter-endpoint")
+    }
+
     /// Runs an endpoint with the demo grammar while `body` runs.
     static func run<Value>(
         _ change: (inout RecognitionEndpointConfiguration) -> Void = { _ in },
         _ body: (Int, RecognitionEndpoint) async throws -> Value
     ) async throws -> Value {
-        var configuration = RecognitionEndpointConfiguration(model: .grammar(Samples.grammar))
+        var configuration = RecognitionEndpointConfiguration(recogniser: TestEndpoint.recogniser())
         change(&configuration)
         let endpoint = try RecognitionEndpoint(configuration)
         let (ports, ready) = AsyncStream.makeStream(of: Int.self)

@@ -42,6 +42,26 @@ package func makeMemoryFile(_ bytes: [UInt8] = []) throws(SystemError) -> OwnedD
     return file
 }
 
+/// Makes a file on a disk that has no name any more, and goes with its last descriptor.
+///
+/// Unlike a file in memory it may be long.
+package func makeTemporaryFile(in folder: String) throws(SystemError) -> OwnedDescriptor {
+    let path = "\(folder)/utter-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
+    let number = try retryingInterrupts("open") { unsafe open(path, flags, 0o600) }
+    _ = unsafe unlink(path)
+    return OwnedDescriptor(taking: number)
+}
+
+/// Reads a file that exists already.
+///
+/// - Throws: `SystemError`; `EFBIG` when there are more than `limit` bytes.
+package func readFile(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
+    let number = try retryingInterrupts("open") { unsafe open(path, O_RDONLY | O_CLOEXEC) }
+    let file = OwnedDescriptor(taking: number)
+    return try readAll(file.number, limit: limit)
+}
+
 /// Reads from the descriptor's position to its end; blocks, on a pipe until the writer closes it.
 ///
 /// Each piece of a descriptor that does not block is awaited for `patience`; nil is for ever.

@@ -36,7 +36,6 @@ package struct ChildProcess: ~Copyable, Sendable {
     private static let sessionFlag: Int32 = 0x80
 
     private let number: pid_t
-    /// Readable once the process has ended.
     private let end: OwnedDescriptor
     private let isDetached: Bool
     /// Once true, the number may be another process's.
@@ -70,6 +69,9 @@ package struct ChildProcess: ~Copyable, Sendable {
 
     deinit { if !isOver, !isDetached { Self.kill(number) } }
 
+    /// To be polled: readable once the process has ended.
+    package var ending: Int32 { end.number }
+
     /// False at the deadline.
     package func waitUntilOver(
         orReadable descriptor: Int32, _ other: Int32 = -1, by deadline: ContinuousClock.Instant
@@ -90,6 +92,15 @@ package struct ChildProcess: ~Copyable, Sendable {
         return status
     }
 
+    /// Kills what still runs of the program's group.
+    ///
+    /// - Returns: the status of `waitpid(2)`; that of a program that had ended is its own.
+    package mutating func kill() -> Int32 {
+        guard !isOver else { return 0 }
+        isOver = true
+        return Self.kill(number)
+    }
+
     /// Gives the program the terminal to itself, and has it go on if it waits for that.
     ///
     /// The caller's process has the terminal, and takes it back (tcsetpgrp(3)).
@@ -108,10 +119,13 @@ package struct ChildProcess: ~Copyable, Sendable {
         }
     }
 
-    private static func kill(_ number: pid_t) {
+    @discardableResult
+    private static func kill(_ number: pid_t) -> Int32 {
         // Until it is waited for, no other process can have its number.
         _ = Glibc.kill(-number, SIGKILL)
-        _ = waitpid(number, nil, 0)
+        var status: Int32 = 0
+        _ = unsafe waitpid(number, &status, 0)
+        return status
     }
 
     private static func start(

@@ -30,16 +30,19 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Recognise only sentences of this JSGF grammar.", valueName: "file"))
     var grammar: String?
 
+    @Option(help: ArgumentHelp("Recognise with this program.", valueName: "command"))
+    var recogniser: String?
+
     @Flag(help: "Print one JSON object with the transcript and the account of every sample.")
     var json = false
 
     func run() async throws {
-        let file = try file ?? sample()
+        let file = try file ?? Self.sample()
         let endpoint: RecognitionEndpoint
         do throws(RecognitionEndpointError) {
             endpoint = try RecognitionEndpoint(
                 RecognitionEndpointConfiguration(
-                    model: grammar.map { .grammar($0) } ?? .languageModel))
+                    recogniser: .chosen(command: recogniser, grammar: grammar)))
         } catch {
             throw CommandFailure(error)
         }
@@ -84,11 +87,11 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// The sample that comes with the package: installed, or in the source tree.
-    private func sample() throws -> String {
+    static func sample() throws -> String {
         let name = "go-forward.wav"
         let folders = [
-            "\(Self.above(2))/share/utter", "\(Self.above(1))/share/utter", "samples",
-            "\(Self.above(3))/samples",
+            "\(above(2))/share/utter", "\(above(1))/share/utter", "samples",
+            "\(above(3))/samples",
         ]
         for folder in folders where unsafe access("\(folder)/\(name)", R_OK) == 0 {
             return "\(folder)/\(name)"

@@ -11,7 +11,7 @@ struct EndpointMain: AsyncParsableCommand {
         commandName: "utter",
         abstract: "The built-in recognition endpoint of utter, and its demonstration.",
         version: "utter \(UtterVersion.text)",
-        subcommands: [ServeCommand.self, DemoCommand.self])
+        subcommands: [ServeCommand.self, DemoCommand.self, RecogniseCommand.self])
 
     static func main() { Program.run(EndpointMain.self) }
 }

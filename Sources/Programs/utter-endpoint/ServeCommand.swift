@@ -47,6 +47,22 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Recognise only sentences of this JSGF grammar.", valueName: "file"))
     var grammar: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Recognise with programs that this command of the shell starts.", valueName: "command"))
+    var recogniser: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The most memory for the data of such a program, in MiB.", valueName: "n"))
+    var recogniserMemory = 8_192
+
+    @Option(
+        help: ArgumentHelp(
+            "Try whether a recogniser's program does all that it has to, and end.",
+            valueName: "command"))
+    var checkRecogniser: String?
+
     @Option(help: ArgumentHelp("A file with the token that clients must show.", valueName: "file"))
     var tokenFile: String?
 
@@ -92,18 +108,29 @@ struct ServeCommand: AsyncParsableCommand {
         guard (1...256).contains(maxRecognitions) else {
             throw ValidationError("--max-recognitions must be from 1 to 256.")
         }
+        guard recogniserMemory > 0 else {
+            throw ValidationError("--recogniser-memory must be above zero.")
+        }
+        guard grammar == nil || recogniser == nil && checkRecogniser == nil else {
+            throw ValidationError("--grammar is for the recogniser of this package alone.")
+        }
         guard maxBody > 0 else { throw ValidationError("--max-body must be above zero.") }
-        let isPlain = grammar == nil && tokenFile == nil && key == nil && !allowFaults
+        let isPlain =
+            grammar == nil && recogniser == nil && checkRecogniser == nil && tokenFile == nil
+            && key == nil && !allowFaults
         guard cassette.isEmpty || isPlain else {
             throw ValidationError(
-                "--cassette excludes --grammar, --token-file, --key and --allow-faults.")
+                "--cassette excludes --grammar, --recogniser, --token-file, --key and --allow-faults."
+            )
         }
     }
 
     func run() async throws {
         guard cassette.isEmpty else { return try await replay() }
-        var configuration = RecognitionEndpointConfiguration(
-            model: grammar.map { .grammar($0) } ?? .languageModel)
+        let recogniser = Recogniser.chosen(
+            command: checkRecogniser ?? recogniser, grammar: grammar, memory: recogniserMemory)
+        guard checkRecogniser == nil else { return try await check(recogniser) }
+        var configuration = RecognitionEndpointConfiguration(recogniser: recogniser)
         configuration.host = host
         configuration.port = port
         configuration.bearerToken = try token()
@@ -198,8 +225,7 @@ extension CommandFailure {
     init(_ error: RecognitionEndpointError) {
         let status: ExitStatus =
             switch error {
-            case .modelFileUnreadable, .grammarMalformed, .modelRefused, .cannotListen:
-                .configuration
+            case .recogniserUnusable, .cannotListen: .configuration
             default: .internalError
             }
         self.init(error.description, hint: error.hint, status: status)

@@ -64,7 +64,7 @@ enum AnswerFormat: String, Sendable, Codable {
         line.words = recognition.words.map { word in
             AnswerLine.Word(
                 word: word.text, start: word.start.rounded(to: 100),
-                end: word.end.rounded(to: 100), probability: word.probability.rounded(to: 10_000))
+                end: word.end.rounded(to: 100), probability: word.probability?.rounded(to: 10_000))
         }
         return line.json
     }
@@ -119,7 +119,8 @@ struct AnswerLine: Encodable {
     /// A word and its place in the audio, in seconds.
     struct Word: Encodable {
         var word: String
-        var start, end, probability: Double
+        var start, end: Double
+        var probability: Double?
     }
 
     struct Reason: Encodable {

@@ -21,9 +21,7 @@ final class AnswerLedger: Sendable {
 
     enum Admission {
         /// No whole body has come with this key yet: recognise it.
-        ///
-        /// It may have taken the place of a request that is about to free its recogniser.
-        case new(Ticket, takesPlace: Bool)
+        case new(Ticket)
         /// There is an answer, or will be in a moment: only the body's identity matters.
         case known
     }
@@ -85,7 +83,7 @@ final class AnswerLedger: Sendable {
             state.nextNumber += 1
             state.entries[key] = Entry(number: state.nextNumber, giveUp: giveUp)
             let ticket = Ticket(key: key, number: state.nextNumber)
-            return (.new(ticket, takesPlace: before != nil), before)
+            return (.new(ticket), before)
         }
         before?.giveUp()
         return admission

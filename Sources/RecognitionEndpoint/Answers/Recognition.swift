@@ -32,31 +32,8 @@ struct RecognisedWord: Sendable, Equatable, Codable {
     /// When it ends, in seconds from the beginning of the audio.
     var end: Double
 
-    /// How sure the recogniser is, from 0 to 1; always 1 with a grammar.
-    var probability: Double
-
-    /// The word without PocketSphinx's marks.
-    ///
-    /// - Returns: nil for a mark that is not a word: `<s>`, `</s>`, `<sil>`, `[NOISE]`, `++COUGH++`,
-    ///   `(NULL)`. The mark of a second pronunciation, as in `a(2)`, is cut off.
-    static func plainWord(of word: Substring) -> String? {
-        if word == "(NULL)" || word.hasPrefix("<") || word.hasPrefix("[") || word.hasPrefix("++") {
-            return nil
-        }
-        guard word.last == ")", let open = word.lastIndex(of: "(") else {
-            return word.isEmpty ? nil : String(word)
-        }
-        let mark = word[word.index(after: open)...].dropLast()
-        guard !mark.isEmpty, mark.allSatisfy(\.isNumber), open > word.startIndex else {
-            return String(word)
-        }
-        return String(word[..<open])
-    }
-
-    /// A whole hypothesis without PocketSphinx's marks.
-    static func plainText(of hypothesis: String) -> String {
-        hypothesis.split(separator: " ").compactMap(plainWord).joined(separator: " ")
-    }
+    /// How sure the recogniser is, from 0 to 1; nil when it does not say.
+    var probability: Double? = nil
 }
 
 /// Hands what was heard from the recogniser's thread to the connection's task.

@@ -12,7 +12,10 @@ struct BodyDecoder {
     private var samples: [Int16] = []
 
     /// What a form says of the answer's format; nil for other bodies.
-    var wantedFormat: String? { decoder.wantedFormat }
+    var wantedFormat: String? { decoder.form?.wantedFormat }
+
+    /// What a form says of what is said in the recording.
+    var hints: SpeechHints { decoder.form?.hints ?? SpeechHints() }
 
     /// The key is that of encrypted bodies.
     init(_ mediaType: AudioMediaType, key: EncryptionKey? = nil) throws(BodyFailure) {
@@ -107,10 +110,10 @@ extension AudioMediaType {
 }
 
 extension AudioDecoder {
-    fileprivate var wantedFormat: String? {
+    fileprivate var form: FormDecoder? {
         switch self {
-        case let form as FormDecoder: form.wantedFormat
-        case let sealed as SealedBodyDecoder: sealed.decoder?.wantedFormat
+        case let form as FormDecoder: form
+        case let sealed as SealedBodyDecoder: sealed.decoder?.form
         default: nil
         }
     }

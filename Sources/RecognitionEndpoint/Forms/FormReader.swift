@@ -5,7 +5,7 @@ internal import AudioCore
 
 /// Takes a form apart while it comes (RFC 7578), and passes the bytes of its file on.
 ///
-/// It keeps the text fields that say which answer is wanted. The bytes may be cut anywhere.
+/// It keeps the text fields that say which answer is wanted, and what helps to recognise. The bytes may be cut anywhere.
 /// Used on one thread.
 struct FormReader {
     private enum Place {
@@ -27,9 +27,11 @@ struct FormReader {
     private var place = Place.skipping
 
     private(set) var file: FormPartHead?
-    /// The text fields that say which answer is wanted, up to 32 characters of each.
+    /// The text fields that matter, each up to its longest.
     private(set) var texts: [String: String] = [:]
-    private static let keptNames: Set = ["response_format", "stream"]
+    private static let longestTexts = [
+        "response_format": 32, "stream": 32, "language": 32, "prompt": 4_096,
+    ]
 
     init(boundary: String) { delimiter = Array("\r\n--\(boundary)".utf8) }
 
@@ -45,12 +47,14 @@ struct FormReader {
         switch place {
         case .skipping, .file, .text:
             let end = pending.firstRange(of: delimiter)
+            // A text is read as a whole, since a character may be cut.
+            if case .text = place, end == nil, pending.count <= Self.headLimit { return false }
             // The beginning of a boundary may be at the end of what is there.
             let count = end?.lowerBound ?? max(0, pending.count - delimiter.count + 1)
             if case .file = place { audio += pending[..<count] }
             if case .text(let name) = place {
                 let text = (texts[name] ?? "") + String(decoding: pending[..<count], as: UTF8.self)
-                texts[name] = String(text.prefix(32))
+                texts[name] = String(text.prefix(Self.longestTexts[name] ?? 0))
             }
             pending.removeFirst(end?.upperBound ?? count)
             if end != nil { place = .boundary }
@@ -84,7 +88,7 @@ struct FormReader {
 
     private mutating func begin(_ head: FormPartHead) throws(UndecodableAudio) {
         guard head.name == "file" || head.fileName != nil else {
-            return place = Self.keptNames.contains(head.name) ? .text(head.name) : .skipping
+            return place = Self.longestTexts[head.name] != nil ? .text(head.name) : .skipping
         }
         guard file == nil else { throw UndecodableAudio("the form has two files") }
         file = head
@@ -154,6 +158,10 @@ final class FormDecoder: AudioDecoder {
     var isAtEnd: Bool { reader.isWhole }
 
     var wantedFormat: String? { reader.texts["response_format"] }
+
+    var hints: SpeechHints {
+        SpeechHints(language: reader.texts["language"], prompt: reader.texts["prompt"])
+    }
 
     func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio) {
         var audio: [UInt8] = []

@@ -17,7 +17,7 @@ internal import Synchronization
     private let decoder: OpaquePointer
 
     /// Loads a model: 0.05 s with a grammar, 0.15 s and 100 MB with the language model.
-    init(_ prepared: PreparedModel) throws(RecognitionEndpointError) {
+    init(_ prepared: PreparedModel) throws(ModelError) {
         var arguments = [
             "utter", "-hmm", prepared.model.acousticModelFolder, "-dict",
             prepared.model.dictionaryPath,
@@ -37,7 +37,7 @@ internal import Synchronization
             }
         }
         guard let decoder = unsafe decoder else {
-            throw .modelRefused(reason: failure ?? "it gives no reason")
+            throw .refused(reason: failure ?? "it gives no reason")
         }
         unsafe self.decoder = decoder
         unsafe utter_ps_weigh_mean(decoder, Self.firstMeanFrameCount)
@@ -78,7 +78,7 @@ internal import Synchronization
     /// What the utterance is thought to say, without marks; empty when nothing was heard.
     var hypothesis: String {
         guard let text = unsafe ps_get_hyp(decoder, nil) else { return "" }
-        return unsafe RecognisedWord.plainText(of: String(cString: text))
+        return unsafe Self.plainText(of: String(cString: text))
     }
 
     var isInSpeech: Bool {
@@ -86,8 +86,8 @@ internal import Synchronization
     }
 
     /// The words of the utterance, in order; times count from its beginning.
-    var words: [RecognisedWord] {
-        var words: [RecognisedWord] = []
+    var words: [RecogniserLine.Word] {
+        var words: [RecogniserLine.Word] = []
         let logarithms = unsafe ps_get_logmath(decoder)
         // The iterator frees itself when it has reached the end.
         var segment = unsafe ps_seg_iter(decoder)
@@ -98,11 +98,11 @@ internal import Synchronization
             let probability = unsafe logmath_exp(
                 logarithms, ps_seg_prob(current, nil, nil, nil))
             if let text = unsafe ps_seg_word(current),
-                let word = unsafe RecognisedWord.plainWord(of: String(cString: text)[...])
+                let word = unsafe Self.plainWord(of: String(cString: text)[...])
             {
                 words.append(
-                    RecognisedWord(
-                        text: word, start: Double(first) / Self.framesPerSecond,
+                    RecogniserLine.Word(
+                        word: word, start: Double(first) / Self.framesPerSecond,
                         end: Double(last + 1) / Self.framesPerSecond,
                         probability: min(1, max(0, probability))))
             }
@@ -136,6 +136,33 @@ internal import Synchronization
             return false
         }
         return unsafe ps_set_search(decoder, "utter") >= 0
+    }
+}
+
+// MARK: - Marks
+
+extension PocketSphinxDecoder {
+    /// The word without PocketSphinx's marks.
+    ///
+    /// - Returns: nil for a mark that is not a word: `<s>`, `</s>`, `<sil>`, `[NOISE]`, `++COUGH++`,
+    ///   `(NULL)`. The mark of a second pronunciation, as in `a(2)`, is cut off.
+    static func plainWord(of word: Substring) -> String? {
+        if word == "(NULL)" || word.hasPrefix("<") || word.hasPrefix("[") || word.hasPrefix("++") {
+            return nil
+        }
+        guard word.last == ")", let open = word.lastIndex(of: "(") else {
+            return word.isEmpty ? nil : String(word)
+        }
+        let mark = word[word.index(after: open)...].dropLast()
+        guard !mark.isEmpty, mark.allSatisfy(\.isNumber), open > word.startIndex else {
+            return String(word)
+        }
+        return String(word[..<open])
+    }
+
+    /// A whole hypothesis without PocketSphinx's marks.
+    static func plainText(of hypothesis: String) -> String {
+        hypothesis.split(separator: " ").compactMap(plainWord).joined(separator: " ")
     }
 }
 

@@ -13,7 +13,7 @@ struct PreparedModel: Sendable {
     /// Checks the files of a model.
     ///
     /// PocketSphinx itself says little about what is missing.
-    init(_ model: RecognitionModel) throws(RecognitionEndpointError) {
+    init(_ model: RecognitionModel) throws(ModelError) {
         self.model = model
         let folder = model.acousticModelFolder
         try Self.check("acoustic model", folder)
@@ -30,25 +30,21 @@ struct PreparedModel: Sendable {
 
     private static func check(
         _ what: String, _ path: String
-    ) throws(RecognitionEndpointError) {
+    ) throws(ModelError) {
         guard unsafe access(path, R_OK) == 0 else {
             let reason = SystemError.last("access").reason
-            throw .modelFileUnreadable(what: what, path: path, reason: reason)
+            throw .fileUnreadable(what: what, path: path, reason: reason)
         }
     }
 
     private static func readGrammar(
         _ path: String
-    ) throws(RecognitionEndpointError) -> JSGFGrammar {
+    ) throws(ModelError) -> JSGFGrammar {
         let bytes: [UInt8]
         do {
-            bytes = try readFile(path)
+            bytes = try readFile(path, limit: maximumGrammarByteCount)
         } catch {
-            throw .modelFileUnreadable(what: "grammar", path: path, reason: error.reason)
-        }
-        guard bytes.count <= maximumGrammarByteCount else {
-            let reason = "it is longer than \(maximumGrammarByteCount) bytes"
-            throw .modelFileUnreadable(what: "grammar", path: path, reason: reason)
+            throw .fileUnreadable(what: "grammar", path: path, reason: error.reason)
         }
         do {
             return try JSGFGrammar(parsing: bytes)
@@ -57,21 +53,45 @@ struct PreparedModel: Sendable {
         }
     }
 
-    /// Reads a file up to one byte more than a grammar may have.
-    private static func readFile(_ path: String) throws(SystemError) -> [UInt8] {
-        let number = try retryingInterrupts("open") { unsafe open(path, O_RDONLY | O_CLOEXEC) }
-        let file = OwnedDescriptor(taking: number)
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count <= maximumGrammarByteCount {
-            let count = try retryingInterrupts("read") {
-                unsafe read(file.number, &buffer, buffer.count)
-            }
-            guard count > 0 else { break }
-            bytes.append(contentsOf: buffer[..<count])
+    private static let maximumGrammarByteCount = 1 << 20
+}
+
+/// Why PocketSphinx cannot work.
+enum ModelError: Error, Hashable {
+    /// A file of the model cannot be read; `what` names its part.
+    case fileUnreadable(what: String, path: String, reason: String)
+    /// The grammar's text is not JSGF, or uses what is not supported.
+    case grammarMalformed(path: String, line: Int, reason: String)
+    /// PocketSphinx refused the model; `reason` is its own word for it.
+    case refused(reason: String)
+}
+
+extension ModelError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .fileUnreadable(let what, let path, let reason):
+            "cannot read the \(what) '\(path)': \(reason)"
+        case .grammarMalformed(let path, let line, let reason):
+            "the grammar '\(path)' is not understood: line \(line): \(reason)"
+        case .refused(let reason):
+            "PocketSphinx cannot use this model: \(reason)"
         }
-        return bytes
     }
 
-    private static let maximumGrammarByteCount = 1 << 20
+    var hint: String {
+        switch self {
+        case .fileUnreadable(let what, let path, _):
+            if path.hasPrefix(RecognitionModel.debianFolder) {
+                "install it with 'apt-get install pocketsphinx-en-us', or name another model"
+            } else {
+                "check the path of the \(what)"
+            }
+        case .grammarMalformed:
+            "correct the grammar: '#JSGF V1.0;', 'grammar NAME;', then rules such as "
+                + "'public <order> = go (forward | back);'"
+        case .refused:
+            "check that every word of the grammar is in the dictionary, and that acoustic "
+                + "model, dictionary and language model belong together"
+        }
+    }
 }

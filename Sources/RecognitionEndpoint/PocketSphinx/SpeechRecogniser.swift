@@ -13,14 +13,13 @@ struct SpeechRecogniser: ~Copyable {
     struct Failure: Error {}
 
     private let decoder: PocketSphinxDecoder
-    private var recognition = Recognition()
     private var sampleCount = 0
     private var utteranceStart = 0
     private var lastPartialText = ""
     private var incomplete: [Int16] = []
 
     /// Loads a model; blocks for as long as `PocketSphinxDecoder` says.
-    init(_ model: PreparedModel) throws(RecognitionEndpointError) {
+    init(_ model: PreparedModel) throws(ModelError) {
         decoder = try PocketSphinxDecoder(model)
     }
 
@@ -29,41 +28,43 @@ struct SpeechRecogniser: ~Copyable {
         try beginUtterance()
     }
 
-    /// Takes samples in, 16 kHz and mono; calls `onPartial` whenever the text has changed.
+    /// Takes samples in, 16 kHz and mono; says what an utterance means whenever that has changed.
     mutating func process(
-        _ samples: Span<Int16>, onPartial: (PartialRecognition) -> Void
+        _ samples: Span<Int16>, say: (RecogniserLine) -> Void
     ) throws(Failure) {
         for index in samples.indices {
             incomplete.append(samples[index])
             guard incomplete.count == Self.periodSampleCount else { continue }
             let period = incomplete
             incomplete = []
-            try processPeriod(period.span, onPartial: onPartial)
+            try processPeriod(period.span, say: say)
         }
     }
 
-    /// Ends the audio, and returns everything that was heard in it.
-    mutating func finish() throws(Failure) -> Recognition {
+    /// Ends the audio, and returns what was heard in its last utterance.
+    mutating func finish(say: (RecogniserLine) -> Void) throws(Failure) -> RecogniserLine {
         let rest = incomplete
-        try processPeriod(rest.span) { _ in }
-        try endUtterance()
-        recognition.duration = Self.seconds(sampleCount)
-        return recognition
+        try processPeriod(rest.span, say: say)
+        var line = try endUtterance()
+        line.end = true
+        return line
     }
 
     private mutating func processPeriod(
-        _ period: Span<Int16>, onPartial: (PartialRecognition) -> Void
+        _ period: Span<Int16>, say: (RecogniserLine) -> Void
     ) throws(Failure) {
         guard decoder.process(period) else { throw Failure() }
         sampleCount += period.count
         if sampleCount.isMultiple(of: Self.adaptationSampleCount) { decoder.adapt() }
-        let text = Self.joined(recognition.text, decoder.hypothesis)
+        let text = decoder.hypothesis
         if text != lastPartialText, !text.isEmpty {
             lastPartialText = text
-            onPartial(PartialRecognition(text: text, time: Self.seconds(sampleCount)))
+            var line = RecogniserLine()
+            (line.partial, line.time) = (text, Self.seconds(sampleCount))
+            say(line)
         }
         if endsUtterance {
-            try endUtterance()
+            say(try endUtterance())
             try beginUtterance()
         }
     }
@@ -77,22 +78,20 @@ struct SpeechRecogniser: ~Copyable {
     private mutating func beginUtterance() throws(Failure) {
         guard decoder.beginUtterance() else { throw Failure() }
         utteranceStart = sampleCount
+        lastPartialText = ""
     }
 
-    private mutating func endUtterance() throws(Failure) {
+    private mutating func endUtterance() throws(Failure) -> RecogniserLine {
         guard decoder.endUtterance() else { throw Failure() }
-        recognition.text = Self.joined(recognition.text, decoder.hypothesis)
         let offset = Self.seconds(utteranceStart)
-        for var word in decoder.words {
-            word.start += offset
-            word.end += offset
-            recognition.words.append(word)
+        var line = RecogniserLine()
+        (line.final, line.time) = (decoder.hypothesis, Self.seconds(sampleCount))
+        line.words = decoder.words.map { word in
+            RecogniserLine.Word(
+                word: word.word, start: word.start + offset, end: word.end + offset,
+                probability: word.probability)
         }
-    }
-
-    private static func joined(_ first: String, _ second: String) -> String {
-        if first.isEmpty { return second }
-        return second.isEmpty ? first : first + " " + second
+        return line
     }
 
     private static func seconds(_ sampleCount: Int) -> Double { Double(sampleCount) / 16_000 }

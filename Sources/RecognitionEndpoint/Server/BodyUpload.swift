@@ -4,7 +4,7 @@ internal import HummingbirdCore
 internal import NIOCore
 
 struct BodyUpload: Sendable {
-    private let queue: BodyQueue
+    private let job: RecognitionJob
     private let plan: FaultPlan
     private let limit: Int
     private let idleTimeout: Duration
@@ -13,11 +13,11 @@ struct BodyUpload: Sendable {
 
     /// A whole body is shown to `acceptsEnd`, which may say why it is not to be answered.
     init(
-        _ queue: BodyQueue, plan: FaultPlan, configuration: RecognitionEndpointConfiguration,
+        _ job: RecognitionJob, plan: FaultPlan, configuration: RecognitionEndpointConfiguration,
         on connection: Connection,
         acceptsEnd: @escaping @Sendable (BodyIdentity) -> BodyFailure?
     ) {
-        self.queue = queue
+        self.job = job
         self.plan = plan
         self.acceptsEnd = acceptsEnd
         limit = configuration.maximumBodyByteCount
@@ -31,11 +31,11 @@ struct BodyUpload: Sendable {
             do {
                 try await forward(body)
             } catch {
-                queue.fail(Task.isCancelled ? .shuttingDown : .brokenOff)
+                job.fail(Task.isCancelled ? .shuttingDown : .brokenOff)
                 throw error
             }
         } onCancel: {
-            queue.fail(.shuttingDown)
+            job.fail(.shuttingDown)
         }
     }
 
@@ -46,25 +46,25 @@ struct BodyUpload: Sendable {
             let bytes = Array(buffer.readableBytesView)
             identity.add(bytes.span)
             guard identity.byteCount <= limit else {
-                queue.fail(.tooLarge(limit: limit))
+                job.fail(.tooLarge(limit: limit))
                 continue
             }
-            await queue.append(bytes)
+            await job.body.append(bytes)
             if identity.byteCount >= plan.byteCount { try await closeIfAsked() }
         }
         // A cancelled body ends as if it were whole.
         try Task.checkCancellation()
         try await closeIfAsked()
-        if let failure = acceptsEnd(identity) { queue.fail(failure) }
-        queue.finish()
+        if let failure = acceptsEnd(identity) { job.fail(failure) }
+        job.body.finish()
     }
 
     /// Waits for the next bytes; gives the body up, but goes on waiting, when they do not come.
     @concurrent private func next(
         of iterator: inout RequestBody.AsyncIterator
     ) async throws -> ByteBuffer? {
-        let alarm = connection.schedule(in: idleTimeout) { [queue, idleTimeout] in
-            queue.fail(.stalled(idleTimeout))
+        let alarm = connection.schedule(in: idleTimeout) { [job, idleTimeout] in
+            job.fail(.stalled(idleTimeout))
         }
         defer { alarm.cancel() }
         return try await iterator.next()

@@ -3,8 +3,17 @@
 internal import HTTPTypes
 
 enum Demand: Sendable, Equatable {
+    /// What is asked of the recognition of a body.
+    struct Asked: Sendable, Equatable {
+        var mediaType: AudioMediaType
+        var format: AnswerFormat
+        var plan: FaultPlan
+        var claim: BodyClaim
+        var hints: SpeechHints
+    }
+
     case health
-    case recognition(AudioMediaType, AnswerFormat, FaultPlan, BodyClaim)
+    case recognition(Asked)
     case options
     case newUpload(UploadHead, UploadManifest, FaultPlan)
     case upload(name: String, UploadHead, FaultPlan)
@@ -42,13 +51,13 @@ enum Demand: Sendable, Equatable {
             guard head.method == .post || head.method == .put else {
                 throw Refusal(405, "use POST", fields: [.allow: "POST, PUT"])
             }
-            self = try Self.recognition(head.headerFields, configuration)
+            self = try Self.recognition(head, configuration)
         case "/v1/audio/transcriptions":
             guard head.method == .post else {
                 throw Refusal(405, "use POST", fields: [.allow: "POST"])
             }
             // Its clients want one object, whatever else they accept.
-            self = try Self.recognition(head.headerFields, configuration, lines: .object)
+            self = try Self.recognition(head, configuration, lines: .object)
         default:
             throw Refusal(404, "there is nothing here; audio goes to /recognize")
         }
@@ -79,11 +88,12 @@ enum Demand: Sendable, Equatable {
     }
 
     private static func recognition(
-        _ fields: HTTPFields, _ configuration: RecognitionEndpointConfiguration,
+        _ head: HTTPRequest, _ configuration: RecognitionEndpointConfiguration,
         lines: AnswerFormat = .lines
     ) throws(Refusal) -> Demand {
+        let fields = head.headerFields
         try checkToken(fields, configuration)
-        guard let format = AnswerFormat(accept: fields[.accept]) else {
+        guard var format = AnswerFormat(accept: fields[.accept]) else {
             throw Refusal(
                 406, "answers are application/x-ndjson, application/json or text/plain")
         }
@@ -110,12 +120,16 @@ enum Demand: Sendable, Equatable {
             throw Refusal(BodyFailure.tooLarge(limit: configuration.maximumBodyByteCount))
         }
         let (plan, claim) = (try plan(fields, configuration), try BodyClaim(fields))
+        let hints = SpeechHints(query: head.path ?? "")
+        if format == .lines { format = lines }
         guard let upload, upload.creates else {
-            return .recognition(mediaType, format == .lines ? lines : format, plan, claim)
+            return .recognition(
+                Asked(
+                    mediaType: mediaType, format: format, plan: plan, claim: claim, hints: hints))
         }
         let manifest = UploadManifest(
-            mediaType: contentType ?? "", format: format == .lines ? lines : format,
-            key: claim.key, digest: claim.digest)
+            mediaType: contentType ?? "", format: format, key: claim.key, digest: claim.digest,
+            hints: hints)
         return .newUpload(upload, manifest, plan)
     }
 

@@ -31,7 +31,7 @@ internal import LinuxPlatform
 /// HTTP" of the IETF (`Upload-Draft-Interop-Version: 8`, `Upload-Complete`), or by tus 1.0. The text
 /// is then the answer of the request that completes the upload.
 ///
-/// Recognition runs on threads named `recognise-1` and so on. For tests of clients, the endpoint
+/// Programs recognise; see `Recogniser`. Threads named `recognise-1` and so on talk to them. For tests of clients, the endpoint
 /// misbehaves on request; see `FaultPlan`.
 public final class RecognitionEndpoint: Sendable {
     private let pool: RecogniserPool
@@ -40,13 +40,13 @@ public final class RecognitionEndpoint: Sendable {
 
     /// Prepares an endpoint; nothing is loaded and nothing listens yet.
     ///
-    /// - Throws: `RecognitionEndpointError` when a file of the model cannot be read, the
-    ///   grammar is not understood, or the folder for uploads cannot be used.
+    /// - Throws: `RecognitionEndpointError` when the folder for uploads cannot be used.
     public init(_ configuration: RecognitionEndpointConfiguration) throws(RecognitionEndpointError)
     {
         let pool = RecogniserPool(
-            model: try PreparedModel(configuration.model),
-            maximumCount: max(1, configuration.maximumConcurrentRecognitions))
+            configuration.recogniser,
+            maximumCount: max(1, configuration.maximumConcurrentRecognitions),
+            maximumWaitingCount: configuration.maximumWaitingRecognitions)
         let ledger = AnswerLedger()
         let shelf = try Self.shelf(configuration, pool, ledger)
         var configuration = configuration
@@ -84,8 +84,8 @@ public final class RecognitionEndpoint: Sendable {
     /// period to finish. Can be called once.
     ///
     /// - Parameter onReady: called with the port once clients can connect.
-    /// - Throws: `RecognitionEndpointError` when the model cannot be loaded or the address not
-    ///   be listened on.
+    /// - Throws: `RecognitionEndpointError` when the recogniser cannot start, or the address not be
+    ///   listened on.
     public func run(
         onReady: @escaping @Sendable (Int) async -> Void
     ) async throws(RecognitionEndpointError) {

@@ -11,8 +11,8 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// The TCP port to listen on, or 0 to let the system choose.
     public var port = 0
 
-    /// What the recognisers know.
-    public var model: RecognitionModel
+    /// The program that recognises.
+    public var recogniser: Recogniser
 
     /// What clients must show, or nil to let every client in.
     package var bearerToken: BearerToken?
@@ -20,11 +20,19 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// With what encrypted bodies were encrypted, or nil to refuse them; a random key.
     public var bodyKey: EncryptionKey?
 
-    /// How many bodies are recognised at once; beyond it, clients are told to come back.
+    /// How many bodies are recognised at once; beyond it, they wait for their turn.
     ///
-    /// Each one costs a thread, a core during speech, and 35 MB with a grammar or
-    /// 120 MB with the language model; given back when it is over, but for one.
+    /// Each one costs a thread and a recogniser's program, which ends after a minute without work, but
+    /// for one.
     public var maximumConcurrentRecognitions = 2
+
+    /// How many bodies wait for their turn; beyond it, clients are told to come back.
+    var maximumWaitingRecognitions = 16
+
+    /// The folder for the files without a name that hold bodies until their answers are there.
+    var temporaryFolder = Self.usualTemporaryFolder
+
+    static let usualTemporaryFolder = "/var/tmp"
 
     /// The longest body that is taken, in bytes.
     public var maximumBodyByteCount = 64 << 20
@@ -72,43 +80,9 @@ public struct RecognitionEndpointConfiguration: Sendable {
     package var onRequest: (@Sendable (ServedRequest) -> Void)?
 
     /// Creates a configuration with the defaults above.
-    public init(model: RecognitionModel = .languageModel) {
-        self.model = model
+    public init(recogniser: Recogniser) {
+        self.recogniser = recogniser
     }
-}
-
-/// What a recogniser knows: sounds, words and what may follow what.
-///
-/// A grammar of a few sentences is loaded in a tenth of a second and right almost always, but it
-/// hears nothing else: other speech comes back as sentences of the grammar. The language model
-/// hears any English and gets a third of the words wrong.
-public struct RecognitionModel: Sendable, Hashable {
-    enum Search: Sendable, Hashable {
-        /// An n-gram language model: any sequence, some likelier than others.
-        case languageModel(path: String)
-        /// A grammar in JSGF (Java Speech Grammar Format 1.0): only its sentences.
-        case grammar(path: String)
-    }
-
-    var search: Search
-
-    /// The folder of the acoustic model, for 16 kHz.
-    var acousticModelFolder = Self.debianFolder + "/en-us"
-
-    /// The file with the pronunciation of every word.
-    var dictionaryPath = Self.debianFolder + "/cmudict-en-us.dict"
-
-    /// The US English language model.
-    public static let languageModel = RecognitionModel(
-        search: .languageModel(path: debianFolder + "/en-us.lm.bin"))
-
-    /// A grammar over the words of US English.
-    public static func grammar(_ path: String) -> RecognitionModel {
-        RecognitionModel(search: .grammar(path: path))
-    }
-
-    /// Where the Debian package `pocketsphinx-en-us` puts its model.
-    static let debianFolder = "/usr/share/pocketsphinx/model/en-us"
 }
 
 /// A secret that clients show in `Authorization: Bearer …` (RFC 6750).

@@ -35,26 +35,26 @@ struct RecognitionExchange: Sendable {
             try await upload(head, plan)?.create(manifest, writer)
         case .upload(let name, let head, let plan):
             try await upload(head, plan)?.answer(name, writer)
-        case .recognition(_, _, let plan, _) where plan.isAnswer:
+        case .recognition(let asked) where asked.plan.isAnswer:
             try await MisbehavingExchange(
-                request: request, plan: plan, connection: connection
+                request: request, plan: asked.plan, connection: connection
             ).answer(writer)
-        case .recognition(let mediaType, let format, let plan, let claim):
+        case .recognition(let asked):
             let job: RecognitionJob
             do {
-                job = try RecognitionJob(mediaType, key: configuration.bodyKey)
+                job = try await RecognitionJob.make(asked.mediaType, asked.hints, configuration)
             } catch {
-                return try await refuse(Refusal(500, "too many files are open"), writer)
+                return try await refuse(
+                    Refusal(503, BodyFile.reason(error), fields: [.retryAfter: "60"]), writer)
             }
-            guard let key = claim.key else {
-                return try await answerRecognition(job, format, plan, claim, nil, .zero, writer)
+            guard let key = asked.claim.key else {
+                return try await answerRecognition(job, asked, nil, writer)
             }
-            switch ledger.admit(key, giveUp: { job.body.fail(.superseded) }) {
-            case .known: try await answerAgain(key, format, claim, writer)
-            case .new(let ticket, let takesPlace):
+            switch ledger.admit(key, giveUp: { job.fail(.superseded) }) {
+            case .known: try await answerAgain(key, asked, writer)
+            case .new(let ticket):
                 defer { ledger.abandon(ticket) }
-                try await answerRecognition(
-                    job, format, plan, claim, ticket, takesPlace ? Self.patience : .zero, writer)
+                try await answerRecognition(job, asked, ticket, writer)
             }
         }
     }
@@ -86,24 +86,21 @@ struct RecognitionExchange: Sendable {
     // MARK: - Recognition
 
     @concurrent private func answerRecognition(
-        _ job: RecognitionJob, _ format: AnswerFormat, _ plan: FaultPlan, _ claim: BodyClaim,
-        _ ticket: AnswerLedger.Ticket?, _ patience: Duration, _ writer: consuming ResponseWriter
+        _ job: RecognitionJob, _ asked: Demand.Asked, _ ticket: AnswerLedger.Ticket?,
+        _ writer: consuming ResponseWriter
     ) async throws {
-        do {
-            try await begin(job, waitingUpTo: patience)
-        } catch {
-            return try await refuse(error, writer)
-        }
+        shelf?.makeRoom()
+        guard pool.submit(job) else { return try await refuse(.busy, writer) }
         try await writer.inviteBody(of: request)
         let upload = BodyUpload(
-            job.body, plan: plan, configuration: configuration, on: connection
+            job, plan: asked.plan, configuration: configuration, on: connection
         ) { [ledger] body in
-            guard body.agrees(with: claim.digest) else { return .digestMismatch }
+            guard body.agrees(with: asked.claim.digest) else { return .digestMismatch }
             guard let ticket else { return nil }
             return ledger.complete(ticket, body) ? nil : .superseded
         }
         async let uploaded: Void = upload.take(request.body)
-        var answer = StreamedAnswer(writer, format: format)
+        var answer = StreamedAnswer(writer, format: asked.format)
         while true {
             let event = await job.events.next()
             if case .final(let recognition) = event {
@@ -117,7 +114,7 @@ struct RecognitionExchange: Sendable {
                 continue
             case .partial(let partial):
                 try await answer.write(partial)
-            case .final(let recognition) where plan.truncatesAnswer:
+            case .final(let recognition) where asked.plan.truncatesAnswer:
                 try await answer.breakOff(recognition)
                 throw Connection.End()
             case .final(let recognition):
@@ -138,30 +135,11 @@ struct RecognitionExchange: Sendable {
         }
     }
 
-    /// How long a request that was given up, or an upload that broke off, may take to free its
-    /// recogniser.
-    private static let patience = Duration.seconds(10)
-
-    @concurrent private func begin(
-        _ job: RecognitionJob, waitingUpTo patience: Duration
-    ) async throws(Refusal) {
-        let isBegun: Bool
-        do {
-            let isFreed = shelf?.makeRoom() ?? false
-            isBegun = try await pool.begin(
-                job, waitingUpTo: isFreed ? Self.patience : patience)
-        } catch {
-            throw Refusal(500, error.description)
-        }
-        guard isBegun else { throw .busy }
-    }
-
     // MARK: - The same recording again
 
     /// Takes the body in, and answers with what the same one has been answered with before.
     @concurrent private func answerAgain(
-        _ key: String, _ format: AnswerFormat, _ claim: BodyClaim,
-        _ writer: consuming ResponseWriter
+        _ key: String, _ asked: Demand.Asked, _ writer: consuming ResponseWriter
     ) async throws {
         try await writer.inviteBody(of: request)
         var body = BodyIdentity()
@@ -174,14 +152,15 @@ struct RecognitionExchange: Sendable {
         }
         // A cancelled body ends as if it were whole.
         try Task.checkCancellation()
-        guard body.agrees(with: claim.digest) else {
+        guard body.agrees(with: asked.claim.digest) else {
             return try await writer.refuse(Refusal(.digestMismatch), closes: false)
         }
         switch await ledger.verdict(key, body) {
         case .replay(let recognition):
             connection.noteHeard(recognition.duration)
             var answer = StreamedAnswer(
-                writer, format: format, fields: HTTPFields(named: [("Idempotent-Replayed", "true")])
+                writer, format: asked.format,
+                fields: HTTPFields(named: [("Idempotent-Replayed", "true")])
             )
             try await answer.finish(recognition)
         case .conflict: try await writer.refuse(.otherBody, closes: false)

@@ -28,7 +28,7 @@ struct Refusal: Error, Sendable, Equatable {
         fields: [.retryAfter: "1"])
 
     static let busy = Refusal(
-        503, "as many recognitions are running as this endpoint is allowed",
+        503, "as many recordings wait as this endpoint is allowed",
         fields: [.retryAfter: "1"])
 }
 
@@ -46,8 +46,9 @@ enum BodyFailure: Error, Sendable, Equatable {
     case digestMismatch
     /// The endpoint is shutting down and the time for running recognitions is over.
     case shuttingDown
-    case recogniserFailed
-    /// No recogniser has become free in time.
+    /// Two programs have failed at it, or one that works has refused it.
+    case recogniserFailed(reason: String)
+    /// More recordings wait for a recogniser than are allowed.
     case noRecogniser
     /// Another recording has the key of this one.
     case otherRecording
@@ -85,7 +86,7 @@ enum BodyFailure: Error, Sendable, Equatable {
         case .superseded: "another request with the same key took its place"
         case .digestMismatch: "the body is not the one that its Content-Digest names"
         case .shuttingDown: "the endpoint is shutting down"
-        case .recogniserFailed: "the recogniser failed"
+        case .recogniserFailed(let reason): "the recogniser failed: \(reason)"
         case .noRecogniser: Refusal.busy.message
         case .otherRecording: "another recording has been answered under this Idempotency-Key"
         case .expired: "the upload has expired"

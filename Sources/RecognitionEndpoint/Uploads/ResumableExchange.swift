@@ -29,7 +29,7 @@ struct ResumableExchange: Sendable {
         guard let holder = await upload.hold(connection) else {
             return try await refuse(.noUpload, writer)
         }
-        defer { upload.release(patience: configuration.uploadPatience) }
+        defer { upload.release(patience: shelf.patience) }
         if head.version != nil {
             var fields = fields(upload, offset: nil)
             fields[.location] = UploadHead.root + upload.name
@@ -70,7 +70,7 @@ struct ResumableExchange: Sendable {
             let isThere = shelf.find(name) != nil
             return try await refuse(isThere ? Refusal(.superseded) : .noUpload, writer)
         }
-        defer { upload.release(patience: configuration.uploadPatience) }
+        defer { upload.release(patience: shelf.patience) }
         if request.method == .delete {
             await shelf.remove(upload)
             return try await writer.writeResponse(HTTPResponse(status: .noContent))

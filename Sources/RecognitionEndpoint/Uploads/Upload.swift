@@ -10,6 +10,7 @@ struct UploadManifest: Codable, Sendable, Equatable {
     var format: AnswerFormat
     /// The `Idempotency-Key` and the `Content-Digest` of the request that created the upload.
     var key, digest: String?
+    var hints: SpeechHints?
     /// The client's address, which bounds are counted for.
     var peer = ""
     /// The number of bytes of the whole; nil until a request says so.
@@ -229,7 +230,7 @@ final class Upload: Sendable {
                     return Array(bytes.prefix(got))
                 })
         } catch {
-            return .failed(.recogniserFailed)
+            return .failed(.recogniserFailed(reason: "the upload cannot be read"))
         }
     }
 

@@ -9,9 +9,6 @@ struct UploadFeed: Sendable {
     let pool: RecogniserPool
     let ledger: AnswerLedger
 
-    /// How long a recogniser is waited for.
-    private static let patience = Duration.seconds(10)
-
     @concurrent func run() async {
         var ending: RecognitionEvents.Event
         repeat {
@@ -25,15 +22,13 @@ struct UploadFeed: Sendable {
     @concurrent private func recognise() async -> RecognitionEvents.Event {
         let job: RecognitionJob
         do {
-            job = try RecognitionJob(
-                try AudioMediaType(parsing: upload.manifest.mediaType), key: shelf.bodyKey)
-            _ = shelf.makeRoom()
-            guard try await pool.begin(job, waitingUpTo: Self.patience) else {
-                return .failed(.noRecogniser)
-            }
+            job = try await shelf.makeJob(
+                try AudioMediaType(parsing: upload.manifest.mediaType), upload.manifest.hints)
         } catch {
-            return .failed(.recogniserFailed)
+            return .failed(.recogniserFailed(reason: BodyFile.reason(error)))
         }
+        shelf.makeRoom()
+        guard pool.submit(job) else { return .failed(.noRecogniser) }
         async let ticket = fill(job)
         while true {
             let event = await job.events.next()
@@ -41,7 +36,7 @@ struct UploadFeed: Sendable {
                 upload.tell(partial)
                 continue
             }
-            upload.stopFeed(.recogniserFailed)
+            upload.stopFeed(.superseded)
             let ticket = await ticket
             if case .final(let recognition) = event {
                 // Before it is sent: a client that does not get it asks again.
@@ -65,12 +60,12 @@ struct UploadFeed: Sendable {
                 body.add(bytes.span)
                 await job.body.append(bytes)
             case .failed(let failure):
-                job.body.fail(failure)
+                job.fail(failure)
                 return nil
             case .end:
                 defer { job.body.finish() }
                 guard body.agrees(with: upload.manifest.digest) else {
-                    job.body.fail(.digestMismatch)
+                    job.fail(.digestMismatch)
                     return nil
                 }
                 return await claim(body, for: job)
@@ -83,12 +78,12 @@ struct UploadFeed: Sendable {
         _ body: BodyIdentity, for job: RecognitionJob
     ) async -> AnswerLedger.Ticket? {
         guard let key = upload.manifest.key else { return nil }
-        switch ledger.admit(key, giveUp: { job.body.fail(.superseded) }) {
-        case .new(let ticket, _):
+        switch ledger.admit(key, giveUp: { job.fail(.superseded) }) {
+        case .new(let ticket):
             return ledger.complete(ticket, body) ? ticket : nil
         case .known:
             // The same recording gets the same text each time.
-            if await ledger.verdict(key, body) == .conflict { job.body.fail(.otherRecording) }
+            if await ledger.verdict(key, body) == .conflict { job.fail(.otherRecording) }
             return nil
         }
     }

@@ -32,7 +32,6 @@ final class UploadShelf: Sendable {
 
     private let folder: Folder
     private let configuration: RecognitionEndpointConfiguration
-    var bodyKey: EncryptionKey? { configuration.bodyKey }
     private let pool: RecogniserPool
     private let ledger: AnswerLedger
     private let state = Mutex(State())
@@ -154,12 +153,17 @@ final class UploadShelf: Sendable {
 
     /// Takes its recogniser from an upload that has broken off, if there is no other; that upload is
     /// recognised from its first byte when it goes on.
-    ///
-    /// - Returns: whether a recogniser is about to be free.
-    func makeRoom() -> Bool {
-        guard pool.isFull else { return false }
+    func makeRoom() {
+        guard pool.isFull else { return }
         let uploads = state.withLock { Array($0.uploads.values) }
-        return uploads.contains { $0.stopFeed(.brokenOff, onlyIdle: true) }
+        _ = uploads.contains { $0.stopFeed(.brokenOff, onlyIdle: true) }
+    }
+
+    /// How long a recogniser waits for an upload that breaks off now: not while others need it.
+    var patience: Duration { pool.isCrowded ? .zero : configuration.uploadPatience }
+
+    func makeJob(_ type: AudioMediaType, _ hints: SpeechHints?) async throws -> RecognitionJob {
+        try await RecognitionJob.make(type, hints ?? SpeechHints(), configuration)
     }
 
     /// Notes that all bytes are here, durably.

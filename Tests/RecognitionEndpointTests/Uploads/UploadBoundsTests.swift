@@ -190,7 +190,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
     @Test func aFolderThatCannotBeMadeIsSaid() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write([], to: "file")
-        var configuration = RecognitionEndpointConfiguration(model: .grammar(Samples.grammar))
+        var configuration = RecognitionEndpointConfiguration(recogniser: TestEndpoint.recogniser())
         configuration.uploadFolder = path
         #expect {
             try RecognitionEndpoint(configuration)

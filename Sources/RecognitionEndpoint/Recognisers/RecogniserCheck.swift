@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import LinuxPlatform
+
+/// Tries whether a program does what docs/recogniser.md asks of a recogniser.
+package struct RecogniserCheck {
+    /// One thing that was tried.
+    package struct Finding: Sendable, Equatable {
+        package let name: String
+        /// What the program did.
+        package let detail: String
+        package let isGood: Bool
+    }
+
+    private let program: RecogniserProgram
+    private let wakeup: Wakeup
+    private let samples: [Int16]
+
+    /// Tries one thing after the other until one goes wrong; blocks, on one thread.
+    ///
+    /// - Parameters:
+    ///   - recogniser: the program.
+    ///   - recording: the path of a WAV file with speech.
+    ///   - tell: gets what was found.
+    /// - Returns: whether all is as it has to be.
+    package static func run(
+        _ recogniser: Recogniser, on recording: String, tell: (Finding) -> Void
+    ) -> Bool {
+        do {
+            let recording = try readFile(recording, limit: 16 << 20)
+            var decoder = try BodyDecoder(.file(.wav))
+            var samples: [Int16] = []
+            try decoder.decode(recording.span, into: &samples)
+            try decoder.finish(into: &samples)
+            let check = RecogniserCheck(
+                program: try RecogniserProgram(recogniser), wakeup: try Wakeup(), samples: samples)
+            return check.run(tell)
+        } catch {
+            let reason = (error as? RecogniserFault)?.reason ?? "\(error)"
+            tell(Finding(name: "the program starts", detail: reason, isGood: false))
+            return false
+        }
+    }
+
+    private func run(_ tell: (Finding) -> Void) -> Bool {
+        let odd = [1, 2, 3, 160, 7, 4_001, 333, 12_007]
+        let steps: [(String, () throws(RecogniserFault) -> String)] = [
+            ("it says that it is ready", start),
+            (
+                "it hears a recording in pieces of odd sizes",
+                { () throws(RecogniserFault) in
+                    try hear(samples[...], odd)
+                }
+            ),
+            ("it hears an empty recording", { () throws(RecogniserFault) in try hear([], odd) }),
+            ("it gives up a recording in the middle", giveUp),
+            (
+                "it hears another recording after that",
+                { () throws(RecogniserFault) in
+                    try hear(samples[...], [1_600])
+                }
+            ),
+            ("it ends with its input", end),
+        ]
+        for (name, step) in steps {
+            do throws(RecogniserFault) {
+                tell(Finding(name: name, detail: try step(), isGood: true))
+            } catch {
+                tell(Finding(name: name, detail: error.reason, isGood: false))
+                return false
+            }
+        }
+        return true
+    }
+
+    private func start() throws(RecogniserFault) -> String {
+        _ = try program.waitUntilReady(isNew: true, wokenBy: wakeup) { true }
+        let languages = program.ready.languages?.joined(separator: ", ")
+        let name = program.ready.name.map { RecogniserProgram.excerpt($0) } ?? "without a name"
+        return name + (languages.map { ": " + RecogniserProgram.excerpt($0) } ?? "")
+    }
+
+    private func hear(
+        _ samples: ArraySlice<Int16>, _ sizes: [Int]
+    ) throws(RecogniserFault) -> String {
+        let duration = Double(samples.count) / 16_000
+        var (rest, text, lastStart) = (samples, "", 0.0)
+        var deadline: ContinuousClock.Instant?
+        var number = 0
+        program.begin(SpeechHints(language: "en", prompt: "Hello.", words: ["utter"]))
+        while true {
+            while deadline == nil, !program.isBehind {
+                let piece = rest.prefix(sizes[number % sizes.count])
+                program.send(Array(piece))
+                (rest, number) = (rest.dropFirst(piece.count), number + 1)
+                guard rest.isEmpty else { continue }
+                program.finish()
+                deadline = program.answerTime(.seconds(duration))
+            }
+            guard let line = try program.next(wokenBy: wakeup, by: deadline) else { continue }
+            if let error = line.error {
+                throw RecogniserFault(
+                    reason: "it says an error: \(RecogniserProgram.excerpt(error))")
+            }
+            guard line.ready == nil else {
+                throw RecogniserFault(reason: "it says that it is ready before its last final text")
+            }
+            for word in line.words ?? [] {
+                guard lastStart <= word.start, word.start <= word.end, word.end <= duration + 0.1
+                else {
+                    throw RecogniserFault(
+                        reason:
+                            "the word '\(RecogniserProgram.excerpt(word.word))' has an impossible "
+                            + "time: \(word.start) to \(word.end) of \(duration) s")
+                }
+                lastStart = word.start
+            }
+            text += line.final.map { " " + $0 } ?? ""
+            guard line.end == true else { continue }
+            guard deadline != nil else {
+                throw RecogniserFault(reason: "it says its last final text before the end")
+            }
+            _ = try program.waitUntilReady(wokenBy: wakeup) { true }
+            let words = text.split(separator: " ").joined(separator: " ")
+            return words.isEmpty ? "no words" : RecogniserProgram.excerpt(words)
+        }
+    }
+
+    private func giveUp() throws(RecogniserFault) -> String {
+        program.begin(SpeechHints())
+        program.send(Array(samples.prefix(samples.count / 2)))
+        program.cancel()
+        _ = try program.waitUntilReady(wokenBy: wakeup) { true }
+        return "and is ready again"
+    }
+
+    private func end() throws(RecogniserFault) -> String {
+        guard program.close(within: .seconds(10)) else {
+            throw RecogniserFault(reason: "it runs on")
+        }
+        return "by itself"
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCore
+internal import Cryptography
+internal import LinuxPlatform
+internal import Synchronization
+
+/// One recording that is to be recognised; used by its request and by a recogniser's thread.
+final class RecognitionJob: Sendable {
+    enum Failure: Error {
+        case job(BodyFailure)
+        case program(RecogniserFault)
+    }
+
+    private enum Phase {
+        case waiting, running, over
+    }
+
+    /// More than anybody says in a body; a program that says more is broken.
+    private static let longestText = 16 << 20
+
+    let body: BodyFile
+
+    let events = RecognitionEvents()
+
+    private let mediaType: AudioMediaType
+    private let key: EncryptionKey?
+    private let hints: SpeechHints
+    private let phase = Mutex(Phase.waiting)
+
+    /// The key is that of encrypted bodies; the folder has the recording until the answer is there.
+    init(
+        _ mediaType: AudioMediaType, key: EncryptionKey? = nil, hints: SpeechHints = SpeechHints(),
+        folder: String = RecognitionEndpointConfiguration.usualTemporaryFolder
+    ) throws(SystemError) {
+        (self.mediaType, self.key, self.hints) = (mediaType, key, hints)
+        body = try BodyFile(in: folder)
+    }
+
+    static func make(
+        _ mediaType: AudioMediaType, _ hints: SpeechHints,
+        _ configuration: RecognitionEndpointConfiguration
+    ) async throws -> RecognitionJob {
+        try await onDisk {
+            try RecognitionJob(
+                mediaType, key: configuration.bodyKey, hints: hints,
+                folder: configuration.temporaryFolder)
+        }
+    }
+
+    /// Gives the job up, from any thread; one that waits for a recogniser waits no longer.
+    func fail(_ failure: BodyFailure) {
+        let hasWaited = phase.withLock { phase in
+            defer { if phase == .waiting { phase = .over } }
+            return phase == .waiting
+        }
+        body.fail(failure)
+        if hasWaited { end(.failed(failure)) }
+    }
+
+    /// Whether it waits for no recogniser any more.
+    var isOver: Bool { phase.withLock { $0 != .waiting } }
+
+    /// False when the job has been given up.
+    func begin() -> Bool {
+        phase.withLock { phase in
+            defer { if phase == .waiting { phase = .running } }
+            return phase == .waiting
+        }
+    }
+
+    /// Posts the last event; called on the thread that has the job.
+    func end(_ event: RecognitionEvents.Event) {
+        body.close()
+        events.post(event)
+    }
+
+    // MARK: - The recogniser's thread
+
+    /// Does the work from the body's first byte to its end; blocks.
+    func run(_ program: RecogniserProgram) throws(Failure) -> Recognition {
+        var known = hints
+        while true {
+            let (recognition, found) = try recognise(by: program, known)
+            if let recognition { return recognition }
+            // A form has said more behind its file: the text is to be made with it.
+            known = found
+            program.cancel()
+            do throws(RecogniserFault) {
+                _ = try program.waitUntilReady(wokenBy: body.wakeup) { body.failure == nil }
+            } catch {
+                throw .program(error)
+            }
+        }
+    }
+
+    /// - Returns: no recognition when the body turns out to have other hints.
+    private func recognise(
+        by program: RecogniserProgram, _ hints: SpeechHints
+    ) throws(Failure) -> (Recognition?, SpeechHints) {
+        var hearing = Hearing(events)
+        var decoder = try job { () throws(BodyFailure) in
+            try BodyDecoder(mediaType, key: key)
+        }
+        var known = hints
+        var (offset, sampleCount) = (0, 0)
+        var hasBegun = false
+        var deadline: ContinuousClock.Instant?
+        while true {
+            while deadline == nil, !program.isBehind, let taken = body.take(at: offset) {
+                var samples: [Int16] = []
+                try job { () throws(BodyFailure) in
+                    switch taken {
+                    case .bytes(let bytes):
+                        offset += bytes.count
+                        try decoder.decode(bytes.span, into: &samples)
+                    case .end: try decoder.finish(into: &samples)
+                    case .failed(let failure): throw failure
+                    }
+                }
+                let found = decoder.hints.over(hints)
+                var isEnd = false
+                if case .end = taken { isEnd = true }
+                if !hasBegun, !samples.isEmpty || isEnd {
+                    (hasBegun, known) = (true, found)
+                    program.begin(known)
+                }
+                program.send(samples)
+                sampleCount += samples.count
+                guard isEnd else { continue }
+                guard found == known else { return (nil, found) }
+                program.finish()
+                deadline = program.answerTime(.seconds(sampleCount / 16_000))
+            }
+            if let failure = body.failure { throw .job(failure) }
+            let line: RecogniserLine?
+            do throws(RecogniserFault) {
+                line = try program.next(wokenBy: body.wakeup, by: deadline)
+            } catch {
+                throw .program(error)
+            }
+            guard let line else { continue }
+            if let reason = line.error {
+                throw .job(.recogniserFailed(reason: RecogniserProgram.excerpt(reason)))
+            }
+            hearing.take(line, duration: Double(sampleCount) / 16_000)
+            guard hearing.recognition.text.utf8.count <= Self.longestText else {
+                throw .program(RecogniserFault(reason: "it says more than anybody can"))
+            }
+            if line.end == true, line.final != nil, deadline != nil {
+                hearing.recognition.wantedFormat = decoder.wantedFormat
+                return (hearing.recognition, known)
+            }
+        }
+    }
+
+    private func job<Value>(
+        _ body: () throws(BodyFailure) -> Value
+    ) throws(Failure) -> Value {
+        do throws(BodyFailure) { return try body() } catch { throw .job(error) }
+    }
+}
+
+/// What a recogniser's lines make up: the final texts in order, and the partial one behind them.
+private struct Hearing {
+    var recognition = Recognition()
+    private let events: RecognitionEvents
+    private var lastText = ""
+
+    init(_ events: RecognitionEvents) { self.events = events }
+
+    /// Takes a line about a recording of which so many seconds were sent.
+    mutating func take(_ line: RecogniserLine, duration: Double) {
+        if let final = line.final {
+            recognition.text = joined(final)
+            recognition.words += (line.words ?? []).map { word in
+                let start = min(max(0, word.start), duration)
+                return RecognisedWord(
+                    text: word.word, start: start, end: min(max(start, word.end), duration),
+                    probability: word.probability.map { min(1, max(0, $0)) })
+            }
+        }
+        recognition.duration = duration
+        guard line.final != nil || line.partial != nil else { return }
+        let text = joined(line.partial ?? "")
+        guard text != lastText, !text.isEmpty else { return }
+        lastText = text
+        let time = line.time.map { min(max(0, $0), duration) } ?? duration
+        events.post(.partial(PartialRecognition(text: text, time: time)))
+    }
+
+    /// With single spaces between words.
+    private func joined(_ text: String) -> String {
+        let words = text.split { $0.isWhitespace }
+        return ((recognition.text.isEmpty ? [] : [recognition.text[...]]) + words)
+            .joined(separator: " ")
+    }
+}

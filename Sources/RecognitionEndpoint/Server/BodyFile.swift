@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+internal import Synchronization
+
+/// The bytes of one body as they came, from the connection's task to the recogniser's thread.
+///
+/// They lie in a file without a name until the answer is there: a body may have to wait for a
+/// recogniser, and is read once more from its first byte when a recogniser breaks down. While it is
+/// being read, a body that is too far ahead suspends the task, so that TCP's window closes and the
+/// client waits. One task appends, one thread reads.
+final class BodyFile: Sendable {
+    enum Taken: Sendable {
+        case bytes([UInt8])
+        case end
+        /// There will be no more, and the recognition is to be given up.
+        case failed(BodyFailure)
+    }
+
+    private struct State {
+        var byteCount = 0
+        /// Where the thread reads; nil while no thread does.
+        var offset: Int?
+        var ending: Taken?
+        var isClosed = false
+        var waiter: CheckedContinuation<Void, Never>?
+
+        var isOver: Bool { isClosed || ending != nil }
+
+        /// The task, if there is a reason for it to go on.
+        mutating func freedWaiter(_ capacity: Int) -> CheckedContinuation<Void, Never>? {
+            isOver || byteCount - (offset ?? byteCount) < capacity ? waiter.take() : nil
+        }
+    }
+
+    private static let pieceSize = 65_536
+
+    /// Signalled when there are bytes to read, or an end.
+    let wakeup: Wakeup
+    private let capacity: Int
+    private let file: any JournalFile
+    private let state = Mutex(State())
+
+    init(in folder: String, capacity: Int = 262_144) throws(SystemError) {
+        self.capacity = capacity
+        wakeup = try Wakeup()
+        file = makePlainFile(try makeTemporaryFile(in: folder))
+    }
+
+    // MARK: - The connection's task
+
+    /// Appends bytes, and waits until there is space for more.
+    func append(_ bytes: [UInt8]) async {
+        guard let offset = state.withLock({ $0.isOver ? nil : $0.byteCount }) else { return }
+        do {
+            try await onDisk { [file] in try file.write(bytes.span, at: offset) }
+        } catch {
+            return fail(.recogniserFailed(reason: Self.reason(error)))
+        }
+        state.withLock { $0.byteCount += bytes.count }
+        wakeup.signal()
+        await withCheckedContinuation { continuation in
+            let waiter = state.withLock { state in
+                state.waiter = continuation
+                return state.freedWaiter(capacity)
+            }
+            waiter?.resume()
+        }
+    }
+
+    static func reason(_ error: any Error) -> String {
+        "the recording cannot be kept: \((error as? SystemError)?.reason ?? "\(error)")"
+    }
+
+    /// Says that the body is whole; called from any thread.
+    func finish() {
+        end(.end)
+    }
+
+    /// Gives the recognition up; what has not been read is dropped.
+    ///
+    /// From any thread.
+    func fail(_ failure: BodyFailure) {
+        end(.failed(failure))
+    }
+
+    private func end(_ ending: Taken) {
+        let waiter = state.withLock { state in
+            // An endpoint that ends waits for nothing.
+            if case .failed(.shuttingDown) = ending { state.ending = ending }
+            if state.ending == nil { state.ending = ending }
+            return state.waiter.take()
+        }
+        waiter?.resume()
+        wakeup.signal()
+    }
+
+    // MARK: - The recogniser's thread
+
+    /// Takes what there is from `offset` on.
+    ///
+    /// - Returns: nil when nothing has come, and more may come.
+    func take(at offset: Int) -> Taken? {
+        let (count, ending, waiter) = state.withLock { state in
+            state.offset = offset
+            let count = min(state.byteCount - offset, Self.pieceSize)
+            return (count, state.ending, state.freedWaiter(capacity))
+        }
+        waiter?.resume()
+        if case .failed = ending { return ending }
+        guard count > 0 else { return ending }
+        var bytes = [UInt8](repeating: 0, count: count)
+        do throws(SystemError) {
+            let got = try unsafe bytes.withUnsafeMutableBytes { buffer in
+                Result { () throws(SystemError) in
+                    try unsafe file.read(at: offset, into: buffer)
+                }
+            }.get()
+            guard got > 0 else { throw SystemError(call: "read", code: 5) }
+            return .bytes(Array(bytes.prefix(got)))
+        } catch {
+            return .failed(.recogniserFailed(reason: Self.reason(error)))
+        }
+    }
+
+    /// Why the recognition is given up, if it is.
+    var failure: BodyFailure? {
+        if case .failed(let failure) = state.withLock(\.ending) { failure } else { nil }
+    }
+
+    /// Says that nothing more will be read: bytes that still come are dropped.
+    func close() {
+        let waiter = state.withLock { state in
+            state.isClosed = true
+            return state.waiter.take()
+        }
+        waiter?.resume()
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import AudioCore
+@testable import RecognitionEndpoint
+
+/// Waiting for a recogniser that works at another job.
+@Suite struct RecogniserPoolTests {
+    private func job() throws -> RecognitionJob {
+        try RecognitionJob(.pcm(.speech, isBigEndian: false))
+    }
+
+    /// A pool whose only recogniser works at a job.
+    private func withBusyPool(
+        waiting: Int = 16, _ body: (RecogniserPool, RecognitionJob) async throws -> Void
+    ) async throws {
+        let pool = RecogniserPool(
+            TestEndpoint.recogniser(), maximumCount: 1, maximumWaitingCount: waiting)
+        try await pool.warmUp()
+        let job = try job()
+        #expect(pool.submit(job))
+        try await body(pool, job)
+        job.fail(.brokenOff)
+        await pool.stop()
+        #expect(pool.threadCount == 0)
+    }
+
+    @Test func whoWaitsGetsTheRecogniserThatBecomesFree() async throws {
+        try await withBusyPool { pool, job async throws in
+            let next = try self.job()
+            #expect(pool.submit(next))
+            #expect(pool.isCrowded)
+            next.body.finish()
+            job.fail(.superseded)
+            #expect(await next.events.next() == .final(Recognition()))
+        }
+    }
+
+    @Test func thoseWhoWaitGetItInTheOrderInWhichTheyCame() async throws {
+        var seen: [Int] = []
+        try await withBusyPool { pool, job async throws in
+            try await withThrowingTaskGroup(of: Int.self) { tasks in
+                for number in 0..<10 {
+                    let next = try self.job()
+                    #expect(pool.submit(next))
+                    next.body.finish()
+                    tasks.addTask {
+                        #expect(await next.events.next() == .final(Recognition()))
+                        return number
+                    }
+                }
+                job.fail(.superseded)
+                for try await number in tasks { seen.append(number) }
+            }
+        }
+        // Each is ended before the next one begins; two ends that follow each other at once may be
+        // seen by their tasks the other way round.
+        for (place, number) in seen.enumerated() { #expect(abs(place - number) <= 1, "\(seen)") }
+    }
+
+    @Test func afterABurstOneRecogniserIsKept() async throws {
+        let pool = RecogniserPool(TestEndpoint.recogniser(), maximumCount: 3, idleTime: .zero)
+        try await pool.warmUp()
+        let jobs = try (0..<3).map { _ in try job() }
+        for job in jobs { #expect(pool.submit(job)) }
+        #expect(pool.threadCount == 3)
+        for job in jobs {
+            job.body.finish()
+            #expect(await job.events.next() == .final(Recognition()))
+        }
+        let deadline = ContinuousClock.now + .patience
+        while pool.threadCount > 1, deadline > .now { await Task.yield() }
+        #expect(pool.threadCount == 1)
+        #expect(pool.busyCount == 0)
+        await pool.stop()
+    }
+
+    @Test func theNextJobWaitsForTheNextDecoder() async throws {
+        let pool = RecogniserPool(TestEndpoint.recogniser(), maximumCount: 1)
+        for _ in 0..<5 {
+            let job = try job()
+            #expect(pool.submit(job))
+            job.body.finish()
+            #expect(await job.events.next() == .final(Recognition()))
+        }
+        await pool.stop()
+    }
+
+    @Test func aModelThatIsGoneFailsTheJobsUntilItIsBack() async throws {
+        let folder = try TemporaryFolder()
+        let words = Array("go G OW\nforward F AO R W ER D\n".utf8)
+        let grammar = Array("#JSGF V1.0; grammar g; public <a> = go forward;".utf8)
+        var model = RecognitionModel.grammar(try folder.write(grammar, to: "test.gram"))
+        model.dictionaryPath = try folder.write(words, to: "words.dict")
+        let pool = RecogniserPool(TestEndpoint.recogniser(model), maximumCount: 1)
+        /// Whether an empty body gets its empty text.
+        func works() async throws -> Bool {
+            let job = try job()
+            #expect(pool.submit(job))
+            job.body.finish()
+            return await job.events.next() == .final(Recognition())
+        }
+        #expect(try await works())
+        // The decoder for the next job may be loaded already, but not the one after it.
+        try folder.write([], to: "words.dict")
+        _ = try await works()
+        #expect(try await !works())
+        #expect(try await !works())
+        try folder.write(words, to: "words.dict")
+        _ = try await works()
+        #expect(try await works())
+        await pool.stop()
+        #expect(pool.threadCount == 0)
+    }
+
+    @Test func onlySoManyWait() async throws {
+        try await withBusyPool(waiting: 1) { pool, _ async throws in
+            let next = try self.job()
+            #expect(pool.submit(next))
+            #expect(try !pool.submit(self.job()))
+            // One that has been given up waits no longer.
+            next.fail(.brokenOff)
+            #expect(await next.events.next() == .failed(.brokenOff))
+            #expect(try pool.submit(self.job()))
+        }
+    }
+
+    @Test func nobodyWaitsForAPoolThatIsStopped() async throws {
+        try await withBusyPool { pool, job async throws in
+            let next = try self.job()
+            #expect(pool.submit(next))
+            async let stopped: Void = pool.stop()
+            #expect(await next.events.next() == .failed(.shuttingDown))
+            #expect(try !pool.submit(self.job()))
+            job.fail(.brokenOff)
+            await stopped
+        }
+    }
+}
