@@ -169,7 +169,7 @@ let package = Package(
             name: "UtterEndpointCLI",
             dependencies: [
                 "Utter", "UtterCommands", "Cassettes", "Cryptography", "LinuxPlatform",
-                "RecognitionEndpoint", "UtterTerminal",
+                "RecognitionEndpoint", "UtterControl", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/utter-endpoint", swiftSettings: shipped),

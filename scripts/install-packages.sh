@@ -60,12 +60,12 @@ socat                        TLS in front of a service, which counts the handsha
 brotli                       compresses answers
 curl                         a second client to compare with
 openssl                      a second opinion on digests
-python3                      reads our forms
+python3                      reads our forms, and is a recogniser
+python3-venv                 installs one
 python3-jsonschema           judges what programs read
 man-db                       judges our manual"
 
-peers_packages="$test_packages
-python3-venv                 installs servers of other hands"
+peers_packages="$test_packages"
 
 deb_packages="$build_packages
 dpkg-dev                     finds the libraries that the programs need

@@ -86,6 +86,9 @@ put_all() {
     for sample in go-forward.wav jfk.wav grammar/demo.gram; do
         put 644 "samples/$sample" "$root/share/utter/$sample"
     done
+    for recipe in samples/recognisers/*.{py,toml,txt}; do
+        put 644 "$recipe" "$root/share/utter/recognisers/${recipe##*/}"
+    done
     for schema in docs/*.schema.json; do put 644 "$schema" "$root/share/utter/${schema##*/}"; done
     # By its name a desktop knows who asks for a key.
     put 644 <(sed "s|@PREFIX@|$prefix|" packaging/org.utter.Utter.desktop) \

@@ -89,20 +89,12 @@ struct DemoCommand: AsyncParsableCommand {
     /// The sample that comes with the package: installed, or in the source tree.
     static func sample() throws -> String {
         let name = "go-forward.wav"
-        let folders = [
-            "\(above(2))/share/utter", "\(above(1))/share/utter", "samples",
-            "\(above(3))/samples",
-        ]
-        for folder in folders where unsafe access("\(folder)/\(name)", R_OK) == 0 {
+        for folder in ["samples"] + Launch.sharedFolders
+        where unsafe access("\(folder)/\(name)", R_OK) == 0 {
             return "\(folder)/\(name)"
         }
         throw CommandFailure(
             "the sample \(name) is not installed",
             hint: "name a WAV or Ogg Opus file: utter demo FILE", status: .noInput)
-    }
-
-    /// The folder this many levels above the program's, without "..", since its name is shown.
-    private static func above(_ levels: Int) -> String {
-        "/" + Launch.programFolder.split(separator: "/").dropLast(levels).joined(separator: "/")
     }
 }

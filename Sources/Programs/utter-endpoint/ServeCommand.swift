@@ -5,6 +5,7 @@ import Cryptography
 import LinuxPlatform
 import RecognitionEndpoint
 import UtterCommands
+import UtterControl
 internal import UtterTerminal
 
 /// `utter serve`: runs the recognition endpoint until a signal.
@@ -179,7 +180,10 @@ struct ServeCommand: AsyncParsableCommand {
             signals.handle { _ in server.shutdown() }
             // Many exchanges at once, on more than this thread.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
-                try await server.run(onReady: onReady)
+                try await server.run { port in
+                    ServiceManager.tell("READY=1")
+                    await onReady(port)
+                }
             }
         } catch let error as RecognitionEndpointError {
             throw CommandFailure(error)

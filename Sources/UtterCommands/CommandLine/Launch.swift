@@ -76,6 +76,15 @@ package enum Launch {
         return String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
     }
 
+    /// Where what comes with the package may be: installed, or in the source tree.
+    package static var sharedFolders: [String] {
+        // Without "..", since their names are shown.
+        let above = { (levels: Int) in
+            "/" + programFolder.split(separator: "/").dropLast(levels).joined(separator: "/")
+        }
+        return ["\(above(2))/share/utter", "\(above(1))/share/utter", "\(above(3))/samples"]
+    }
+
     /// Says what went wrong, and returns the value to throw.
     static func exit(_ error: any Error, as form: OutputForm = .text) -> any Error {
         let failure = CommandFailure(of: error)

@@ -19,9 +19,10 @@ struct SetupCommand: AsyncParsableCommand {
             ending .old.
 
             Without a terminal it prints what to write. Ctrl-C at any question leaves
-            everything as it was. 'utter setup binds sway' prints what binds a key.
+            everything as it was. 'utter setup local' installs a recogniser on this machine,
+            and 'utter setup binds sway' prints what binds a key.
             """,
-        subcommands: [SetupBindsCommand.self])
+        subcommands: [SetupLocalCommand.self, SetupBindsCommand.self])
 
     func run() async throws {
         guard Dialogue.isPossible else { return try printInstructions() }
@@ -34,7 +35,9 @@ struct SetupCommand: AsyncParsableCommand {
 
     private func ask() async throws {
         let dialogue = Dialogue()
-        let answers = try SetupDialogue(profiles: SetupProfiles.all()).answers()
+        guard let answers = try SetupDialogue(profiles: SetupProfiles.all()).answers() else {
+            return try SetupLocalCommand.install(nil)
+        }
         let files = SetupFiles(answers: answers)
         let existing = files.existing
         dialogue.say("Say something …")

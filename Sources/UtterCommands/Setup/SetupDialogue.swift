@@ -12,8 +12,9 @@ struct SetupDialogue {
     private let dialogue = Dialogue()
     let profiles: [ServiceProfile]
 
-    func answers() throws -> SetupAnswers {
-        let (profile, url) = try service()
+    /// Nil for a recogniser that is to be installed on this machine.
+    func answers() throws -> SetupAnswers? {
+        guard let (profile, url) = try service() else { return nil }
         var answers = SetupAnswers(profile: profile.name, url: url)
         answers.words = try words(of: profile)
         answers.token = try token(for: profile)
@@ -25,11 +26,15 @@ struct SetupDialogue {
 
     // MARK: - Service
 
-    private func service() throws -> (ServiceProfile, url: String?) {
+    private func service() throws -> (ServiceProfile, url: String?)? {
+        if try KnownSettings.service.value() == nil {
+            dialogue.say("On this machine, in private: local installs a recogniser.")
+        }
         Self.list(profiles, width: StandardError.columns).forEach(dialogue.say)
         dialogue.say("Part of a name lists those that have it.")
         while true {
             let line = try dialogue.ask("A service by its name, and its URL if that is your own")
+            if line == "local" { return nil }
             if let (profile, url) = choice(line) {
                 for line in [profile.title] + (url.map { ["at \($0)"] } ?? []) {
                     dialogue.say("  " + line)

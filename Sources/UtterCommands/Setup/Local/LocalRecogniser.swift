@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Settings
+internal import SpeechService
+internal import UtterSettings
+internal import UtterTerminal
+
+/// A recogniser that can be installed on this machine, as its recipe says: a file of TOML beside the
+/// program, in `share/utter/recognisers` or `samples/recognisers`.
+struct LocalRecogniser {
+    let name: String
+    let title: String
+    let languages: String
+    /// Beside the recipe: the program, and what pip installs for it, with digests.
+    let program, packages: String
+    /// What is fetched, what is there afterwards, and the memory of the program, in megabytes.
+    let fetched, disk, memory: Int
+    /// How long two processors work at ten seconds of speech, in seconds.
+    let seconds: Double
+    /// Where the recipe is.
+    let folder: String
+
+    /// Those whose recipes came with the package.
+    static func all() throws(CommandFailure) -> [LocalRecogniser] {
+        for folder in Launch.sharedFolders.map({ $0 + "/recognisers" }) {
+            // Where there is no such folder, the next is looked at.
+            guard let names = try? Folder.open(at: folder).names() else { continue }
+            let recipes = names.filter { $0.hasSuffix(".toml") }.sorted()
+            if recipes.isEmpty { continue }
+            return try recipes.map { name throws(CommandFailure) in
+                try LocalRecogniser(at: "\(folder)/\(name)")
+            }
+        }
+        throw CommandFailure(
+            "no recipe for a recogniser is installed",
+            hint: "name one: utter setup local ./RECIPE.toml", status: .noInput)
+    }
+
+    /// The one with this name, or with a recipe of the person's own at this path.
+    static func named(_ name: String) throws(CommandFailure) -> LocalRecogniser {
+        if name.contains("/") { return try LocalRecogniser(at: ServiceOptions.absolute(name)) }
+        let all = try all()
+        guard let found = all.first(where: { $0.name == name }) else {
+            throw CommandFailure(
+                "there is no recogniser '\(TerminalText.shown(name))'",
+                hint: "there are: \(all.map(\.name).joined(separator: ", "))", status: .usage)
+        }
+        return found
+    }
+
+    init(at path: String) throws(CommandFailure) {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        folder = String(path[..<slash])
+        name = String(path[slash...].dropFirst().prefix { $0 != "." })
+        do throws(ReadingError) {
+            guard let text = try OwnFile(path).settingsText(limit: SettingsDocument.byteLimit)
+            else { throw ReadingError("there is no such file") }
+            do throws(SettingsError) {
+                var reader = SettingsReader(try SettingsDocument.parse(text))
+                title = try Self.need("title", reader.string("title"))
+                languages = try Self.need("languages", reader.string("languages"))
+                program = try Self.need("program", reader.string("program"))
+                packages = try Self.need("packages", reader.string("packages"))
+                fetched = try Self.need("fetched", reader.integer("fetched"))
+                disk = try Self.need("disk", reader.integer("disk"))
+                memory = try Self.need("memory", reader.integer("memory"))
+                seconds = try Self.need("seconds", reader.number("seconds"))
+                try reader.finish()
+            } catch {
+                throw ReadingError(error, of: path)
+            }
+        } catch {
+            throw CommandFailure(
+                "\(TerminalText.shown(path)): \(error.description)", status: .configuration)
+        }
+    }
+
+    private static func need<Value>(
+        _ name: String, _ value: Value?
+    ) throws(SettingsError) -> Value {
+        guard let value else { throw SettingsError("'\(name)' is missing") }
+        return value
+    }
+
+    /// What a person needs to know before anything is fetched.
+    func facts(processors: Int) -> String {
+        let time = seconds * 2 / Double(max(1, min(processors, 4)))
+        return "\(title); \(languages); fetches \(fetched) MB, takes \(disk) MB of the disk and "
+            + "\(memory) MB of memory; about \(StatusLine.seconds(.seconds(time))) for ten seconds of "
+            + "speech on \(processors) processors like those it was tried on"
+    }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import Glibc
+internal import LinuxPlatform
+internal import SpeechService
+internal import UtterSettings
+internal import UtterTerminal
+
+/// Installs a recogniser on this machine for one person, tries it, and has systemd start it.
+///
+/// What is there of an earlier run is used: each step can be repeated.
+struct LocalSetup {
+    /// Below it each recogniser has a folder.
+    static let place =
+        Environment.folder("XDG_DATA_HOME", orBelowHome: "/.local/share") + "/recognisers"
+    /// The service of before, as `remove` gives it back.
+    private static let beforeName = "service-before"
+
+    let recogniser: LocalRecogniser
+    /// In place of the recipe's own: a folder, or a name that its program knows.
+    let model: String?
+
+    private var folder: String { "\(Self.place)/\(recogniser.name)" }
+    private var python: String { "\(folder)/venv/bin/python" }
+
+    /// What `utter serve --recogniser` runs.
+    var command: String {
+        ([python, "\(folder)/\(recogniser.program)"] + (model.map { [$0] } ?? []))
+            .map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    // MARK: - Before anything is fetched
+
+    /// Finds out what would fail later.
+    func check() throws(CommandFailure) {
+        guard let python = DesktopTool.path(of: "python3") else { throw Self.missing("python3") }
+        guard (try? Self.run(python, ["-c", "import ensurepip, venv"], isSilent: true)) != nil
+        else {
+            throw Self.missing("python3-venv")
+        }
+        let free = freeByteCount(at: Self.nearest(Self.place)) ?? .max
+        let isThere = unsafe access(self.python, X_OK) == 0
+        guard isThere || free > (recogniser.disk + 64) << 20 else {
+            throw CommandFailure(
+                "\(recogniser.disk) MB are needed at \(Self.place), and \(free >> 20) MB are free",
+                hint: "set XDG_DATA_HOME to a folder on another disk", status: .localIO)
+        }
+        guard let model, model.hasPrefix("/") else { return }
+        guard unsafe access(model, R_OK) == 0 else {
+            throw CommandFailure("there is no model '\(model)'", status: .noInput)
+        }
+    }
+
+    private static func missing(_ package: String) -> CommandFailure {
+        CommandFailure(
+            "\(package) is missing", hint: "install it: sudo apt install \(package)",
+            status: .configuration)
+    }
+
+    /// The folder that a path is in, or will be.
+    private static func nearest(_ path: String) -> String {
+        var path = path[...]
+        while unsafe access(String(path), F_OK) != 0, let slash = path.lastIndex(of: "/") {
+            path = path[..<slash]
+        }
+        return path.isEmpty ? "/" : String(path)
+    }
+
+    // MARK: - What is installed
+
+    /// Makes the folder, and has pip fetch what the recipe names, by its digests.
+    func install() throws(CommandFailure) {
+        do throws(SystemError) {
+            let here = try Folder.make(at: folder)
+            let there = try Folder.open(at: recogniser.folder)
+            let names = try there.names().filter {
+                $0.hasSuffix(".py") || $0 == recogniser.packages
+            }
+            for name in names {
+                try here.replaceFile(name, with: try there.contents(of: name, limit: 1 << 20))
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+        if unsafe access(python, X_OK) != 0 {
+            try Self.run(
+                DesktopTool.path(of: "python3") ?? "python3", ["-m", "venv", "\(folder)/venv"])
+        }
+        try Self.run(
+            python,
+            [
+                "-m", "pip", "install", "--disable-pip-version-check", "--no-deps",
+                "--require-hashes", "-r", "\(folder)/\(recogniser.packages)",
+            ],
+            hint: "what has been fetched is kept: the same command goes on")
+    }
+
+    /// Runs a program that shows the person what it does.
+    private static func run(
+        _ path: String, _ words: [String], isSilent: Bool = false, hint: String? = nil
+    ) throws(CommandFailure) {
+        let terminal = isSilent ? nil : ForegroundTerminal.ours()
+        defer { terminal?.takeBack() }
+        let status: Int32?
+        do throws(SystemError) {
+            var process = try ChildProcess(
+                path, [path] + words, environment: ScrubbedEnvironment.entries(),
+                output: isSilent ? .nothing : .shared(2), error: isSilent ? .nothing : .shared(2),
+                terminal: terminal?.number)
+            status = try process.status(by: .now + .seconds(86_400))
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard status != 0 else { return }
+        throw CommandFailure(
+            "\(([path] + words.prefix(3)).joined(separator: " ")) has failed", hint: hint,
+            status: .localIO)
+    }
+
+    // MARK: - What it hears
+
+    private static let sample = "jfk.wav"
+    private static let said =
+        "and so my fellow americans ask not what your country can do for you "
+        + "ask what you can do for your country"
+
+    /// Sends a sample through the endpoint, at once and without a microphone.
+    ///
+    /// - Returns: what is to be said of it.
+    func trial() throws(CommandFailure) -> String {
+        let program = OtherProgram.endpoint
+        guard let path = program.paths.first(where: { unsafe access($0, X_OK) == 0 }) else {
+            throw program.missing
+        }
+        let samples = Launch.sharedFolders.map { "\($0)/\(Self.sample)" }
+        guard let sample = samples.first(where: { unsafe access($0, R_OK) == 0 }) else {
+            throw CommandFailure("the sample \(Self.sample) is not installed", status: .noInput)
+        }
+        let status: Int32?
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        do throws(SystemError) {
+            let output = try makeMemoryFile()
+            var process = try ChildProcess(
+                path,
+                ["utter", "demo", "--pace", "max", "--json", "--recogniser", command, sample],
+                environment: ScrubbedEnvironment.entries(), output: .given(output.duplicate()),
+                error: .nothing)
+            status = try process.status(by: .now + .seconds(300))
+            let count = unsafe pread(output.number, &bytes, bytes.count, 0)
+            bytes.removeSubrange(max(0, count)...)
+        } catch {
+            throw CommandFailure(error)
+        }
+        struct Heard: Decodable {
+            var text: String?
+            var answerDelayMs: Double?
+        }
+        // Without a text it has failed.
+        let heard = try? JSONDecoder().decode(Heard.self, from: Data(bytes))
+        guard status == 0, let heard, let text = heard.text else {
+            throw CommandFailure(
+                "\(recogniser.name) does not recognise the sample",
+                hint: "see why: utter serve --check-recogniser \(ShellWord.quoted(command))",
+                status: .configuration)
+        }
+        let time = StatusLine.seconds(.milliseconds(Int(heard.answerDelayMs ?? 0)))
+        return "Heard '\(TerminalText.shown(text))' in \(time): \(Self.wrongCount(in: text)) of "
+            + "\(Self.words(Self.said).count) words wrong in 11 s of speech."
+    }
+
+    private static func words(_ text: String) -> [String] {
+        text.lowercased().split { !$0.isLetter }.map(String.init)
+    }
+
+    /// Words that were left out, added or replaced.
+    static func wrongCount(in text: String) -> Int {
+        let difference = words(text).difference(from: words(said))
+        return max(difference.insertions.count, difference.removals.count)
+    }
+
+    // MARK: - The settings
+
+    /// Makes the endpoint of this machine the service, and remembers which one was.
+    func use() throws(CommandFailure) {
+        let setting = KnownSettings.service
+        let before = try Configuration.current()[setting.name]?.text ?? ""
+        if before != "utter" {
+            do throws(SystemError) {
+                try Folder.make(at: Self.place).replaceFile(
+                    Self.beforeName, with: Array(before.utf8))
+            } catch {
+                throw CommandFailure(error)
+            }
+        }
+        try ConfigurationChange(setting.name).set("utter")
+    }
+
+    /// Undoes all of it, for all recognisers.
+    ///
+    /// - Returns: whether there was anything.
+    static func remove() throws(CommandFailure) -> Bool {
+        let hadUnits = LocalUnits.remove()
+        guard Folder.isFolder(at: place) else { return hadUnits }
+        // Without it the setting is left alone.
+        if let before = try? Folder.open(at: place).contents(of: beforeName, limit: 4_096) {
+            let change = try ConfigurationChange(KnownSettings.service.name)
+            if try change.value() == "utter" {
+                let before = String(decoding: before, as: UTF8.self)
+                if before.isEmpty { try change.unset() } else { try change.set(before) }
+            }
+        }
+        do {
+            try FileManager.default.removeItem(atPath: place)
+        } catch {
+            throw CommandFailure("\(place) cannot be removed: \(error)", status: .localIO)
+        }
+        return true
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import UtterSettings
+internal import UtterTerminal
+
+/// The units of the person's systemd that start the endpoint when something connects to it.
+///
+/// systemd listens, and its proxy hands over what comes; once nothing has come for a time, the proxy
+/// ends, and with it the endpoint (systemd-socket-proxyd(8)).
+enum LocalUnits {
+    private static let folder =
+        (Environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+            ?? Environment.home + "/.config") + "/systemd/user"
+    private static let name = "utter-local"
+    private static var socket: String { name + ".socket" }
+    private static var names: [String] {
+        [socket, name + ".service", name + "-endpoint.service"]
+    }
+    private static let proxy = "/lib/systemd/systemd-socket-proxyd"
+
+    /// What the units say, by their names.
+    static func texts(_ command: String) -> [String: String] {
+        // A percent sign and a dollar have a meaning there (systemd.service(5)).
+        let words = [
+            Launch.programFolder + "/utter", "serve", "--port", "8518", "--recogniser", command,
+        ].map { word in
+            let text = word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+                .replacing("%", with: "%%").replacing("$", with: "$$")
+            return "\"\(text)\""
+        }
+        let head = """
+            # SPDX-License-Identifier: Apache-2.0
+            # Written by utter setup local; 'utter setup local remove' removes it.
+            [Unit]
+            Description=Recognises speech on this machine
+            Documentation=man:utter-setup-local(1)
+
+            """
+        return [
+            names[0]: head + """
+
+                [Socket]
+                ListenStream=127.0.0.1:8517
+
+                [Install]
+                WantedBy=sockets.target
+
+                """,
+            names[1]: head + """
+                Requires=\(names[2])
+                After=\(names[2])
+
+                [Service]
+                ExecStart=\(proxy) --exit-idle-time=15min 127.0.0.1:8518
+
+                """,
+            names[2]: head + """
+                StopWhenUnneeded=yes
+
+                [Service]
+                Type=notify
+                ExecStart=\(words.joined(separator: " "))
+                # A signal that ends it is no failure.
+                SuccessExitStatus=130 143
+                NoNewPrivileges=yes
+                UMask=0077
+
+                """,
+        ]
+    }
+
+    /// Writes them, and has systemd listen.
+    ///
+    /// - Throws: `CommandFailure` where systemd does not take them; they are removed again then.
+    static func enable(_ command: String) throws(CommandFailure) {
+        do throws(SystemError) {
+            let place = try Folder.make(at: folder)
+            for (name, text) in texts(command) {
+                try place.replaceFile(name, with: Array(text.utf8))
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+        let isPossible = unsafe access(proxy, X_OK) == 0
+        guard isPossible, control(["daemon-reload"]), control(["restart", socket]),
+            control(["enable", socket])
+        else {
+            remove()
+            throw CommandFailure(
+                "systemd does not start it",
+                hint: "start it yourself: utter serve --recogniser \(ShellWord.quoted(command))",
+                status: .configuration)
+        }
+    }
+
+    /// Stops the endpoint, and removes what `enable` has written.
+    ///
+    /// - Returns: whether there was anything.
+    @discardableResult
+    static func remove() -> Bool {
+        // Where there are none, there is nothing to do; here and below.
+        guard let place = try? Folder.open(at: folder), place.size(of: socket) != nil else {
+            return false
+        }
+        _ = control(["disable", "--now"] + names)
+        for name in names { try? place.removeFile(name) }  // As above.
+        _ = control(["daemon-reload"])
+        return true
+    }
+
+    private static func control(_ words: [String]) -> Bool {
+        guard let path = DesktopTool.path(of: "systemctl") else { return false }
+        // What does not start has failed.
+        var process = try? ChildProcess(
+            path, ["systemctl", "--user"] + words, environment: ScrubbedEnvironment.entries(),
+            error: .nothing)
+        let status = try? process?.status(by: .now + .seconds(60))  // As above.
+        return status == .some(.some(0))
+    }
+}

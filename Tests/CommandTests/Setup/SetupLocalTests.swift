@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import UtterCommands
+
+/// `utter setup local`, with a recipe whose recogniser knows one sentence and needs no package.
+@Suite struct SetupLocalTests {
+    private let bench: Bench
+    private static let sentence = "And so my fellow Americans, ask what your country can do for 2."
+
+    init() throws {
+        let place = try TemporaryFolder()
+        let path = CommandRun.cleanEnvironment["PATH"] ?? "/usr/bin:/bin"
+        bench = try Bench(["PATH": "\(place.path):\(path)"])
+        // systemd's own tool would need a session.
+        try place.writeProgram(
+            "#!/bin/sh\necho \"$@\" >>'\(bench.folder.path("systemctl.log"))'\n", to: "systemctl")
+        tools = place
+        mkdir(bench.folder.path("recipe"), 0o700)
+        try bench.folder.write(Array(Self.program.utf8), to: "recipe/parrot.py")
+        try bench.folder.write(Array("# Nothing.\n".utf8), to: "recipe/parrot.txt")
+        try writeRecipe()
+    }
+
+    private let tools: TemporaryFolder
+
+    private func writeRecipe(disk: Int = 1) throws {
+        let text = """
+            title = "A parrot"
+            languages = "English"
+            program = "parrot.py"
+            packages = "parrot.txt"
+            fetched = 1
+            disk = \(disk)
+            memory = 10
+            seconds = 0.1
+
+            """
+        try bench.folder.write(Array(text.utf8), to: "recipe/parrot.toml")
+    }
+
+    private static let program = """
+        import json, sys
+        def say(**line):
+            print(json.dumps(line), flush=True)
+        while True:
+            say(ready={"name": "parrot", "languages": ["en"]})
+            while True:
+                line = sys.stdin.buffer.readline()
+                if not line:
+                    sys.exit(0)
+                command = json.loads(line)
+                sys.stdin.buffer.read(command.get("audio", 0))
+                if command.get("end"):
+                    say(final="\(sentence)", words=[], end=True)
+                if command.get("end") or command.get("cancel"):
+                    break
+
+        """
+
+    private var recipe: String { bench.folder.path("recipe/parrot.toml") }
+
+    private func unit(_ name: String) throws -> String {
+        String(decoding: try bench.folder.read(".config/systemd/user/\(name)"), as: UTF8.self)
+    }
+
+    @Test func aRecogniserIsInstalledTriedAndRemoved() async throws {
+        try bench.configure("service = 'openai'\n")
+        let result = try await bench.run("setup", "local", "-y", recipe)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.errorText.contains("A parrot; English; fetches 1 MB"))
+        // Ten words were left out.
+        #expect(result.errorText.contains("\(Self.sentence)' in "))
+        #expect(result.errorText.contains("10 of 22 words wrong"), "\(result.errorText)")
+        #expect(result.errorText.contains("Now speak: utter"))
+        let place = bench.folder.path(".local/share/utter/recognisers/parrot")
+        let endpoint = try unit("utter-local-endpoint.service")
+        #expect(
+            endpoint.contains(
+                "\"--recogniser\" \"\(place)/venv/bin/python \(place)/parrot.py\"\n"))
+        #expect(try unit("utter-local.socket").contains("ListenStream=127.0.0.1:8517\n"))
+        #expect(try unit("utter-local.service").contains("Requires=utter-local-endpoint.service\n"))
+        let log = try bench.folder.read("systemctl.log")
+        #expect(
+            String(decoding: log, as: UTF8.self) == """
+                --user daemon-reload
+                --user restart utter-local.socket
+                --user enable utter-local.socket
+
+                """)
+        let names =
+            ["socket", "service"].map { "utter-local.\($0)" } + ["utter-local-endpoint.service"]
+        // It fails when something in them has no meaning.
+        try ForeignTool("env").run(
+            [
+                "XDG_RUNTIME_DIR=\(bench.folder.path)", "systemd-analyze", "--user", "--man=no",
+                "verify",
+            ] + names.map { bench.folder.path(".config/systemd/user/\($0)") })
+        #expect(try await bench.run("config", "get", "service").outputText == "utter\n")
+        // What is there is used.
+        let again = try await bench.run("setup", "local", "-y", recipe)
+        #expect(again.status == .exited(0), "\(again.errorText)")
+        let removed = try await bench.run("setup", "local", "remove")
+        #expect(removed.errorText.contains("is removed"))
+        #expect(try await bench.run("config", "get", "service").outputText == "openai\n")
+        #expect(access(place, F_OK) != 0)
+        #expect(try bench.folder.names(in: ".config/systemd/user").isEmpty)
+        let none = try await bench.run("setup", "local", "remove")
+        #expect(none.errorText.contains("there is nothing to remove"))
+    }
+
+    @Test func withoutSystemdTheCommandIsSaid() async throws {
+        try tools.writeProgram("#!/bin/sh\nexit 1\n", to: "systemctl")
+        let result = try await bench.run("setup", "local", "-y", recipe)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.errorText.contains("systemd does not start it"))
+        #expect(result.errorText.contains("utter serve --recogniser '"))
+        #expect(try bench.folder.names(in: ".config/systemd/user").isEmpty)
+        #expect(try await bench.run("config", "get", "service").outputText == "utter\n")
+    }
+
+    @Test func whatIsMissingIsSaidBeforeAnythingIsFetched() async throws {
+        let unknown = try await bench.run("setup", "local", "-y", "nothing")
+        #expect(unknown.status == .exited(64))
+        #expect(unknown.errorText.contains("faster-whisper"))
+        try writeRecipe(disk: 1 << 40)
+        let full = try await bench.run("setup", "local", "-y", recipe)
+        #expect(full.status == .exited(74))
+        #expect(full.errorText.contains("MB are needed at"))
+        try writeRecipe()
+        let model = try await bench.run("setup", "local", "-y", "--model", "/nowhere", recipe)
+        #expect(model.errorText.contains("there is no model '/nowhere'"))
+        try tools.writeProgram("#!/bin/sh\nexit 1\n", to: "python3")
+        let python = try await bench.run("setup", "local", "-y", recipe)
+        #expect(python.errorText.contains("sudo apt install python3-venv"))
+        #expect(access(bench.folder.path(".local"), F_OK) != 0)
+        try bench.folder.write(Array("title = 7\n".utf8), to: "recipe/parrot.toml")
+        let broken = try await bench.run("setup", "local", "-y", recipe)
+        #expect(broken.status == .exited(78) && broken.errorText.contains("parrot.toml"))
+    }
+
+    @Test func aRecogniserThatHearsNothingIsNotUsed() async throws {
+        try bench.folder.write(Array("raise SystemExit(3)\n".utf8), to: "recipe/parrot.py")
+        let result = try await bench.run("setup", "local", "-y", recipe)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("parrot does not recognise the sample"))
+        #expect(try await bench.run("config", "get", "service").outputText.isEmpty)
+    }
+
+    @Test func aPersonChoosesFirst() async throws {
+        let terminal = try PseudoTerminal(columns: 200)
+        let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
+        #expect(await run.wait(for: "local installs a recogniser", in: .screen))
+        #expect(await run.wait(for: "if that is your own: ", in: .screen))
+        try terminal.type("local\n")
+        #expect(await run.wait(for: "Enter for the first: ", in: .screen))
+        try terminal.type("\n")
+        #expect(await run.wait(for: "[Y/n]: ", in: .screen))
+        try terminal.type("n\n")
+        let result = try await run.result()
+        #expect(result.status == .exited(0), "\(result.screenText)")
+        #expect(result.screenText.contains("Nothing was fetched."))
+        #expect(access(bench.folder.path(".local"), F_OK) != 0)
+    }
+}
