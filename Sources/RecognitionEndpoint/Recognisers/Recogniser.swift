@@ -32,6 +32,7 @@ public struct Recogniser: Sendable, Hashable {
     /// - Parameters:
     ///   - model: what it knows.
     ///   - program: the path of `utter-endpoint`.
+    /// - Returns: a recogniser of US English.
     public static func pocketSphinx(_ model: RecognitionModel, by program: String) -> Recogniser {
         var recogniser = Recogniser(words: [program, "recogniser"] + model.arguments)
         // Its own bound on a recording's length is what bounds its memory.
