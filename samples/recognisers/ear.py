@@ -34,6 +34,12 @@ def final(text, words=(), end=False):
     _say(final=text, words=words, **({"end": True} if end else {}))
 
 
+def unable(reason, hint=None):
+    """Says why nothing can be recognised, and ends."""
+    _say(error=reason, **({"hint": hint} if hint else {}))
+    sys.exit(1)
+
+
 def _read_more():
     piece = os.read(0, 1 << 16)
     _unread.extend(piece)
@@ -89,6 +95,6 @@ def _recording(make, request):
 def run(name, languages, make):
     """Serves one recording after another, until the end of the input."""
     while True:
-        _say(ready={"name": name, "languages": languages})
+        _say(ready={"name": name, **({"languages": languages} if languages else {})})
         request = _line()["begin"]
         _recording(make, request)

@@ -17,6 +17,10 @@ one, and no more than the last seconds are unread at the end.
 import os
 import sys
 
+# Threads that wait for work sleep: spinning ones lose a machine that does something else, too.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("KMP_BLOCKTIME", "0")
+
 import ear
 import numpy
 from faster_whisper import WhisperModel
@@ -59,7 +63,6 @@ class Ear:
         self.start = 0
         self.read = 0
         self.reading = []
-        self.odd = b""
 
     def hear(self, pcm):
         samples = numpy.frombuffer(pcm, numpy.int16).astype(numpy.float32) / 32768
