@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the recognisers of this folder have in common: the protocol of docs/recogniser.md.
 
-A recogniser calls run() with a function that is given what the client says of a recording, and makes
-an object with three methods: hear(pcm) takes sound in (16 kHz, 16 bits, mono), think() is called when
-all sound that has come was taken in, and finish() says the last final text. partial() and final() say
-what was heard.
+A recogniser calls run() with a function that is given what the client says of a recording, and
+makes an object with three methods: hear(pcm) takes sound in (16 kHz, 16 bits, mono), think() is
+called when all sound that has come was taken in, and finish() says the last final text. partial()
+and final() say what was heard.
 """
 
 import json
@@ -69,7 +69,7 @@ def _is_caught_up():
 
 
 def _recording(make, request):
-    """Takes one recording in; what goes wrong is said, and the rest of the recording passed over."""
+    """Takes one recording in; after an error the rest of it is passed over."""
     ear, failure = None, None
     while True:
         command = _line()

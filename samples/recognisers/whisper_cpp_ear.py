@@ -35,8 +35,8 @@ def start(program, model):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [program, "-m", model, "--host", "127.0.0.1", "--port", str(port)], stdin=subprocess.DEVNULL)
+    command = [program, "-m", model, "--host", "127.0.0.1", "--port", str(port)]
+    server = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     for _ in range(3_000):
         if server.poll() is not None:
             ear.unable(f"{program} ended with status {server.returncode}", "try it by itself")
