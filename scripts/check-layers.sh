@@ -37,6 +37,8 @@ findings=$(
 
         # What a person types: an option, a command of utter, or a variable.
         function named(text) {
+            # An option of another program.
+            gsub(/setpriv --[a-z]+/, "", text)
             return text ~ /(^|[^A-Za-z0-9-])--[a-z]/ || text ~ /(UTTER|XDG)_[A-Z]/ \
                 || text ~ /(^|[^A-Za-z])utter (record|send|list|retry|flush|show|last|fetch)([^a-z]|$)/ \
                 || text ~ /(^|[^A-Za-z])utter (loop|play|export|rm|key new|devices|level|doctor|services|serve|demo|setup|config|start|stop|toggle|cancel|status|daemon|keys)([^a-z]|$)/

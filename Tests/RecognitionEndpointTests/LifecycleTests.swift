@@ -128,8 +128,8 @@ import Testing
             let model = RecognitionModel.grammar(broken)
             let configuration = RecognitionEndpointConfiguration(
                 recogniser: TestEndpoint.recogniser(model))
-            // That it is refused is all that matters here.
             let endpoint = try RecognitionEndpoint(configuration)
+            // That it is refused is all that matters here.
             let run: Void? = try? await endpoint.run { _ in endpoint.shutdown() }
             precondition(run == nil)
         }

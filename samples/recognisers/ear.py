@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the recognisers of this folder have in common: the protocol of docs/recogniser.md.
 
-A recogniser calls run() with a function that is given what the client says of a recording, and makes
-an object with three methods: hear(pcm) takes sound in (16 kHz, 16 bits, mono), think() is called when
-all sound that has come was taken in, and finish() says the last final text. partial() and final() say
-what was heard.
+A recogniser calls run() with a function that is given what the client says of a recording, and
+makes an object with three methods: hear(pcm) takes sound in (16 kHz, 16 bits, mono), think() is
+called when all sound that has come was taken in, and finish() says the last final text. partial()
+and final() say what was heard.
 """
 
 import json
@@ -32,6 +32,12 @@ def final(text, words=(), end=False):
     """Says what will not change any more; words are (word, start, end), in seconds."""
     words = [{"word": w, "start": round(s, 2), "end": round(e, 2)} for w, s, e in words]
     _say(final=text, words=words, **({"end": True} if end else {}))
+
+
+def unable(reason, hint=None):
+    """Says why nothing can be recognised, and ends."""
+    _say(error=reason, **({"hint": hint} if hint else {}))
+    sys.exit(1)
 
 
 def _read_more():
@@ -63,7 +69,7 @@ def _is_caught_up():
 
 
 def _recording(make, request):
-    """Takes one recording in; what goes wrong is said, and the rest of the recording passed over."""
+    """Takes one recording in; after an error the rest of it is passed over."""
     ear, failure = None, None
     while True:
         command = _line()
@@ -89,6 +95,6 @@ def _recording(make, request):
 def run(name, languages, make):
     """Serves one recording after another, until the end of the input."""
     while True:
-        _say(ready={"name": name, "languages": languages})
+        _say(ready={"name": name, **({"languages": languages} if languages else {})})
         request = _line()["begin"]
         _recording(make, request)

@@ -9,13 +9,17 @@ The second package has the weights of tiny.en (74 MB, MIT). Another model is the
 folder, or a name that faster-whisper fetches, such as small or large-v3-turbo.
 
 The recording is read again and again while it grows; words that two readings agree on are shown as
-they are, and what is behind them as the newest reading has it. At a pause the sound before it is read
-once more with care, and its text is final: so a long recording costs no more a second than a short
-one, and no more than the last seconds are unread at the end.
+they are, and what is behind them as the newest reading has it. At a pause the sound before it is
+read once more with care, and its text is final: so a long recording costs no more a second than a
+short one, and no more than the last seconds are unread at the end.
 """
 
 import os
 import sys
+
+# Threads that wait for work sleep: spinning ones lose a machine that does something else, too.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("KMP_BLOCKTIME", "0")
 
 import ear
 import numpy
@@ -59,7 +63,6 @@ class Ear:
         self.start = 0
         self.read = 0
         self.reading = []
-        self.odd = b""
 
     def hear(self, pcm):
         samples = numpy.frombuffer(pcm, numpy.int16).astype(numpy.float32) / 32768
@@ -75,21 +78,19 @@ class Ear:
         return loudness > max(0.002, 0.08 * numpy.percentile(loudness, 95))
 
     def cut(self):
-        """Where the sound can be cut: in the middle of the last pause that is long enough, in samples."""
-        voiced = self.voiced(self.sound)
+        """Where the sound can be cut, in samples: in the last pause, if it is long enough."""
+        sound = self.sound[:LONGEST]
         best, run = None, 0
-        for number, is_voiced in enumerate(voiced):
+        for number, is_voiced in enumerate(self.voiced(sound)):
             run = 0 if is_voiced else run + 1
             place = (number - PAUSE // 2) * FRAME
             if run >= PAUSE and place >= SHORTEST:
                 best = place
         if best is None and len(self.sound) > LONGEST:
             # No pause: at the quietest place of the second half.
-            half = len(self.sound) // 2
-            tail = numpy.abs(self.sound[half:])
-            size = 10 * FRAME
-            sums = tail[: len(tail) // size * size].reshape(-1, size).sum(axis=1)
-            best = half + int(sums.argmin()) * size + size // 2
+            tail = numpy.abs(sound[LONGEST // 2 :])
+            sums = tail[: len(tail) // 3200 * 3200].reshape(-1, 3200).sum(axis=1)
+            best = LONGEST // 2 + int(sums.argmin()) * 3200 + 1600
         return best
 
     def words(self, sound, beam):
@@ -129,7 +130,8 @@ class Ear:
             if plain(one) != plain(other):
                 break
             agreed += 1
-        text = "".join([w for w, _, _ in before[:agreed]] + [w for w, _, _ in self.reading[agreed:]])
+        words = before[:agreed] + self.reading[agreed:]
+        text = "".join(word for word, _, _ in words)
         if text.strip():
             ear.partial(text.strip(), (self.start + length) / RATE)
 

@@ -35,8 +35,14 @@ struct ServeCommand: AsyncParsableCommand {
             It is kept for a day, its audio until the text is known, in
             $XDG_STATE_HOME/utter/endpoint.
 
-            Beyond --max-recognitions the answer is 503 with Retry-After, to a
-            body above --max-body 413, and to a request that is not that of its cassette 422.
+            Recordings beyond --max-recognitions wait in order; when 16 wait the answer is 503 with
+            Retry-After. It is 413 to a body above --max-body, 500 when the recogniser fails, and 422
+            to a request that is not that of its cassette.
+
+            --recogniser names a program that recognises in the place of PocketSphinx. It reads sound
+            and writes lines of JSON, as docs/recogniser.md says; it gets no tokens, is replaced when
+            it crashes or hangs, and ends with the endpoint. language, prompt and words, in the query
+            or a form, reach it.
             """)
 
     @Option(help: "The address to listen on.")

@@ -23,8 +23,13 @@ public struct Recogniser: Sendable, Hashable {
     var patience = Duration.seconds(60)
 
     /// A command of the shell that runs such a program.
+    ///
+    /// The shell of a command that is no more than one program becomes that program, so that the end of
+    /// the endpoint's process ends it. In a longer one, `exec` before the program does the same.
     public static func command(_ text: String) -> Recogniser {
-        Recogniser(words: ["sh", "-c", text])
+        let isOne = !text.contains { ";|&<>()\n".contains($0) } && !text.hasPrefix("exec ")
+        // Unlike exec, env takes variables before the program.
+        return Recogniser(words: ["sh", "-c", isOne ? "exec env \(text)" : text])
     }
 
     /// PocketSphinx, which is in the program `utter-endpoint`.
@@ -32,6 +37,7 @@ public struct Recogniser: Sendable, Hashable {
     /// - Parameters:
     ///   - model: what it knows.
     ///   - program: the path of `utter-endpoint`.
+    /// - Returns: a recogniser of US English.
     public static func pocketSphinx(_ model: RecognitionModel, by program: String) -> Recogniser {
         var recogniser = Recogniser(words: [program, "recogniser"] + model.arguments)
         // Its own bound on a recording's length is what bounds its memory.

@@ -119,7 +119,7 @@ struct RecogniserLine: Codable, Sendable, Equatable {
 
     init() {}
 
-    /// - Returns: nil for what is no line of the protocol.
+    /// - Returns: nil when it is not a line of the protocol.
     init?(parsing line: [UInt8]) {
         // Whatever is wrong with it, the program is at fault.
         guard let parsed = try? JSONDecoder().decode(RecogniserLine.self, from: Data(line)),

@@ -154,6 +154,7 @@ final class RecogniserProgram {
     ///   - wakeup: its signals are taken back.
     ///   - deadline: when a line must be there; nil while the program owes none.
     /// - Returns: nil without a line.
+    /// - Throws: `RecogniserFault` when the program has gone wrong, or owes the line.
     func next(
         wokenBy wakeup: Wakeup, by deadline: ContinuousClock.Instant? = nil
     ) throws(RecogniserFault) -> RecogniserLine? {

@@ -16,7 +16,7 @@ final class RecognitionJob: Sendable {
         case waiting, running, over
     }
 
-    /// More than anybody says in a body; a program that says more is broken.
+    /// More than the longest body can say; a program that says more is broken.
     private static let longestText = 16 << 20
 
     let body: BodyFile
@@ -145,7 +145,7 @@ final class RecognitionJob: Sendable {
             }
             hearing.take(line, duration: Double(sampleCount) / 16_000)
             guard hearing.recognition.text.utf8.count <= Self.longestText else {
-                throw .program(RecogniserFault(reason: "it says more than anybody can"))
+                throw .program(RecogniserFault(reason: "it says more than a recording can"))
             }
             if line.end == true, line.final != nil, deadline != nil {
                 hearing.recognition.wantedFormat = decoder.wantedFormat

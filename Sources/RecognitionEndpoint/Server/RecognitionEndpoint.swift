@@ -27,6 +27,9 @@ internal import LinuxPlatform
 /// SHA-256, is not recognised again: it gets the same text, with `Idempotent-Replayed: true`.
 /// Another recording under that key gets 422. A `Content-Digest` (RFC 9530) is checked.
 ///
+/// `language`, `prompt` and `words` (separated by commas) in the query, or in a form's fields, reach
+/// the recogniser.
+///
 /// With a folder for uploads, an upload that breaks off can be resumed: by "Resumable Uploads for
 /// HTTP" of the IETF (`Upload-Draft-Interop-Version: 8`, `Upload-Complete`), or by tus 1.0. The text
 /// is then the answer of the request that completes the upload.

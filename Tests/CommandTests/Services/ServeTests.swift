@@ -137,6 +137,83 @@ import Testing
         #expect(result.error.isEmpty)
     }
 
+    // MARK: - Another recogniser
+
+    /// A program that says how many bytes of sound have come; it opens a pipe for the test to see its end.
+    private func ear(in bench: Bench) throws -> String {
+        let path = try bench.folder.writeProgram(
+            #"""
+            import json, os, signal, sys
+            if len(sys.argv) > 1:
+                os.open(sys.argv[1], os.O_WRONLY)
+            source = sys.stdin.buffer
+            while True:
+                print(json.dumps({"ready": {"name": "counter"}}), flush=True)
+                line = source.readline()
+                if not line:
+                    break
+                count = 0
+                while not ("end" in line.decode() or "cancel" in line.decode()):
+                    command = json.loads(source.readline())
+                    count += len(source.read(command.get("audio", 0)))
+                    line = b"end" if command.get("end") else b"cancel" if command.get("cancel") else b""
+                if line == b"end":
+                    secrets = sum("TOKEN" in name or "UTTER" in name for name in os.environ)
+                    print(json.dumps({"final": f"{count} {secrets}", "end": True}), flush=True)
+            while len(sys.argv) > 1:
+                signal.pause()
+            """#, to: "ear.py")
+        return "python3 \(path)"
+    }
+
+    @Test func aProgramThatIsNamedRecognises() async throws {
+        let bench = try Bench(["OTHER_TOKEN": "secret"])
+        let (server, url) = try await serve(bench, "--recogniser", try ear(in: bench))
+        let result = try await bench.run("send", "--to", url, Clip.goForward.path)
+        #expect(result.outputText == "89160 0\n")
+        server.signal(SIGTERM)
+        #expect(try await server.result().status == .exited(0))
+    }
+
+    @Test func aProgramThatCannotStartIsStatus78WithItsReason() async throws {
+        let result = try await Bench().run(
+            "serve", "--port", "0", "--recogniser", "echo this is why >&2; exit 5")
+        #expect(result.status == .exited(78))
+        #expect(
+            result.errorText.contains(
+                "the recogniser cannot be used: it ended with status 5: this is why"))
+    }
+
+    @Test func aProgramEndsWithAnEndpointThatIsKilled() async throws {
+        let bench = try Bench()
+        let pipe = bench.folder.path("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let end = open(pipe, O_RDONLY | O_NONBLOCK)
+        defer { close(end) }
+        let (server, _) = try await serve(bench, "--recogniser", try ear(in: bench) + " \(pipe)")
+        server.signal(SIGKILL)
+        // The program ignores the end of its input; the pipe is closed by nothing but its own end.
+        let isClosed = await onOwnThread {
+            var event = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
+            return poll(&event, 1, 120_000) == 1 && event.revents & Int16(POLLHUP) != 0
+        }
+        #expect(isClosed)
+    }
+
+    @Test func theCheckOfAProgramPrintsALineForEachThing() async throws {
+        let bench = try Bench()
+        let good = try await bench.run("serve", "--check-recogniser", try ear(in: bench))
+        #expect(good.status == .exited(0))
+        let lines = good.outputText.split(separator: "\n")
+        #expect(lines.count == 6)
+        #expect(lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(good.outputText)")
+        #expect(lines.first == "ok: it says that it is ready: counter")
+        let bad = try await bench.run("serve", "--check-recogniser", "echo hello")
+        #expect(bad.status == .exited(78))
+        #expect(bad.outputText.hasPrefix("failed: it says that it is ready: "))
+        #expect(bad.outputText.contains("hello"))
+    }
+
     // MARK: - The demo
 
     @Test func theDemoHearsItsSampleWithPartialsBeforeTheEnd() async throws {

@@ -17,6 +17,7 @@ struct TestEar: Sendable {
     /// - Parameters:
     ///   - fault: what it does wrong after 20,000 bytes.
     ///   - isLasting: it does so each time, not in its first run alone.
+    /// - Throws: when its file cannot be written.
     init(_ fault: String = "none", isLasting: Bool = false) throws {
         folder = try TemporaryFolder()
         let path = try folder.writeProgram(Self.program, to: "ear.py")
