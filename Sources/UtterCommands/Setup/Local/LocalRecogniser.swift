@@ -14,7 +14,12 @@ struct LocalRecogniser {
     let title: String
     let languages: String
     /// Beside the recipe: the program, and what pip installs for it, with digests.
-    let program, packages: String
+    let program: String
+    let packages: String?
+    /// Of the program, before its model.
+    let arguments: [String]
+    /// What a model is, of which the recipe has none of its own.
+    let wantedModel: String?
     /// What is fetched, what is there afterwards, and the memory of the program, in megabytes.
     let fetched, disk, memory: Int
     /// How long two processors work at ten seconds of speech, in seconds.
@@ -62,7 +67,9 @@ struct LocalRecogniser {
                 title = try Self.need("title", reader.string("title"))
                 languages = try Self.need("languages", reader.string("languages"))
                 program = try Self.need("program", reader.string("program"))
-                packages = try Self.need("packages", reader.string("packages"))
+                packages = try reader.string("packages")
+                arguments = try reader.strings("arguments") ?? []
+                wantedModel = try reader.string("model")
                 fetched = try Self.need("fetched", reader.integer("fetched"))
                 disk = try Self.need("disk", reader.integer("disk"))
                 memory = try Self.need("memory", reader.integer("memory"))
@@ -87,7 +94,9 @@ struct LocalRecogniser {
     /// What a person needs to know before anything is fetched.
     func facts(processors: Int) -> String {
         let time = seconds * 2 / Double(max(1, min(processors, 4)))
-        return "\(title); \(languages); fetches \(fetched) MB, takes \(disk) MB of the disk and "
+        let model = wantedModel == nil ? "" : " with a model of yours (--model)"
+        return
+            "\(title)\(model); \(languages); fetches \(fetched) MB, takes \(disk) MB of the disk and "
             + "\(memory) MB of memory; about \(StatusLine.seconds(.seconds(time))) for ten seconds of "
             + "speech on \(processors) processors like those it was tried on"
     }

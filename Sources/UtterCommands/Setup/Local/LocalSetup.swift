@@ -26,7 +26,8 @@ struct LocalSetup {
 
     /// What `utter serve --recogniser` runs.
     var command: String {
-        ([python, "\(folder)/\(recogniser.program)"] + (model.map { [$0] } ?? []))
+        ([python, "\(folder)/\(recogniser.program)"] + recogniser.arguments
+            + [model].compactMap(\.self))
             .map(ShellWord.quoted).joined(separator: " ")
     }
 
@@ -45,6 +46,11 @@ struct LocalSetup {
             throw CommandFailure(
                 "\(recogniser.disk) MB are needed at \(Self.place), and \(free >> 20) MB are free",
                 hint: "set XDG_DATA_HOME to a folder on another disk", status: .localIO)
+        }
+        guard model != nil || recogniser.wantedModel == nil else {
+            throw CommandFailure(
+                "\(recogniser.name) needs a model",
+                hint: "name it with --model: \(recogniser.wantedModel ?? "")", status: .noInput)
         }
         guard let model, model.hasPrefix("/") else { return }
         guard unsafe access(model, R_OK) == 0 else {
@@ -87,11 +93,12 @@ struct LocalSetup {
             try Self.run(
                 DesktopTool.path(of: "python3") ?? "python3", ["-m", "venv", "\(folder)/venv"])
         }
+        guard let packages = recogniser.packages else { return }
         try Self.run(
             python,
             [
                 "-m", "pip", "install", "--disable-pip-version-check", "--no-deps",
-                "--require-hashes", "-r", "\(folder)/\(recogniser.packages)",
+                "--require-hashes", "-r", "\(folder)/\(packages)",
             ],
             hint: "what has been fetched is kept: the same command goes on")
     }
