@@ -44,7 +44,8 @@ extension DeliveryPlan {
         ]
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
-        var body = body(of: journal, frames, in: frame, id, isStored: request.piece != nil)
+        let saysFrames = request.piece != nil || upload?.isOfWhole == true
+        var body = body(of: journal, frames, in: frame, id, isStored: saysFrames)
         if let upload {
             headers += upload.fields(
                 of: body, mediaType: mediaType, isComplete: request.isComplete)

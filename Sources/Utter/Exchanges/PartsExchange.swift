@@ -55,6 +55,8 @@ struct PartsExchange: Exchange {
     private var surrender: TakeFailure?
     /// The folders of the recording's place were made, as far as that can be done.
     private var hasFolders = false
+    /// The store has said that it has the whole recording.
+    private var isFound = false
     /// The store has refused to say what is there.
     private var isBlind = false
     /// The request that ends the delivery may have done so.
@@ -92,7 +94,9 @@ struct PartsExchange: Exchange {
 
     var takenCount: Int { takenBefore + (mayBeTaken ? 1 : 0) }
 
-    var storedByteCount: Int? { table.isMade ? table.storedByteCount : nil }
+    var storedByteCount: Int? {
+        isFound ? recording.byteCount : table.isMade ? table.storedByteCount : nil
+    }
 
     var progress: ExchangeProgress? {
         guard table.isMade || mayBeTaken else { return nil }
@@ -329,7 +333,9 @@ struct PartsExchange: Exchange {
             standstills = 0
         case (.look, .next(let values)?):
             let isSent = takenCount > 0 || delivery.hasOwnName
-            return recording.failure(of: values, isSent: isSent).map { .failed($0) } ?? .answered
+            let failure = recording.failure(of: values, isSent: isSent)
+            isFound = failure == nil
+            return failure.map { .failed($0) } ?? .answered
         case (.look, .unusable?): return .failed(.anotherObject())
         default:
             let step = plan.step(of: lane.job)?.name ?? ""

@@ -44,8 +44,10 @@ struct UploadExchange: Exchange {
     private var engine: PostOnce
     private var step = Step.create
     private var upload: Resource?
-    /// The most bytes of the whole body that any request has sent.
+    /// The most bytes of the whole body that any request has sent, as far as this run knows.
     private var sent = 0
+    /// A run that was killed may have sent more.
+    private var hasEarlierRun = false
     /// The upload's recording was complete before its first byte, which may say so.
     private var isOfWhole = false
     /// The service takes no longer requests.
@@ -81,8 +83,8 @@ struct UploadExchange: Exchange {
         upload = Resource(url: url)
         isOfWhole = progress.values["whole"] != nil
         mayBeTaken = progress.unknown != nil
-        // What a run had sent that was killed is not known, unless that was all of it.
-        sent = mayBeTaken ? progress.values["sent"].flatMap { Int($0) } ?? .max : .max
+        sent = progress.values["sent"].flatMap { Int($0) } ?? 0
+        hasEarlierRun = true
         self.takenBefore = max(0, takenBefore - (mayBeTaken ? 1 : 0))
         go(to: .ask)
     }
@@ -110,11 +112,16 @@ struct UploadExchange: Exchange {
         }
         request.step = StepRequest(
             method: method, content: content, carriesSecrets: true, use: .upload(use))
-        // tus is told the length with the last bytes, and no bytes follow it.
+        // tus is told the length with the last bytes, and no bytes follow it; or as the upload is made.
         let awaitsLength = kind == .tus && step == .append && isLengthAwaited
-        request.saysLength = content == nil && (request.saysLength || awaitsLength)
+        let makesUpload = kind == .tus && step == .create
+        request.saysLength =
+            (content == nil || makesUpload) && (request.saysLength || awaitsLength)
         return request
     }
+
+    /// The service keeps recordings, and answers with no text.
+    private var isStore: Bool { delivery.service.answer.empty == .stored }
 
     /// The service has all that was said when the request began, and waits for the length.
     private var isLengthAwaited: Bool {
@@ -156,7 +163,7 @@ struct UploadExchange: Exchange {
     mutating func record(_ result: TransferResult) {
         guard request.carriesRecording else { return }
         engine.record(result)
-        sent = max(sent == .max ? 0 : sent, result.bodyStart + result.wireByteCount)
+        sent = max(sent, result.bodyStart + result.wireByteCount)
         if result.mayBeTaken { mayBeTaken = true }
     }
 
@@ -203,15 +210,23 @@ struct UploadExchange: Exchange {
                 return beginAnew(or: reply, isSpeaking, now)
             }
             upload?.knowsLength = UploadAnswer.knowsLength(head)
+            // Nothing is left to send, and a service that has no text to answer with needs no more.
+            if isStore, UploadAnswer.length(in: head) == offset, sent >= offset {
+                return .answered
+            }
             return goOn(from: offset)
         case (.append, 200..<300) where isUnfinished(head, reply.result):
             return goOn(from: UploadAnswer.offset(in: head))
-        case (.append, 400) where kind == .tus && !engine.request.saysLength:
-            // It takes no chunks.
+        // It takes no chunks, or makes no upload without a length.
+        case (.append, 400) where kind == .tus && !engine.request.saysLength,
+            (.create, 400) where isCareful && kind == .tus && !engine.request.saysLength:
             engine.sayLength()
-            return again(.ask)
+            return again(upload == nil ? .create : .ask)
         case (.append, 409), (.append, 422): return stand(.ask, or: reply, isSpeaking, now)
         case (.ask, 423), (.append, 423):
+            guard standstills < Self.standstillLimit else {
+                return .failed(.unavailable(status: status, message: "the upload stays locked"))
+            }
             return stand(.ask, after: lockPause, or: reply, isSpeaking, now)
         case (_, 413) where limit != nil && !(isCareful && step == .create):
             // In pieces of that length.
@@ -256,7 +271,7 @@ struct UploadExchange: Exchange {
         guard let offset else { return again(.ask) }
         let before = upload?.offset ?? 0
         // An offset never falls (§ Offset), and none has what was not sent.
-        guard offset >= before, offset <= sent else { return forget() }
+        guard offset >= before, offset <= sent || hasEarlierRun else { return forget() }
         if offset > before { (standstills, renewals) = (0, 0) }
         // A link that lets a second of sound through between two breaks is not dead.
         if offset - before >= delivery.format.nominalByteRate { engine.noteProgress() }
@@ -308,7 +323,7 @@ struct UploadExchange: Exchange {
         }
         renewals += 1
         takenBefore = takenCount
-        (upload, mayBeTaken, sent) = (nil, false, 0)
+        (upload, mayBeTaken, sent, hasEarlierRun) = (nil, false, 0, false)
         return again(.create)
     }
 }

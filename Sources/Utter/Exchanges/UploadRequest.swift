@@ -115,7 +115,11 @@ enum UploadAnswer {
     static func isComplete(_ head: AnswerHead) -> Bool { head.header("upload-complete") == "?1" }
 
     /// Whether the service knows the length of the whole body.
-    static func knowsLength(_ head: AnswerHead) -> Bool { head.header("upload-length") != nil }
+    static func knowsLength(_ head: AnswerHead) -> Bool { length(in: head) != nil }
+
+    static func length(in head: AnswerHead) -> Int? {
+        head.header("upload-length").flatMap { Int($0) }
+    }
 
     /// `max-append-size` of `Upload-Limit`.
     static func limit(in head: AnswerHead) -> Int? {

@@ -121,12 +121,50 @@ import Testing
             _ = follow(&first, status: 201, Self.invitation, isComplete: false)
         }
         // It is killed while it sends: nothing has told how far it came.
-        let progress = try #require(first.progress)
-        var second = try exchange(kind, from: progress)
-        #expect(step(of: second) == .ask)
-        _ = follow(&second, status: 204, [("upload-offset", "700")])
-        #expect(step(of: second) == .append)
-        #expect(second.request.upload?.start == 700)
+        var progress = try #require(first.progress)
+        // What was noted before the request may be that it may be taken.
+        for unknown in [nil, 1] {
+            progress.unknown = unknown
+            var second = try exchange(kind, from: progress)
+            #expect(step(of: second) == .ask)
+            _ = follow(&second, status: 204, [("upload-offset", "700")])
+            #expect(step(of: second) == .append)
+            #expect(second.request.upload?.start == 700)
+        }
+    }
+
+    /// A store that has all of it is asked for nothing more.
+    @Test func anUploadWhoseLastAnswerIsLostIsStoredOnce() throws {
+        var service = try RecognitionService(url: ServiceURL(Self.host + "/files"))
+        service.answer.empty = .stored
+        var exchange = UploadExchange(
+            .tus, DeliveryPlan(service: service, format: .wav, retry: FaultBench.quick))
+        _ = follow(&exchange, status: 201, Self.invitation)
+        _ = follow(&exchange, sent: 1_000)
+        #expect(step(of: exchange) == .ask)
+        let whole = [("upload-offset", "1000"), ("upload-length", "1000")]
+        #expect(follow(&exchange, status: 200, whole) == .answered)
+    }
+
+    @Test func anUploadIsNotMadeBeforeItsLengthIsKnownWhereThatIsWanted() throws {
+        var exchange = try exchange(.tus)
+        #expect(!exchange.request.saysLength)
+        _ = follow(&exchange, status: 400, isComplete: false)
+        #expect(step(of: exchange) == .createEmpty)
+        #expect(exchange.request.saysLength)
+    }
+
+    @Test func anUploadThatStaysLockedIsKept() throws {
+        var exchange = try broken()
+        var last = ExchangeStep.idle
+        for _ in 0..<20 {
+            last = follow(&exchange, status: 423)
+            guard case .request = last else { break }
+        }
+        guard case .failed(.unavailable(status: 423, _)) = last else {
+            Issue.record("\(last)")
+            return
+        }
     }
 
     @Test func anUploadOfAnotherBodyIsNotGoneOnWith() throws {

@@ -55,7 +55,7 @@ extension TakeOutcome {
         let recording = attempts.last { $0.carriesRecording }
         var answeredAfter: Duration?
         if case .success = ending.result, let last = recording?.result, !last.isBodyComplete,
-            bodyByteCount > 0
+            bodyByteCount > machine.delivery.stored?.body ?? 0
         {
             let share = Double(last.sentByteCount) / Double(bodyByteCount)
             answeredAfter =
