@@ -58,7 +58,7 @@ peers: ## Install the servers of other hands, in .build/peers
 	@scripts/install-packages.sh peers && scripts/peers.sh
 
 test-peers: ## Run the tests that need them
-	@scripts/peers.sh --check && UTTER_PEERS="$(CURDIR)/.build/peers" scripts/test.sh --filter StorePeerTests
+	@scripts/peers.sh --check && UTTER_PEERS="$(CURDIR)/.build/peers" scripts/test.sh --filter PeerTests
 
 bench: build ## Run the benchmarks on the release build, beside arecord and curl
 	@scripts/install-packages.sh --check bench && swift run -c release --package-path Benchmarks

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 folder=.build/peers
 
 if [ "${1:-}" = --check ]; then
-    for program in weed moto_server rclone; do
+    for program in weed moto_server rclone uvicorn; do
         [ -x "$folder/bin/$program" ] && continue
         echo "utter: error: $folder/bin/$program is missing" >&2
         echo "utter: hint: make peers" >&2

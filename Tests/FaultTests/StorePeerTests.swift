@@ -390,7 +390,7 @@ private final class PeerBench: Sendable {
 }
 
 /// Asks until it is so, as long as tests are patient.
-private func patiently(_ isSo: @Sendable () -> Bool) async -> Bool {
+func patiently(_ isSo: @Sendable () -> Bool) async -> Bool {
     let end = ContinuousClock.now + .patience
     while ContinuousClock.now < end {
         if isSo() { return true }

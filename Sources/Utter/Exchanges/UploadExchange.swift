@@ -211,7 +211,8 @@ struct UploadExchange: Exchange {
             }
             upload?.knowsLength = UploadAnswer.knowsLength(head)
             // Nothing is left to send, and a service that has no text to answer with needs no more.
-            if isStore, UploadAnswer.length(in: head) == offset, sent >= offset {
+            let isPossible = offset <= sent || hasEarlierRun
+            if isStore, isPossible, UploadAnswer.length(in: head) == offset {
                 return .answered
             }
             return goOn(from: offset)

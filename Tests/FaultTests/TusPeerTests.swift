@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+/// tus servers of other hands, which `make peers` puts below the folder that `UTTER_PEERS` names:
+/// each gets recordings over links that are cut at any byte, with either end killed.
+@Suite(.serialized, .enabled(if: Peer.folder != nil))
+struct TusPeerTests {
+    @Test(arguments: TusPeer.Kind.allCases)
+    func aRecordingIsUploadedOverAnyLink(_ kind: TusPeer.Kind) async throws {
+        let peer = try await TusPeer(kind)
+        try await peer.upload(through: [])
+        // The first connection makes the upload, the second has the recording.
+        for offset in [0, 100, 400, 5_000, 5_244_500, 11_000_000, 12_000_300] {
+            let cut = LinkPlan(LinkFault(.reset, .toService, at: offset))
+            try await peer.upload(through: [cut])
+            try await peer.upload(through: [LinkPlan(), cut])
+            #expect(try peer.count("POST") == 1, "cut at \(offset)")
+        }
+        // An answer is lost, or cut.
+        for offset in [0, 20, 100, 300] {
+            let cut = LinkPlan(LinkFault(.reset, .toClient, at: offset))
+            try await peer.upload(through: [cut])
+            try await peer.upload(through: [LinkPlan(), cut])
+            #expect(try peer.count("POST") == 1, "the upload was complete, cut at \(offset)")
+        }
+    }
+
+    @Test(arguments: TusPeer.Kind.allCases)
+    func aKilledProgramsUploadGoesOn(_ kind: TusPeer.Kind) async throws {
+        let peer = try await TusPeer(kind)
+        for passed in [1, 400, 2_000_000, 5_300_000, 9_000_000, 11_900_000] {
+            try peer.forgetAll()
+            let home = try TemporaryFolder()
+            let proxy = try FaultProxy(to: peer.port) { LinkPlan(bytesPerSecond: 8_000_000) }
+            // Kept whole first: a file that is not read to its end is a part of itself.
+            await proxy.cut()
+            let words = ["send", "-q", "-c", "retry.never=true"]
+            _ = try await peer.start(words, home, proxy.port).result()
+            await proxy.mend()
+            let before = proxy.connectionCount
+            let run = try peer.start(["retry", "-q"], home, proxy.port)
+            #expect(await hasPassed(passed, proxy, from: before))
+            run.signal(SIGKILL)
+            _ = try await run.result()
+            let rest = try await peer.start(["retry", "-q"], home, proxy.port).result()
+            #expect(rest.status == .exited(0), "\(rest.errorText)")
+            try peer.check()
+            if passed >= 2_000_000 { #expect(try peer.count("POST") == 1, "killed at \(passed)") }
+        }
+    }
+
+    @Test(arguments: TusPeer.Kind.allCases)
+    func anUploadOutlivesTheServer(_ kind: TusPeer.Kind) async throws {
+        let peer = try await TusPeer(kind)
+        for passed in [400, 2_000_000, 9_000_000] {
+            try peer.forgetAll()
+            let home = try TemporaryFolder()
+            let proxy = try FaultProxy(to: peer.port) { LinkPlan(bytesPerSecond: 8_000_000) }
+            let run = try peer.start(["send", "-q"], home, proxy.port)
+            #expect(await hasPassed(passed, proxy, from: 0))
+            try await peer.restart()
+            #expect(try await run.result().status == .exited(0))
+            try peer.check()
+        }
+    }
+
+    private func hasPassed(_ count: Int, _ proxy: FaultProxy, from first: Int) async -> Bool {
+        await patiently {
+            let last = max(first, proxy.connectionCount)
+            return (first..<last).reduce(0) { $0 + proxy.passed($1).request } >= count
+        }
+    }
+}
+
+/// A tus server that can be killed and begun again at the same port, and a person who sends to it.
+final class TusPeer: Sendable {
+    /// By their programs in `scripts`.
+    enum Kind: String, CaseIterable, Sendable {
+        case tuspyserver = "peer-tuspyserver"
+        case resumableUpload = "peer-resumable-upload"
+    }
+
+    private let kind: Kind
+    private let reservation: ReservedPort
+    var port: UInt16 { reservation.port }
+    private let place: TemporaryFolder
+    private let long: [UInt8]
+    private let run: Mutex<CommandRun>
+
+    init(_ kind: Kind) async throws {
+        self.kind = kind
+        (reservation, place) = (try ReservedPort(), try TemporaryFolder())
+        mkdir(place.path("files"), 0o700)
+        var random = SeededRandom(seed: 24)
+        let samples = WAVBytes.chunk("data", random.bytes(12_000_000))
+        long = WAVBytes.file([WAVBytes.chunk("fmt ", WAVBytes.format()), samples])
+        try place.write(long, to: "long.wav")
+        run = Mutex(try Self.serve(kind, place, reservation.port))
+        try #require(await reservation.waitUntilOpen())
+    }
+
+    deinit { run.withLock { $0.signal(SIGKILL) } }
+
+    private static func serve(_ kind: Kind, _ place: TemporaryFolder, _ port: UInt16) throws
+        -> CommandRun
+    {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().path
+        return try CommandRun(
+            try #require(Peer.folder) + "/bin/python3",
+            ["\(root)/scripts/\(kind.rawValue).py", place.path, "\(port)"],
+            environment: CommandRun.cleanEnvironment)
+    }
+
+    func restart() async throws {
+        let before = run.withLock { $0 }
+        before.signal(SIGKILL)
+        _ = try await before.result()
+        let new = try Self.serve(kind, place, port)
+        run.withLock { $0 = new }
+    }
+
+    func forgetAll() throws {
+        for name in try place.names(in: "files") { unlink(place.path("files/\(name)")) }
+        unlink(place.path("log"))
+    }
+
+    func start(_ words: [String], _ home: TemporaryFolder, _ port: UInt16) throws -> CommandRun {
+        var environment = CommandRun.cleanEnvironment
+        environment["HOME"] = home.path
+        let to = [
+            "--service", "tus", "--to", "http://127.0.0.1:\(port)/files", place.path("long.wav"),
+        ]
+        let words = words.first == "send" ? words + to : words
+        return try .product("utter", words, environment: environment)
+    }
+
+    func upload(through plans: [LinkPlan]) async throws {
+        try forgetAll()
+        let home = try TemporaryFolder()
+        let proxy = try FaultProxy(to: port, plans: plans)
+        let result = try await start(["send", "-q"], home, proxy.port).result()
+        #expect(result.status == .exited(0) && result.errorText == "", "\(result.errorText)")
+        try check()
+    }
+
+    /// One of the uploads is the recording, byte for byte.
+    func check() throws {
+        let found = try place.names(in: "files")
+        // One of them keeps a folder there, too.
+        #expect(found.contains { (try? place.read("files/\($0)")) == long }, "\(found)")
+    }
+
+    func count(_ method: String) throws -> Int {
+        String(decoding: try place.read("log"), as: UTF8.self).split(separator: "\n")
+            .count { $0.hasPrefix(method) }
+    }
+}
