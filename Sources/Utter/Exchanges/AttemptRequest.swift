@@ -48,7 +48,8 @@ extension DeliveryPlan {
         var body = body(of: journal, frames, in: frame, id, isStored: saysFrames)
         if let upload {
             headers += upload.fields(
-                of: body, mediaType: mediaType, isComplete: request.isComplete)
+                of: body, mediaType: mediaType, name: "recording.\(format.fileExtension)",
+                isComplete: request.isComplete)
             body = upload.range(of: body)
         }
         if let piece = request.piece { body = piece.range(of: body) }

@@ -49,12 +49,12 @@ struct UploadRequest: Sendable, Equatable {
     /// The fields of the protocol, for a recording's body of a type; its length is said when it was
     /// known as the request was decided on.
     func fields(
-        of whole: RequestBody, mediaType: String, isComplete: Bool
+        of whole: RequestBody, mediaType: String, name: String, isComplete: Bool
     ) -> [(name: String, value: String)] {
         let length = isComplete ? whole.wholeByteCount : nil
         return switch kind {
         case .resumable: resumableFields(length)
-        case .tus: tusFields(length, mediaType: mediaType)
+        case .tus: tusFields(length, mediaType: mediaType, name: name)
         }
     }
 
@@ -73,7 +73,7 @@ struct UploadRequest: Sendable, Equatable {
     }
 
     private func tusFields(
-        _ length: Int?, mediaType: String
+        _ length: Int?, mediaType: String, name: String
     ) -> [(name: String, value: String)] {
         var fields = [(name: "Tus-Resumable", value: "1.0.0")]
         switch step {
@@ -82,7 +82,7 @@ struct UploadRequest: Sendable, Equatable {
                 length.map { (name: "Upload-Length", value: "\($0)") }
                     ?? (name: "Upload-Defer-Length", value: "1"))
             let type = Data(mediaType.utf8).base64EncodedString()
-            let name = Data("recording".utf8).base64EncodedString()
+            let name = Data(name.utf8).base64EncodedString()
             fields.append((name: "Upload-Metadata", value: "filename \(name),filetype \(type)"))
         case .ask: break
         case .append:
