@@ -83,14 +83,15 @@ put_all() {
     put 644 systemd/utter-flush.timer "$units/utter-flush.timer"
     put 644 <(sed "s|@PREFIX@|$prefix|" systemd/utter.service) "$units/utter.service"
     put 644 systemd/utter.socket "$units/utter.socket"
-    for sample in go-forward.wav jfk.wav grammar/demo.gram; do
+    for sample in go-forward.wav jfk.wav grammar/demo.gram \
+        recognisers/{ear,faster_whisper_ear,vosk_ear,whisper_cpp_ear}.py; do
         put 644 "samples/$sample" "$root/share/utter/$sample"
     done
     for schema in docs/*.schema.json; do put 644 "$schema" "$root/share/utter/${schema##*/}"; done
     # By its name a desktop knows who asks for a key.
     put 644 <(sed "s|@PREFIX@|$prefix|" packaging/org.utter.Utter.desktop) \
         "$root/share/applications/org.utter.Utter.desktop"
-    for text in docs/{using,keys,services,profiles,cassettes,control}.md LICENSE; do
+    for text in docs/{using,keys,services,profiles,cassettes,control,recogniser}.md LICENSE; do
         put 644 "$text" "$root/share/doc/utter/${text##*/}"
     done
     # What an earlier version has installed, and this one does not, goes.

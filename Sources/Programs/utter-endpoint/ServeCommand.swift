@@ -144,6 +144,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.maximumConcurrentRecognitions = maxRecognitions
         configuration.maximumBodyByteCount = maxBody
         configuration.allowsFaults = allowFaults
+        configuration.executor = try exchangeThread()
         if verbose {
             configuration.onRequest = { request in
                 // A reader that is too slow misses lines; the server does not wait for it.
@@ -177,16 +178,20 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
+    /// A thread of their own for all exchanges, which do little between two waits.
+    private func exchangeThread() throws -> ThreadExecutor {
+        let executor = try ThreadExecutor()
+        _ = try NamedThread(name: "exchange") { executor.run() }
+        return executor
+    }
+
     func serve(
         _ server: some LocalServer, onReady: @escaping @Sendable (Int) async -> Void
     ) async throws {
         do {
             let signals = try Signals(readingPipe: false)
             signals.handle { _ in server.shutdown() }
-            // Many exchanges at once, on more than this thread.
-            try await withTaskExecutorPreference(globalConcurrentExecutor) {
-                try await server.run(onReady: onReady)
-            }
+            try await server.run(onReady: onReady)
         } catch let error as RecognitionEndpointError {
             throw CommandFailure(error)
         } catch let error as SystemError {
