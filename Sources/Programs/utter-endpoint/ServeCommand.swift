@@ -22,7 +22,8 @@ struct ServeCommand: AsyncParsableCommand {
             Raw PCM is audio/pcm;rate=16000;channels=1, little-endian unless endian=big is given,
             or audio/l16, which is big-endian unless endian=little is given. A form in the manner
             of OpenAI goes to /v1/audio/transcriptions; its response_format is json, verbose_json,
-            text, srt or vtt, and stream=true is refused.
+            text, srt or vtt, with stream=true events have the text as it becomes final, and
+            /v1/models names the recogniser.
 
             A recording that comes again, whole, with the same Idempotency-Key is not recognised
             again: it gets the same text and Idempotent-Replayed: true. Another recording with

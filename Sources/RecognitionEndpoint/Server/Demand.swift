@@ -13,6 +13,7 @@ enum Demand: Sendable, Equatable {
     }
 
     case health
+    case models
     case recognition(Asked)
     case options
     case newUpload(UploadHead, UploadManifest, FaultPlan)
@@ -47,6 +48,12 @@ enum Demand: Sendable, Equatable {
                 throw Refusal(405, "use GET", fields: [.allow: "GET, HEAD"])
             }
             self = .health
+        case "/v1/models":
+            guard head.method == .get else {
+                throw Refusal(405, "use GET", fields: [.allow: "GET"])
+            }
+            try Self.checkToken(head.headerFields, configuration)
+            self = .models
         case "/recognize", "/v1/recognize":
             guard head.method == .post || head.method == .put else {
                 throw Refusal(405, "use POST", fields: [.allow: "POST, PUT"])
