@@ -93,7 +93,7 @@ put_all() {
     # By its name a desktop knows who asks for a key.
     put 644 <(sed "s|@PREFIX@|$prefix|" packaging/org.utter.Utter.desktop) \
         "$root/share/applications/org.utter.Utter.desktop"
-    for text in docs/{using,keys,services,profiles,cassettes,control}.md LICENSE; do
+    for text in docs/{using,keys,services,profiles,cassettes,control,recogniser}.md LICENSE; do
         put 644 "$text" "$root/share/doc/utter/${text##*/}"
     done
     # What an earlier version has installed, and this one does not, goes.

@@ -56,4 +56,36 @@ import Testing
             PocketSphinxDecoder.plainText(of: "<s> a(2) real <sil> boy [SPEECH] </s>")
                 == "a real boy")
     }
+
+    @Test func cuesEndAtPausesAndWhenTheyAreLong() {
+        func word(_ text: String, _ start: Double) -> RecognisedWord {
+            RecognisedWord(text: text, start: start, end: start + 0.5)
+        }
+        var recognition = Recognition(text: "one two three four", duration: 10)
+        recognition.words = [
+            word("one", 0), word("two", 0.5), word("three", 2.5), word("four", 9),
+        ]
+        recognition.wantedFormat = "srt"
+        #expect(
+            AnswerFormat.object.final(recognition) == """
+                1
+                00:00:00,000 --> 00:00:01,000
+                one two
+
+                2
+                00:00:02,500 --> 00:00:03,000
+                three
+
+                3
+                00:00:09,000 --> 00:00:09,500
+                four
+
+                """)
+        // A recogniser need not know when words are said.
+        recognition.words = []
+        recognition.wantedFormat = "vtt"
+        #expect(
+            AnswerFormat.object.final(recognition)
+                == "WEBVTT\n\n00:00:00.000 --> 00:00:10.000\none two three four\n")
+    }
 }

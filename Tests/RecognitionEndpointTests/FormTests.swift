@@ -3,6 +3,8 @@
 import TestSupport
 import Testing
 
+@testable import RecognitionEndpoint
+
 /// Recordings in forms, as OpenAI-style clients send them.
 @Suite struct FormTests {
     private static let path = "/v1/audio/transcriptions"
@@ -74,12 +76,53 @@ import Testing
         }
     }
 
-    @Test(arguments: [("stream", "true"), ("response_format", "lrc")])
-    func whatIsNotOfferedIsRefusedWithAReason(_ name: String, _ value: String) async throws {
+    @Test func aFormatThatIsNotOfferedIsRefusedWithAReason() async throws {
         let audio = try Samples.wav("go-forward")
-        let answer = try await post(form(audio, fields: field(name, value)))
+        let answer = try await post(form(audio, fields: field("response_format", "lrc")))
         #expect(answer.head.status == 400)
-        #expect(answer.body.contains("'\(name)'"), "\(answer.body)")
+        #expect(answer.body.contains("'response_format'"), "\(answer.body)")
+    }
+
+    /// In the manner of OpenAI's API; the field may stand behind the file.
+    @Test(arguments: [true, false])
+    func eventsTellTheTextAsItBecomesFinal(isBehind: Bool) async throws {
+        let ear = try TestEar("finals")
+        let audio = try Samples.wav("go-forward")
+        let stream = field("stream", "true")
+        let body =
+            isBehind ? form(audio, end: "\r\n" + stream + "--B--\r\n") : form(audio, fields: stream)
+        let answer = try await TestEndpoint.run {
+            $0.recogniser = ear.recogniser
+        } _: { port, _ async throws in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead(
+                    "/v1/audio/transcriptions", ["Content-Type: multipart/form-data; boundary=B"])
+                try client.sendChunk(body)
+                try client.sendEnd()
+                return try client.readAnswer()
+            }
+        }
+        #expect(answer.head.status == 200)
+        #expect(answer.head.fields["content-type"] == "text/event-stream")
+        let events = answer.body.split(separator: "\n").map(String.init)
+        let deltas = events.dropLast().compactMap { event in
+            event.firstMatch(of: /^data: {"delta":"(.*)","type":"transcript.text.delta"}$/)?.1
+        }
+        #expect(deltas.count == events.count - 1)
+        #expect(deltas.joined() == "one two three")
+        #expect(events.last == #"data: {"text":"one two three","type":"transcript.text.done"}"#)
+    }
+
+    @Test func theModelIsTheRecogniser() async throws {
+        let answer = try await TestEndpoint.serve { client in
+            try client.send(Array("GET /v1/models HTTP/1.1\r\nHost: test\r\n\r\n".utf8))
+            return try client.readAnswer()
+        }
+        #expect(answer.head.status == 200)
+        #expect(
+            answer.body == #"{"data":[{"id":"PocketSphinx","object":"model"}],"object":"list"}"#
+                + "\n")
     }
 
     @Test func theRecognitionRunsWhileTheFormComes() async throws {

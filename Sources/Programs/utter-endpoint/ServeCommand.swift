@@ -23,7 +23,8 @@ struct ServeCommand: AsyncParsableCommand {
             Raw PCM is audio/pcm;rate=16000;channels=1, little-endian unless endian=big is given,
             or audio/l16, which is big-endian unless endian=little is given. A form in the manner
             of OpenAI goes to /v1/audio/transcriptions; its response_format is json, verbose_json,
-            text, srt or vtt, and stream=true is refused.
+            text, srt or vtt, with stream=true events have the text as it becomes final, and
+            /v1/models names the recogniser.
 
             A recording that comes again, whole, with the same Idempotency-Key is not recognised
             again: it gets the same text and Idempotent-Replayed: true. Another recording with
@@ -145,6 +146,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.maximumConcurrentRecognitions = maxRecognitions
         configuration.maximumBodyByteCount = maxBody
         configuration.allowsFaults = allowFaults
+        configuration.executor = try exchangeThread()
         if verbose {
             configuration.onRequest = { request in
                 // A reader that is too slow misses lines; the server does not wait for it.
@@ -178,18 +180,22 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
+    /// A thread of their own for all exchanges, which do little between two waits.
+    private func exchangeThread() throws -> ThreadExecutor {
+        let executor = try ThreadExecutor()
+        _ = try NamedThread(name: "exchange") { executor.run() }
+        return executor
+    }
+
     func serve(
         _ server: some LocalServer, onReady: @escaping @Sendable (Int) async -> Void
     ) async throws {
         do {
             let signals = try Signals(readingPipe: false)
             signals.handle { _ in server.shutdown() }
-            // Many exchanges at once, on more than this thread.
-            try await withTaskExecutorPreference(globalConcurrentExecutor) {
-                try await server.run { port in
-                    ServiceManager.tell("READY=1")
-                    await onReady(port)
-                }
+            try await server.run { port in
+                ServiceManager.tell("READY=1")
+                await onReady(port)
             }
         } catch let error as RecognitionEndpointError {
             throw CommandFailure(error)

@@ -54,8 +54,9 @@ enum AnswerFormat: String, Sendable, Codable {
     func final(_ recognition: Recognition) -> String {
         switch recognition.wantedFormat {
         case "text" where self == .object: return recognition.text + "\n"
-        case "srt" where self == .object: return Self.cue(recognition, ",", before: "1\n")
-        case "vtt" where self == .object: return Self.cue(recognition, ".", before: "WEBVTT\n\n")
+        case "srt" where self == .object: return Self.cues(recognition, ",", numbered: true)
+        case "vtt" where self == .object:
+            return "WEBVTT\n\n" + Self.cues(recognition, ".", numbered: false)
         default: break
         }
         if self == .text { return recognition.text + "\n" }
@@ -69,19 +70,37 @@ enum AnswerFormat: String, Sendable, Codable {
         return line.json
     }
 
-    /// One cue from the first word to the last; none without words.
-    private static func cue(_ recognition: Recognition, _ point: String, before: String) -> String {
+    /// Cues of some words each, which end at pauses or when they are long.
+    private static func cues(_ recognition: Recognition, _ point: String, numbered: Bool) -> String
+    {
         func time(_ seconds: Double) -> String {
             let ms = Int((seconds * 1_000).rounded())
             let parts = [ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60]
                 .map { $0 < 10 ? "0\($0)" : "\($0)" }
             return parts.joined(separator: ":") + point + "\(1_000 + ms % 1_000)".dropFirst()
         }
-        guard let first = recognition.words.first, let last = recognition.words.last else {
-            return point == "." ? before : ""
+        var words = recognition.words
+        if words.isEmpty, !recognition.text.isEmpty {
+            words = [RecognisedWord(text: recognition.text, start: 0, end: recognition.duration)]
         }
-        return before + "\(time(first.start)) --> \(time(last.end))\n\(recognition.text)\n"
+        var cues: [(start: Double, end: Double, text: String)] = []
+        for word in words {
+            if let last = cues.last, word.start - last.end < pause,
+                word.end - last.start < longestCue, last.text.count + word.text.count < longestText
+            {
+                cues[cues.count - 1] = (last.start, word.end, last.text + " " + word.text)
+            } else {
+                cues.append((word.start, word.end, word.text))
+            }
+        }
+        return cues.enumerated().map { number, cue in
+            (numbered ? "\(number + 1)\n" : "") + "\(time(cue.start)) --> \(time(cue.end))\n"
+                + cue.text + "\n"
+        }.joined(separator: "\n")
     }
+
+    /// In seconds and characters; two lines of 42 characters are what subtitles have.
+    private static let (pause, longestCue, longestText) = (1.0, 7.0, 84)
 
     static func partial(_ partial: PartialRecognition) -> String {
         var line = AnswerLine(type: "partial", text: partial.text)
@@ -90,9 +109,15 @@ enum AnswerFormat: String, Sendable, Codable {
     }
 
     /// The last line of an answer that had begun before something went wrong.
-    static func error(_ message: String) -> String {
-        AnswerLine(type: "error", message: message).json
+    static func error(_ message: String, isEvent: Bool = false) -> String {
+        let line = AnswerLine(type: "error", message: message)
+        return isEvent ? event(line) : line.json
     }
+
+    static let eventType = "text/event-stream"
+
+    /// An event of Server-Sent Events (HTML Standard §9.2).
+    static func event(_ line: AnswerLine) -> String { "data: \(line.json)\n" }
 
     static func refusal(_ message: String) -> String {
         AnswerLine(error: AnswerLine.Reason(message: message)).json
@@ -127,15 +152,21 @@ struct AnswerLine: Encodable {
         var message: String
     }
 
+    struct Model: Encodable {
+        var id, object: String
+    }
+
     struct Load: Encodable {
         var running, maximum: Int
     }
 
-    var type, status, text, message: String?
+    var type, status, text, message, delta: String?
     var time, duration: Double?
     var words: [Word]?
     var error: Reason?
     var recognitions: Load?
+    var object: String?
+    var data: [Model]?
 
     var json: String {
         let encoder = JSONEncoder()

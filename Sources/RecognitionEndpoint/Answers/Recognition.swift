@@ -12,6 +12,9 @@ struct Recognition: Sendable, Equatable, Codable {
     var words: [RecognisedWord] = []
 
     var wantedFormat: String?
+
+    /// Whether the client wants events with the text as it becomes known, as OpenAI's API has them.
+    var isStreamed: Bool?
 }
 
 /// What the speaker seems to have said so far; later words may change earlier ones.
@@ -21,6 +24,11 @@ struct PartialRecognition: Sendable, Equatable {
 
     /// How much of the audio it is about, in seconds from its beginning.
     var time: Double
+
+    /// The words at the beginning that will not change.
+    var settled = ""
+
+    var isStreamed = false
 }
 
 struct RecognisedWord: Sendable, Equatable, Codable {

@@ -8,6 +8,8 @@ struct StreamedAnswer: ~Copyable {
     private var unused: ResponseWriter?
     private var begun: (any ResponseBodyWriter)?
     private let format: AnswerFormat
+    /// What events have told.
+    private var told = ""
     /// Of the head, beside what all answers have.
     var fields: HTTPFields
     var status = 200
@@ -23,19 +25,38 @@ struct StreamedAnswer: ~Copyable {
     var hasBegun: Bool { begun != nil }
 
     @concurrent mutating func write(_ partial: PartialRecognition) async throws {
-        guard format == .lines else { return }
-        try await begin()
-        try await begun?.write(ByteBuffer(string: AnswerFormat.partial(partial)))
+        let isStreamed = partial.isStreamed && format == .object
+        guard format == .lines || isStreamed else { return }
+        let text = isStreamed ? news(in: partial.settled) : AnswerFormat.partial(partial)
+        guard !text.isEmpty else { return }
+        try await begin(isStreamed ? AnswerFormat.eventType : format.mediaType)
+        try await begun?.write(ByteBuffer(string: text))
+    }
+
+    /// The event that tells what has come to the text, if anything has.
+    private mutating func news(in text: String) -> String {
+        guard text.count > told.count, text.hasPrefix(told) else { return "" }
+        defer { told = text }
+        return AnswerFormat.event(
+            AnswerLine(
+                type: "transcript.text.delta", delta: String(text.dropFirst(told.count))))
     }
 
     @concurrent mutating func finish(_ recognition: Recognition) async throws {
-        let text = format.final(recognition)
+        let isStreamed = recognition.isStreamed == true && format == .object
+        let text =
+            isStreamed
+            ? news(in: recognition.text)
+                + AnswerFormat.event(
+                    AnswerLine(type: "transcript.text.done", text: recognition.text))
+            : format.final(recognition)
         guard let writer = unused.take() else {
             try await begun?.write(ByteBuffer(string: text))
             return try await end()
         }
         var head = HTTPResponse.make(
-            status, format.mediaType(of: recognition), byteCount: text.utf8.count)
+            status, isStreamed ? AnswerFormat.eventType : format.mediaType(of: recognition),
+            byteCount: text.utf8.count)
         head.headerFields.append(contentsOf: fields)
         try await writer.write(
             response: head, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
@@ -43,7 +64,7 @@ struct StreamedAnswer: ~Copyable {
 
     @concurrent mutating func breakOff(_ recognition: Recognition) async throws {
         let text = format.final(recognition)
-        try await begin()
+        try await begin(format.mediaType)
         let half = text.utf8.prefix(text.utf8.count / 2)
         try await begun?.write(ByteBuffer(bytes: half))
     }
@@ -51,7 +72,7 @@ struct StreamedAnswer: ~Copyable {
     /// Says what went wrong: with a status, or in a last line when the text had begun.
     @concurrent mutating func fail(_ refusal: Refusal, closes: Bool = true) async throws {
         guard let writer = unused.take() else {
-            let line = AnswerFormat.error(refusal.message)
+            let line = AnswerFormat.error(refusal.message, isEvent: format == .object)
             try await begun?.write(ByteBuffer(string: line))
             return try await end()
         }
@@ -72,9 +93,9 @@ struct StreamedAnswer: ~Copyable {
         try await unused.take()?.writeResponse(head)
     }
 
-    @concurrent private mutating func begin() async throws {
+    @concurrent private mutating func begin(_ mediaType: String) async throws {
         guard let writer = unused.take() else { return }
-        var head = HTTPResponse.make(status, format.mediaType, byteCount: nil)
+        var head = HTTPResponse.make(status, mediaType, byteCount: nil)
         head.headerFields.append(contentsOf: fields)
         begun = try await writer.writeHead(head)
     }

@@ -14,6 +14,9 @@ struct BodyDecoder {
     /// What a form says of the answer's format; nil for other bodies.
     var wantedFormat: String? { decoder.form?.wantedFormat }
 
+    /// Whether a form asks for events.
+    var isStreamed: Bool { decoder.form?.isStreamed ?? false }
+
     /// What a form says of what is said in the recording.
     var hints: SpeechHints { decoder.form?.hints ?? SpeechHints() }
 

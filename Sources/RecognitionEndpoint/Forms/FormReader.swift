@@ -159,6 +159,8 @@ final class FormDecoder: AudioDecoder {
 
     var wantedFormat: String? { reader.texts["response_format"] }
 
+    var isStreamed: Bool { reader.texts["stream"]?.lowercased() == "true" }
+
     var hints: SpeechHints {
         SpeechHints(language: reader.texts["language"], prompt: reader.texts["prompt"])
     }
@@ -177,9 +179,6 @@ final class FormDecoder: AudioDecoder {
     func finish(into output: inout [Int16]) throws(UndecodableAudio) {
         guard reader.isWhole else { throw UndecodableAudio("the form has no end") }
         guard let decoder else { throw UndecodableAudio("the form has no file") }
-        guard reader.texts["stream"]?.lowercased() != "true" else {
-            throw UndecodableAudio("'stream' is not offered: the text comes at the end")
-        }
         guard wantedFormat.map({ AnswerFormat.documents[$0] != nil }) ?? true else {
             throw UndecodableAudio("the 'response_format' is json, verbose_json, text, srt or vtt")
         }

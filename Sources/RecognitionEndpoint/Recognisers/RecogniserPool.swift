@@ -20,6 +20,8 @@ final class RecogniserPool: Sendable {
         /// The number of the thread that was started last.
         var lastNumber = 0
         var isStopped = false
+        /// What the last program that began has called itself.
+        var name = "recogniser"
         /// Waits until no thread runs any more.
         var stopWaiter: CheckedContinuation<Void, Never>?
 
@@ -68,6 +70,11 @@ final class RecogniserPool: Sendable {
 
     /// Whether all recognisers that there may be are at a job.
     var isFull: Bool { state.withLock { $0.idle.isEmpty && $0.count >= maximumCount } }
+
+    var name: String {
+        get { state.withLock(\.name) }
+        set { state.withLock { $0.name = newValue } }
+    }
 
     /// Whether recordings wait for a recogniser.
     var isCrowded: Bool { state.withLock { !$0.queue.isEmpty } }

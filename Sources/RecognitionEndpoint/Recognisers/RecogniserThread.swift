@@ -101,6 +101,7 @@ final class RecogniserThread: Sendable {
     private func startProgram() throws(RecogniserFault) -> RecogniserProgram? {
         let program = try RecogniserProgram(recogniser)
         let isReady = try program.waitUntilReady(isNew: true, wokenBy: wakeup) { !isStopped }
+        if let name = program.ready.name { pool.name = RecogniserProgram.excerpt(name) }
         return isReady ? program : nil
     }
 

@@ -143,12 +143,14 @@ final class RecognitionJob: Sendable {
             if let reason = line.error {
                 throw .job(.recogniserFailed(reason: RecogniserProgram.excerpt(reason)))
             }
+            hearing.isStreamed = decoder.isStreamed
             hearing.take(line, duration: Double(sampleCount) / 16_000)
             guard hearing.recognition.text.utf8.count <= Self.longestText else {
                 throw .program(RecogniserFault(reason: "it says more than a recording can"))
             }
             if line.end == true, line.final != nil, deadline != nil {
                 hearing.recognition.wantedFormat = decoder.wantedFormat
+                hearing.recognition.isStreamed = decoder.isStreamed ? true : nil
                 return (hearing.recognition, known)
             }
         }
@@ -164,6 +166,7 @@ final class RecognitionJob: Sendable {
 /// What a recogniser's lines make up: the final texts in order, and the partial one behind them.
 private struct Hearing {
     var recognition = Recognition()
+    var isStreamed = false
     private let events: RecognitionEvents
     private var lastText = ""
 
@@ -186,7 +189,10 @@ private struct Hearing {
         guard text != lastText, !text.isEmpty else { return }
         lastText = text
         let time = line.time.map { min(max(0, $0), duration) } ?? duration
-        events.post(.partial(PartialRecognition(text: text, time: time)))
+        events.post(
+            .partial(
+                PartialRecognition(
+                    text: text, time: time, settled: recognition.text, isStreamed: isStreamed)))
     }
 
     /// With single spaces between words.

@@ -13,6 +13,7 @@ enum Demand: Sendable, Equatable {
     }
 
     case health
+    case models
     case recognition(Asked)
     case options
     case newUpload(UploadHead, UploadManifest, FaultPlan)
@@ -27,6 +28,7 @@ enum Demand: Sendable, Equatable {
         guard head.headerFields[.origin] == nil else {
             throw Refusal(403, "requests of web pages are not served")
         }
+        try Self.checkHost(head.authority ?? "", configuration)
         if configuration.uploadFolder != nil {
             if head.method == .options {
                 self = .options
@@ -47,6 +49,12 @@ enum Demand: Sendable, Equatable {
                 throw Refusal(405, "use GET", fields: [.allow: "GET, HEAD"])
             }
             self = .health
+        case "/v1/models":
+            guard head.method == .get else {
+                throw Refusal(405, "use GET", fields: [.allow: "GET"])
+            }
+            try Self.checkToken(head.headerFields, configuration)
+            self = .models
         case "/recognize", "/v1/recognize":
             guard head.method == .post || head.method == .put else {
                 throw Refusal(405, "use POST", fields: [.allow: "POST, PUT"])
@@ -60,6 +68,22 @@ enum Demand: Sendable, Equatable {
             self = try Self.recognition(head, configuration, lines: .object)
         default:
             throw Refusal(404, "there is nothing here; audio goes to /recognize")
+        }
+    }
+
+    /// Refuses a name of the internet, by which a page of another site may reach this machine: with
+    /// a token there is no need to.
+    private static func checkHost(
+        _ authority: String, _ configuration: RecognitionEndpointConfiguration
+    ) throws(Refusal) {
+        let host = authority.prefix { $0 != ":" }.lowercased()
+        let isAddress = host.hasPrefix("[") || host.allSatisfy { $0.isNumber || $0 == "." }
+        let isOwn =
+            !host.contains(".") || host == configuration.host.lowercased()
+            || [".localhost", ".local", ".lan", ".internal", ".home.arpa"]
+                .contains { host.hasSuffix($0) }
+        guard configuration.bearerToken != nil || isAddress || isOwn else {
+            throw Refusal(421, "under that name the endpoint serves with a token alone")
         }
     }
 

@@ -23,18 +23,21 @@ package final class HTTPService: LocalServer {
     private let port: Int
     private let idleTimeout: Duration
     private let gracePeriod: Duration
+    private let executor: (any TaskExecutor)?
     private let onRequest: (@Sendable (ServedRequest) -> Void)?
     private let responder: Responder
     private let state = Mutex(State.unused)
 
     init(
         host: String, port: Int, idleTimeout: Duration, gracePeriod: Duration,
-        onRequest: (@Sendable (ServedRequest) -> Void)? = nil, responder: @escaping Responder
+        executor: (any TaskExecutor)? = nil, onRequest: (@Sendable (ServedRequest) -> Void)? = nil,
+        responder: @escaping Responder
     ) {
         self.host = host
         self.port = port
         self.idleTimeout = idleTimeout
         self.gracePeriod = gracePeriod
+        self.executor = executor
         self.onRequest = onRequest
         self.responder = responder
     }
@@ -56,7 +59,7 @@ package final class HTTPService: LocalServer {
         try await prepare()
         // Tasks of the server would be cancelled with the caller's, and could not finish; so
         // they are no children of it.
-        let server = Task { () async -> (any Error)? in
+        let server = Task(executorPreference: executor) { () async -> (any Error)? in
             do {
                 try await group.run()
                 return nil

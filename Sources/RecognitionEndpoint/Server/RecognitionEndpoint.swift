@@ -59,7 +59,8 @@ public final class RecognitionEndpoint: Sendable {
         service = HTTPService(
             host: configuration.host, port: configuration.port,
             idleTimeout: configuration.idleTimeout,
-            gracePeriod: configuration.shutdownGracePeriod, onRequest: configuration.onRequest
+            gracePeriod: configuration.shutdownGracePeriod, executor: configuration.executor,
+            onRequest: configuration.onRequest
         ) { [configuration] request, writer, connection in
             try await RecognitionExchange(
                 request: request, connection: connection, pool: pool, ledger: ledger,

@@ -74,6 +74,9 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// The time in seconds since 1970, by which uploads expire.
     var now: @Sendable () -> Int = { time(nil) }
 
+    /// What runs the exchanges; the standard executor's threads wake once a second.
+    package var executor: (any TaskExecutor)?
+
     /// Is told about every request when its answer is over; for a log.
     ///
     /// Called on a thread of the server, which must not be made to wait.

@@ -28,7 +28,12 @@ struct RecognitionExchange: Sendable {
         }
         switch demand {
         case .health:
-            try await answerHealth(writer)
+            let load = AnswerLine.Load(
+                running: pool.busyCount, maximum: configuration.maximumConcurrentRecognitions)
+            try await answer(AnswerLine(status: "ok", recognitions: load), writer)
+        case .models:
+            let model = AnswerLine.Model(id: pool.name, object: "model")
+            try await answer(AnswerLine(object: "list", data: [model]), writer)
         case .options:
             try await writer.writeResponse(UploadHead.options(configuration))
         case .newUpload(let head, let manifest, let plan):
@@ -59,10 +64,10 @@ struct RecognitionExchange: Sendable {
         }
     }
 
-    @concurrent private func answerHealth(_ writer: consuming ResponseWriter) async throws {
-        let load = AnswerLine.Load(
-            running: pool.busyCount, maximum: configuration.maximumConcurrentRecognitions)
-        let text = AnswerLine(status: "ok", recognitions: load).json
+    @concurrent private func answer(
+        _ line: AnswerLine, _ writer: consuming ResponseWriter
+    ) async throws {
+        let text = line.json
         let head = HTTPResponse.make(200, "application/json", byteCount: text.utf8.count)
         let isHead = request.method == .head
         let body = isHead ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(string: text))

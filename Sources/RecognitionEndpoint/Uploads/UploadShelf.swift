@@ -148,7 +148,7 @@ final class UploadShelf: Sendable {
     func feed(_ upload: Upload) {
         guard upload.beginFeed() else { return }
         let feed = UploadFeed(upload: upload, shelf: self, pool: pool, ledger: ledger)
-        Task { await feed.run() }
+        Task(executorPreference: configuration.executor) { await feed.run() }
     }
 
     /// Takes its recogniser from an upload that has broken off, if there is no other; that upload is
