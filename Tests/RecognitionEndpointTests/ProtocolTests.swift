@@ -120,12 +120,32 @@ import Testing
         }
     }
 
-    @Test(.spec("RFC 9112 §3.2"), arguments: ["Host:", "Host: [::1]:8517", "Host: a.example:80"])
+    @Test(.spec("RFC 9112 §3.2"), arguments: ["Host:", "Host: [::1]:8517", "Host: nas.local"])
     func anyHostThatIsOneWillDo(field: String) async throws {
         try await TestEndpoint.run { port, _ in
             let answer = try await exchange(
                 ["GET /healthz HTTP/1.1", "Connection: close", field], with: port)
             #expect(answer.head.hasPrefix("http/1.1 200"))
+        }
+    }
+
+    /// A page of another site may have given this machine's address to its name.
+    @Test(.spec("RFC 9110 §15.5.20"), arguments: [nil, "sesame"])
+    func aNameOfTheInternetWantsAToken(token: String?) async throws {
+        let token = token.flatMap { BearerToken($0) }
+        try await TestEndpoint.run({ $0.bearerToken = token }) { port, _ in
+            for (host, status) in [
+                ("talks.example:\(port)", 421), ("127.0.0.1.example", 421), ("localhost", 200),
+                ("NAS.lan:80", 200), ("192.168.1.2:\(port)", 200), ("[::1]:8517", 200),
+            ] {
+                let answer = try await exchange(
+                    [
+                        "GET /v1/models HTTP/1.1", "Connection: close", "Host: \(host)",
+                        "Authorization: Bearer sesame",
+                    ], with: port)
+                let expected = token == nil ? status : 200
+                #expect(answer.head.hasPrefix("http/1.1 \(expected)"), "\(host): \(answer.head)")
+            }
         }
     }
 

@@ -214,6 +214,38 @@ import Testing
         #expect(bad.outputText.contains("hello"))
     }
 
+    // MARK: - From other machines
+
+    @Test func aClientOfOpenAIsUsesItThroughAWebServerWithTLSAndAToken() async throws {
+        let bench = try Bench()
+        let token = try bench.folder.write(Array("sesame\n".utf8), to: "token")
+        chmod(token, 0o600)
+        let (server, url) = try await serve(bench, "--grammar", grammar, "--token-file", token)
+        let port = try #require(
+            url.split(separator: ":").last?.prefix { $0.isNumber }
+        ).description
+        let front = try await WebServer(
+            to: try #require(UInt16(port)), buffers: false, maximumBodySize: "64m")
+        for (key, status) in [(token, Int32(0)), (nil, 77)] {
+            let result = try await bench.start(
+                ["send", "--service", "openai", "--to", front.url("/v1/audio/transcriptions")]
+                    + ["-c", "connection.ca-file=\(front.certificateFile)", Clip.goForward.path]
+                    + (key.map { ["--token-file", $0] } ?? [])
+            ).result()
+            #expect(result.status == .exited(status), "\(result.errorText)")
+            #expect(result.outputText == (status == 0 ? "go forward ten meters\n" : ""))
+        }
+        // Another client, which reads subtitles.
+        let subtitles = try ForeignTool("curl").run([
+            "-s", "--cacert", front.certificateFile, "-H", "Authorization: Bearer sesame", "-F",
+            "response_format=srt", "-F", "file=@\(Clip.goForward.path)",
+            front.url("/v1/audio/transcriptions"),
+        ]).output
+        #expect(String(decoding: subtitles, as: UTF8.self).contains("go forward ten meters"))
+        server.signal(SIGTERM)
+        _ = try await server.result()
+    }
+
     // MARK: - The demo
 
     @Test func theDemoHearsItsSampleWithPartialsBeforeTheEnd() async throws {
