@@ -96,7 +96,7 @@ struct DownloadFolder: Sendable {
         guard let note, note.version == DownloadNote.version else {
             throw .disk(
                 "\(folder.path)/\(Self.noteName) is damaged, or of another version of utter; "
-                    + "'utter rm \(id)' removes that download")
+                    + "remove the download \(id) to fetch it anew")
         }
         return note
     }

@@ -43,20 +43,16 @@ struct PartsExchange: Exchange {
     private let fingerprint: String
     private var table = PartsTable()
     private var pace: PartsPace
-    private var engines: [PostOnce] = []
-    private var lanes: [Lane?] = []
+    private var (engines, lanes): ([PostOnce], [Lane?]) = ([], [])
     /// Of the newest request.
     private var number: Int
     private var generation = 0
     private var recording = RecordingExtent()
-    private var renewals = 0
-    private var standstills = 0
+    private var (renewals, standstills) = (0, 0)
     /// Why the upload is given up.
     private var surrender: TakeFailure?
-    /// The folders of the recording's place were made, as far as that can be done.
-    private var hasFolders = false
-    /// The store has said that it has the whole recording.
-    private var isFound = false
+    /// The folders of the place were made; the store has said that it has the whole recording.
+    private var (hasFolders, isFound) = (false, false)
     /// The store has refused to say what is there.
     private var isBlind = false
     /// The request that ends the delivery may have done so.
@@ -87,11 +83,8 @@ struct PartsExchange: Exchange {
     var laneCount: Int { table.isMade ? pace.laneCount : 1 }
 
     var outlivesSecrets: Bool { true }
-
     var sendsDigest: Bool { false }
-
     var needsLength: Bool { false }
-
     var takenCount: Int { takenBefore + (mayBeTaken ? 1 : 0) }
 
     var storedByteCount: Int? {
@@ -130,7 +123,6 @@ struct PartsExchange: Exchange {
         recording.isComplete = isComplete
         return request
     }
-
     mutating func begin(lane: Int, of recording: RecordingExtent) -> Beginning {
         self.recording = recording
         if recording.isComplete { table.release() }
@@ -249,7 +241,6 @@ struct PartsExchange: Exchange {
     }
 
     mutating func renew() {}
-
     mutating func next(after reply: Reply, isSpeaking: Bool, at now: Moment) -> ExchangeStep {
         next(after: reply, lane: 0, isSpeaking: isSpeaking, at: now)
     }

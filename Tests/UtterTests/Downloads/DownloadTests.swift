@@ -327,7 +327,7 @@ final class DownloadBench: Sendable {
             Issue.record("it was fetched")
             return
         }
-        #expect(reason.contains("utter rm \(id)"))
+        #expect(reason.contains("remove the download \(id)"))
         #expect(try bench.folder.read(place) == Array(note.utf8))
         let listed = try #require(bench.downloads.all().first)
         #expect(listed.state == .failed && listed.reason == "the disk refuses it: \(reason)")

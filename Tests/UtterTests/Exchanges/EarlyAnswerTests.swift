@@ -21,7 +21,9 @@ import Testing
         ]
     }
 
-    /// A server that answers at once, and reads no more. One that closed could take its answer back.
+    /// A server that answers at once, and reads no more.
+    ///
+    /// One that closed could take its answer back.
     private static func satisfied(until gate: Gate) -> [ServerStep] {
         [
             .readHead,

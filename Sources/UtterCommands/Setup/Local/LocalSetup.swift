@@ -36,6 +36,7 @@ struct LocalSetup {
     /// Finds out what would fail later.
     func check() throws(CommandFailure) {
         guard let python = DesktopTool.path(of: "python3") else { throw Self.missing("python3") }
+        // What does not run is missing.
         guard (try? Self.run(python, ["-c", "import ensurepip, venv"], isSilent: true)) != nil
         else {
             throw Self.missing("python3-venv")
