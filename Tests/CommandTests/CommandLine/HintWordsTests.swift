@@ -35,7 +35,8 @@ import Testing
     private static let foreign: Set = [
         "--clearmodifiers", "--file", "--input", "--clipboard", "--no-repeat", "--no-startup-id",
         "--product", "--release", "--help-all", "--help-hidden", "--show-keycodes",
-        "--experimental-dump-help",
+        "--experimental-dump-help", "--disable-pip-version-check", "--no-deps", "--require-hashes",
+        "--exit-idle-time", "--user",
     ]
 
     @Test func everyOptionThatIsNamedIsThere() async throws {
