@@ -233,7 +233,11 @@ struct UploadExchange: Exchange {
             // In pieces of that length.
             isCareful = isCareful || upload == nil
             return stand(upload == nil ? .create : .ask, or: reply, isSpeaking, now)
-        case (.ask, 400..<405), (.append, 400..<405), (.ask, 410), (.append, 410):
+        case (.append, 400..<405), (.append, 410):
+            guard status != 401, !UploadAnswer.isComplete(head) else { break }
+            // It may still take in what a request has sent that broke; what it has decides.
+            return stand(.ask, after: lockPause, or: reply, isSpeaking, now)
+        case (.ask, 400..<405), (.ask, 410):
             guard status != 401, !UploadAnswer.isComplete(head) else { break }
             return beginAnew(or: reply, isSpeaking, now)
         default: break
