@@ -116,6 +116,10 @@ struct ServeCommand: AsyncParsableCommand {
         guard (1...256).contains(maxRecognitions) else {
             throw ValidationError("--max-recognitions must be from 1 to 256.")
         }
+        for command in [recogniser, checkRecogniser].compactMap(\.self)
+        where command.allSatisfy(\.isWhitespace) {
+            throw ValidationError("--recogniser must name a command.")
+        }
         guard recogniserMemory > 0 else {
             throw ValidationError("--recogniser-memory must be above zero.")
         }

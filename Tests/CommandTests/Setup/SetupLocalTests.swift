@@ -145,6 +145,38 @@ import Testing
         #expect(broken.status == .exited(78) && broken.errorText.contains("parrot.toml"))
     }
 
+    @Test(arguments: [
+        ("seconds = 0.1", "seconds = nan", "makes no sense"),
+        ("seconds = 0.1", "seconds = 1e300", "makes no sense"),
+        ("disk = 1", "disk = -9", "makes no sense"),
+        ("parrot.py", "../parrot.py", "beside the recipe"),
+        ("parrot.py", "none.py", "no file 'none.py'"),
+        ("memory = 10", "memory = 10\narguments = [\"a\\nExecStart=b\"]", "control character"),
+    ])
+    func aRecipeThatMakesNoSenseIsRefused(
+        _ old: String, _ new: String, _ reason: String
+    ) async throws {
+        let text = String(decoding: try bench.folder.read("recipe/parrot.toml"), as: UTF8.self)
+        try bench.folder.write(Array(text.replacing(old, with: new).utf8), to: "recipe/parrot.toml")
+        let result = try await bench.run("setup", "local", "-y", recipe)
+        #expect(result.status == .exited(78), "\(result.errorText)")
+        #expect(result.errorText.contains(reason), "\(result.errorText)")
+        #expect(access(bench.folder.path(".local"), F_OK) != 0)
+    }
+
+    @Test func aUnitOfThePersonsOwnStays() async throws {
+        for path in [".config", ".config/systemd", ".config/systemd/user"] {
+            mkdir(bench.folder.path(path), 0o700)
+        }
+        let unit = ".config/systemd/user/utter-local.socket"
+        try bench.folder.write(Array("# mine\n".utf8), to: unit)
+        let result = try await bench.run("setup", "local", "-y", recipe)
+        #expect(result.status == .exited(0))
+        #expect(result.errorText.contains("utter-local.socket is not of utter setup local"))
+        _ = try await bench.run("setup", "local", "remove")
+        #expect(try bench.folder.read(unit) == Array("# mine\n".utf8))
+    }
+
     @Test func aRecogniserThatHearsNothingIsNotUsed() async throws {
         try bench.folder.write(Array("raise SystemExit(3)\n".utf8), to: "recipe/parrot.py")
         let result = try await bench.run("setup", "local", "-y", recipe)

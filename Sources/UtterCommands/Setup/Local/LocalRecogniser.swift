@@ -82,6 +82,27 @@ struct LocalRecogniser {
             throw CommandFailure(
                 "\(TerminalText.shown(path)): \(error.description)", status: .configuration)
         }
+        guard let problem else { return }
+        throw CommandFailure(
+            "\(TerminalText.shown(path)): \(problem)", status: .configuration)
+    }
+
+    /// What has no sense in a recipe, or in a folder and a unit that are made of it.
+    private var problem: String? {
+        let texts = [name, program, packages ?? "-"] + arguments
+        if texts.contains(where: { $0.isEmpty || $0.utf8.contains { $0 < 0x20 } }) {
+            return "a name or an argument is empty, or has a control character"
+        }
+        if name == "remove" || name.hasPrefix("-") { return "a recogniser cannot have that name" }
+        if [program, packages ?? "-"].contains(where: { $0.contains("/") }) {
+            return "'program' and 'packages' are files beside the recipe"
+        }
+        for file in [program, packages ?? program]
+        where unsafe access("\(folder)/\(file)", R_OK) != 0 {
+            return "there is no file '\(TerminalText.shown(file))' beside the recipe"
+        }
+        let isSound = [fetched, disk, memory].allSatisfy { (0...1 << 40).contains($0) }
+        return isSound && (0...10_000).contains(seconds) ? nil : "a number in it makes no sense"
     }
 
     private static func need<Value>(

@@ -45,7 +45,7 @@ struct LocalSetup {
         let isThere = unsafe access(self.python, X_OK) == 0
         guard isThere || free > (recogniser.disk + 64) << 20 else {
             throw CommandFailure(
-                "\(recogniser.disk) MB are needed at \(Self.place), and \(free >> 20) MB are free",
+                "\(recogniser.disk + 64) MB are needed at \(Self.place), and \(free >> 20) MB are free",
                 hint: "set XDG_DATA_HOME to a folder on another disk", status: .localIO)
         }
         guard model != nil || recogniser.wantedModel == nil else {

@@ -18,6 +18,7 @@ enum LocalUnits {
     private static var names: [String] {
         [socket, name + ".service", name + "-endpoint.service"]
     }
+    private static let mark = "# Written by utter setup local"
     private static let proxy = "/lib/systemd/systemd-socket-proxyd"
 
     /// What the units say, by their names.
@@ -32,7 +33,7 @@ enum LocalUnits {
         }
         let head = """
             # SPDX-License-Identifier: Apache-2.0
-            # Written by utter setup local; 'utter setup local remove' removes it.
+            \(mark); 'utter setup local remove' removes it.
             [Unit]
             Description=Recognises speech on this machine
             Documentation=man:utter-setup-local(1)
@@ -75,6 +76,11 @@ enum LocalUnits {
     ///
     /// - Throws: `CommandFailure` where systemd does not take them; they are removed again then.
     static func enable(_ command: String) throws(CommandFailure) {
+        if let other = names.first(where: { isOfAnother($0) }) {
+            throw CommandFailure(
+                "\(folder)/\(other) is not of utter setup local", hint: byHand(command),
+                status: .configuration)
+        }
         do throws(SystemError) {
             let place = try Folder.make(at: folder)
             for (name, text) in texts(command) {
@@ -89,9 +95,7 @@ enum LocalUnits {
         else {
             remove()
             throw CommandFailure(
-                "systemd does not start it",
-                hint: "start it yourself: utter serve --recogniser \(ShellWord.quoted(command))",
-                status: .configuration)
+                "systemd does not start it", hint: byHand(command), status: .configuration)
         }
     }
 
@@ -101,13 +105,24 @@ enum LocalUnits {
     @discardableResult
     static func remove() -> Bool {
         // Where there are none, there is nothing to do; here and below.
-        guard let place = try? Folder.open(at: folder), place.size(of: socket) != nil else {
-            return false
-        }
+        guard let place = try? Folder.open(at: folder), place.size(of: socket) != nil,
+            !isOfAnother(socket)
+        else { return false }
         _ = control(["disable", "--now"] + names)
-        for name in names { try? place.removeFile(name) }  // As above.
+        for name in names where !isOfAnother(name) { try? place.removeFile(name) }  // As above.
         _ = control(["daemon-reload"])
         return true
+    }
+
+    private static func byHand(_ command: String) -> String {
+        "start it yourself: utter serve --recogniser \(ShellWord.quoted(command))"
+    }
+
+    /// Whether a unit is there that we have not written.
+    private static func isOfAnother(_ name: String) -> Bool {
+        // Where there is none, there is none of another.
+        let bytes = try? Folder.open(at: folder).contents(of: name, limit: 1 << 20)
+        return bytes.map { !String(decoding: $0, as: UTF8.self).contains(mark) } ?? false
     }
 
     private static func control(_ words: [String]) -> Bool {
