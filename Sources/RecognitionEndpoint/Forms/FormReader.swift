@@ -5,8 +5,8 @@ internal import AudioCore
 
 /// Takes a form apart while it comes (RFC 7578), and passes the bytes of its file on.
 ///
-/// It keeps the text fields that say which answer is wanted, and what helps to recognise. The bytes may be cut anywhere.
-/// Used on one thread.
+/// It keeps the text fields that say which answer is wanted, and what helps to recognise. The bytes may
+/// be cut anywhere. Used on one thread.
 struct FormReader {
     private enum Place {
         /// Before the first boundary, or in a field of text.

@@ -24,8 +24,8 @@ public struct Recogniser: Sendable, Hashable {
 
     /// A command of the shell that runs such a program.
     ///
-    /// The shell of a command that is no more than one program becomes that program, so that the end of
-    /// the endpoint's process ends it. In a longer one, `exec` before the program does the same.
+    /// When the command is a single program, the shell replaces itself with it, so that the program ends
+    /// with the endpoint. In a longer command, write `exec` before the program.
     public static func command(_ text: String) -> Recogniser {
         let isOne = !text.contains { ";|&<>()\n".contains($0) } && !text.hasPrefix("exec ")
         // Unlike exec, env takes variables before the program.

@@ -54,7 +54,7 @@ final class RecogniserProgram {
         exec setpriv --pdeathsig KILL "$@"
         """
 
-    /// Starts the program; the calling thread must live as long as it.
+    /// Starts the program; the kernel kills it when the calling thread ends.
     init(_ recogniser: Recogniser) throws(RecogniserFault) {
         self.recogniser = recogniser
         let started: Started

@@ -31,7 +31,7 @@ final class RecogniserThread: Sendable {
     func start(
         number: Int, onReady: @escaping @Sendable (RecogniserFault?) -> Void
     ) throws(SystemError) {
-        // The thread has the pool as long as it runs.
+        // The running thread keeps the pool alive.
         let started = try NamedThread(name: "recognise-\(number)") { [self, pool] in
             pool.forget(self, run(onReady))
         }
