@@ -81,9 +81,6 @@ package struct FileRequest: Sendable {
             if let coding = field("content-encoding"), coding.lowercased() != "identity" {
                 return .unusable("it comes in the encoding '\(coding.prefix(20))', unasked")
             }
-            if let type = field("content-type"), type.lowercased().hasPrefix("text/html") {
-                return .unusable("it is a web page, and no recording")
-            }
             guard let text = field("content-range") else {
                 guard status == 200 else { return asksForRange ? anew : .unusable(Self.unasked) }
                 return wholeFile(of: field("content-length").flatMap { Int($0) }, tag)

@@ -118,11 +118,4 @@ import Testing
             status: 429, headers: [(name: "retry-after", value: "Wed, 25 Nov 2026 09:00:00 GMT")])
         #expect(date == .busy(status: 429, after: nil))
     }
-
-    @Test func aWebPageIsNoRecording() {
-        let type = (name: "content-type", value: "text/html; charset=utf-8")
-        #expect(
-            FileRequest().step(status: 200, headers: [type])
-                == .unusable("it is a web page, and no recording"))
-    }
 }

@@ -86,23 +86,26 @@ final class RecogniserPool: Sendable {
     ///
     /// - Returns: false when too many wait already, or the pool was stopped.
     func submit(_ job: RecognitionJob) -> Bool {
-        while true {
-            let (thread, number, isTaken) = state.withLock { state in
-                if state.isStopped { return (RecogniserThread?.none, Int?.none, false) }
-                if let thread = state.idle.popLast() { return (thread, nil, true) }
-                state.queue.removeAll(where: \.isOver)
-                let number = state.reserve(of: maximumCount)
-                guard number != nil || state.queue.count < maximumWaitingCount else {
-                    return (nil, nil, false)
-                }
-                state.queue.append(job)
-                return (nil, number, true)
+        let (thread, number, isTaken) = state.withLock { state in
+            if state.isStopped { return (RecogniserThread?.none, Int?.none, false) }
+            if let thread = state.idle.last {
+                // A job that has been given up has had its end, and takes no recogniser.
+                guard job.begin() else { return (nil, nil, true) }
+                state.idle.removeLast()
+                return (thread, nil, true)
             }
-            if let number { startThread(number) { _ in } }
-            guard let thread else { return isTaken }
-            // A job that has been given up has had its end.
-            if !job.begin() || thread.work(at: job) { return true }
+            state.queue.removeAll(where: \.isOver)
+            let number = state.reserve(of: maximumCount)
+            guard number != nil || state.queue.count < maximumWaitingCount else {
+                return (nil, nil, false)
+            }
+            state.queue.append(job)
+            return (nil, number, true)
         }
+        if let number { startThread(number) { _ in } }
+        // The thread may have begun to end since.
+        if let thread, !thread.work(at: job) { job.end(.failed(.shuttingDown)) }
+        return isTaken
     }
 
     /// Ends every recogniser, gives up what they are at, and waits for that.

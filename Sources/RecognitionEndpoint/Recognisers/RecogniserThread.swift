@@ -174,6 +174,7 @@ final class RecogniserThread: Sendable {
 
     /// Takes no more work, and fails what was handed over while there was no program.
     private func refuse(_ taken: RecognitionJob?, _ fault: RecogniserFault?) {
+        _ = pool.retire(self)
         let given = state.withLock { state in
             state.isEnding = true
             return state.job.take()

@@ -188,6 +188,8 @@ enum FileSuffix {
         word(type)?.hasSuffix("mpegurl") ?? false || suffix(of: url) == "m3u8"
     }
 
+    static func isWebPage(_ type: String?) -> Bool { word(type) == "text/html" }
+
     private static func word(_ type: String?) -> String? {
         type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
     }

@@ -113,6 +113,10 @@ struct DownloadRun {
         guard isPlaylist || !FileSuffix.isPlaylist(url, type: target.type) else {
             throw .unusable("\(PlaylistError.noPlaylist)")
         }
+        // Some scripts call all that they send so.
+        guard isPlaylist || bytes.first != 0x3C || !FileSuffix.isWebPage(target.type) else {
+            throw .unusable("it is a web page, and no recording")
+        }
         if isPlaylist {
             note.isPlaylist = true
             var playlist = PlaylistFetch(fetch, in: folder, room, meter, notices)

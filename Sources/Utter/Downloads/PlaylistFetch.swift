@@ -64,6 +64,9 @@ struct PlaylistFetch {
                     notices.note(
                         "\(course.lostCount) segments were gone before they could be fetched")
                 }
+                guard entries.count + new.count <= Playlist.segmentLimit else {
+                    throw .unusable("\(PlaylistError.tooLong)")
+                }
                 try fetch(new, at: base, isLive: !media.isEnded)
                 failures = 0
                 switch next {

@@ -40,6 +40,8 @@ extension TakeSession {
         }
         let fetching = try FetchSession(isQuiet: output.quiet, obeying: running)
         defer { fetching.end() }
+        // What the person has fetched, or begun to fetch, stays.
+        let before = Set(fetching.downloads.all().map(\.id))
         var found: [String] = []
         for name in names {
             guard isURL(name) else {
@@ -60,7 +62,7 @@ extension TakeSession {
                 found.append(file.path)
                 fetched.paths.insert(file.path)
                 if file.isPlaylist { fetched.playlists.insert(file.path) }
-                if !file.isUnchanged { fetched.ids.append(file.id) }
+                if !before.contains(file.id) { fetched.ids.append(file.id) }
                 for notice in file.notices where !output.quiet {
                     StandardError.line("\(name): \(notice)")
                 }

@@ -27,6 +27,20 @@ import Testing
         #expect(pool.threadCount == 0)
     }
 
+    @Test func aJobThatWasGivenUpTakesNoRecogniser() async throws {
+        let pool = RecogniserPool(TestEndpoint.recogniser(), maximumCount: 1)
+        try await pool.warmUp()
+        let gone = try job()
+        gone.fail(.brokenOff)
+        #expect(pool.submit(gone))
+        #expect(pool.busyCount == 0)
+        let next = try job()
+        next.body.finish()
+        #expect(pool.submit(next))
+        #expect(await next.events.next() == .final(Recognition()))
+        await pool.stop()
+    }
+
     @Test func whoWaitsGetsTheRecogniserThatBecomesFree() async throws {
         try await withBusyPool { pool, job async throws in
             let next = try self.job()

@@ -175,6 +175,8 @@ final class SecretAsker: Sendable {
         if case .command(let command) = question.source {
             return try await answer(of: command, question)
         }
+        // Programs that we run do not get it.
+        if case .variable(let name) = question.source { _ = Environment.secret(name) }
         if let known = readOnce.withLock({ $0[question.source] }) { return known }
         let secret = try await question.source.read()
         switch question.source {
