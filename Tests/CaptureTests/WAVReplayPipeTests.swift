@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import AudioCodecs
 @testable import Capture
 
 @Suite struct WAVReplayPipeTests {

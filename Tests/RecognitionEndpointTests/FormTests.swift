@@ -161,10 +161,24 @@ import Testing
         #"name="file"; filename="a.bin""# + "\r\nContent-Type: audio/wav",
         #"name="audio_file"; filename="A.WAV""# + "\r\ncontent-type: application/octet-stream",
         #"name="file""# + "\r\nContent-Type: audio/wav",
+        #"name="file"; filename="a.bin""# + "\r\nContent-Type: application/octet-stream",
+        #"name="file"; filename="upload""#,
     ])
-    func theKindOfAudioIsTheNamesOrTheTypes(_ head: String) async throws {
+    func theKindOfAudioIsTheNamesTheTypesOrTheFirstBytes(_ head: String) async throws {
         let answer = try await post(form(try Samples.wav("go-forward"), head: head))
         #expect(answer.body.contains(Self.text), "\(answer.body)")
+    }
+
+    /// No sound is made of what has another form, or none.
+    @Test(arguments: [
+        ("ID3\u{4}and so on, for some bytes", "the file is MP3; send "), ("", "type is not said"),
+        ("import sys; print(7)", "type is not said"), ("RI", "type is not said"),
+    ])
+    func aFileThatSaysNoTypeIsNotTakenForSamples(_ text: String, _ reason: String) async throws {
+        let head = #"name="file"; filename="a.bin""# + "\r\nContent-Type: application/octet-stream"
+        let answer = try await post(form(Array(text.utf8), head: head), by: 7)
+        #expect(answer.head.status == 400)
+        #expect(answer.body.contains(reason), "\(answer.body)")
     }
 
     @Test func samplesOfAFormAreNotMistakenForABoundary() async throws {

@@ -88,19 +88,6 @@ struct BodyDecoder {
 }
 
 extension AudioMediaType {
-    /// For what stands in a body, whose type is named there.
-    static func makeDecoder(
-        of type: () throws(UnsupportedMediaType) -> AudioMediaType
-    ) throws(UndecodableAudio) -> any AudioDecoder {
-        let found: AudioMediaType
-        do throws(UnsupportedMediaType) {
-            found = try type()
-        } catch {
-            throw UndecodableAudio(error.reason)
-        }
-        return try found.makeDecoder()
-    }
-
     func makeDecoder() throws(UndecodableAudio) -> any AudioDecoder {
         switch self {
         case .pcm(let format, let isBigEndian):
@@ -142,9 +129,13 @@ private final class SealedBodyDecoder: AudioDecoder {
         }
         guard let head = reader.head else { return }
         if decoder == nil {
-            decoder = try AudioMediaType.makeDecoder { () throws(UnsupportedMediaType) in
-                try AudioMediaType(parsing: head.contentType)
+            let type: AudioMediaType
+            do throws(UnsupportedMediaType) {
+                type = try AudioMediaType(parsing: head.contentType)
+            } catch {
+                throw UndecodableAudio(error.reason)
             }
+            decoder = try type.makeDecoder()
         }
         try decoder?.decode(plain.span, into: &output)
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCodecs
 internal import AudioCore
 
 /// What the first bytes of an input say about it.

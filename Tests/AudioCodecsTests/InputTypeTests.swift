@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import AudioCodecs
-@testable import Capture
 
 @Suite struct InputTypeTests {
     /// What the system's encoders make of a clip, and what people call that.
