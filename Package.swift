@@ -82,6 +82,8 @@ let package = Package(
             swiftSettings: shipped),
 
         .target(name: "Settings", dependencies: ["CTOML"], swiftSettings: shipped),
+        // What an operator's monitoring reads.
+        .target(name: "OperatorMetrics", dependencies: ["LinuxPlatform"], swiftSettings: shipped),
         .target(name: "Cassettes", dependencies: ["LinuxPlatform"], swiftSettings: shipped),
 
         // The stages.
@@ -139,14 +141,15 @@ let package = Package(
             name: "Utter",
             dependencies: [
                 "AudioCore", "AudioCodecs", "AudioDevices", "Capture", "Cassettes", "Cryptography",
-                "Fetching", "LinuxPlatform", "SpeechService", "TakeStore", "Upload",
+                "Fetching", "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore",
+                "Upload",
             ],
             swiftSettings: shipped),
         .target(
             name: "RecognitionEndpoint",
             dependencies: [
                 "AudioCore", "AudioCodecs", "Cassettes", "Cryptography", "LinuxPlatform",
-                "CPocketSphinx",
+                "OperatorMetrics", "CPocketSphinx",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
             ],
             swiftSettings: shipped),
@@ -154,7 +157,7 @@ let package = Package(
             name: "UtterCommands",
             dependencies: [
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "LinuxPlatform",
-                "Settings", "UtterControl", "UtterSettings", "UtterTerminal",
+                "OperatorMetrics", "Settings", "UtterControl", "UtterSettings", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
@@ -169,6 +172,7 @@ let package = Package(
             name: "UtterEndpointCLI",
             dependencies: [
                 "Utter", "UtterCommands", "Cassettes", "Cryptography", "LinuxPlatform",
+                "OperatorMetrics",
                 "RecognitionEndpoint", "UtterControl", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -249,6 +253,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "OperatorMetricsTests",
+            dependencies: ["OperatorMetrics", "LinuxPlatform", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "SettingsTests", dependencies: ["Settings", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
@@ -292,7 +300,7 @@ let package = Package(
                 "UtterCLI", "UtterEndpointCLI", "UtterKeysCLI", "utter-manual", "UtterCommands",
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cassettes", "CEvdev",
                 "Cryptography", "KeyboardDevices", "LinuxPlatform", "Settings", "ShortcutPortal",
-                "SpeechService", "TestSupport", "UtterControl", "UtterSettings",
+                "OperatorMetrics", "SpeechService", "TestSupport", "UtterControl", "UtterSettings",
                 "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Requests"],

@@ -115,14 +115,41 @@ import Testing
     }
 
     @Test func theModelIsTheRecogniser() async throws {
-        let answer = try await TestEndpoint.serve { client in
-            try client.send(Array("GET /v1/models HTTP/1.1\r\nHost: test\r\n\r\n".utf8))
-            return try client.readAnswer()
+        func get(_ path: String) async throws -> (head: RawClient.Head, body: String) {
+            try await TestEndpoint.serve { client in
+                try client.send(Array("GET \(path) HTTP/1.1\r\nHost: test\r\n\r\n".utf8))
+                return try client.readAnswer()
+            }
         }
-        #expect(answer.head.status == 200)
-        #expect(
-            answer.body == #"{"data":[{"id":"PocketSphinx","object":"model"}],"object":"list"}"#
-                + "\n")
+        let all = try await get("/v1/models")
+        #expect(all.head.status == 200)
+        let form =
+            /\{"created":\d{10,},"id":"PocketSphinx","object":"model","owned_by":"utter"\}/
+        #expect(all.body.contains(form), "\(all.body)")
+        #expect(all.body.hasPrefix(#"{"data":["#) && all.body.hasSuffix("],\"object\":\"list\"}\n"))
+        let one = try await get("/v1/models/Pocket%53phinx")
+        #expect(one.head.status == 200 && one.body.hasPrefix(#"{"created":"#), "\(one.body)")
+        #expect(try await get("/v1/models/whisper-1").head.status == 404)
+    }
+
+    @Test func aWordyObjectHasSegmentsAndTheLanguage() async throws {
+        let audio = try Samples.wav("go-forward")
+        let wanted = field("response_format", "verbose_json")
+        let answer = try await post(form(audio, fields: wanted))
+        #expect(answer.body.contains(#""language":"en""#), "\(answer.body)")
+        #expect(answer.body.contains(#""task":"transcribe""#))
+        let segment =
+            /"segments":\[\{"end":[\d.]+,"id":0,"start":[\d.]+,"text":"go forward ten meters"\}\]/
+        #expect(answer.body.contains(segment), "\(answer.body)")
+        let said = try await post(form(audio, fields: wanted + field("language", "en-GB")))
+        #expect(said.body.contains(#""language":"en-GB""#), "\(said.body)")
+    }
+
+    @Test func aStreamThatIsNeitherTrueNorFalseIsRefused() async throws {
+        let audio = try Samples.wav("go-forward")
+        let answer = try await post(form(audio, fields: field("stream", "banana")))
+        #expect(answer.head.status == 400)
+        #expect(answer.body.contains("'stream' is true or false"), "\(answer.body)")
     }
 
     @Test func theRecognitionRunsWhileTheFormComes() async throws {

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Cryptography
 import LinuxPlatform
+import OperatorMetrics
 import RecognitionEndpoint
 import UtterCommands
 import UtterControl
@@ -101,6 +102,9 @@ struct ServeCommand: AsyncParsableCommand {
             valueName: "speed"))
     var speed = ReplaySpeed.max
 
+    @OptionGroup
+    var metrics: MetricsOptions
+
     @Flag(name: .shortAndLong, help: "Do not print where the endpoint listens.")
     var quiet = false
 
@@ -151,8 +155,10 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.maximumBodyByteCount = maxBody
         configuration.allowsFaults = allowFaults
         configuration.executor = try exchangeThread()
-        if verbose {
-            configuration.onRequest = { request in
+        let numbers = EndpointNumbers()
+        configuration.onRequest = { [numbers, verbose] request in
+            numbers.note(request)
+            if verbose {
                 // A reader that is too slow misses lines; the server does not wait for it.
                 guard StandardError.isWritable else { return }
                 StandardError.line(RequestLine.text(request))
@@ -161,7 +167,15 @@ struct ServeCommand: AsyncParsableCommand {
         // A second endpoint has another port.
         configuration.uploadFolder = Environment.stateFolder + "/endpoint/\(port)"
         let endpoint = try makeEndpoint(configuration)
-        try await serve(endpoint) { [host, quiet, tokenFile] port in
+        let readiness = Readiness()
+        let server = try metrics.serve(
+            MetricsServer.Source {
+                numbers.families(of: endpoint)
+            } obstacle: {
+                readiness.obstacle
+            })
+        defer { server?.shutDown() }
+        try await serve(endpoint, readiness) { [host, quiet, tokenFile] port in
             guard !quiet else { return }
             let url = Self.url(host, port) + "/recognize"
             let key = tokenFile.map { " --token-file \(ShellWord.quoted($0))" } ?? ""
@@ -192,12 +206,17 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func serve(
-        _ server: some LocalServer, onReady: @escaping @Sendable (Int) async -> Void
+        _ server: some LocalServer, _ readiness: Readiness = Readiness(),
+        onReady: @escaping @Sendable (Int) async -> Void
     ) async throws {
         do {
             let signals = try Signals(readingPipe: false)
-            signals.handle { _ in server.shutdown() }
+            signals.handle { _ in
+                readiness.obstacle = Readiness.ending
+                server.shutdown()
+            }
             try await server.run { port in
+                readiness.obstacle = nil
                 ServiceManager.tell("READY=1")
                 await onReady(port)
             }

@@ -61,6 +61,14 @@ enum AnswerFormat: String, Sendable, Codable {
         }
         if self == .text { return recognition.text + "\n" }
         var line = AnswerLine(type: self == .lines ? "final" : nil, text: recognition.text)
+        if self == .object, recognition.wantedFormat == "verbose_json" {
+            (line.task, line.language) = ("transcribe", recognition.language)
+            line.segments = Self.cues(recognition).enumerated().map { id, cue in
+                AnswerLine.Segment(
+                    id: id, start: cue.start.rounded(to: 100), end: cue.end.rounded(to: 100),
+                    text: cue.text)
+            }
+        }
         line.duration = recognition.duration.rounded(to: 100)
         line.words = recognition.words.map { word in
             AnswerLine.Word(
@@ -70,7 +78,6 @@ enum AnswerFormat: String, Sendable, Codable {
         return line.json
     }
 
-    /// Cues of some words each, which end at pauses or when they are long.
     private static func cues(_ recognition: Recognition, _ point: String, numbered: Bool) -> String
     {
         func time(_ seconds: Double) -> String {
@@ -79,6 +86,16 @@ enum AnswerFormat: String, Sendable, Codable {
                 .map { $0 < 10 ? "0\($0)" : "\($0)" }
             return parts.joined(separator: ":") + point + "\(1_000 + ms % 1_000)".dropFirst()
         }
+        return cues(recognition).enumerated().map { number, cue in
+            (numbered ? "\(number + 1)\n" : "") + "\(time(cue.start)) --> \(time(cue.end))\n"
+                + cue.text + "\n"
+        }.joined(separator: "\n")
+    }
+
+    /// Pieces of some words each, which end at pauses or when they are long.
+    private static func cues(
+        _ recognition: Recognition
+    ) -> [(start: Double, end: Double, text: String)] {
         var words = recognition.words
         if words.isEmpty, !recognition.text.isEmpty {
             words = [RecognisedWord(text: recognition.text, start: 0, end: recognition.duration)]
@@ -93,10 +110,7 @@ enum AnswerFormat: String, Sendable, Codable {
                 cues.append((word.start, word.end, word.text))
             }
         }
-        return cues.enumerated().map { number, cue in
-            (numbered ? "\(number + 1)\n" : "") + "\(time(cue.start)) --> \(time(cue.end))\n"
-                + cue.text + "\n"
-        }.joined(separator: "\n")
+        return cues
     }
 
     /// In seconds and characters; two lines of 42 characters are what subtitles have.
@@ -152,27 +166,46 @@ struct AnswerLine: Encodable {
         var message: String
     }
 
+    /// Some words of a text and their place in the audio, in seconds.
+    struct Segment: Encodable {
+        var id: Int
+        var start, end: Double
+        var text: String
+    }
+
     struct Model: Encodable {
-        var id, object: String
+        var id: String
+        var object = "model"
+        /// In seconds since 1970.
+        var created: Int
+        var ownedBy = "utter"
+
+        enum CodingKeys: String, CodingKey {
+            case id, object, created
+            case ownedBy = "owned_by"
+        }
     }
 
     struct Load: Encodable {
         var running, maximum: Int
     }
 
-    var type, status, text, message, delta: String?
+    var type, status, text, message, delta, task, language: String?
     var time, duration: Double?
     var words: [Word]?
+    var segments: [Segment]?
     var error: Reason?
     var recognitions: Load?
     var object: String?
     var data: [Model]?
 
-    var json: String {
+    var json: String { Self.json(self) }
+
+    static func json(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Only numbers that are not finite have no form in JSON, and there are none.
-        let bytes = (try? encoder.encode(self)) ?? Data()
+        let bytes = (try? encoder.encode(value)) ?? Data()
         // Terminals obey the control characters of C1 and DEL, which JSON allows in a string.
         return String(decoding: bytes, as: UTF8.self).unicodeScalars.reduce(into: "") {
             text, scalar in

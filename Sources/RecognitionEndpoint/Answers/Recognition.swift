@@ -13,6 +13,9 @@ struct Recognition: Sendable, Equatable, Codable {
 
     var wantedFormat: String?
 
+    /// What the client has said of it, or else the only one of the recogniser; for `verbose_json`.
+    var language: String?
+
     /// Whether the client wants events with the text as it becomes known, as OpenAI's API has them.
     var isStreamed: Bool?
 }

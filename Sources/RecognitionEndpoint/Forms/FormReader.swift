@@ -164,7 +164,7 @@ final class FormDecoder: AudioDecoder {
 
     var wantedFormat: String? { reader.texts["response_format"] }
 
-    var isStreamed: Bool { reader.texts["stream"]?.lowercased() == "true" }
+    var isStreamed: Bool { ["true", "1"].contains(reader.texts["stream"]?.lowercased()) }
 
     var hints: SpeechHints {
         SpeechHints(language: reader.texts["language"], prompt: reader.texts["prompt"])
@@ -207,6 +207,9 @@ final class FormDecoder: AudioDecoder {
         guard let decoder else { throw UndecodableAudio("the form has no file") }
         guard wantedFormat.map({ AnswerFormat.documents[$0] != nil }) ?? true else {
             throw UndecodableAudio("the 'response_format' is json, verbose_json, text, srt or vtt")
+        }
+        guard ["true", "1", "false", "0", nil].contains(reader.texts["stream"]?.lowercased()) else {
+            throw UndecodableAudio("the 'stream' is true or false")
         }
         try decoder.finish(into: &output)
     }

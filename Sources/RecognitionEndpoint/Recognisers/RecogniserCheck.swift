@@ -75,7 +75,7 @@ package struct RecogniserCheck {
     }
 
     private func start() throws(RecogniserFault) -> String {
-        _ = try program.waitUntilReady(isNew: true, wokenBy: wakeup) { true }
+        _ = try program.waitUntilReady(isNew: true, isQuiet: true, wokenBy: wakeup) { true }
         let languages = program.ready.languages?.joined(separator: ", ")
         let name = program.ready.name.map { RecogniserProgram.excerpt($0) } ?? "without a name"
         return name + (languages.map { ": " + RecogniserProgram.excerpt($0) } ?? "")
@@ -121,7 +121,7 @@ package struct RecogniserCheck {
             guard deadline != nil else {
                 throw RecogniserFault(reason: "it says its last final text before the end")
             }
-            _ = try program.waitUntilReady(wokenBy: wakeup) { true }
+            _ = try program.waitUntilReady(isQuiet: true, wokenBy: wakeup) { true }
             let words = text.split(separator: " ").joined(separator: " ")
             return words.isEmpty ? "no words" : RecogniserProgram.excerpt(words)
         }

@@ -33,7 +33,7 @@ struct SpeechHints: Codable, Sendable, Equatable {
     }
 
     /// Decodes a value of `application/x-www-form-urlencoded`.
-    private static func decoded(_ text: Substring) -> String {
+    static func decoded(_ text: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
@@ -127,5 +127,21 @@ struct RecogniserLine: Codable, Sendable, Equatable {
                 || parsed.error != nil
         else { return nil }
         self = parsed
+        (partial, final) = (partial.map(Self.plain), final.map(Self.plain))
+        words = words?.map { word in
+            var word = word
+            word.word = Self.plain(word.word)
+            return word
+        }
+    }
+
+    /// Without what a terminal obeys.
+    private static func plain(_ text: String) -> String {
+        func isControl(_ scalar: Unicode.Scalar) -> Bool {
+            scalar.properties.generalCategory == .control
+        }
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        return String(
+            String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import LinuxPlatform
 internal import Synchronization
 
@@ -42,6 +43,8 @@ final class RecogniserPool: Sendable {
         }
     }
 
+    /// In seconds since 1970.
+    let created = Int(Date().timeIntervalSince1970)
     /// How long a recogniser stays that is not the only idle one.
     let idleTime: Duration
     private let recogniser: Recogniser
@@ -67,6 +70,8 @@ final class RecogniserPool: Sendable {
     }
 
     var busyCount: Int { state.withLock { $0.count - $0.idle.count } }
+
+    var waitingCount: Int { state.withLock { $0.queue.count { !$0.isOver } } }
 
     /// Whether all recognisers that there may be are at a job.
     var isFull: Bool { state.withLock { $0.idle.isEmpty && $0.count >= maximumCount } }

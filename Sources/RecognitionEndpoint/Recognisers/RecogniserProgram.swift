@@ -124,11 +124,13 @@ final class RecogniserProgram {
 
     // MARK: - What it says
 
-    /// Waits until the program says that it takes the next recording, passing over what it says before.
+    /// Waits until the program says that it takes the next recording, passing over what it says before
+    /// unless it `isQuiet` then.
     ///
     /// - Returns: false when `isWanted` says no, which is asked again when `wakeup` is signalled.
     func waitUntilReady(
-        isNew: Bool = false, wokenBy wakeup: Wakeup, while isWanted: () -> Bool
+        isNew: Bool = false, isQuiet: Bool = false, wokenBy wakeup: Wakeup,
+        while isWanted: () -> Bool
     ) throws(RecogniserFault) -> Bool {
         let deadline = ContinuousClock.now + (isNew ? recogniser.startTime : recogniser.patience)
         while phase != .ready {
@@ -136,6 +138,9 @@ final class RecogniserProgram {
             let line = try next(wokenBy: wakeup, by: deadline)
             if isNew, let error = line?.error {
                 throw RecogniserFault(reason: Self.excerpt(error), hint: line?.hint)
+            }
+            if isQuiet, let line, line.ready == nil, line.error == nil {
+                throw fault("it says a text before it is ready")
             }
             if let said = line?.ready { (ready, phase) = (said, .ready) }
         }

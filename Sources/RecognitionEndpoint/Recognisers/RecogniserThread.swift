@@ -75,12 +75,13 @@ final class RecogniserThread: Sendable {
         var program: RecogniserProgram?
         do throws(RecogniserFault) {
             program = try startProgram()
-            onReady(nil)
         } catch {
             onReady(error)
             return error
         }
         var job = pool.free(self)
+        // A job that comes from now on finds it idle.
+        onReady(nil)
         while let ready = program, let current = job ?? nextJob(ready) {
             let ending = work(at: current, &program)
             job = pool.free(self)

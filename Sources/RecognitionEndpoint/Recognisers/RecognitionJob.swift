@@ -150,6 +150,11 @@ final class RecognitionJob: Sendable {
             }
             if line.end == true, line.final != nil, deadline != nil {
                 hearing.recognition.wantedFormat = decoder.wantedFormat
+                if decoder.wantedFormat == "verbose_json" {
+                    let languages = program.ready.languages ?? []
+                    hearing.recognition.language =
+                        known.language ?? (languages.count == 1 ? languages[0] : nil)
+                }
                 hearing.recognition.isStreamed = decoder.isStreamed ? true : nil
                 return (hearing.recognition, known)
             }

@@ -13,7 +13,8 @@ enum Demand: Sendable, Equatable {
     }
 
     case health
-    case models
+    /// All that there are, or the one with this name.
+    case models(String?)
     case recognition(Asked)
     case options
     case newUpload(UploadHead, UploadManifest, FaultPlan)
@@ -49,12 +50,15 @@ enum Demand: Sendable, Equatable {
                 throw Refusal(405, "use GET", fields: [.allow: "GET, HEAD"])
             }
             self = .health
-        case "/v1/models":
+        case "/v1/models",
+            _ where path.hasPrefix(Self.modelRoot):
             guard head.method == .get else {
                 throw Refusal(405, "use GET", fields: [.allow: "GET"])
             }
             try Self.checkToken(head.headerFields, configuration)
-            self = .models
+            self = .models(
+                path.hasPrefix(Self.modelRoot)
+                    ? SpeechHints.decoded(path.dropFirst(Self.modelRoot.count)) : nil)
         case "/recognize", "/v1/recognize":
             guard head.method == .post || head.method == .put else {
                 throw Refusal(405, "use POST", fields: [.allow: "POST, PUT"])
@@ -70,6 +74,8 @@ enum Demand: Sendable, Equatable {
             throw Refusal(404, "there is nothing here; audio goes to /recognize")
         }
     }
+
+    private static let modelRoot = "/v1/models/"
 
     /// Refuses a name of the internet, by which a page of another site may reach this machine: with
     /// a token there is no need to.

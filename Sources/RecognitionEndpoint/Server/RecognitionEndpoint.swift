@@ -69,6 +69,9 @@ public final class RecognitionEndpoint: Sendable {
         }
     }
 
+    /// Recordings that recognisers work at, and that wait for one.
+    package var load: (running: Int, waiting: Int) { (pool.busyCount, pool.waitingCount) }
+
     private static func shelf(
         _ configuration: RecognitionEndpointConfiguration, _ pool: RecogniserPool,
         _ ledger: AnswerLedger

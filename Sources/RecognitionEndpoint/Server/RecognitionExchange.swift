@@ -31,9 +31,13 @@ struct RecognitionExchange: Sendable {
             let load = AnswerLine.Load(
                 running: pool.busyCount, maximum: configuration.maximumConcurrentRecognitions)
             try await answer(AnswerLine(status: "ok", recognitions: load), writer)
-        case .models:
-            let model = AnswerLine.Model(id: pool.name, object: "model")
-            try await answer(AnswerLine(object: "list", data: [model]), writer)
+        case .models(let name):
+            let model = AnswerLine.Model(id: pool.name, created: pool.created)
+            guard name ?? model.id == model.id else {
+                return try await refuse(Refusal(404, "there is no such model"), writer)
+            }
+            try await name == nil
+                ? answer(AnswerLine(object: "list", data: [model]), writer) : answer(model, writer)
         case .options:
             try await writer.writeResponse(UploadHead.options(configuration))
         case .newUpload(let head, let manifest, let plan):
@@ -65,9 +69,9 @@ struct RecognitionExchange: Sendable {
     }
 
     @concurrent private func answer(
-        _ line: AnswerLine, _ writer: consuming ResponseWriter
+        _ value: some Encodable & Sendable, _ writer: consuming ResponseWriter
     ) async throws {
-        let text = line.json
+        let text = AnswerLine.json(value)
         let head = HTTPResponse.make(200, "application/json", byteCount: text.utf8.count)
         let isHead = request.method == .head
         let body = isHead ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(string: text))

@@ -45,6 +45,9 @@ public struct DeliveryPlan: Sendable {
     /// Whether no other take goes to its URL, as in an archive.
     var hasOwnName = false
 
+    /// Whether requests have a `traceparent`.
+    var isTraced = false
+
     /// Where each request and its answer is written; nil is nowhere.
     package var cassettes: CassetteFolder?
 

@@ -18,6 +18,16 @@ public final class Pipeline: Sendable {
 
     let lengthOrigins: LengthOrigins
 
+    /// Whether requests name the trace that they belong to, for an operator's tools.
+    package var tracesRequests: Bool {
+        get { isTracing.load(ordering: .relaxed) }
+        set { isTracing.store(newValue, ordering: .relaxed) }
+    }
+    private let isTracing = Atomic(false)
+
+    /// What it has counted.
+    package let numbers = TakeNumbers()
+
     let tokens = TokenCache()
 
     let secrets: SecretKeeper

@@ -37,11 +37,12 @@ extension DeliveryPlan {
             (name: $0.name, value: $0.value)
         }.filter { !$0.value.isEmpty }
         let suffix = idSuffix + lengthMark(frames)
-        let own = [
-            (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
-            (name: idHeader, value: key("\(id.text)\(frame.mark)\(suffix)", of: request.step)),
-            (name: "Utter-Attempt", value: "\(request.number)"),
-        ]
+        let own =
+            [
+                (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
+                (name: idHeader, value: key("\(id.text)\(frame.mark)\(suffix)", of: request.step)),
+                (name: "Utter-Attempt", value: "\(request.number)"),
+            ] + (isTraced ? [(name: "traceparent", value: id.trace(of: request.number))] : [])
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
         let saysFrames = request.piece != nil || upload?.isOfWhole == true
@@ -276,5 +277,18 @@ extension Journal: BodySource {
         guard count == 0 else { return count }
         if case .bytes(let count) = unsafe try read(at: offset, into: buffer) { return count }
         return 0
+    }
+}
+
+extension TakeID {
+    /// The attempt as a trace names it (W3C Trace Context §3.2): the trace is the beginning of the
+    /// SHA-256 of the take's id.
+    func trace(of attempt: Int) -> String {
+        func digest(_ text: String, _ count: Int) -> String {
+            var digest = SHA256()
+            digest.update(Array(text.utf8).span)
+            return String(digest.hexadecimal.prefix(count))
+        }
+        return "00-\(digest(text, 32))-\(digest("\(text)/\(attempt)", 16))-01"
     }
 }

@@ -128,6 +128,7 @@ final class TakeRun: Sendable {
             return state.asking
         }
         asking?.cancel()
+        pipeline.numbers.note(outcome)
         // Before the caller knows the outcome, and asks for the audio to be released.
         record?.settle(outcome)
         events.finish()
@@ -177,6 +178,7 @@ final class TakeRun: Sendable {
     var openedPlan: DeliveryPlan {
         var plan = plan
         plan.service = plan.service.opened(with: secrets)
+        plan.isTraced = pipeline.tracesRequests
         return plan
     }
 

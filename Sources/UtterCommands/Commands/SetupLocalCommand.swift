@@ -54,6 +54,11 @@ struct SetupLocalCommand: ParsableCommand {
     /// Asks which, unless one is named, and installs it.
     static func install(_ name: String?, model: String? = nil, isSure: Bool = false) throws {
         let dialogue = Dialogue()
+        guard isSure || Dialogue.isPossible else {
+            throw CommandFailure(
+                "there is no terminal to ask at", hint: "install it unasked with --yes",
+                status: .usage)
+        }
         let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
         let recogniser: LocalRecogniser
         if let name {

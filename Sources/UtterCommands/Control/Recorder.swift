@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import LinuxPlatform
+internal import OperatorMetrics
 internal import Synchronization
 internal import Utter
 internal import UtterControl
@@ -173,6 +174,17 @@ final class Recorder: Sendable {
         }
         return true
     }
+
+    /// What is told of it to an operator.
+    func numbers(_ readiness: Readiness) -> MetricsServer.Source {
+        MetricsServer.Source { [session] in
+            session.pipeline.numbers.families + session.spool.families
+        } obstacle: { [session] in
+            session.running.farewell == nil ? readiness.obstacle : Readiness.ending
+        }
+    }
+
+    func traceRequests() { session.pipeline.tracesRequests = true }
 
     // MARK: - Takes
 

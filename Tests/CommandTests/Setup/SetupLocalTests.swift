@@ -164,6 +164,26 @@ import Testing
         #expect(access(bench.folder.path(".local"), F_OK) != 0)
     }
 
+    @Test func theSettingGoesAlsoWhenTheFolderWasDeleted() async throws {
+        let result = try await bench.run("setup", "local", "-y", recipe)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        try ForeignTool("rm").run(["-r", bench.folder.path(".local/share/utter/recognisers")])
+        let removed = try await bench.run("setup", "local", "remove")
+        #expect(removed.errorText.contains("is removed"), "\(removed.errorText)")
+        #expect(try await bench.run("config", "get", "service").outputText.isEmpty)
+    }
+
+    @Test func nothingIsFetchedThatWouldNotBeUsed() async throws {
+        let asked = try await bench.run("setup", "local", recipe)
+        #expect(asked.status == .exited(64))
+        #expect(asked.errorText.contains("--yes"), "\(asked.errorText)")
+        try bench.configure("[services.utter]\nurl = 'http://127.0.0.1:9/recognize'\n")
+        let other = try await bench.run("setup", "local", "-y", recipe)
+        #expect(other.status == .exited(78))
+        #expect(other.errorText.contains("services.utter.url names another endpoint"))
+        #expect(access(bench.folder.path(".local"), F_OK) != 0)
+    }
+
     @Test func aUnitOfThePersonsOwnStays() async throws {
         for path in [".config", ".config/systemd", ".config/systemd/user"] {
             mkdir(bench.folder.path(path), 0o700)
@@ -178,10 +198,12 @@ import Testing
     }
 
     @Test func aRecogniserThatHearsNothingIsNotUsed() async throws {
-        try bench.folder.write(Array("raise SystemExit(3)\n".utf8), to: "recipe/parrot.py")
+        try bench.folder.write(
+            Array("raise SystemExit('there is no parrot')\n".utf8), to: "recipe/parrot.py")
         let result = try await bench.run("setup", "local", "-y", recipe)
         #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("parrot does not recognise the sample"))
+        #expect(result.errorText.contains("parrot does not recognise the sample: "))
+        #expect(result.errorText.contains("there is no parrot"), "\(result.errorText)")
         #expect(try await bench.run("config", "get", "service").outputText.isEmpty)
     }
 

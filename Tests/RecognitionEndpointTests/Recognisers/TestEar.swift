@@ -116,6 +116,8 @@ struct TestEar: Sendable {
             sys.exit(1)
         if fault == "absent":
             sys.exit("this is why")
+        if fault == "hasty":
+            say(partial="well")
         while True:
             say(ready={"name": "test"})
             line = source.readline()
@@ -147,6 +149,11 @@ struct TestEar: Sendable {
                         say(final="one  two", words=[{"word": "one", "start": -1, "end": 1e99}])
                         say(partial="three")
                         say(final="three", end=True)
+                    elif fault == "colours":
+                        say(final="\u001b[31mred\u009b0m", end=True)
+                    elif fault == "talkative":
+                        say(final="one", end=True)
+                        say(partial="and more")
                     elif not (fault == "error" and has_failed):
                         say(final=f"{count} bytes {checksum}", end=True)
                     break

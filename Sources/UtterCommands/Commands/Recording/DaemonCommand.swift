@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+internal import OperatorMetrics
 internal import UtterControl
 internal import UtterSettings
 
@@ -21,6 +22,9 @@ struct DaemonCommand: AsyncParsableCommand {
     var preRoll: DurationArgument?
 
     @OptionGroup
+    var metrics: MetricsOptions
+
+    @OptionGroup
     var options: RecorderOptions
 
     func validate() throws {
@@ -39,8 +43,13 @@ struct DaemonCommand: AsyncParsableCommand {
             plans: { RecorderPlans(options, preRoll: preRoll?.duration) }
         ) {
             recorder, longest throws(CommandFailure) in
-            try await recorder.run(nil, longest: longest) {
+            let readiness = Readiness()
+            let server = try metrics.serve(recorder.numbers(readiness))
+            if server != nil { recorder.traceRequests() }
+            defer { server?.shutDown() }
+            return try await recorder.run(nil, longest: longest) {
                 recorder.prepare()
+                readiness.obstacle = nil
                 ServiceManager.tell("READY=1")
             }
         }

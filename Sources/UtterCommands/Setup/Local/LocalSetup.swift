@@ -35,6 +35,13 @@ struct LocalSetup {
 
     /// Finds out what would fail later.
     func check() throws(CommandFailure) {
+        if let other = try Configuration.current().services["utter"], other.url != nil {
+            throw CommandFailure(
+                "\(other.urlName) names another endpoint",
+                hint:
+                    "give that service another name, with profile = \"utter\", or remove the line",
+                status: .configuration)
+        }
         guard let python = DesktopTool.path(of: "python3") else { throw Self.missing("python3") }
         // What does not run is missing.
         guard (try? Self.run(python, ["-c", "import ensurepip, venv"], isSilent: true)) != nil
@@ -147,14 +154,17 @@ struct LocalSetup {
         }
         let status: Int32?
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let complaint: String
         do throws(SystemError) {
             let output = try makeMemoryFile()
+            let complaints = try makeMemoryFile()
             var process = try ChildProcess(
                 path,
                 ["utter", "demo", "--pace", "max", "--json", "--recogniser", command, sample],
                 environment: ScrubbedEnvironment.entries(), output: .given(output.duplicate()),
-                error: .nothing)
+                error: .given(complaints.duplicate()))
             status = try process.status(by: .now + .seconds(300))
+            complaint = FFmpegDecoder.words(in: complaints.number)
             let count = unsafe pread(output.number, &bytes, bytes.count, 0)
             bytes.removeSubrange(max(0, count)...)
         } catch {
@@ -168,7 +178,8 @@ struct LocalSetup {
         let heard = try? JSONDecoder().decode(Heard.self, from: Data(bytes))
         guard status == 0, let heard, let text = heard.text else {
             throw CommandFailure(
-                "\(recogniser.name) does not recognise the sample",
+                "\(recogniser.name) does not recognise the sample"
+                    + (complaint.isEmpty ? "" : ": \(complaint)"),
                 hint: "see why: utter serve --check-recogniser \(ShellWord.quoted(command))",
                 status: .configuration)
         }
@@ -209,15 +220,16 @@ struct LocalSetup {
     /// - Returns: whether there was anything.
     static func remove() throws(CommandFailure) -> Bool {
         let hadUnits = LocalUnits.remove()
-        guard Folder.isFolder(at: place) else { return hadUnits }
-        // Without it the setting is left alone.
-        if let before = try? Folder.open(at: place).contents(of: beforeName, limit: 4_096) {
+        // Without it the setting is left alone, unless the units lead there.
+        let known = try? Folder.open(at: place).contents(of: beforeName, limit: 4_096)
+        if let before = known ?? (hadUnits ? [] : nil) {
             let change = try ConfigurationChange(KnownSettings.service.name)
             if try change.value() == "utter" {
                 let before = String(decoding: before, as: UTF8.self)
                 if before.isEmpty { try change.unset() } else { try change.set(before) }
             }
         }
+        guard Folder.isFolder(at: place) else { return hadUnits }
         do {
             try FileManager.default.removeItem(atPath: place)
         } catch {

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What programs that run for long tell an operator.
+@Suite struct DaemonMetricsTests {
+    private func get(_ path: String, _ socket: String) throws -> String {
+        try ForeignTool("curl").run(
+            ["-sS", "-m", "20", "-w", "\n%{http_code}", "--unix-socket", socket, "http://x\(path)"]
+        ).text
+    }
+
+    @Test func theDaemonCountsItsTakes() async throws {
+        let bench = try ControlBench(
+            RecordingServer(
+                scripts: [.answer(text: "one")],
+                otherwise: .answer(status: 400, text: "no")))
+        let socket = bench.bench.folder.path("metrics")
+        let daemon = try await bench.daemon("--metrics", "unix:" + socket)
+        for number in 0...1 {
+            #expect(try await bench.run("start").status == .exited(0))
+            _ = try #require(await bench.server.wait(untilBytes: 8_000, ofRequest: number))
+            _ = try await bench.run("stop")
+        }
+        let page = try get("/metrics", socket)
+        for line in [
+            #"utter_takes_total{outcome="text"} 1"#, #"utter_takes_total{outcome="failed"} 1"#,
+            #"utter_attempts_total{class="2xx"} 1"#, #"utter_attempts_total{class="4xx"} 1"#,
+            #"utter_bytes_sent_total{kind="resent"} 0"#, "utter_answer_seconds_count 1",
+            #"utter_spool_takes{state="kept"} 1"#, #"utter_spool_takes{state="answered"} 1"#,
+        ] {
+            #expect(page.contains("\n\(line)\n"), "\(line): \(page)")
+        }
+        #expect(try get("/readyz", socket) == "ready\n\n200")
+        // The trace follows from the take's id.
+        let request = try #require(bench.server.requests.first)
+        let id = try #require(request["Idempotency-Key"]).filter { $0 != "\"" }
+        let digest = try ForeignTool("bash").run(["-c", "printf %s '\(id)' | sha256sum"]).text
+        #expect(request["traceparent"]?.hasPrefix("00-\(digest.prefix(32))-") == true)
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.result().status == .exited(0))
+    }
+
+    @Test func withoutMetricsNoRequestIsTraced() async throws {
+        let bench = try ControlBench(.hearing("one"))
+        let daemon = try await bench.daemon()
+        #expect(try await bench.run("start").status == .exited(0))
+        _ = try #require(await bench.server.wait(untilBytes: 8_000, ofRequest: 0))
+        _ = try await bench.run("stop")
+        #expect(bench.server.requests.first?["traceparent"] == nil)
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.result().status == .exited(0))
+    }
+
+    @Test func theEndpointCountsItsRequests() async throws {
+        let bench = try Bench()
+        let socket = bench.folder.path("metrics")
+        let grammar = SourceTree.path("samples/grammar/demo.gram")
+        let server = try bench.start(
+            ["serve", "--port", "0", "--grammar", grammar, "--metrics", "unix:" + socket])
+        try #require(await server.wait(for: "/recognize\n", in: .error))
+        let text = String(decoding: server.error, as: UTF8.self)
+        let url = try #require(text.firstMatch(of: /listening on (http:\S+)/)).1
+        #expect(
+            try await bench.run("send", "--to", String(url), Clip.goForward.path).status
+                == .exited(0))
+        let page = try get("/metrics", socket)
+        for line in [
+            #"utter_endpoint_requests_total{class="2xx"} 1"#,
+            "utter_endpoint_request_seconds_count 1",
+            #"utter_endpoint_recordings{state="running"} 0"#,
+        ] {
+            #expect(page.contains("\n\(line)\n"), "\(line): \(page)")
+        }
+        #expect(try get("/readyz", socket) == "ready\n\n200")
+        server.signal(SIGTERM)
+        #expect(try await server.result().status == .exited(0))
+    }
+
+    @Test(arguments: [
+        (["--metrics", "9464"], "an address in digits"),
+        (["--metrics", "0.0.0.0:9464"], "needs --metrics-token-file"),
+        (["--metrics-token-file", "x"], "needs --metrics"),
+    ])
+    func aPlaceThatMakesNoSenseIsRefused(_ options: [String], _ reason: String) async throws {
+        let bench = try Bench()
+        for command in ["daemon", "serve"] {
+            let result = try await bench.start([command] + options).result()
+            #expect(result.status == .exited(64))
+            #expect(result.errorText.contains(reason), "\(result.errorText)")
+        }
+    }
+}

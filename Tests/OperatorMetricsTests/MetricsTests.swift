@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import TestSupport
+import Testing
+
+@testable import OperatorMetrics
+
+@Suite struct MetricFamilyTests {
+    @Test func aFamilyIsWrittenAsPrometheusReadsIt() {
+        let plain = MetricFamily("a_total", .counter, "Things.", 3)
+        #expect(plain.text == "# HELP a_total Things.\n# TYPE a_total counter\na_total 3\n")
+        let labelled = MetricFamily("b", .gauge, "Others.", by: "state", ["x": 0.5, "a\"\\\n": 2])
+        #expect(
+            labelled.text == """
+                # HELP b Others.
+                # TYPE b gauge
+                b{state="a\\"\\\\\\n"} 2
+                b{state="x"} 0.5
+
+                """)
+    }
+
+    @Test func aHistogramCountsUpwards() {
+        var histogram = Histogram()
+        for seconds in [0.05, 0.2, 0.2, 9_999] { histogram.note(seconds) }
+        let lines = MetricFamily("c", "Times.", histogram).text.split(separator: "\n")
+        #expect(lines[1] == "# TYPE c histogram")
+        #expect(lines[2] == #"c_bucket{le="0.05"} 1"#)
+        #expect(lines[4] == #"c_bucket{le="0.25"} 3"#)
+        #expect(lines.suffix(3) == [#"c_bucket{le="+Inf"} 4"#, "c_sum 9999.45", "c_count 4"])
+        #expect(lines[lines.count - 4] == #"c_bucket{le="1800"} 3"#)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:9464", MetricsPlace.port("127.0.0.1", 9_464), false),
+        ("[::1]:0", .port("::1", 0), false), ("0.0.0.0:80", .port("0.0.0.0", 80), true),
+        ("[::]:80", .port("::", 80), true), ("unix:/run/x", .path("/run/x"), false),
+    ])
+    func aPlaceIsRead(text: String, place: MetricsPlace, isOpen: Bool) {
+        #expect(MetricsPlace(text) == place)
+        #expect(place.isOpen == isOpen)
+    }
+
+    @Test(arguments: [
+        "", "9464", "localhost:9464", "127.0.0.1", "127.0.0.1:65536", "::1:9464", "[::1:9464",
+        "unix:x", "127.1:80",
+    ])
+    func whatIsNoPlaceIsNone(text: String) { #expect(MetricsPlace(text) == nil) }
+}
+
+/// The server, by curl.
+@Suite struct MetricsServerTests {
+    private let readiness = Readiness()
+
+    private func makeServer(
+        at place: MetricsPlace = .port("127.0.0.1", 0), token: String? = nil
+    ) throws -> MetricsServer {
+        try MetricsServer(
+            at: place, token: token,
+            MetricsServer.Source {
+                [MetricFamily("utter_takes_total", .counter, "Takes.", by: "outcome", ["text": 7])]
+            } obstacle: { [readiness] in
+                readiness.obstacle
+            })
+    }
+
+    private func get(_ words: String...) throws -> String {
+        try ForeignTool("curl").run(["-sS", "-m", "20", "-w", "\n%{http_code}"] + words).text
+    }
+
+    @Test func whatIsCountedIsTold() throws {
+        let server = try makeServer()
+        defer { server.shutDown() }
+        let base = "http://127.0.0.1:\(server.port)"
+        let page = try get("\(base)/metrics")
+        #expect(page.hasSuffix("\n200"))
+        #expect(page.contains("\nutter_takes_total{outcome=\"text\"} 7\n"))
+        #expect(page.contains("\nprocess_resident_memory_bytes "))
+        #expect(try get("\(base)/healthz") == "ok\n\n200")
+        #expect(try get("\(base)/readyz") == "it is starting\n\n503")
+        readiness.obstacle = nil
+        #expect(try get("\(base)/readyz") == "ready\n\n200")
+        #expect(try get("\(base)/other").hasSuffix("\n404"))
+        #expect(try get("-X", "POST", "\(base)/metrics").hasSuffix("\n405"))
+        #expect(try get("-I", "\(base)/metrics").hasSuffix("\r\n\r\n\n200"))
+    }
+
+    @Test func aTokenIsWantedWhereOneIsNamed() throws {
+        let server = try makeServer(token: "abc")
+        defer { server.shutDown() }
+        let base = "http://127.0.0.1:\(server.port)"
+        #expect(try get("\(base)/metrics").hasSuffix("\n401"))
+        for wrong in ["abd", "ab", "abcd", ""] {
+            let answer = try get("-H", "Authorization: Bearer \(wrong)", "\(base)/metrics")
+            #expect(answer.hasSuffix("\n401"))
+        }
+        #expect(try get("-H", "authorization: bearer abc", "\(base)/metrics").hasSuffix("\n200"))
+        // A probe has no token.
+        #expect(try get("\(base)/healthz").hasSuffix("\n200"))
+    }
+
+    @Test func aSocketWithAPathServesToo() throws {
+        let folder = try TemporaryFolder()
+        let server = try makeServer(at: .path(folder.path("m")))
+        defer { server.shutDown() }
+        let page = try get("--unix-socket", folder.path("m"), "http://x/metrics")
+        #expect(page.contains("utter_takes_total"))
+    }
+
+    @Test func aClientThatSaysNothingDelaysOnly() throws {
+        let server = try makeServer()
+        let client = try ForeignTool("bash").run(
+            [
+                "-c",
+                "exec 3<>/dev/tcp/127.0.0.1/\(server.port) && curl -sS -m 20 "
+                    + "http://127.0.0.1:\(server.port)/healthz",
+            ]
+        ).text
+        #expect(client == "ok\n")
+        server.shutDown()
+    }
+
+    private static let hasPromtool = access("/usr/bin/promtool", X_OK) == 0
+
+    /// `make fleet-test` installs it.
+    @Test(.enabled(if: hasPromtool))
+    func promtoolFindsNothingWrong() throws {
+        var histogram = Histogram()
+        histogram.note(1)
+        let page =
+            ([MetricFamily("utter_answer_seconds", "Time.", histogram)] + ProcessNumbers.families)
+            .text
+        let folder = try TemporaryFolder()
+        try folder.write(Array(page.utf8), to: "page")
+        try ForeignTool("bash").run(["-c", "promtool check metrics <'\(folder.path("page"))'"])
+    }
+}
