@@ -65,6 +65,12 @@ public struct TakeID: Sendable, Hashable, Codable {
         return Int(date.timeIntervalSince1970) << 10 | fraction
     }
 
+    /// Such as `2026-11-21`.
+    package var day: String {
+        let digits = text.prefix(8)
+        return "\(digits.prefix(4))-\(digits.dropFirst(4).prefix(2))-\(digits.suffix(2))"
+    }
+
     package var date: Date? { UTCTime.date(compact: String(text.prefix(15))) }
 
     /// Decodes a name.

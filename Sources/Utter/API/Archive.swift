@@ -30,10 +30,10 @@ public struct Archive: Sendable {
     /// - Throws: `ServiceError.invalidURL` unless its URL has `{id}`, and ends in `.{ext}`.
     public init(_ delivery: DeliveryPlan) throws(ServiceError) {
         (self.delivery, unusablePlace) = (delivery, nil)
-        let text = Self.plain(delivery.service.url.text)
+        let text = delivery.service.url.plainText
         guard text.contains("{id}"), text.prefix(while: { $0 != "?" }).hasSuffix(".{ext}") else {
             throw .invalidURL(
-                text: Self.plain(delivery.service.url.description),
+                text: ServiceURL.plain(delivery.service.url.description),
                 reason: "an archive has a place for each take: with {id}, and .{ext} at its end")
         }
     }
@@ -46,22 +46,20 @@ public struct Archive: Sendable {
         delivery?.service.credentials.allSatisfy { $0.source != .given } ?? true
     }
 
-    /// With its marks as a person writes them.
-    private static func plain(_ text: String) -> String {
-        text.replacing("%7B", with: "{").replacing("%7D", with: "}")
-    }
-
     /// What the archive gets of an answered take.
     func contents(of manifest: TakeManifest) -> ArchivedContents? {
         guard let codec = AudioCodec(rawValue: manifest.format) else { return nil }
         var suffixes = [codec.fileExtension, "txt", "json"]
-        if manifest.transcript == nil { suffixes.remove(at: 1) }
+        let isHeard = manifest.transcript?.isEmpty == false
+        if !isHeard { suffixes.remove(at: 1) }
+        // What a store was given, nothing has recognised.
+        let profile = isHeard ? manifest.delivery?.profile : nil
         let isClosed = manifest.isEncrypted && !decrypts
         return ArchivedContents(
             suffixes: suffixes.map { isClosed ? $0 + TakeFolder.encryptedSuffix : $0 },
-            transcript: manifest.transcript, profile: manifest.delivery?.profile?.name,
+            transcript: manifest.transcript, profile: profile?.name,
             // Others may be those of a host or an account.
-            words: manifest.delivery?.profile?.words.filter { ProfileWord.usual.contains($0.key) })
+            words: profile?.words.filter { ProfileWord.usual.contains($0.key) })
     }
 
     /// How the first object of a take is delivered; nil while the archive cannot be used.
@@ -69,15 +67,31 @@ public struct Archive: Sendable {
         for manifest: TakeManifest, _ contents: ArchivedContents
     ) throws(ServiceError) -> DeliveryPlan? {
         guard var plan = delivery else { return nil }
-        let marks = [
-            ("{date}", String(manifest.created.prefix(10))), ("{id}", manifest.id.text),
-            ("{ext}", contents.suffixes[0]),
-        ]
-        let text = marks.reduce(Self.plain(plan.service.url.text)) {
-            $0.replacing($1.0, with: $1.1)
-        }
-        plan.service.url = try ServiceURL(text)
+        plan.service.url = try plan.service.url.naming(
+            manifest.id, day: manifest.created.prefix(10), ext: contents.suffixes[0])
         return plan
+    }
+}
+
+extension ServiceURL {
+    private static let marks = ["{date}", "{id}", "{ext}"]
+
+    /// With its marks as a person writes them.
+    fileprivate static func plain(_ text: String) -> String {
+        text.replacing("%7B", with: "{").replacing("%7D", with: "}")
+    }
+
+    fileprivate var plainText: String { Self.plain(text) }
+
+    /// Whether it has a place for each take.
+    var namesTakes: Bool { plainText.contains("{id}") }
+
+    /// With a take's name in the place of the marks.
+    func naming(
+        _ id: TakeID, day: some StringProtocol, ext: String
+    ) throws(ServiceError) -> ServiceURL {
+        let texts = zip(Self.marks, [String(day), id.text, ext])
+        return try ServiceURL(texts.reduce(plainText) { $0.replacing($1.0, with: $1.1) })
     }
 }
 

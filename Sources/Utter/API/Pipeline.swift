@@ -102,12 +102,22 @@ public final class Pipeline: Sendable {
     /// the connection.
     ///
     /// From any thread; does not block. What goes wrong is the take's outcome; of a pipeline that has
-    /// been shut down that is `left`.
+    /// been shut down that is `left`. In a URL with `{id}` the name of the take stands there, `{date}`
+    /// is the day on which it began, in UTC, and `{ext}` what the audio is.
     public func start(_ plan: TakePlan) -> Take {
-        let delivery = plan.delivery
+        var delivery = plan.delivery
+        var id: TakeID?
+        if delivery.service.url.namesTakes {
+            let named = nextID()
+            // A take's name changes nothing of what a URL is.
+            let url = try? delivery.service.url.naming(
+                named, day: named.day, ext: delivery.format.fileExtension)
+            delivery.service.url = url ?? delivery.service.url
+            id = named
+        }
         let exchange = delivery.makeExchange(wantsLength: plan.isCompleteSoon)
         let run = TakeRun(
-            plan: delivery,
+            id: id, plan: delivery,
             machine: TakeMachine(
                 delivery.way(by: exchange), awaitsSound: !plan.source.isLive,
                 wantsSecrets: delivery.service.lacksSecrets),

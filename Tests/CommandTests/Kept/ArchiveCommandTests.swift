@@ -47,6 +47,30 @@ import Testing
         #expect(answered.errorText.contains("the archive keeps its copies: 1 of them"))
     }
 
+    /// Its service is the archive itself: the audio goes there once, and only the rest follows.
+    @Test func aMachineThatOnlyRecordsNamesEachTake() async throws {
+        let own = try Person()
+        let place = own.objects.server.url("/voices/{date}/{id}.{ext}")
+        for _ in 0..<2 {
+            let result = try await own.bench.run(
+                "send", "--service", "webdav", "--to", place, "--format", "wav",
+                Clip.goForward.path)
+            #expect(result.status == .exited(0), "\(result.errorText)")
+        }
+        let ids = try own.bench.takes().map(\.id)
+        let names = own.objects.objects.keys.sorted()
+        #expect(names.count == 4, "\(names)")
+        for id in ids {
+            let form = /\/voices\/20\d\d-\d\d-\d\d\/\S+/
+            #expect(names.filter { $0.contains(id) }.map { $0.suffix(4) } == ["json", ".wav"])
+            #expect(names.allSatisfy { $0.wholeMatch(of: form) != nil })
+        }
+        #expect(
+            own.objects.objects.values.allSatisfy {
+                !String(decoding: $0, as: UTF8.self).contains("profile")
+            })
+    }
+
     @Test func anArchiveThatIsAwayIsTriedAgainByFlush() async throws {
         let own = try Person()
         own.objects.mood = .away
