@@ -256,7 +256,7 @@ struct PartsExchange: Exchange {
         guard lane.generation == generation else { return goOn }
         let ended = Ended(lane: lane, index: index, reply: reply, isSpeaking: isSpeaking, now: now)
         let status = reply.result.ending == .answered ? reply.result.status : nil
-        if case .folder(let folder) = lane.job, let status, status < 500, status / 100 != 3 {
+        if case .folder(let folder) = lane.job, let status, status.settlesFolder {
             return makeFolder(folder + 1, ended)
         }
         let hasAll = reply.result.isBodyComplete || plan.step(of: lane.job)?.content != .recording
@@ -282,7 +282,7 @@ struct PartsExchange: Exchange {
         case (.look, 404):
             mayBeTaken = false
             return stand(ended)
-        case (.look, (400..<500)?) where ![408, 425, 429].contains(status):
+        case (.look, (400..<500)?) where status?.isPassing == false:
             isBlind = true
             return stand(ended)
         default: return judge(ended)

@@ -77,6 +77,14 @@ extension JobStep {
     }
 }
 
+extension Int {
+    /// A status that another time may be another (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
+    var isPassing: Bool { [408, 425, 429].contains(self) }
+
+    /// An answer to the making of a folder, which is there then or is not for us.
+    var settlesFolder: Bool { self < 500 && self / 100 != 3 && !isPassing }
+}
+
 extension ServiceURL {
     /// Those in which it lies, from the outermost on, without the root of its server.
     var folders: [String] {

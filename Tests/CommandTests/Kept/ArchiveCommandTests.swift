@@ -131,6 +131,17 @@ import Testing
         #expect(place.requests[1].body.isEmpty)
     }
 
+    @Test func aFolderThatIsRefusedForNowIsMadeLater() async throws {
+        let answers = [409, 429, 201, 201, 201].map { [ServerStep].answer(status: $0, text: "") }
+        let place = try RecordingServer(
+            scripts: answers, otherwise: .answer(status: 500, text: ""))
+        let result = try await Bench(server: place).run(
+            "send", "--service", "webdav", "--to", place.url() + "a/b/d.wav", Clip.goForward.path)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(place.requests.map(\.method) == ["PUT", "MKCOL", "MKCOL", "MKCOL", "PUT"])
+        #expect(place.requests.map(\.target)[1...3] == ["/a/", "/a/", "/a/b/"])
+    }
+
     @Test func aPlaceThatCannotBeUsedIsSaidWhenItIsSet() async throws {
         let bench = try Bench()
         let good = try await bench.run(
