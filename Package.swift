@@ -23,6 +23,7 @@ let package = Package(
         .executable(name: "utter", targets: ["UtterCLI"]),
         .executable(name: "utter-endpoint", targets: ["UtterEndpointCLI"]),
         .executable(name: "utter-keys", targets: ["UtterKeysCLI"]),
+        .executable(name: "utter-work", targets: ["UtterWorkCLI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -43,6 +44,9 @@ let package = Package(
         .systemLibrary(
             name: "CFLAC", path: "Sources/C/CFLAC", providers: [.apt(["libflac-dev"])]),
         .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
+        .systemLibrary(
+            name: "CNATS", path: "Sources/C/CNATS", pkgConfig: "libnats",
+            providers: [.apt(["libnats-dev"])]),
         .systemLibrary(
             name: "COpus", path: "Sources/C/COpus",
             providers: [.apt(["libopus-dev", "libogg-dev"])]),
@@ -161,6 +165,14 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
+        // Many machines: a queue, a store of objects, and workers.
+        .target(
+            name: "Fleet",
+            dependencies: [
+                "Utter", "AudioCodecs", "Capture", "Cryptography", "LinuxPlatform",
+                "SpeechService", "TakeStore", "Upload", "CNATS",
+            ],
+            swiftSettings: shipped),
         .executableTarget(
             name: "UtterCLI",
             dependencies: [
@@ -185,6 +197,15 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/utter-keys", swiftSettings: shipped),
+
+        .executableTarget(
+            name: "UtterWorkCLI",
+            dependencies: [
+                "Fleet", "LinuxPlatform", "SpeechService", "TakeStore", "Utter", "UtterCommands",
+                "UtterControl", "UtterTerminal",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Sources/Programs/utter-work", swiftSettings: shipped),
 
         // Makes the manual pages of the commands when the package is installed.
         .executableTarget(
@@ -297,13 +318,21 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "UtterCLI", "UtterEndpointCLI", "UtterKeysCLI", "utter-manual", "UtterCommands",
+                "UtterCLI", "UtterEndpointCLI", "UtterKeysCLI", "UtterWorkCLI", "utter-manual",
+                "UtterCommands",
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cassettes", "CEvdev",
                 "Cryptography", "KeyboardDevices", "LinuxPlatform", "Settings", "ShortcutPortal",
                 "OperatorMetrics", "SpeechService", "TestSupport", "UtterControl", "UtterSettings",
                 "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Requests"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "FleetTests",
+            dependencies: [
+                "Fleet", "UtterWorkCLI", "Utter", "LinuxPlatform", "SpeechService", "TakeStore",
+                "TestSupport",
+            ],
             swiftSettings: settings),
         // The files' faults: the real program on a disk that fails, fills up or loses its power.
         .testTarget(

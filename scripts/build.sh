@@ -31,7 +31,7 @@ sed "s|^libdir=.*|libdir=$static|" \
     >"$static/webrtc-audio-processing.pc"
 flags+=(--pkg-config-path "$static")
 # The endpoint first: what it needs alone compiles beside the modules that all of them have.
-[ $# -gt 0 ] || set -- utter-endpoint utter utter-keys utter-manual
+[ $# -gt 0 ] || set -- utter-endpoint utter utter-keys utter-work utter-manual
 for product; do
     swift build "${flags[@]}" --product "$product"
 done

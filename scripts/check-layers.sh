@@ -41,7 +41,7 @@ findings=$(
             gsub(/setpriv --[a-z]+/, "", text)
             return text ~ /(^|[^A-Za-z0-9-])--[a-z]/ || text ~ /(UTTER|XDG)_[A-Z]/ \
                 || text ~ /(^|[^A-Za-z])utter (record|send|list|retry|flush|show|last|fetch)([^a-z]|$)/ \
-                || text ~ /(^|[^A-Za-z])utter (loop|play|export|rm|key new|devices|level|doctor|services|serve|demo|setup|config|start|stop|toggle|cancel|status|daemon|keys)([^a-z]|$)/
+                || text ~ /(^|[^A-Za-z])utter (loop|play|export|rm|key new|devices|level|doctor|services|serve|demo|setup|config|start|stop|toggle|cancel|status|daemon|keys|fleet)([^a-z]|$)/
         }
 
         # The insides of the strings of a line.
@@ -93,7 +93,7 @@ findings=$(
             say("no library imports Foundation; FoundationEssentials may do in some")
         }
         shipped && !command && text ~ /^[a-z@_ ]*import FoundationEssentials/ \
-            && target !~ /^(Cassettes|SpeechService|TakeStore|RecognitionEndpoint|Utter|UtterCommands|UtterControl|UtterTerminal)$/ {
+            && target !~ /^(Cassettes|Fleet|SpeechService|TakeStore|RecognitionEndpoint|Utter|UtterCommands|UtterControl|UtterTerminal)$/ {
             say("FoundationEssentials is not for this module")
         }
         shipped && comment($0) ~ /[^a-z](nobody|whoever|somebody|anybody|someone|anyone|everybody)[^a-z]/ {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes three Debian packages of the release build, in .build/deb: utter records and sends,
-# utter-endpoint recognises on this machine, and utter-keys watches keys outside of a terminal.
+# Makes four Debian packages of the release build, in .build/deb: utter records and sends,
+# utter-endpoint recognises on this machine, utter-keys watches keys outside of a terminal, and
+# utter-work works on a store together with others.
 # UTTER_BUILD names the folder of another build.
 set -euo pipefail
 export LC_ALL=C
@@ -83,6 +84,8 @@ gzip -9n <CHANGELOG.md >"$root/usr/share/doc/utter/CHANGELOG.md.gz"
 move utter-endpoint usr/libexec/utter/utter-endpoint usr/share/man/man1/utter-{serve,demo}.1
 move utter-keys usr/libexec/utter/utter-keys usr/share/man/man1/utter-keys.1 \
     usr/share/applications/org.utter.Utter.desktop
+pages=("$root"/usr/share/man/man1/utter-work-*.1)
+move utter-work usr/libexec/utter/utter-work "${pages[@]#"$root/"}"
 rmdir "$root/usr/share/applications" "$root/usr/libexec/utter" "$root/usr/libexec"
 
 rm -rf "$out"
@@ -90,7 +93,7 @@ mkdir -p "$out"
 pack utter usr/bin/utter <<END
 Depends:
 Recommends: ca-certificates
-Suggests: utter-endpoint (= $version), utter-keys (= $version), ffmpeg, pipewire-bin | pulseaudio-utils | alsa-utils, wl-clipboard | xclip | xsel, wtype | xdotool | ydotool
+Suggests: utter-endpoint (= $version), utter-keys (= $version), utter-work (= $version), ffmpeg, pipewire-bin | pulseaudio-utils | alsa-utils, wl-clipboard | xclip | xsel, wtype | xdotool | ydotool
 Description: speak, and read the text
  Streams a voice to a speech-recognition service while it is still speaking,
  keeps every word on the disk until an answer has come back, and prints the
@@ -111,5 +114,13 @@ Depends: utter (= $version)
 Description: keys outside of a terminal, for utter
  'utter keys' begins and ends recordings by a key of the keyboard, whichever
  window has the focus: by a desktop's portal for shortcuts, or by the devices.
+END
+pack utter-work usr/libexec/utter/utter-work <<END
+Depends: utter (= $version)
+Recommends: ffmpeg
+Suggests: nats-server
+Description: worker of a fleet, for utter
+ 'utter fleet' transcribes what lies in an object store, on as many machines as
+ there are: each recording gets one result, whichever machine dies meanwhile.
 END
 echo "install what you need with: sudo apt install ./$out/utter_*.deb"

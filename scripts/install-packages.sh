@@ -18,6 +18,7 @@ libwebrtc-audio-processing1  hears whether a voice goes on
 libsamplerate0               converts other sample rates to 16 kHz
 libevdev2                    reads keyboards in utter-keys
 libsystemd0                  asks the desktop for a key in utter-keys
+libnats3.4                   asks the queue of a fleet in utter-work
 libssl3t64|libssl3           encrypts recordings on the disk, if asked to
 libpocketsphinx3             recognises speech in utter-endpoint
 pocketsphinx-en-us           the English model that it recognises with
@@ -32,6 +33,7 @@ libwebrtc-audio-processing-dev hears whether a voice goes on
 libsamplerate0-dev           converts other sample rates to 16 kHz
 libevdev-dev                 reads keyboards in utter-keys
 libsystemd-dev               asks the desktop for a key in utter-keys
+libnats-dev                  asks the queue of a fleet in utter-work
 zlib1g-dev                   reads transcripts that are compressed in a header
 libssl-dev                   computes the SHA-256 of a recording, and encrypts it
 libtomlplusplus-dev          reads settings and descriptions of services
@@ -65,7 +67,8 @@ python3-venv                 installs one
 python3-jsonschema           judges what programs read
 man-db                       judges our manual"
 
-peers_packages="$test_packages"
+peers_packages="$test_packages
+nats-server                  the queue of a fleet"
 
 deb_packages="$build_packages
 dpkg-dev                     finds the libraries that the programs need

@@ -53,7 +53,7 @@ put_manual() {
         put 644 "$page" "$root/share/man/man$section/${page##*/}"
     done
     date=$(sed -n 's/^\.Dd //p' man/utter.1)
-    for program in "$built/utter" "$built/utter-endpoint" "$built/utter-keys"; do
+    for program in "$built/utter" "$built/utter-endpoint" "$built/utter-keys" "$built/utter-work"; do
         "$program" --experimental-dump-help | "$built/utter-manual" "$1" "$date"
     done
     for page in "$1"/*.1; do put 644 "$page" "$root/share/man/man1/${page##*/}"; done
@@ -72,6 +72,7 @@ put_all() {
     put_program "$program" "$root/bin/utter"
     put_program "$built/utter-endpoint" "$root/libexec/utter/utter-endpoint"
     put_program "$built/utter-keys" "$root/libexec/utter/utter-keys"
+    put_program "$built/utter-work" "$root/libexec/utter/utter-work"
     pages=$(mktemp -d)
     trap 'rm -rf "$pages"' EXIT
     put_manual "$pages"
@@ -93,7 +94,7 @@ put_all() {
     # By its name a desktop knows who asks for a key.
     put 644 <(sed "s|@PREFIX@|$prefix|" packaging/org.utter.Utter.desktop) \
         "$root/share/applications/org.utter.Utter.desktop"
-    for text in docs/{using,keys,services,profiles,cassettes,control,recogniser}.md LICENSE; do
+    for text in docs/{using,fleet,keys,services,profiles,cassettes,control,recogniser}.md LICENSE; do
         put 644 "$text" "$root/share/doc/utter/${text##*/}"
     done
     # What an earlier version has installed, and this one does not, goes.

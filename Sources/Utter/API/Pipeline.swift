@@ -106,9 +106,9 @@ public final class Pipeline: Sendable {
     /// is the day on which it began, in UTC, and `{ext}` what the audio is.
     public func start(_ plan: TakePlan) -> Take {
         var delivery = plan.delivery
-        var id: TakeID?
+        var id = plan.id
         if delivery.service.url.namesTakes {
-            let named = nextID()
+            let named = id ?? nextID()
             // A take's name changes nothing of what a URL is.
             let url = try? delivery.service.url.naming(
                 named, day: named.day, ext: delivery.format.fileExtension)

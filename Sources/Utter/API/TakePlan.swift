@@ -3,6 +3,7 @@
 public import AudioCodecs
 public import Capture
 public import SpeechService
+package import TakeStore
 public import Upload
 
 /// Everything that is decided before a take begins.
@@ -19,6 +20,8 @@ public struct TakePlan: Sendable {
     /// A server that knows no chunked bodies could take a short one for empty, and answer at once;
     /// by then all may be on its way, and nothing tells that answer from a good one.
     public var isCompleteSoon = false
+    /// The take's name; nil makes a new one.
+    package var id: TakeID?
 
     /// Creates a plan from its parts.
     public init(

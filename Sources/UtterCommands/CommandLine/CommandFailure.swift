@@ -10,7 +10,7 @@ internal import UtterTerminal
 
 /// What keeps a command from starting: what happened and why, what to do, and how to exit.
 package struct CommandFailure: Error {
-    var message: String
+    package var message: String
     package var hint: String?
     package var status: ExitStatus
     /// Lines between the message and the hint, as they are; a person chooses from them.

@@ -12,6 +12,8 @@ struct OtherProgram {
     static let endpoint = OtherProgram(name: "utter-endpoint")
     /// Watches keys outside of the terminal.
     static let keys = OtherProgram(name: "utter-keys")
+    /// Works on what lies in a store, on many machines.
+    static let work = OtherProgram(name: "utter-work")
     static let utter = OtherProgram(name: "utter")
 
     let name: String

@@ -37,6 +37,17 @@ struct KeysCommand: ParsableCommand {
     func run() throws { throw OtherProgram.keys.execute(["keys"] + options) }
 }
 
+struct FleetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fleet",
+        abstract: "Transcribe a store on many machines (see 'utter fleet --help').")
+
+    @Argument(parsing: .captureForPassthrough, help: "Options of the command.")
+    var options: [String] = []
+
+    func run() throws { throw OtherProgram.work.execute(options) }
+}
+
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key", abstract: "Make a key that encrypts takes on the disk.",

@@ -43,7 +43,7 @@ struct UtterCommand: AsyncParsableCommand {
             ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,
             RemoveCommand.self, KeyCommand.self, SetupCommand.self, ConfigCommand.self,
             ServicesCommand.self, DevicesCommand.self,
-            LevelCommand.self, DoctorCommand.self, ServeCommand.self,
+            LevelCommand.self, DoctorCommand.self, FleetCommand.self, ServeCommand.self,
             DemoCommand.self,
         ],
         defaultSubcommand: RecordCommand.self)

@@ -6,10 +6,10 @@ package import Utter
 
 /// A duration on the command line: `5s`, `300ms`, `1m30s`, `1:30`, `1:02:03`, or a number of
 /// seconds.
-struct DurationArgument: ExpressibleByArgument {
-    let duration: Duration
+package struct DurationArgument: ExpressibleByArgument {
+    package let duration: Duration
 
-    init?(argument: String) {
+    package init?(argument: String) {
         // A year is longer than any recording, and keeps the arithmetic within its range.
         guard let seconds = TimeText.seconds(argument), (0...366 * 86_400).contains(seconds)
         else { return nil }

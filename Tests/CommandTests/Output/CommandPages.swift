@@ -10,7 +10,7 @@ struct CommandPages {
     init() async throws {
         folder = try TemporaryFolder()
         let tool = try #require(BuiltProducts.path(of: "utter-manual"))
-        for name in ["utter", "utter-endpoint", "utter-keys"] {
+        for name in ["utter", "utter-endpoint", "utter-keys", "utter-work"] {
             let program = try #require(BuiltProducts.path(of: name))
             let dump = try await CommandRun.run(program, ["--experimental-dump-help"])
             let made = try await CommandRun.run(

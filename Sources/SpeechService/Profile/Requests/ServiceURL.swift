@@ -149,6 +149,11 @@ extension ServiceURL {
         return ServiceURL(origin: origin, target: String(target.dropLast(suffix.count)))
     }
 
+    /// The query is percent-encoded; the URL has none yet.
+    package func withQuery(_ query: String) -> ServiceURL {
+        ServiceURL(origin: origin, target: "\(target)?\(query)")
+    }
+
     func appending(_ text: String) -> ServiceURL {
         ServiceURL(origin: origin, target: target + text)
     }

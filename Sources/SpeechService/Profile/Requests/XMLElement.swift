@@ -4,7 +4,7 @@
 ///
 /// It is not a parser: what it looks for has a name of its own and holds text alone. A document
 /// that is cut off or broken has the elements that are whole.
-enum XMLElement {
+package enum XMLElement {
     /// In bytes: what a person or a request needs is short.
     private static let byteLimit = 1 << 20
     private static let entities = [
@@ -13,7 +13,7 @@ enum XMLElement {
     ]
 
     /// In order; the prefix of a name does not matter.
-    static func texts(of name: String, in document: [UInt8]) -> [String] {
+    package static func texts(of name: String, in document: [UInt8]) -> [String] {
         let start = document.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
         guard start == UInt8(ascii: "<") else { return [] }
         var texts: [String] = []

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TakeStore
+
+/// What the objects of a fleet are called, below its prefix.
+package enum FleetLayout {
+    package static let takes = "takes/"
+    package static let results = "results/"
+    package static let attempts = "attempts/"
+    /// Marks that were opened again: a hint for the reconciler, which looks at the mark.
+    package static let again = "again/"
+    /// Deaths, so that they can be listed: a hint, too.
+    package static let dead = "dead/"
+
+    /// What workers write.
+    static let own = [results, attempts, again, dead]
+
+    /// The day of a take that `submit` has made, by its name.
+    package static func day(of id: TakeID) -> String {
+        let digits = id.text.prefix(8)
+        return "\(digits.prefix(4))-\(digits.dropFirst(4).prefix(2))-\(digits.suffix(2))"
+    }
+
+    package static func manifest(of id: TakeID) -> String {
+        "\(takes)\(day(of: id))/\(id.text).json"
+    }
+
+    package static func mark(of id: TakeID) -> String { "\(results)\(id.text).json" }
+
+    package static func text(of id: TakeID, _ ending: String) -> String {
+        "\(results)\(id.text).\(ending)"
+    }
+
+    package static func attempts(of id: TakeID) -> String { "\(attempts)\(id.text)/" }
+
+    package static func attempt(_ number: Int, of id: TakeID) -> String {
+        "\(attempts(of: id))\(number).json"
+    }
+
+    package static func dead(_ id: TakeID) -> String { "\(dead)\(id.text).json" }
+
+    package static func again(_ id: TakeID) -> String { "\(again)\(id.text).json" }
+
+    /// The take whose object this is, such as `takes/2026-11-21/20261121-052233-k3f9q2m7x4tz.json`.
+    ///
+    /// - Returns: nil unless it ends in `.json` and stands at such a place.
+    package static func take(ofManifest key: String) -> TakeID? {
+        let parts = key.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "takes", isDay(parts[1]) else { return nil }
+        return take(named: parts[2])
+    }
+
+    package static func take(ofMark key: String) -> TakeID? {
+        let parts = key.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, [results, again, dead].contains(where: key.hasPrefix) else {
+            return nil
+        }
+        return take(named: parts[1])
+    }
+
+    private static func take(named name: Substring) -> TakeID? {
+        name.hasSuffix(".json") ? TakeID(String(name.dropLast(5))) : nil
+    }
+
+    private static func isDay(_ text: Substring) -> Bool {
+        text.utf8.count == 10
+            && text.utf8.enumerated().allSatisfy { index, byte in
+                index == 4 || index == 7 ? byte == 0x2D : (0x30...0x39).contains(byte)
+            }
+    }
+
+    /// Whether a name that comes from outside is one of an object below the prefix.
+    package static func isHarmless(_ key: String) -> Bool {
+        let parts = key.split(separator: "/", omittingEmptySubsequences: false)
+        return key.utf8.count <= 900 && !key.isEmpty
+            && parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
+            && key.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+}

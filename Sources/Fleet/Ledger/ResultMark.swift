@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FoundationEssentials
+package import SpeechService
+package import TakeStore
+
+/// The one object that says what became of a take: `results/ID.json`.
+package struct ResultMark: Codable, Sendable, Equatable {
+    package enum Outcome: String, Codable, Sendable {
+        case text, death
+        /// A death that a person has taken back: the take is open, and the next mark replaces this.
+        case again
+    }
+
+    package struct Word: Codable, Sendable, Equatable {
+        package var text: String
+        package var start: Double?
+        package var end: Double?
+        package var probability: Double?
+        package var speaker: String?
+
+        init(_ word: RecognizedWord) {
+            (text, start, end) = (word.text, word.start, word.end)
+            (probability, speaker) = (word.probability, word.speaker)
+        }
+    }
+
+    package var version = 1
+    package var id: TakeID
+    package var outcome: Outcome
+    package var text: String?
+    package var reason: String?
+    package var worker: String?
+    /// The number of the attempt that has brought it.
+    package var attempt: Int?
+    /// Attempts up to this one count no more; of `again`.
+    package var forgiven: Int?
+    /// Of the manifest, where that is not where the take's name says; of a death.
+    package var key: String?
+    /// ISO 8601, by the worker's clock.
+    package var finished: String
+    package var service: String?
+    /// Of the sound, in seconds.
+    package var duration: Double?
+    package var language: String?
+    package var words: [Word]?
+    package var segments: [Word]?
+
+    package init(_ outcome: Outcome, of id: TakeID, at date: Date = Date()) {
+        (self.id, self.outcome) = (id, outcome)
+        finished = date.formatted(.iso8601)
+    }
+
+    package init?(_ bytes: [UInt8]) {
+        // What is no mark stands in the way of one, and is told by its reader.
+        guard let mark = try? JSONDecoder().decode(ResultMark.self, from: Data(bytes)) else {
+            return nil
+        }
+        self = mark
+    }
+
+    package mutating func say(_ transcript: Transcript) {
+        text = transcript.displayText
+        language = transcript.language
+        words = transcript.words.isEmpty ? nil : transcript.words.map(Word.init)
+        segments = transcript.segments.isEmpty ? nil : transcript.segments.map(Word.init)
+    }
+
+    package var bytes: [UInt8] { encoded(self) }
+
+    /// In one line.
+    package var line: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Numbers of ours are finite, and nothing else is refused.
+        return String(decoding: (try? encoder.encode(self)) ?? Data(), as: UTF8.self)
+    }
+
+    package var isOpen: Bool { outcome == .again }
+}
+
+/// What is noted of one try: `attempts/ID/NUMBER.json`, before it begins and once it has ended.
+package struct AttemptNote: Codable, Sendable, Equatable {
+    package var version = 1
+    package var worker: String
+    package var began: String
+    package var ended: String?
+    /// Such as `text`, `death`, `failed`, `given back`.
+    package var outcome: String?
+    package var reason: String?
+    /// Whether the end says nothing against the take: the service was away.
+    package var isForgiven: Bool?
+    /// The mark of another was there when this one's text was ready.
+    package var duplicate: Bool?
+    /// The call's trace, by which the service's log names it.
+    package var trace: String?
+
+    package init(worker: String, at date: Date = Date()) {
+        self.worker = worker
+        began = date.formatted(.iso8601)
+    }
+
+    package init?(_ bytes: [UInt8]) {
+        // One that cannot be read has no end.
+        guard let note = try? JSONDecoder().decode(AttemptNote.self, from: Data(bytes)) else {
+            return nil
+        }
+        self = note
+    }
+
+    package mutating func end(_ outcome: String, _ reason: String? = nil, at date: Date = Date()) {
+        (self.outcome, self.reason) = (outcome, reason)
+        ended = date.formatted(.iso8601)
+    }
+
+    package var bytes: [UInt8] { encoded(self) }
+
+    /// Whether it counts against the take: the worker died with it, or it failed.
+    package var counts: Bool { isForgiven != true }
+}
+
+/// Sorted, so that the same contents are the same bytes.
+func encoded(_ value: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    // Numbers of ours are finite, and nothing else is refused.
+    let data = try? encoder.encode(value)
+    return Array(data ?? Data()) + [0x0A]
+}

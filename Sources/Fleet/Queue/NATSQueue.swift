@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNATS
+internal import Glibc
+internal import LinuxPlatform
+internal import Synchronization
+internal import TakeStore
+
+/// The queue on NATS JetStream.
+///
+/// A stream holds at most one message a take, since each has a subject of its own and the stream
+/// refuses a second one: so a take that waits or is leased is not put in twice, however often that is
+/// tried and whatever time has passed. A second stream has the one message of the reconciler.
+package final class NATSQueue: WorkQueue {
+    private let place: QueuePlace
+    let link: NATSConnection
+    private let known: Mutex<Duration>
+
+    private var takes: String { place.name }
+    private var check: String { place.name + "_CHECK" }
+    private var subject: String { place.name.lowercased() + ".takes" }
+    private var checkSubject: String { place.name.lowercased() + ".check" }
+
+    /// Connects; blocks.
+    package init(_ place: QueuePlace) throws(QueueFailure) {
+        self.place = place
+        known = Mutex(place.lease)
+        link = try NATSConnection(place)
+    }
+
+    package var lease: Duration { known.withLock { $0 } }
+
+    package func prepare() throws(QueueFailure) {
+        try makeStream(takes, of: subject + ".>", holdsOne: false)
+        try makeStream(check, of: checkSubject, holdsOne: true)
+        let lease = try makeConsumer("takes", of: takes, subject + ".>")
+        _ = try makeConsumer("check", of: check, checkSubject)
+        known.withLock { $0 = lease }
+        // A stream that holds one refuses the second.
+        _ = try publish(checkSubject, [], seconds: nil)
+    }
+
+    // MARK: - Streams and consumers
+
+    private func makeStream(
+        _ name: String, of subject: String, holdsOne: Bool
+    ) throws(QueueFailure) {
+        var code = jsErrCode(0)
+        var info: UnsafeMutablePointer<jsStreamInfo>?
+        if unsafe js_GetStreamInfo(&info, link.context, name, nil, &code) == NATS_OK {
+            return unsafe jsStreamInfo_Destroy(info)
+        }
+        var settings = unsafe jsStreamConfig()
+        unsafe jsStreamConfig_Init(&settings)
+        let words = unsafe [strdup(name), strdup(subject)]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        unsafe settings.Name = UnsafePointer(words[0])
+        unsafe settings.Retention = js_WorkQueuePolicy
+        unsafe settings.Storage = js_FileStorage
+        unsafe settings.Discard = js_DiscardNew
+        unsafe settings.Replicas = Int64(place.replicas)
+        if holdsOne {
+            unsafe settings.MaxMsgs = 1
+        } else {
+            unsafe settings.MaxMsgsPerSubject = 1
+            unsafe settings.DiscardNewPerSubject = true
+            if let limit = place.byteLimit { unsafe settings.MaxBytes = Int64(limit) }
+        }
+        var subjects = unsafe [UnsafePointer(words[1])]
+        let status = unsafe subjects.withUnsafeMutableBufferPointer { subjects in
+            unsafe settings.Subjects = subjects.baseAddress
+            unsafe settings.SubjectsLen = 1
+            return unsafe js_AddStream(nil, link.context, &settings, nil, &code)
+        }
+        // Another worker was faster.
+        if code == JSStreamNameExistErr { return }
+        try NATSConnection.check(status, "make the stream \(name)")
+    }
+
+    /// - Returns: the lease that it has.
+    private func makeConsumer(
+        _ name: String, of stream: String, _ subject: String
+    ) throws(QueueFailure) -> Duration {
+        var code = jsErrCode(0)
+        var info: UnsafeMutablePointer<jsConsumerInfo>?
+        if unsafe js_GetConsumerInfo(&info, link.context, stream, name, nil, &code) == NATS_OK {
+            let wait = unsafe info?.pointee.Config.pointee.AckWait ?? 0
+            unsafe jsConsumerInfo_Destroy(info)
+            return wait > 0 ? .nanoseconds(wait) : place.lease
+        }
+        var settings = unsafe jsConsumerConfig()
+        unsafe jsConsumerConfig_Init(&settings)
+        let words = unsafe [strdup(name), strdup(subject)]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        unsafe settings.Durable = UnsafePointer(words[0])
+        unsafe settings.FilterSubject = UnsafePointer(words[1])
+        unsafe settings.AckPolicy = js_AckExplicit
+        unsafe settings.AckWait = Int64(place.lease / .nanoseconds(1))
+        // Tries are counted in the store: what the queue has counted is gone with it.
+        unsafe settings.MaxDeliver = -1
+        unsafe settings.MaxAckPending = 100_000
+        unsafe settings.MaxWaiting = 16_384
+        let status = unsafe js_AddConsumer(nil, link.context, stream, &settings, nil, &code)
+        // It was made meanwhile.
+        guard status != NATS_OK,
+            unsafe js_GetConsumerInfo(&info, link.context, stream, name, nil, nil) == NATS_OK
+        else {
+            try NATSConnection.check(status, "make the consumer \(name)")
+            return place.lease
+        }
+        unsafe jsConsumerInfo_Destroy(info)
+        return place.lease
+    }
+
+    // MARK: - Messages
+
+    package func publish(_ take: QueuedTake, seconds: Double) throws(QueueFailure) -> Bool {
+        try publish("\(subject).\(take.id.text)", take.bytes, seconds: seconds)
+    }
+
+    private func publish(
+        _ subject: String, _ bytes: [UInt8], seconds: Double?
+    ) throws(QueueFailure) -> Bool {
+        var message: OpaquePointer?
+        let made = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe natsMsg_Create(
+                &message, subject, nil, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                Int32(bytes.count))
+        }
+        try NATSConnection.check(made, "message")
+        defer { unsafe natsMsg_Destroy(message) }
+        if let seconds {
+            let text = "\((seconds * 1_000).rounded() / 1_000)"
+            _ = unsafe natsMsgHeader_Set(message, "Utter-Duration", text)
+        }
+        var code = jsErrCode(0)
+        let status = unsafe js_PublishMsg(nil, link.context, message, nil, &code)
+        guard status != NATS_OK else { return true }
+        let words = NATSConnection.text(of: status)
+        // One code stands for all limits of a stream.
+        if code == JSStreamStoreFailedErr, words.contains("per subject") { return false }
+        if code == JSStreamStoreFailedErr, bytes.isEmpty { return false }
+        throw QueueFailure(reason: "the queue takes no message: \(words)")
+    }
+
+    package func makePuller(of line: QueueLine) throws(QueueFailure) -> any QueuePuller {
+        switch line {
+        case .takes: try NATSPuller(link, stream: takes, consumer: "takes", subject + ".>")
+        case .check: try NATSPuller(link, stream: check, consumer: "check", checkSubject)
+        }
+    }
+
+    package func counts() throws(QueueFailure) -> QueueCounts {
+        var info: UnsafeMutablePointer<jsConsumerInfo>?
+        var code = jsErrCode(0)
+        let status = unsafe js_GetConsumerInfo(&info, link.context, takes, "takes", nil, &code)
+        if code == JSStreamNotFoundErr || code == JSConsumerNotFoundErr {
+            return QueueCounts(waiting: 0, leased: 0)
+        }
+        try NATSConnection.check(status, "count")
+        defer { unsafe jsConsumerInfo_Destroy(info) }
+        return unsafe QueueCounts(
+            waiting: Int(clamping: info?.pointee.NumPending ?? 0),
+            leased: Int(info?.pointee.NumAckPending ?? 0))
+    }
+}
+
+/// Takes messages out of one consumer; `@unchecked Sendable` because the library's subscription is safe
+/// from any thread.
+@safe private final class NATSPuller: QueuePuller, @unchecked Sendable {
+    private let subscription: OpaquePointer
+    private let link: NATSConnection
+    private let isStopped = Atomic(false)
+
+    init(
+        _ link: NATSConnection, stream: String, consumer: String, _ subject: String
+    ) throws(QueueFailure) {
+        var options = unsafe jsSubOptions()
+        unsafe jsSubOptions_Init(&options)
+        let words = unsafe [strdup(stream), strdup(consumer)]
+        defer { unsafe words.forEach { unsafe free($0) } }
+        unsafe options.Stream = UnsafePointer(words[0])
+        unsafe options.Consumer = UnsafePointer(words[1])
+        var code = jsErrCode(0)
+        var made: OpaquePointer?
+        try NATSConnection.check(
+            unsafe js_PullSubscribe(
+                &made, link.context, subject, consumer, nil, &options, &code), "subscribe")
+        guard let made = unsafe made else { throw QueueFailure(reason: "no subscription") }
+        unsafe subscription = made
+        self.link = link
+    }
+
+    deinit { unsafe natsSubscription_Destroy(subscription) }
+
+    func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        _ = unsafe natsSubscription_Unsubscribe(subscription)
+    }
+
+    func pull(within time: Duration) throws(QueueFailure) -> (any Delivery)? {
+        var list = unsafe natsMsgList()
+        let milliseconds = Int64(time / .milliseconds(1))
+        let status = unsafe natsSubscription_Fetch(&list, subscription, 1, milliseconds, nil)
+        guard status != NATS_TIMEOUT, !isStopped.load(ordering: .relaxed) || status == NATS_OK
+        else {
+            return nil
+        }
+        try NATSConnection.check(status, "pull")
+        guard unsafe list.Count > 0, let message = unsafe list.Msgs[0] else { return nil }
+        unsafe list.Msgs[0] = nil
+        unsafe natsMsgList_Destroy(&list)
+        return unsafe NATSDelivery(message, link)
+    }
+}
+
+/// One message; `@unchecked Sendable` because the lock is held while the library has it.
+@safe private final class NATSDelivery: Delivery, @unchecked Sendable {
+    private let message: OpaquePointer
+    private let link: NATSConnection
+    private let isSettled = Mutex(false)
+    let bytes: [UInt8]
+    let deliveryCount: Int
+
+    init(_ message: OpaquePointer, _ link: NATSConnection) {
+        unsafe self.message = message
+        self.link = link
+        let count = unsafe Int(natsMsg_GetDataLength(message))
+        bytes =
+            unsafe natsMsg_GetData(message).map { data in
+                unsafe UnsafeBufferPointer(start: data, count: count).map { UInt8(bitPattern: $0) }
+            } ?? []
+        var details: UnsafeMutablePointer<jsMsgMetaData>?
+        _ = unsafe natsMsg_GetMetaData(&details, message)
+        deliveryCount = unsafe Int(clamping: details?.pointee.NumDelivered ?? 1)
+        unsafe jsMsgMetaData_Destroy(details)
+    }
+
+    deinit { unsafe natsMsg_Destroy(message) }
+
+    func extend() {
+        isSettled.withLock { isSettled in
+            if !isSettled { _ = unsafe natsMsg_InProgress(message, nil) }
+        }
+    }
+
+    func isStillThere() -> Bool {
+        var answer: OpaquePointer?
+        let status = unsafe natsConnection_RequestString(
+            &answer, link.connection, natsMsg_GetReply(message), "+WPI", NATSConnection.patience)
+        unsafe natsMsg_Destroy(answer)
+        return status != NATS_NO_RESPONDERS
+    }
+
+    func finish() throws(QueueFailure) {
+        let status = isSettled.withLock { isSettled in
+            isSettled = true
+            return unsafe natsMsg_AckSync(message, nil, nil)
+        }
+        try NATSConnection.check(status, "acknowledge")
+    }
+
+    func giveBack(after time: Duration) {
+        isSettled.withLock { isSettled in
+            guard !isSettled else { return }
+            isSettled = true
+            let nanoseconds = Int64(time / .nanoseconds(1))
+            // What does not arrive comes back when the lease is over.
+            _ =
+                nanoseconds > 0
+                ? unsafe natsMsg_NakWithDelay(message, nanoseconds, nil)
+                : unsafe natsMsg_Nak(message, nil)
+        }
+    }
+
+    func drop() {
+        isSettled.withLock { isSettled in
+            isSettled = true
+            _ = unsafe natsMsg_Term(message, nil)
+        }
+    }
+}

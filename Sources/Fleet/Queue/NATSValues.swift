@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CNATS
+internal import FoundationEssentials
+internal import Glibc
+
+/// Small values that workers share, by compare-and-set.
+package protocol SharedValues: AnyObject, Sendable {
+    /// A value, its revision, and when the server has got it; nil when there is none.
+    func get(_ key: String) throws(QueueFailure) -> SharedValue?
+
+    /// Writes it unless it has changed since; no revision is a new one.
+    ///
+    /// - Returns: whether it was written.
+    func set(_ key: String, to bytes: [UInt8], after revision: UInt64?) throws(QueueFailure) -> Bool
+
+    func keys() throws(QueueFailure) -> [String]
+}
+
+package struct SharedValue: Sendable {
+    package var bytes: [UInt8]
+    package var revision: UInt64
+    /// Seconds since 1970 by the server's clock.
+    package var written: Double
+}
+
+/// A bucket of the key-value store of JetStream; `@unchecked Sendable` because the library's store is
+/// safe from any thread.
+@safe package final class NATSValues: SharedValues, @unchecked Sendable {
+    private let store: OpaquePointer
+    private let link: NATSConnection
+
+    /// Opens the bucket, which is made where it is missing.
+    ///
+    /// - Parameters:
+    ///   - bucket: its name.
+    ///   - lifetime: how long a value stays that is not written again; nil is for ever.
+    ///   - queue: whose connection it uses.
+    package init(
+        _ bucket: String, lifetime: Duration? = nil, of queue: NATSQueue
+    ) throws(QueueFailure) {
+        link = queue.link
+        var found: OpaquePointer?
+        if unsafe js_KeyValue(&found, link.context, bucket) != NATS_OK {
+            var settings = unsafe kvConfig()
+            unsafe kvConfig_Init(&settings)
+            let name = unsafe strdup(bucket)
+            defer { unsafe free(name) }
+            unsafe settings.Bucket = UnsafePointer(name)
+            unsafe settings.History = 1
+            if let lifetime { unsafe settings.TTL = Int64(lifetime / .nanoseconds(1)) }
+            try NATSConnection.check(
+                unsafe js_CreateKeyValue(&found, link.context, &settings),
+                "make the bucket \(bucket)")
+        }
+        guard let store = unsafe found else { throw QueueFailure(reason: "no bucket") }
+        unsafe self.store = store
+    }
+
+    deinit { unsafe kvStore_Destroy(store) }
+
+    package func get(_ key: String) throws(QueueFailure) -> SharedValue? {
+        var entry: OpaquePointer?
+        let status = unsafe kvStore_Get(&entry, store, key)
+        guard status != NATS_NOT_FOUND else { return nil }
+        try NATSConnection.check(status, "read \(key)")
+        defer { unsafe kvEntry_Destroy(entry) }
+        let count = unsafe Int(kvEntry_ValueLen(entry))
+        let bytes =
+            unsafe kvEntry_Value(entry).map { data in
+                unsafe Array(UnsafeRawBufferPointer(start: data, count: count))
+            } ?? []
+        return unsafe SharedValue(
+            bytes: bytes, revision: kvEntry_Revision(entry),
+            written: Double(kvEntry_Created(entry)) / 1e9)
+    }
+
+    package func set(
+        _ key: String, to bytes: [UInt8], after revision: UInt64?
+    ) throws(QueueFailure) -> Bool {
+        let status = unsafe bytes.withUnsafeBytes { bytes in
+            if let revision {
+                unsafe kvStore_Update(
+                    nil, store, key, bytes.baseAddress, Int32(bytes.count), revision)
+            } else {
+                unsafe kvStore_Create(nil, store, key, bytes.baseAddress, Int32(bytes.count))
+            }
+        }
+        guard status != NATS_OK else { return true }
+        let words = NATSConnection.text(of: status)
+        if words.contains("wrong last sequence") || words.contains("exists") { return false }
+        throw QueueFailure(reason: "the queue: write \(key): \(words)")
+    }
+
+    package func keys() throws(QueueFailure) -> [String] {
+        var list = unsafe kvKeysList()
+        let status = unsafe kvStore_Keys(&list, store, nil)
+        guard status != NATS_NOT_FOUND else { return [] }
+        try NATSConnection.check(status, "list")
+        defer { unsafe kvKeysList_Destroy(&list) }
+        return unsafe (0..<Int(list.Count)).compactMap { index in
+            unsafe list.Keys[index].map { unsafe String(cString: $0) }
+        }
+    }
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Cryptography
+package import LinuxPlatform
+internal import SpeechService
+internal import Synchronization
+package import Upload
+package import Utter
+
+/// Why the store does not do what it is asked.
+package struct StoreFailure: Error, Sendable, Equatable {
+    package var reason: String
+    /// The same will happen again until something changes: the store refuses this worker.
+    package var isLasting = false
+    /// There is more of it than may be.
+    package var isTooLong = false
+}
+
+/// The objects below one prefix of a store that speaks S3.
+///
+/// Each call blocks, and is tried again with growing pauses while the store is busy or away. Names
+/// are relative to the prefix: there is no way to one outside.
+package final class ObjectStore: Sendable {
+    /// What must be true of an object for it to be written.
+    package enum Condition: Sendable, Equatable {
+        case absent
+        case unchanged(tag: String)
+        case none
+    }
+
+    package struct Found: Sendable {
+        package var bytes: [UInt8]
+        package var tag: String
+    }
+
+    package let link: ObjectLink
+    /// Empty, or ends in a slash.
+    package let prefix: String
+    /// Whether the store heeds conditions; else a look before each write stands for them.
+    private let isConditional = Mutex(true)
+    private let numbers: FleetNumbers
+    /// Whether to give up waiting.
+    private let isOver: @Sendable () -> Bool
+    /// Tries of one request: about a minute and a half in all.
+    private static let tryLimit = 12
+    /// The longest `Retry-After` that is waited for here.
+    private static let longestPause = Duration.seconds(30)
+
+    package init(
+        _ link: ObjectLink, prefix: String, numbers: FleetNumbers,
+        isOver: @escaping @Sendable () -> Bool = { false }
+    ) {
+        (self.link, self.numbers, self.isOver) = (link, numbers, isOver)
+        self.prefix = prefix.isEmpty || prefix.hasSuffix("/") ? prefix : prefix + "/"
+    }
+
+    // MARK: - Reading
+
+    /// Reads an object; nil when there is none.
+    package func get(_ key: String, limit: Int = 16 << 20) throws(StoreFailure) -> Found? {
+        var request = ObjectRequest("GET", key: prefix + key)
+        request.limit = limit
+        let answer = try perform(request)
+        guard answer.status != 404 else { return try missing(answer) }
+        try demand(answer, [200], key)
+        return Found(bytes: answer.body, tag: answer.header("etag") ?? "")
+    }
+
+    /// Whether there is an object.
+    package func has(_ key: String) throws(StoreFailure) -> Bool {
+        let answer = try perform(ObjectRequest("HEAD", key: prefix + key))
+        guard answer.status != 404 else { return false }
+        try demand(answer, [200], key)
+        return true
+    }
+
+    /// How a fetch ended.
+    package enum Fetched: Sendable, Equatable {
+        case whole(byteCount: Int, sha256: String), absent, changed
+    }
+
+    /// Writes an object into a file, anew with each try.
+    ///
+    /// - Parameters:
+    ///   - key: the object.
+    ///   - tag: the object must have this one still; nil takes any.
+    ///   - file: an empty file.
+    ///   - limit: the most bytes.
+    package func fetch(
+        _ key: String, tag: String? = nil, into file: any JournalFile, limit: Int
+    ) throws(StoreFailure) -> Fetched {
+        let count = Mutex((bytes: 0, digest: Digesting()))
+        var request = ObjectRequest("GET", key: prefix + key)
+        if let tag { request.headers.append((name: "If-Match", value: tag)) }
+        let answer = try perform(request) {
+            count.withLock { $0 = (0, Digesting()) }
+        } into: { bytes in
+            count.withLock { state in
+                guard state.bytes + bytes.count <= limit else { return false }
+                do throws(SystemError) {
+                    try file.write(bytes, at: state.bytes)
+                } catch {
+                    return false
+                }
+                state.bytes += bytes.count
+                state.digest.hash.update(bytes)
+                return true
+            }
+        }
+        switch answer.status {
+        case 404: return .absent
+        case 412: return .changed
+        default: try demand(answer, [200], key)
+        }
+        return count.withLock { .whole(byteCount: $0.bytes, sha256: $0.digest.hash.hexadecimal) }
+    }
+
+    /// A page of the objects whose names begin like this, behind `last`, without the prefix.
+    package func page(
+        of beginning: String, after last: String? = nil
+    ) throws(StoreFailure) -> ListingPage {
+        func encoded(_ text: String) -> String { ServiceURL.percentEncoded(text) }
+        var query = "list-type=2&max-keys=1000&prefix=\(encoded(prefix + beginning))"
+        if let last { query += "&start-after=\(encoded(prefix + last))" }
+        let answer = try perform(ObjectRequest("GET", query: query))
+        try demand(answer, [200], beginning)
+        guard var page = ListingPage(answer.body) else {
+            throw StoreFailure(reason: "\(link.place) answers no listing", isLasting: true)
+        }
+        // A listing is not trusted: what is outside, or does not go on, is left out.
+        page.objects = page.objects.compactMap { object in
+            guard object.key.hasPrefix(prefix + beginning) else { return nil }
+            var object = object
+            object.key.removeFirst(prefix.count)
+            return last.map { object.key > $0 } ?? true ? object : nil
+        }
+        if page.objects.isEmpty { page.isLast = true }
+        return page
+    }
+
+    // MARK: - Writing
+
+    /// Writes an object.
+    ///
+    /// - Returns: whether it was written; false when the condition did not hold.
+    package func put(
+        _ key: String, _ bytes: [UInt8], type: String = "application/json",
+        if condition: Condition = .none
+    ) throws(StoreFailure) -> Bool {
+        var digest = SHA256()
+        digest.update(bytes.span)
+        return try put(
+            key, RequestBody(bytes), digest: digest.hexadecimal, type: type, if: condition)
+    }
+
+    package func put(
+        _ key: String, _ body: RequestBody, digest: String?, type: String, if condition: Condition
+    ) throws(StoreFailure) -> Bool {
+        if condition != .none, !isConditional.withLock({ $0 }) {
+            let found = try get(key)
+            switch condition {
+            case .unchanged(let tag): guard found?.tag == tag else { return false }
+            case .absent, .none: guard found == nil else { return false }
+            }
+        }
+        let answer = try perform(writing(key, body, digest, type, condition))
+        guard answer.status != 412 else { return false }
+        // AWS says so of one that was replaced and is gone.
+        if answer.status == 404, case .unchanged = condition { return false }
+        try demand(answer, [200, 201, 204], key)
+        return true
+    }
+
+    private func writing(
+        _ key: String, _ body: RequestBody, _ digest: String?, _ type: String,
+        _ condition: Condition
+    ) -> ObjectRequest {
+        var request = ObjectRequest("PUT", key: prefix + key)
+        request.headers.append((name: "Content-Type", value: type))
+        if isConditional.withLock({ $0 }) {
+            switch condition {
+            case .absent: request.headers.append((name: "If-None-Match", value: "*"))
+            case .unchanged(let tag): request.headers.append((name: "If-Match", value: tag))
+            case .none: break
+            }
+        }
+        (request.body, request.digest) = (body, digest)
+        request.body.saysLength = true
+        return request
+    }
+
+    package func remove(_ key: String) throws(StoreFailure) {
+        let answer = try perform(ObjectRequest("DELETE", key: prefix + key))
+        try demand(answer, [200, 204, 404], key)
+    }
+
+    /// Finds out whether the store heeds conditions.
+    ///
+    /// - Parameter isOptional: it need not.
+    /// - Returns: whether it does.
+    /// - Throws: `StoreFailure` when it does not, unless that is optional.
+    @discardableResult
+    package func probe(isOptional: Bool) throws(StoreFailure) -> Bool {
+        let key = "attempts/probe"
+        let heeds = try { () throws(StoreFailure) -> Bool in
+            let first = try perform(writing(key, RequestBody([0x31]), nil, "text/plain", .absent))
+            if [400, 405, 501].contains(first.status) { return false }
+            if first.status != 412 { try demand(first, [200, 201, 204], key) }
+            let again = try perform(writing(key, RequestBody([0x32]), nil, "text/plain", .absent))
+            let other = try perform(
+                writing(
+                    key, RequestBody([0x33]), nil, "text/plain",
+                    .unchanged(tag: "\"00000000000000000000000000000000\"")))
+            return again.status == 412 && other.status == 412
+        }()
+        guard !heeds else { return true }
+        guard isOptional else {
+            throw StoreFailure(
+                reason:
+                    "\(link.place) does not heed conditions of a write, so a take could have two "
+                    + "results", isLasting: true)
+        }
+        isConditional.withLock { $0 = false }
+        // It must be writable all the same.
+        _ = try put(key, [0x31], type: "text/plain")
+        return false
+    }
+
+    // MARK: - Requests
+
+    private func demand(
+        _ answer: ObjectAnswer, _ good: [Int], _ key: String
+    ) throws(StoreFailure) {
+        guard !good.contains(answer.status) else { return }
+        let words = ServiceMessage.extract(from: answer.body).map { ": \($0)" } ?? ""
+        throw StoreFailure(
+            reason: "\(link.place) answers \(answer.status) for '\(key)'\(words)",
+            isLasting: Self.pause(for: answer) == nil)
+    }
+
+    /// Of one that is not there; a bucket that is missing is another thing.
+    private func missing(_ answer: ObjectAnswer) throws(StoreFailure) -> Found? {
+        guard answer.code == "NoSuchBucket" else { return nil }
+        throw StoreFailure(reason: "\(link.place) has no such bucket", isLasting: true)
+    }
+
+    /// What the store asks to be waited for; nil when trying again is of no use.
+    private static func pause(for answer: ObjectAnswer) -> Duration? {
+        switch answer.status {
+        case 408, 409, 425, 429, 500, 502, 503, 504: answer.retryAfter
+        default: nil
+        }
+    }
+
+    private func perform(
+        _ request: ObjectRequest, again: () -> Void = {},
+        into sink: (@Sendable (Span<UInt8>) -> Bool)? = nil
+    ) throws(StoreFailure) -> ObjectAnswer {
+        var backoff = Backoff(from: .milliseconds(200), to: .seconds(15))
+        while true {
+            var (reason, asked) = ("", Duration.zero)
+            do throws(ObjectFailure) {
+                let answer = try link.perform(request, into: sink)
+                guard let pause = Self.pause(for: answer), backoff.tries < Self.tryLimit,
+                    pause <= Self.longestPause
+                else { return answer }
+                (reason, asked) = ("\(link.place) answers \(answer.status)", pause)
+            } catch {
+                guard case .unreachable(let words) = error, backoff.tries < Self.tryLimit else {
+                    numbers.change { $0.storeErrors += 1 }
+                    var failure = StoreFailure(reason: error.reason)
+                    if case .unusable = error { failure.isLasting = true }
+                    if case .notTaken = error { failure.isTooLong = true }
+                    throw failure
+                }
+                reason = words
+            }
+            numbers.change { $0.storeErrors += 1 }
+            guard waits(backoff.next(asked: asked), unless: isOver) else {
+                throw StoreFailure(reason: reason)
+            }
+            again()
+        }
+    }
+}
+
+/// A digest of its own, so that a lock can hold it.
+private struct Digesting: Sendable {
+    var hash = SHA256()
+}
+
+/// Waits on the calling thread.
+///
+/// - Returns: whether the time has passed, and `isOver` did not become true.
+func waits(_ time: Duration, unless isOver: () -> Bool = { false }) -> Bool {
+    let end = ContinuousClock.now + time
+    // It needs no descriptor, and so it is there.
+    let news = try? Wakeup(isPolled: false)
+    while end > .now {
+        if isOver() { return false }
+        news?.wait(.until(min(end, .now + .milliseconds(250))))
+    }
+    return !isOver()
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import Synchronization
+
+/// How much of a service may be used in a minute; nil is without a limit.
+package struct ServiceRate: Sendable, Equatable {
+    package var requests: Double?
+    package var seconds: Double?
+
+    package init(requests: Double? = nil, seconds: Double? = nil) {
+        (self.requests, self.seconds) = (requests, seconds)
+    }
+
+    /// Reads a text such as `60/min,600s/min`.
+    package init?(_ text: some StringProtocol) {
+        self.init()
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard part.hasSuffix("/min") else { return nil }
+            let number = part.dropLast(4)
+            guard let value = Double(number.hasSuffix("s") ? number.dropLast() : number),
+                value > 0, value < 1e9
+            else { return nil }
+            if number.hasSuffix("s") { seconds = value } else { requests = value }
+        }
+    }
+
+    func divided(by count: Int) -> ServiceRate {
+        ServiceRate(
+            requests: requests.map { $0 / Double(count) },
+            seconds: seconds.map { $0 / Double(count) })
+    }
+}
+
+/// What is left of a service's rate: a value that all workers change.
+///
+/// A take may be longer than what is left: then the level falls below zero, and the next waits for
+/// it. So an hour of audio is possible where ten minutes a minute are allowed.
+package struct TokenBucket: Codable, Sendable, Equatable {
+    /// What is left; nil before the first use.
+    package var requests: Double?
+    package var seconds: Double?
+    /// Seconds since 1970, by the clock of the queue's server.
+    package var at: Double
+    /// The service has said that it takes nothing until then.
+    package var closedUntil: Double?
+
+    /// A sixth of a minute may be used at once.
+    private static let burst = 1.0 / 6
+
+    package init(at time: Double) { at = time }
+
+    /// Takes one request out.
+    ///
+    /// - Parameters:
+    ///   - rate: how fast it fills.
+    ///   - audio: in seconds.
+    ///   - now: by the same clock as `at`.
+    /// - Returns: nil when it may go, otherwise how many seconds to wait before the next try; nothing
+    ///   is taken out then.
+    package mutating func take(_ rate: ServiceRate, audio: Double, now: Double) -> Double? {
+        let elapsed = max(0, now - at)
+        at = max(at, now)
+        let wait =
+            [
+                closedUntil.map { $0 - now } ?? 0,
+                Self.fill(&requests, rate.requests, elapsed, floor: 1),
+                Self.fill(&seconds, rate.seconds, elapsed, floor: 0),
+            ].max() ?? 0
+        guard wait <= 0 else { return wait }
+        requests = requests.map { $0 - 1 }
+        seconds = seconds.map { $0 - audio }
+        return nil
+    }
+
+    /// - Returns: how long it takes until the level is at the floor.
+    private static func fill(
+        _ level: inout Double?, _ rate: Double?, _ elapsed: Double, floor: Double
+    ) -> Double {
+        guard let rate else {
+            level = nil
+            return 0
+        }
+        let capacity = max(1, rate * burst)
+        let filled = min(capacity, (level ?? capacity) + elapsed * rate / 60)
+        level = filled
+        return filled >= floor ? 0 : (floor - filled) * 60 / rate
+    }
+}
+
+/// One limit for each service over all workers, in values that they share; without those each takes
+/// its share of the workers last seen.
+package final class FleetLimits: Sendable {
+    private struct State {
+        /// The server's clock less ours.
+        var clockOffset = 0.0
+        var workers = 1
+        var announced: ContinuousClock.Instant?
+        /// What is left of this worker's share.
+        var own: [String: TokenBucket] = [:]
+    }
+
+    private let values: (any SharedValues)?
+    /// Each worker has a key here, which goes when the worker does.
+    private let workers: (any SharedValues)?
+    private let rates: [String: ServiceRate]
+    private let worker: String
+    private let state = Mutex(State())
+    /// A worker says so often that it is there.
+    private static let announcement = Duration.seconds(60)
+
+    package init(
+        _ rates: [String: ServiceRate], values: (any SharedValues)?,
+        workers: (any SharedValues)?, worker: String
+    ) {
+        (self.rates, self.values, self.workers, self.worker) = (rates, values, workers, worker)
+    }
+
+    private static var clock: Double { Date().timeIntervalSince1970 }
+
+    private func key(_ kind: String, _ name: String) -> String {
+        kind + "."
+            + String(
+                name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "_" })
+    }
+
+    /// Asks whether a take may be sent now.
+    ///
+    /// - Returns: nil if so, otherwise how long to wait before the next question.
+    package func take(_ service: String, audio: Double) -> Duration? {
+        let rate = rates[service] ?? ServiceRate()
+        guard rates[service] != nil || values != nil else { return nil }
+        announce()
+        // Without the shared values its share is left to each worker.
+        if let values,
+            let wait = try? shared(
+                values, service,
+                change: {
+                    $0.take(rate, audio: audio, now: $1)
+                })
+        {
+            return wait.map { .seconds(min($0, 3_600)) }
+        }
+        return state.withLock { state in
+            let now = Self.clock
+            var bucket = state.own[service] ?? TokenBucket(at: now)
+            let wait = bucket.take(
+                rate.divided(by: state.workers), audio: audio, now: now)
+            state.own[service] = bucket
+            return wait.map { .seconds(min($0, 3_600)) }
+        }
+    }
+
+    /// Notes for all workers that a service takes nothing for a time.
+    package func close(_ service: String, for time: Duration) {
+        let seconds = time / .seconds(1)
+        let close = { (bucket: inout TokenBucket, now: Double) -> Double? in
+            bucket.closedUntil = max(bucket.closedUntil ?? 0, now + seconds)
+            return nil
+        }
+        // Where it cannot be told, each worker learns it from the service.
+        if let values { _ = try? shared(values, service, change: close) }
+        state.withLock { state in
+            var bucket = state.own[service] ?? TokenBucket(at: Self.clock)
+            _ = close(&bucket, Self.clock)
+            state.own[service] = bucket
+        }
+    }
+
+    private func shared(
+        _ values: any SharedValues, _ service: String,
+        change: (inout TokenBucket, Double) -> Double?
+    ) throws(QueueFailure) -> Double?? {
+        let name = key("limit", service)
+        for _ in 0..<20 {
+            let now = Self.clock + state.withLock { $0.clockOffset }
+            let found = try values.get(name)
+            // What cannot be read begins anew.
+            let known = found.flatMap {
+                try? JSONDecoder().decode(TokenBucket.self, from: Data($0.bytes))
+            }
+            var bucket = known ?? TokenBucket(at: now)
+            let before = bucket
+            let wait = change(&bucket, now)
+            if wait != nil || bucket == before { return .some(wait) }
+            if try values.set(name, to: encoded(bucket), after: found?.revision) {
+                return .some(wait)
+            }
+        }
+        // So many change it at once that one more would not matter: a moment later.
+        return .some(0.2)
+    }
+
+    /// Says that this worker is there, counts the others, and learns the server's clock.
+    private func announce() {
+        let isDue = state.withLock { state in
+            if let last = state.announced, last + Self.announcement > .now { return false }
+            state.announced = .now
+            return true
+        }
+        guard isDue, let workers else { return }
+        let name = key("worker", worker)
+        do throws(QueueFailure) {
+            let known = try workers.get(name)
+            let before = Self.clock
+            _ = try workers.set(name, to: [0x31], after: known?.revision)
+            let written = try workers.get(name)?.written
+            let count = try workers.keys().count
+            state.withLock { state in
+                state.workers = max(1, count)
+                if let written { state.clockOffset = written - before }
+            }
+        } catch {
+            // As many as were seen last.
+        }
+    }
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Capture
+package import LinuxPlatform
+internal import Synchronization
+internal import TakeStore
+package import Utter
+
+/// Takes takes out of the queue, has a service recognise them, and writes the one mark of each.
+///
+/// It holds nothing that is not in the store: it may be killed at any moment.
+package final class FleetWorker: Sendable {
+    package struct Settings: Sendable {
+        /// What it calls itself in marks and notes.
+        package var name: String
+        package var slots = 1
+        /// Ends when nothing waits and nothing is leased.
+        package var drains = false
+        /// How long the takes that run may go on after the end was asked for.
+        package var grace = Duration.seconds(120)
+        /// Its own folder, which is empty when it begins.
+        package var folder: String
+        /// The most bytes of one recording.
+        package var audioLimit = 4 << 30
+        /// Tries of one take.
+        package var attemptLimit = 5
+        /// Between quick looks for new takes, and between whole ones.
+        package var look = Duration.seconds(15)
+        package var wholeLook = Duration.seconds(3_600)
+
+        /// Reads a recording of any form.
+        package var source: @Sendable (String) -> any CaptureSource
+
+        package init(
+            name: String, folder: String, source: @escaping @Sendable (String) -> any CaptureSource
+        ) { (self.name, self.folder, self.source) = (name, folder, source) }
+    }
+
+    struct State {
+        var running: [TakeID: Take?] = [:]
+        var pauses = ServicePauses()
+        var pullers: [any QueuePuller] = []
+        var activeSlots = 0
+        /// It pulls no more.
+        var isStopping = false
+        /// Takes that run are left.
+        var isLeaving = false
+        /// Why it cannot work at all.
+        var failure: StoreFailure?
+    }
+
+    let settings: Settings
+    let store: ObjectStore
+    let queue: any WorkQueue
+    let shelf: Shelf
+    let limits: FleetLimits
+    let pipeline: Pipeline
+    let numbers: FleetNumbers
+    let reconciler: Reconciler
+    let leases: LeaseKeeper
+    /// Tells a person or a journal one line.
+    let tell: @Sendable (String) -> Void
+    let state = Mutex(State())
+    private let news: Wakeup
+
+    package init(
+        _ settings: Settings, store: ObjectStore, queue: any WorkQueue, shelf: Shelf,
+        limits: FleetLimits, pipeline: Pipeline, numbers: FleetNumbers,
+        tell: @escaping @Sendable (String) -> Void
+    ) throws(SystemError) {
+        (self.settings, self.store, self.queue, self.shelf) = (settings, store, queue, shelf)
+        (self.limits, self.pipeline, self.numbers) = (limits, pipeline, numbers)
+        self.tell = tell
+        reconciler = Reconciler(store, queue, numbers: numbers)
+        leases = try LeaseKeeper(lease: queue.lease, numbers: numbers)
+        news = try Wakeup(isPolled: false)
+    }
+
+    /// Services that refuse this worker whatever it sends; empty when it is ready.
+    package var wrongServices: [String] { state.withLock { $0.pauses.wrong } }
+
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    /// Works until it is stopped or, if it drains, until there is nothing left; blocks.
+    ///
+    /// - Returns: why it could not go on; nil when it has ended as it should.
+    package func run() -> StoreFailure? {
+        for _ in 0..<settings.slots {
+            state.withLock { $0.activeSlots += 1 }
+            do throws(SystemError) {
+                _ = try NamedThread(name: "slot") { [self] in
+                    runSlot()
+                    state.withLock { $0.activeSlots -= 1 }
+                    news.signal()
+                }
+            } catch {
+                state.withLock { $0.activeSlots -= 1 }
+                tell("a slot is missing: \(error.description)")
+            }
+        }
+        // A worker that drains looks itself.
+        let checker =
+            settings.drains ? nil : try? NamedThread(name: "check") { [self] in runCheck() }
+        var deadline: ContinuousClock.Instant?
+        while state.withLock({ $0.activeSlots > 0 }) {
+            news.wait(deadline.map { .until($0) } ?? .untilWoken)
+            guard isStopping else { continue }
+            deadline = deadline ?? .now + settings.grace
+            if let end = deadline, end <= .now {
+                leave()
+                deadline = .now + .seconds(5)
+            }
+        }
+        stop()
+        checker?.join()
+        leases.shutDown()
+        return state.withLock { $0.failure }
+    }
+
+    /// Pulls no more, and lets run what runs; from any thread.
+    package func stop() {
+        let pullers = state.withLock { state in
+            state.isStopping = true
+            return state.pullers
+        }
+        for puller in pullers { puller.stop() }
+        news.signal()
+    }
+
+    /// Gives back what runs, to be done by others.
+    private func leave() {
+        let running = state.withLock { state in
+            state.isLeaving = true
+            return state.running.values.compactMap(\.self)
+        }
+        for take in running { take.leave() }
+    }
+
+    private func fail(_ failure: StoreFailure) {
+        state.withLock { $0.failure = $0.failure ?? failure }
+        stop()
+    }
+
+    // MARK: - Pulling
+
+    private func makePuller(of line: QueueLine) -> (any QueuePuller)? {
+        var backoff = Backoff(from: .milliseconds(500), to: .seconds(10))
+        while !isStopping {
+            do throws(QueueFailure) {
+                try queue.prepare()
+                let puller = try queue.makePuller(of: line)
+                state.withLock { $0.pullers.append(puller) }
+                return puller
+            } catch {
+                note(error)
+                _ = waits(backoff.next()) { isStopping }
+            }
+        }
+        return nil
+    }
+
+    private func note(_ failure: QueueFailure) {
+        numbers.change { $0.queueErrors += 1 }
+        tell(failure.reason)
+    }
+
+    private func runSlot() {
+        guard let puller = makePuller(of: .takes) else { return }
+        var backoff = Backoff(from: .milliseconds(500), to: .seconds(10))
+        while !isStopping {
+            // While no service can be used, others may have the takes.
+            if let rest = restOfServices {
+                _ = waits(rest) { isStopping }
+                continue
+            }
+            do throws(QueueFailure) {
+                let patience = settings.drains ? Duration.seconds(1) : .seconds(30)
+                if let delivery = try puller.pull(within: patience) {
+                    guard !isStopping else {
+                        delivery.giveBack(after: .zero)
+                        return
+                    }
+                    work(on: delivery)
+                } else if settings.drains {
+                    if try isDrained() { return stop() }
+                } else if !isStopping {
+                    // Its data may have been wiped.
+                    try queue.prepare()
+                }
+                backoff = Backoff(from: .milliseconds(500), to: .seconds(10))
+            } catch {
+                note(error)
+                _ = waits(backoff.next()) { isStopping }
+            }
+        }
+    }
+
+    /// How long none of the services is to be asked; nil when one may be.
+    private var restOfServices: Duration? {
+        let rests = state.withLock { state in shelf.names.map { state.pauses.rest(of: $0) } }
+        return rests.contains(nil) ? nil : rests.compactMap(\.self).min()
+    }
+
+    /// Whether nothing waits, nothing is leased, and the store has no take without a mark.
+    ///
+    /// The store is asked last: a queue that was wiped is empty, and nothing is done yet.
+    private func isDrained() throws(QueueFailure) -> Bool {
+        try queue.prepare()
+        guard try queue.counts() == QueueCounts(waiting: 0, leased: 0) else { return false }
+        do {
+            guard try reconciler.checkAll(unless: { isStopping }) == 0 else { return false }
+            return try queue.counts() == QueueCounts(waiting: 0, leased: 0)
+        } catch let error as StoreFailure {
+            tell("the store cannot be looked through: \(error.reason)")
+        } catch let error as QueueFailure {
+            note(error)
+        } catch {}
+        return false
+    }
+
+    private func work(on delivery: any Delivery) {
+        numbers.change { $0.inFlight += 1 }
+        leases.add(delivery)
+        defer {
+            leases.remove(delivery)
+            numbers.change { $0.inFlight -= 1 }
+        }
+        guard let take = QueuedTake(delivery.bytes) else {
+            numbers.change { $0.badMessages += 1 }
+            tell("a message that names no take is dropped")
+            return delivery.drop()
+        }
+        let isNew = state.withLock { state in
+            guard state.running[take.id] == nil else { return false }
+            state.running[take.id] = .some(nil)
+            return true
+        }
+        // It was delivered twice, and this worker has it already.
+        guard isNew else { return delivery.giveBack(after: queue.lease / 2) }
+        defer { state.withLock { $0.running[take.id] = nil } }
+        do throws(StoreFailure) {
+            try TakeWork(self, take, delivery).run()
+        } catch {
+            tell("take \(take.id.text): given back: \(error.reason)")
+            numbers.change { $0.givenBack += 1 }
+            delivery.giveBack(after: TakeHistory.pause(after: delivery.deliveryCount, asked: .zero))
+            if error.isLasting { fail(error) }
+        }
+    }
+
+    // MARK: - Reconciling
+
+    /// Waits for the message of the reconciler, and reconciles while it has it.
+    private func runCheck() {
+        guard let puller = makePuller(of: .check) else { return }
+        while !isStopping {
+            do throws(QueueFailure) {
+                guard let delivery = try puller.pull(within: .seconds(30)) else {
+                    if !isStopping { try queue.prepare() }
+                    continue
+                }
+                leases.add(delivery)
+                lead(by: delivery)
+                leases.remove(delivery)
+                delivery.giveBack(after: .zero)
+            } catch {
+                note(error)
+                _ = waits(.seconds(2)) { isStopping }
+            }
+        }
+    }
+
+    private func lead(by delivery: any Delivery) {
+        var whole: ContinuousClock.Instant?
+        // A queue that was wiped has another message, which another worker may have.
+        while !isStopping, delivery.isStillThere() {
+            do {
+                var count = 0
+                if whole.map({ $0 + settings.wholeLook <= .now }) ?? true {
+                    count = try reconciler.checkAll { isStopping }
+                    whole = .now
+                } else {
+                    count = try reconciler.look { isStopping }
+                }
+                if count > 0 {
+                    tell("put \(count) \(count == 1 ? "take" : "takes") into the queue")
+                }
+            } catch let error as StoreFailure {
+                tell("the store cannot be looked through: \(error.reason)")
+            } catch let error as QueueFailure {
+                note(error)
+            } catch {}
+            _ = waits(settings.look) { isStopping }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SpeechService
+package import Utter
+
+/// The services that a worker knows by itself: all that it takes from a manifest is a name of one of
+/// them, and words that it declares.
+package struct Shelf: Sendable {
+    package struct Service: Sendable {
+        package var name: String
+        /// How a take is delivered, with what is said to the service; the error's description is the
+        /// reason.
+        package var delivery: @Sendable ([String: String]) throws -> DeliveryPlan
+
+        package init(
+            _ name: String, delivery: @escaping @Sendable ([String: String]) throws -> DeliveryPlan
+        ) {
+            (self.name, self.delivery) = (name, delivery)
+        }
+    }
+
+    package enum Choice: Sendable {
+        case service(Service, DeliveryPlan)
+        /// The take asks for what this worker does not do.
+        case refused(reason: String)
+        /// The worker's own account of the service is wrong.
+        case unusable(Service, reason: String)
+    }
+
+    /// The first is that of takes that name none.
+    private let services: [Service]
+    /// Whether a service of this name recognises nothing: such a take was only stored.
+    private let onlyStores: @Sendable (String) -> Bool
+
+    package init(_ services: [Service], onlyStores: @escaping @Sendable (String) -> Bool) {
+        (self.services, self.onlyStores) = (services, onlyStores)
+    }
+
+    package var names: [String] { services.map(\.name) }
+
+    package func choice(for manifest: WorkManifest) -> Choice {
+        let named = manifest.profile.flatMap { name in
+            onlyStores(name) && !names.contains(name) ? nil : name
+        }
+        let found = named.map { name in services.first { $0.name == name } } ?? services.first
+        guard let service = found else {
+            return .refused(reason: "the service '\(named ?? "")' is not one of this worker's")
+        }
+        let plain: DeliveryPlan
+        do {
+            plain = try service.delivery([:])
+        } catch {
+            return .unusable(service, reason: "\(error)")
+        }
+        guard !manifest.words.isEmpty else { return .service(service, plain) }
+        let known = plain.profile?.profile.words.map(\.name) ?? []
+        if let word = manifest.words.keys.sorted().first(where: { !known.contains($0) }) {
+            return .refused(reason: "the service '\(service.name)' has no word '\(word)'")
+        }
+        do {
+            return .service(service, try service.delivery(manifest.words))
+        } catch {
+            return .refused(reason: "\(error)")
+        }
+    }
+}
+
+/// The services that are left alone for a time, since they fail whatever is sent to them.
+struct ServicePauses {
+    private struct Pause {
+        var until: ContinuousClock.Instant
+        var backoff: Backoff
+        /// The worker's account of it is wrong, as far as can be seen.
+        var isWrong: Bool
+    }
+
+    private var pauses: [String: Pause] = [:]
+
+    /// - Returns: how long it is left alone.
+    mutating func fail(_ name: String, asked: Duration, isWrong: Bool) -> Duration {
+        var pause =
+            pauses[name]
+            ?? Pause(
+                until: .now, backoff: Backoff(from: .seconds(1), to: .seconds(60)), isWrong: false)
+        // Takes that ran side by side fail together, and count once.
+        if pause.until <= .now {
+            pause.until = .now + pause.backoff.next(asked: asked)
+        } else {
+            pause.until = max(pause.until, .now + asked)
+        }
+        pause.isWrong = isWrong
+        pauses[name] = pause
+        return ContinuousClock.now.duration(to: pause.until)
+    }
+
+    mutating func succeed(_ name: String) { pauses[name] = nil }
+
+    /// How long a service is still left alone; nil when it is not.
+    func rest(of name: String) -> Duration? {
+        guard let until = pauses[name]?.until, until > .now else { return nil }
+        return ContinuousClock.now.duration(to: until)
+    }
+
+    var wrong: [String] { pauses.filter(\.value.isWrong).keys.sorted() }
+}

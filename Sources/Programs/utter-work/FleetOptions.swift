@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Fleet
+import LinuxPlatform
+import Utter
+import UtterCommands
+internal import UtterTerminal
+
+/// Where the recordings and the results are.
+struct StoreOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where recordings and results are: s3://BUCKET/PREFIX; nothing outside is touched.",
+            valueName: "place"))
+    var store: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The service by which the store is reached, or a table of your settings. "
+                + "(default: archive.service, or s3)", valueName: "name"))
+    var storeService: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Use a store that does not heed conditions: a take may get a second result.",
+            visibility: .hidden))
+    var atLeastOnce = false
+
+    /// Opens the store, and finds out whether it heeds conditions; blocks.
+    func open(
+        _ numbers: FleetNumbers, isOver: @escaping @Sendable () -> Bool = { false }
+    ) throws(CommandFailure) -> ObjectStore {
+        let (delivery, prefix) = try NamedServices.store(store, by: storeService)
+        let link: ObjectLink?
+        do throws(SystemError) {
+            link = try ObjectLink(delivery, secrets: NamedServices.secrets)
+        } catch {
+            throw CommandFailure(error.description, status: .localIO)
+        }
+        guard let link else {
+            throw CommandFailure(
+                "the service of the store has no place for an object's key",
+                hint: "its URL ends in {key}: see 'utter services show s3'", status: .configuration)
+        }
+        let store = ObjectStore(link, prefix: prefix, numbers: numbers, isOver: isOver)
+        do throws(StoreFailure) {
+            let heeds = try store.probe(isOptional: atLeastOnce)
+            if !heeds {
+                StandardError.line(
+                    "warning: the store does not heed conditions: a take may get a second result")
+            }
+        } catch {
+            throw CommandFailure(
+                "the store cannot be used: \(error.reason)",
+                hint: error.isLasting
+                    ? "use a store with conditional writes, or allow it with --at-least-once" : nil,
+                status: error.isLasting ? .configuration : .notDelivered)
+        }
+        return store
+    }
+}
+
+/// Where the queue is.
+struct QueueOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The queue's servers, such as nats://queue.example:4222 or tls://…, with commas "
+                + "between them.", valueName: "url"))
+    var queue: String?
+
+    @Option(help: ArgumentHelp("The name of the stream.", valueName: "name"))
+    var name = "UTTER"
+
+    @Option(
+        help: ArgumentHelp(
+            "So many servers keep each message, of a queue that is made.", valueName: "count",
+            visibility: .hidden))
+    var replicas = 1
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a take is a worker's that says nothing, of a queue that is made. "
+                + "(default: 60s)",
+            valueName: "time", visibility: .hidden))
+    var lease: DurationArgument?
+
+    mutating func validate() throws {
+        guard (1...32).contains(name.utf8.count),
+            name.utf8.allSatisfy({
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                    || (0x61...0x7A).contains($0) || $0 == 0x5F
+            })
+        else { throw ValidationError("--name consists of letters, digits and '_'.") }
+        guard (1...5).contains(replicas) else {
+            throw ValidationError("--replicas must be from 1 to 5.")
+        }
+        let time = lease?.duration ?? .seconds(60)
+        guard time >= .seconds(1), time <= .seconds(3_600) else {
+            throw ValidationError("--lease must be from 1s to 1h.")
+        }
+        for server in servers {
+            guard server.hasPrefix("nats://") || server.hasPrefix("tls://") else {
+                throw ValidationError("--queue: '\(server)' does not begin with nats:// or tls://.")
+            }
+            guard !server.contains("@") else {
+                throw ValidationError(
+                    "--queue: others see command lines; name the login by UTTER_NATS_USER and "
+                        + "UTTER_NATS_PASSWORD, or a file by UTTER_NATS_CREDENTIALS.")
+            }
+        }
+    }
+
+    private var servers: [String] {
+        (queue ?? "").split(separator: ",").map(String.init)
+    }
+
+    /// Nil unless a queue is named.
+    var place: QueuePlace? {
+        guard !servers.isEmpty else { return nil }
+        var place = QueuePlace(servers: servers)
+        place.name = name
+        place.replicas = replicas
+        place.lease = lease?.duration ?? .seconds(60)
+        place.credentialsFile = Environment["UTTER_NATS_CREDENTIALS"]
+        place.user = Environment["UTTER_NATS_USER"]
+        place.password = Environment["UTTER_NATS_PASSWORD"]
+        place.token = Environment["UTTER_NATS_TOKEN"]
+        place.certificateFile = Environment["UTTER_NATS_CA"]
+        return place
+    }
+
+    /// Connects; blocks.
+    func open() throws(CommandFailure) -> NATSQueue? {
+        guard let place else { return nil }
+        do throws(QueueFailure) {
+            let queue = try NATSQueue(place)
+            try queue.prepare()
+            return queue
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    static func failure(_ error: QueueFailure) -> CommandFailure {
+        CommandFailure(
+            error.reason, hint: "is the server there, with JetStream? nats-server -js",
+            status: .notDelivered)
+    }
+}
+
+/// Runs what blocks on a thread of its own, and makes its failure the command's.
+func onOwnThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+) async throws -> Value {
+    let result = try await NamedThread.result(name: "fleet") { () throws(FleetFailure) in
+        do {
+            return try body()
+        } catch {
+            throw FleetFailure(cause: error)
+        }
+    }
+    switch result {
+    case .success(let value): return value
+    case .failure(let failure):
+        switch failure.cause {
+        case let error as StoreFailure:
+            throw CommandFailure(error.reason, status: .notDelivered)
+        case let error as QueueFailure: throw QueueOptions.failure(error)
+        case let error: throw error
+        }
+    }
+}
+
+private struct FleetFailure: Error { let cause: any Error }
