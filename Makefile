@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test build docs install uninstall lint format layers asan tsan peers test-peers bench bench-check soak \
+.PHONY: help setup demo test build docs install uninstall lint format layers asan tsan peers test-peers fleet-demo bench bench-check soak \
 	fuzz planted busy-test clean check hooks deb sway-check
 
 help: ## List the targets
@@ -59,6 +59,9 @@ peers: ## Install the servers of other hands, in .build/peers
 
 test-peers: ## Run the tests that need them
 	@scripts/peers.sh --check && UTTER_PEERS="$(CURDIR)/.build/peers" scripts/test.sh --filter PeerTests
+
+fleet-demo: ## Show four workers that share a queue and a store, and are killed every second
+	@scripts/peers.sh --check && scripts/build.sh utter-endpoint utter utter-work && scripts/fleet-demo.sh
 
 bench: build ## Run the benchmarks on the release build, beside arecord and curl
 	@scripts/install-packages.sh --check bench && swift run -c release --package-path Benchmarks

@@ -84,8 +84,7 @@ gzip -9n <CHANGELOG.md >"$root/usr/share/doc/utter/CHANGELOG.md.gz"
 move utter-endpoint usr/libexec/utter/utter-endpoint usr/share/man/man1/utter-{serve,demo}.1
 move utter-keys usr/libexec/utter/utter-keys usr/share/man/man1/utter-keys.1 \
     usr/share/applications/org.utter.Utter.desktop
-pages=("$root"/usr/share/man/man1/utter-work-*.1)
-move utter-work usr/libexec/utter/utter-work "${pages[@]#"$root/"}"
+move utter-work usr/libexec/utter/utter-work usr/share/man/man1/utter-fleet.1
 rmdir "$root/usr/share/applications" "$root/usr/libexec/utter" "$root/usr/libexec"
 
 rm -rf "$out"

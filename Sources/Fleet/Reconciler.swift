@@ -107,6 +107,7 @@ package final class Reconciler: Sendable {
     private func seconds(of object: ListedObject) -> Double {
         // A worker says what is wrong with it.
         guard let found = try? store.get(object.key, limit: WorkManifest.byteLimit),
+            // As above.
             let manifest = try? WorkManifest(found.bytes, at: object.key, limit: .max)
         else { return 0 }
         return manifest.seconds

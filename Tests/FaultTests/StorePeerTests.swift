@@ -236,7 +236,7 @@ final class Peer: Sendable {
         ).output
     }
 
-    private static func freePort() throws -> UInt16 {
+    static func freePort() throws -> UInt16 {
         let proxy = try FaultProxy(to: 9)
         proxy.stop()
         return proxy.port

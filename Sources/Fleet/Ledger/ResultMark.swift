@@ -52,7 +52,7 @@ package struct ResultMark: Codable, Sendable, Equatable {
     }
 
     package init?(_ bytes: [UInt8]) {
-        // What is no mark stands in the way of one, and is told by its reader.
+        // Another object stands in the way of a mark, and is told by its reader.
         guard let mark = try? JSONDecoder().decode(ResultMark.self, from: Data(bytes)) else {
             return nil
         }

@@ -18,8 +18,8 @@ package struct QueuedTake: Codable, Sendable, Equatable {
 
     /// Reads a message, which is not trusted: the key must be that of this take's manifest.
     package init?(_ bytes: [UInt8]) {
-        // Whatever is wrong with it, it is not a message of ours.
         guard bytes.count <= 4_096,
+            // Whatever is wrong with it, it is not a message of ours.
             let take = try? JSONDecoder().decode(QueuedTake.self, from: Data(bytes)),
             FleetLayout.take(ofManifest: take.key) == take.id
         else { return nil }

@@ -50,6 +50,14 @@ package struct TokenBucket: Codable, Sendable, Equatable {
 
     package init(at time: Double) { at = time }
 
+    init?(_ bytes: [UInt8]) {
+        // What another version has written is no bucket of ours.
+        guard let bucket = try? JSONDecoder().decode(TokenBucket.self, from: Data(bytes)) else {
+            return nil
+        }
+        self = bucket
+    }
+
     /// Takes one request out.
     ///
     /// - Parameters:
@@ -128,27 +136,21 @@ package final class FleetLimits: Sendable {
     ///
     /// - Returns: nil if so, otherwise how long to wait before the next question.
     package func take(_ service: String, audio: Double) -> Duration? {
-        let rate = rates[service] ?? ServiceRate()
-        guard rates[service] != nil || values != nil else { return nil }
         announce()
-        // Without the shared values its share is left to each worker.
-        if let values,
-            let wait = try? shared(
-                values, service,
-                change: {
-                    $0.take(rate, audio: audio, now: $1)
-                })
-        {
-            return wait.map { .seconds(min($0, 3_600)) }
+        let rate = rates[service] ?? ServiceRate()
+        let wait: Double
+        do throws(QueueFailure) {
+            wait = try shared(service) { bucket, now in bucket.take(rate, audio: audio, now: now) }
+        } catch {
+            // Without the shared values each has its share.
+            wait = state.withLock { state in
+                let rate = rate.divided(by: state.workers)
+                var bucket = state.own[service] ?? TokenBucket(at: Self.clock)
+                defer { state.own[service] = bucket }
+                return bucket.take(rate, audio: audio, now: Self.clock) ?? 0
+            }
         }
-        return state.withLock { state in
-            let now = Self.clock
-            var bucket = state.own[service] ?? TokenBucket(at: now)
-            let wait = bucket.take(
-                rate.divided(by: state.workers), audio: audio, now: now)
-            state.own[service] = bucket
-            return wait.map { .seconds(min($0, 3_600)) }
-        }
+        return wait > 0 ? .seconds(min(wait, 3_600)) : nil
     }
 
     /// Notes for all workers that a service takes nothing for a time.
@@ -159,7 +161,7 @@ package final class FleetLimits: Sendable {
             return nil
         }
         // Where it cannot be told, each worker learns it from the service.
-        if let values { _ = try? shared(values, service, change: close) }
+        _ = try? shared(service, close)
         state.withLock { state in
             var bucket = state.own[service] ?? TokenBucket(at: Self.clock)
             _ = close(&bucket, Self.clock)
@@ -167,28 +169,30 @@ package final class FleetLimits: Sendable {
         }
     }
 
+    /// Changes the bucket of a service by compare-and-set.
+    ///
+    /// - Returns: how many seconds to wait; nothing is changed then.
     private func shared(
-        _ values: any SharedValues, _ service: String,
-        change: (inout TokenBucket, Double) -> Double?
-    ) throws(QueueFailure) -> Double?? {
+        _ service: String, _ change: (inout TokenBucket, Double) -> Double?
+    ) throws(QueueFailure) -> Double {
+        guard let values else { throw QueueFailure(reason: "no shared values") }
         let name = key("limit", service)
         for _ in 0..<20 {
             let now = Self.clock + state.withLock { $0.clockOffset }
             let found = try values.get(name)
             // What cannot be read begins anew.
-            let known = found.flatMap {
-                try? JSONDecoder().decode(TokenBucket.self, from: Data($0.bytes))
-            }
+            let known = found.flatMap { TokenBucket($0.bytes) }
             var bucket = known ?? TokenBucket(at: now)
             let before = bucket
-            let wait = change(&bucket, now)
-            if wait != nil || bucket == before { return .some(wait) }
-            if try values.set(name, to: encoded(bucket), after: found?.revision) {
-                return .some(wait)
-            }
+            if let wait = change(&bucket, now) { return wait }
+            // Without a limit there is nothing to note.
+            var unchanged = before
+            unchanged.at = bucket.at
+            if bucket == unchanged { return 0 }
+            if try values.set(name, to: encoded(bucket), after: found?.revision) { return 0 }
         }
         // So many change it at once that one more would not matter: a moment later.
-        return .some(0.2)
+        return 0.2
     }
 
     /// Says that this worker is there, counts the others, and learns the server's clock.

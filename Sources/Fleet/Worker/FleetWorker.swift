@@ -62,6 +62,8 @@ package final class FleetWorker: Sendable {
     let tell: @Sendable (String) -> Void
     let state = Mutex(State())
     private let news: Wakeup
+    /// Ends the wait between looks.
+    private let checkNews: Wakeup
 
     package init(
         _ settings: Settings, store: ObjectStore, queue: any WorkQueue, shelf: Shelf,
@@ -74,6 +76,7 @@ package final class FleetWorker: Sendable {
         reconciler = Reconciler(store, queue, numbers: numbers)
         leases = try LeaseKeeper(lease: queue.lease, numbers: numbers)
         news = try Wakeup(isPolled: false)
+        checkNews = try Wakeup(isPolled: false)
     }
 
     /// Services that refuse this worker whatever it sends; empty when it is ready.
@@ -98,9 +101,12 @@ package final class FleetWorker: Sendable {
                 tell("a slot is missing: \(error.description)")
             }
         }
-        // A worker that drains looks itself.
+        // A worker that drains looks itself, and without a thread another worker does.
         let checker =
-            settings.drains ? nil : try? NamedThread(name: "check") { [self] in runCheck() }
+            settings.drains
+            ? nil
+            // As above.
+            : try? NamedThread(name: "check") { [self] in runCheck() }
         var deadline: ContinuousClock.Instant?
         while state.withLock({ $0.activeSlots > 0 }) {
             news.wait(deadline.map { .until($0) } ?? .untilWoken)
@@ -125,6 +131,7 @@ package final class FleetWorker: Sendable {
         }
         for puller in pullers { puller.stop() }
         news.signal()
+        checkNews.signal()
     }
 
     /// Gives back what runs, to be done by others.
@@ -290,7 +297,7 @@ package final class FleetWorker: Sendable {
             } catch let error as QueueFailure {
                 note(error)
             } catch {}
-            _ = waits(settings.look) { isStopping }
+            if !isStopping { checkNews.wait(.until(.now + settings.look)) }
         }
     }
 }

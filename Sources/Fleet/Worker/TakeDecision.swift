@@ -42,6 +42,18 @@ package enum TakeDecision: Sendable, Equatable {
         }
     }
 
+    /// With another name in place of a file's.
+    func naming(_ name: String, in path: String) -> TakeDecision {
+        switch self {
+        case .death(let reason): .death(reason: reason.replacing(path, with: name))
+        case .again(let reason, let asked, let counts, let isOfService):
+            .again(
+                reason: reason.replacing(path, with: name), asked: asked, counts: counts,
+                isOfService: isOfService)
+        case .text, .left: self
+        }
+    }
+
     package init(_ failure: TakeFailure, asked: Duration) {
         let reason = failure.description
         let counted = TakeDecision.again(

@@ -152,10 +152,11 @@ struct TakeWork {
         case .bad(let reason): return try bury(reason, opened, manifest, &attempt)
         case .missing(let reason): return try fail(attempt, reason)
         }
-        worker.numbers.change { $0.attempts += 1 }
         let outcome = send(path, plan)
+        worker.numbers.change { $0.attempts += outcome.attempts.count }
         if case .success = outcome.result { worker.state.withLock { $0.pauses.succeed(service) } }
-        switch TakeDecision(outcome) {
+        // Where it lay here says nothing to a person.
+        switch TakeDecision(outcome).naming(manifest.audio, in: path) {
         case .text: try settle(outcome, manifest, service, opened, &attempt)
         case .death(let reason): try bury(reason, opened, manifest, &attempt)
         case .left:

@@ -17,7 +17,7 @@ struct StoreOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The service by which the store is reached, or a table of your settings. "
+            "The service by which the store is reached, such as one that extends s3. "
                 + "(default: archive.service, or s3)", valueName: "name"))
     var storeService: String?
 

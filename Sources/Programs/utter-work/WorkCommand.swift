@@ -179,6 +179,7 @@ struct WorkCommand: AsyncParsableCommand {
         let bucket = "utter-" + self.queue.name.lowercased()
         // Without them each worker takes its share.
         let values = try? NATSValues(bucket + "-limits", of: queue)
+        // As above.
         let workers = try? NATSValues(bucket + "-workers", lifetime: .seconds(300), of: queue)
         if values == nil { StandardError.line("warning: limits cannot be shared by this queue") }
         return FleetLimits(try rates(), values: values, workers: workers, worker: name)

@@ -45,7 +45,7 @@ struct FleetCommand: ParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of the command.")
     var options: [String] = []
 
-    func run() throws { throw OtherProgram.work.execute(options) }
+    func run() throws { throw OtherProgram.work.execute(["fleet"] + options) }
 }
 
 struct KeyCommand: ParsableCommand {
