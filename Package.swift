@@ -170,7 +170,7 @@ let package = Package(
             name: "Fleet",
             dependencies: [
                 "Utter", "AudioCodecs", "Capture", "Cryptography", "LinuxPlatform",
-                "SpeechService", "TakeStore", "Upload", "CNATS",
+                "OperatorMetrics", "SpeechService", "TakeStore", "Upload", "CNATS",
             ],
             swiftSettings: shipped),
         .executableTarget(
@@ -201,8 +201,8 @@ let package = Package(
         .executableTarget(
             name: "UtterWorkCLI",
             dependencies: [
-                "Fleet", "LinuxPlatform", "SpeechService", "TakeStore", "Utter", "UtterCommands",
-                "UtterControl", "UtterTerminal",
+                "Fleet", "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore", "Utter",
+                "UtterCommands", "UtterControl", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/utter-work", swiftSettings: shipped),

@@ -122,6 +122,16 @@ import Testing
         server.shutDown()
     }
 
+    @Test(.enabled(if: hasPromtool))
+    func promtoolTakesTheAlertsOfTheDocuments() throws {
+        let bytes = try readFile(SourceTree.path("docs/metrics.md"), limit: 1 << 20)
+        let text = String(decoding: bytes, as: UTF8.self)
+        let rules = try #require(text.firstMatch(of: /```yaml\n(groups:[^`]*)```/)).1
+        let folder = try TemporaryFolder()
+        try folder.write(Array(rules.utf8), to: "rules")
+        try ForeignTool("promtool").run(["check", "rules", folder.path("rules")])
+    }
+
     private static let hasPromtool = access("/usr/bin/promtool", X_OK) == 0
 
     /// `make fleet-test` installs it.

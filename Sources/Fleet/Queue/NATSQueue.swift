@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CNATS
+internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
@@ -148,6 +149,17 @@ package final class NATSQueue: WorkQueue {
         case .takes: try NATSPuller(link, stream: takes, consumer: "takes", subject + ".>")
         case .check: try NATSPuller(link, stream: check, consumer: "check", checkSubject)
         }
+    }
+
+    package func oldestAge() throws(QueueFailure) -> Double {
+        var info: UnsafeMutablePointer<jsStreamInfo>?
+        var code = jsErrCode(0)
+        let status = unsafe js_GetStreamInfo(&info, link.context, takes, nil, &code)
+        if code == JSStreamNotFoundErr { return 0 }
+        try NATSConnection.check(status, "count")
+        defer { unsafe jsStreamInfo_Destroy(info) }
+        guard let state = unsafe info?.pointee.State, unsafe state.Msgs > 0 else { return 0 }
+        return unsafe max(0, Date().timeIntervalSince1970 - Double(state.FirstTime) / 1e9)
     }
 
     package func counts() throws(QueueFailure) -> QueueCounts {

@@ -57,6 +57,9 @@ package protocol WorkQueue: AnyObject, Sendable {
     func makePuller(of line: QueueLine) throws(QueueFailure) -> any QueuePuller
 
     func counts() throws(QueueFailure) -> QueueCounts
+
+    /// For how many seconds the oldest take has been there; 0 when there is none.
+    func oldestAge() throws(QueueFailure) -> Double
 }
 
 package enum QueueLine: Sendable {

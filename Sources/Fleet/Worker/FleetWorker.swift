@@ -82,6 +82,19 @@ package final class FleetWorker: Sendable {
     /// Services that refuse this worker whatever it sends; empty when it is ready.
     package var wrongServices: [String] { state.withLock { $0.pauses.wrong } }
 
+    /// Why it takes no work, in one line; nil when it does.
+    ///
+    /// Asks the queue.
+    package var obstacle: String? {
+        if let name = wrongServices.first { return "the service '\(name)' refuses this worker" }
+        do throws(QueueFailure) {
+            _ = try queue.counts()
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// Works until it is stopped or, if it drains, until there is nothing left; blocks.

@@ -5,6 +5,7 @@ import Fleet
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
+import OperatorMetrics
 import Synchronization
 import Utter
 import UtterCommands
@@ -55,6 +56,9 @@ struct WorkCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "How long takes may go on after SIGTERM. (default: 2m)", valueName: "time"))
     var grace: DurationArgument?
+
+    @OptionGroup
+    var metrics: MetricsOptions
 
     @Option(
         help: ArgumentHelp(
@@ -111,6 +115,7 @@ struct WorkCommand: AsyncParsableCommand {
         let numbers = FleetNumbers()
         let ending = WorkerEnding()
         try ending.watchSignals()
+        let readiness = Readiness()
         let objects = try store.open(numbers) { ending.isLeaving }
         defer { objects.link.shutDown() }
         let place = try WorkerFolder(below: folder)
@@ -133,6 +138,15 @@ struct WorkCommand: AsyncParsableCommand {
             limits: try limits(queue, name), pipeline: pipeline, numbers: numbers
         ) { StandardError.line($0) }
         ending.set(worker)
+        readiness.obstacle = nil
+        pipeline.tracesRequests = true
+        let server = try metrics.serve(
+            MetricsServer.Source {
+                numbers.families(of: queue) + pipeline.numbers.families
+            } obstacle: {
+                ending.isAsked ? Readiness.ending : readiness.obstacle ?? worker.obstacle
+            })
+        defer { server?.shutDown() }
         StandardError.line("worker \(name) is ready, for \(shelf.names.joined(separator: ", "))")
         ServiceManager.tell("READY=1\nSTATUS=\(slots) slots")
         let failure = worker.run()
