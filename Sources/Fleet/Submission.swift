@@ -76,6 +76,7 @@ package final class Submission: Sendable {
     /// - Parameters:
     ///   - beginning: how their names begin, below the store's prefix.
     ///   - last: behind this one; nil is all.
+    /// - Throws: `StoreFailure` or `QueueFailure`; what was submitted stays so.
     package func list(_ beginning: String, after last: String? = nil) throws {
         let objects = SharedListing(store, beginning, after: last)
         try Lanes.run {
@@ -118,6 +119,7 @@ package final class Submission: Sendable {
     /// - Parameters:
     ///   - paths: the files.
     ///   - tell: is told of those that cannot be read.
+    /// - Throws: `StoreFailure` or `QueueFailure`; what was submitted stays so.
     package func send(
         _ paths: [String], tell: @escaping @Sendable (String) -> Void
     ) throws {

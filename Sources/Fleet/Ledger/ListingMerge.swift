@@ -22,7 +22,11 @@ package struct ListingMerge {
 
     /// Looks for the mark of the next take of the listing.
     ///
-    /// - Parameter next: the next name of the listing of marks; nil at its end.
+    /// - Parameters:
+    ///   - take: the take.
+    ///   - next: the next name of the listing of marks; nil at its end.
+    /// - Returns: what the listings say.
+    /// - Throws: what `next` throws.
     package mutating func finding<Failure: Error>(
         of take: TakeID, next: () throws(Failure) -> TakeID?
     ) throws(Failure) -> Finding {

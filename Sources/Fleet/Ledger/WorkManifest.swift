@@ -55,6 +55,7 @@ package struct WorkManifest: Sendable, Equatable {
     ///   - bytes: the object.
     ///   - key: its name below the prefix.
     ///   - limit: the most bytes of audio.
+    /// - Throws: `ManifestMistake` for one that is not worked on.
     package init(_ bytes: [UInt8], at key: String, limit: Int) throws(ManifestMistake) {
         guard let id = FleetLayout.take(ofManifest: key) else {
             throw ManifestMistake(reason: "its key is not that of a manifest")

@@ -36,6 +36,7 @@ package struct SharedValue: Sendable {
     ///   - bucket: its name.
     ///   - lifetime: how long a value stays that is not written again; nil is for ever.
     ///   - queue: whose connection it uses.
+    /// - Throws: `QueueFailure` when the server has no such values.
     package init(
         _ bucket: String, lifetime: Duration? = nil, of queue: NATSQueue
     ) throws(QueueFailure) {

@@ -86,6 +86,8 @@ package final class ObjectStore: Sendable {
     ///   - tag: the object must have this one still; nil takes any.
     ///   - file: an empty file.
     ///   - limit: the most bytes.
+    /// - Returns: how it ended.
+    /// - Throws: `StoreFailure`, also when there are more bytes.
     package func fetch(
         _ key: String, tag: String? = nil, into file: any JournalFile, limit: Int
     ) throws(StoreFailure) -> Fetched {

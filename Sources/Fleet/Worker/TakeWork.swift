@@ -180,10 +180,13 @@ struct TakeWork {
     private func beginAttempt(_ history: TakeHistory) throws(StoreFailure) -> Attempt {
         var number = history.nextNumber
         let note = AttemptNote(worker: worker.settings.name)
-        // Another worker has the take, too, and was faster.
-        while try !store.put(
-            FleetLayout.attempt(number, of: id), note.bytes, if: .absent)
-        { number += 1 }
+        while true {
+            let key = FleetLayout.attempt(number, of: id)
+            if try store.put(key, note.bytes, if: .absent) { break }
+            // The answer was lost, or another worker has the take, too, and was faster.
+            if try store.get(key).flatMap({ AttemptNote($0.bytes) }) == note { break }
+            number += 1
+        }
         return Attempt(number: number, note: note, failures: history.failures)
     }
 

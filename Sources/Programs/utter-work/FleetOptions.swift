@@ -53,7 +53,7 @@ struct StoreOptions: ParsableArguments {
         } catch {
             throw CommandFailure(
                 "the store cannot be used: \(error.reason)",
-                hint: error.isLasting
+                hint: error.reason.contains("conditions")
                     ? "use a store with conditional writes, or allow it with --at-least-once" : nil,
                 status: error.isLasting ? .configuration : .notDelivered)
         }

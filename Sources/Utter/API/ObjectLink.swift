@@ -105,6 +105,7 @@ package final class ObjectLink: Sendable {
     ///   - request: what is asked.
     ///   - sink: takes a good answer's bytes in place of memory, on the thread of the transfers; an
     ///     answer of false breaks it off.
+    /// - Returns: the answer, whatever its status.
     /// - Throws: `ObjectFailure` when no answer came, or it was not taken.
     package func perform(
         _ request: ObjectRequest, into sink: (@Sendable (Span<UInt8>) -> Bool)? = nil
@@ -126,7 +127,10 @@ package final class ObjectLink: Sendable {
         case "ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired",
             "InvalidAccessKeyId", "SignatureDoesNotMatch":
             state.withLock { $0.opened = nil }
-            let fresh = try opened(afterRefusalOf: service.credentials)
+            // Where there are no others, the store's own words say more.
+            guard let fresh = try? opened(afterRefusalOf: service.credentials) else {
+                return answer
+            }
             return fresh == service ? answer : try perform(request, by: fresh, into: sink)
         default: return answer
         }

@@ -11,6 +11,8 @@ package enum NamedServices {
     /// - Parameters:
     ///   - name: the service's; nil is the usual one.
     ///   - words: what is said to it.
+    /// - Returns: the delivery, without its secrets.
+    /// - Throws: `CommandFailure` when there is no such service, or it does not take the words.
     package static func delivery(
         to name: String?, words: [String: String] = [:]
     ) throws(CommandFailure) -> DeliveryPlan {
@@ -27,6 +29,7 @@ package enum NamedServices {
     ///   - place: the bucket and the prefix, which may be empty.
     ///   - name: the profile or the table of settings; nil is that of the archive, or `s3`.
     /// - Returns: the delivery of one object there, and the prefix.
+    /// - Throws: `CommandFailure` when it is not a place, or there is no such service.
     package static func store(
         _ place: String, by name: String?
     ) throws(CommandFailure) -> (delivery: DeliveryPlan, prefix: String) {
