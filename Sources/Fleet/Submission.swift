@@ -132,9 +132,14 @@ package final class Submission: Sendable {
             } catch let error as SystemError {
                 counts.withLock { $0.skipped += 1 }
                 tell("\(path): \(error.reason)")
+            } catch let error as UnusableFile {
+                counts.withLock { $0.skipped += 1 }
+                tell("\(path): \(error.reason)")
             }
         }
     }
+
+    private struct UnusableFile: Error { let reason: String }
 
     private func send(_ path: String) throws {
         let number = try retryingInterrupts("open") { unsafe open(path, O_RDONLY | O_CLOEXEC) }
@@ -142,13 +147,19 @@ package final class Submission: Sendable {
         var status = stat()
         guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             status.st_size > 0
-        else { throw SystemError(call: "read \(path)", code: EINVAL) }
+        else { throw UnusableFile(reason: "it is no file, or an empty one") }
         let body = FileBody(file, byteCount: Int(status.st_size))
         let digest = try Self.digest(of: body)
         let ending = path.split(separator: ".").last.map { $0.lowercased() } ?? ""
         let date = Date(timeIntervalSince1970: TimeInterval(status.st_mtim.tv_sec))
-        guard Self.endings.contains(ending), let id = Self.name(at: date, of: Array(digest.utf8))
-        else { throw SystemError(call: "read \(path)", code: ENOTSUP) }
+        guard Self.endings.contains(ending) else {
+            throw UnusableFile(
+                reason: "its name does not end as one of a recording does: "
+                    + Self.endings.sorted().joined(separator: ", "))
+        }
+        guard let id = Self.name(at: date, of: Array(digest.utf8)) else {
+            throw UnusableFile(reason: "the time of its last change makes no name")
+        }
         let audio = FleetLayout.manifest(of: id).dropLast("json".count) + ending
         _ = try store.put(
             String(audio), RequestBody(body), digest: digest, type: "application/octet-stream",
