@@ -88,6 +88,27 @@ struct FleetPeerTests {
         #expect(try bench.names("dead", ".json").count == bad.count)
     }
 
+    /// Nothing dies of it, and its takes are done once it answers.
+    @Test(arguments: [503, 429, 500, 401])
+    func aServiceThatIsAwayKillsNoTake(_ status: Int) async throws {
+        let answers = Observed(3)
+        let bench = try await FleetBench(.seaweedfs) { _ in
+            let isAway = answers.update { rest in
+                rest -= 1
+                return rest >= 0
+            }
+            return isAway
+                ? ServerAnswer(
+                    status: status, headers: [HeaderField("Retry-After", "1")], text: "not now")
+                : ServerAnswer(text: "well said")
+        }
+        try await bench.submit(2)
+        let drained = try await bench.run(["--drain"])
+        #expect(drained.status == .exited(0), "\(drained.errorText)")
+        #expect(drained.errorText.contains("done 2, dead 0"), "\(drained.errorText)")
+        #expect(bench.service.requests.count == 5)
+    }
+
     @Test func whatIsSubmittedTwiceIsOneTake() async throws {
         let bench = try await FleetBench(.seaweedfs)
         try await bench.submit(3)
@@ -137,10 +158,16 @@ private final class FleetBench: Sendable {
     private let queuePort: UInt16
     private let queue: QueueRun
 
-    init(_ kind: Peer.Kind) async throws {
+    init(
+        _ kind: Peer.Kind,
+        _ answer: @escaping @Sendable (RecordedRequest) -> ServerAnswer = { _ in
+            ServerAnswer(text: "well said")
+        }
+    ) async throws {
         peer = try await Peer(kind)
         folder = try TemporaryFolder()
-        service = try RecordingServer(otherwise: .answer(text: "well said"))
+        service = try RecordingServer(
+            otherwise: [.readHead, .readBodyToEnd, .respondBy(answer)])
         queuePort = try Peer.freePort()
         for name in [
             "home", "home/.config", "home/.config/utter", "home/.config/utter/profiles", "tmp",

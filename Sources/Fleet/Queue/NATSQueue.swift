@@ -276,11 +276,11 @@ package final class NATSQueue: WorkQueue {
         isSettled.withLock { isSettled in
             guard !isSettled else { return }
             isSettled = true
-            let nanoseconds = Int64(time / .nanoseconds(1))
+            let milliseconds = Int64(time / .milliseconds(1))
             // What does not arrive comes back when the lease is over.
             _ =
-                nanoseconds > 0
-                ? unsafe natsMsg_NakWithDelay(message, nanoseconds, nil)
+                milliseconds > 0
+                ? unsafe natsMsg_NakWithDelay(message, milliseconds, nil)
                 : unsafe natsMsg_Nak(message, nil)
         }
     }
