@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CNATS
-internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
@@ -13,11 +12,11 @@ internal import TakeStore
 /// refuses a second one: so a take that waits or is leased is not put in twice, however often that is
 /// tried and whatever time has passed. A second stream has the one message of the reconciler.
 package final class NATSQueue: WorkQueue {
-    private let place: QueuePlace
+    let place: QueuePlace
     let link: NATSConnection
     private let known: Mutex<Duration>
 
-    private var takes: String { place.name }
+    var takes: String { place.name }
     private var check: String { place.name + "_CHECK" }
     private var subject: String { place.name.lowercased() + ".takes" }
     private var checkSubject: String { place.name.lowercased() + ".check" }
@@ -151,17 +150,6 @@ package final class NATSQueue: WorkQueue {
         }
     }
 
-    package func oldestAge() throws(QueueFailure) -> Double {
-        var info: UnsafeMutablePointer<jsStreamInfo>?
-        var code = jsErrCode(0)
-        let status = unsafe js_GetStreamInfo(&info, link.context, takes, nil, &code)
-        if code == JSStreamNotFoundErr { return 0 }
-        try NATSConnection.check(status, "count")
-        defer { unsafe jsStreamInfo_Destroy(info) }
-        guard let state = unsafe info?.pointee.State, unsafe state.Msgs > 0 else { return 0 }
-        return unsafe max(0, Date().timeIntervalSince1970 - Double(state.FirstTime) / 1e9)
-    }
-
     package func counts() throws(QueueFailure) -> QueueCounts {
         var info: UnsafeMutablePointer<jsConsumerInfo>?
         var code = jsErrCode(0)
@@ -174,121 +162,5 @@ package final class NATSQueue: WorkQueue {
         return unsafe QueueCounts(
             waiting: Int(clamping: info?.pointee.NumPending ?? 0),
             leased: Int(info?.pointee.NumAckPending ?? 0))
-    }
-}
-
-/// Takes messages out of one consumer; `@unchecked Sendable` because the library's subscription is safe
-/// from any thread.
-@safe private final class NATSPuller: QueuePuller, @unchecked Sendable {
-    private let subscription: OpaquePointer
-    private let link: NATSConnection
-    private let isStopped = Atomic(false)
-
-    init(
-        _ link: NATSConnection, stream: String, consumer: String, _ subject: String
-    ) throws(QueueFailure) {
-        var options = unsafe jsSubOptions()
-        unsafe jsSubOptions_Init(&options)
-        let words = unsafe [strdup(stream), strdup(consumer)]
-        defer { unsafe words.forEach { unsafe free($0) } }
-        unsafe options.Stream = UnsafePointer(words[0])
-        unsafe options.Consumer = UnsafePointer(words[1])
-        var code = jsErrCode(0)
-        var made: OpaquePointer?
-        try NATSConnection.check(
-            unsafe js_PullSubscribe(
-                &made, link.context, subject, consumer, nil, &options, &code), "subscribe")
-        guard let made = unsafe made else { throw QueueFailure(reason: "no subscription") }
-        unsafe subscription = made
-        self.link = link
-    }
-
-    deinit { unsafe natsSubscription_Destroy(subscription) }
-
-    func stop() {
-        isStopped.store(true, ordering: .relaxed)
-        _ = unsafe natsSubscription_Unsubscribe(subscription)
-    }
-
-    func pull(within time: Duration) throws(QueueFailure) -> (any Delivery)? {
-        var list = unsafe natsMsgList()
-        let milliseconds = Int64(time / .milliseconds(1))
-        let status = unsafe natsSubscription_Fetch(&list, subscription, 1, milliseconds, nil)
-        guard status != NATS_TIMEOUT, !isStopped.load(ordering: .relaxed) || status == NATS_OK
-        else {
-            return nil
-        }
-        try NATSConnection.check(status, "pull")
-        guard unsafe list.Count > 0, let message = unsafe list.Msgs[0] else { return nil }
-        unsafe list.Msgs[0] = nil
-        unsafe natsMsgList_Destroy(&list)
-        return unsafe NATSDelivery(message, link)
-    }
-}
-
-/// One message; `@unchecked Sendable` because the lock is held while the library has it.
-@safe private final class NATSDelivery: Delivery, @unchecked Sendable {
-    private let message: OpaquePointer
-    private let link: NATSConnection
-    private let isSettled = Mutex(false)
-    let bytes: [UInt8]
-    let deliveryCount: Int
-
-    init(_ message: OpaquePointer, _ link: NATSConnection) {
-        unsafe self.message = message
-        self.link = link
-        let count = unsafe Int(natsMsg_GetDataLength(message))
-        bytes =
-            unsafe natsMsg_GetData(message).map { data in
-                unsafe UnsafeBufferPointer(start: data, count: count).map { UInt8(bitPattern: $0) }
-            } ?? []
-        var details: UnsafeMutablePointer<jsMsgMetaData>?
-        _ = unsafe natsMsg_GetMetaData(&details, message)
-        deliveryCount = unsafe Int(clamping: details?.pointee.NumDelivered ?? 1)
-        unsafe jsMsgMetaData_Destroy(details)
-    }
-
-    deinit { unsafe natsMsg_Destroy(message) }
-
-    func extend() {
-        isSettled.withLock { isSettled in
-            if !isSettled { _ = unsafe natsMsg_InProgress(message, nil) }
-        }
-    }
-
-    func isStillThere() -> Bool {
-        var answer: OpaquePointer?
-        let status = unsafe natsConnection_RequestString(
-            &answer, link.connection, natsMsg_GetReply(message), "+WPI", NATSConnection.patience)
-        unsafe natsMsg_Destroy(answer)
-        return status != NATS_NO_RESPONDERS
-    }
-
-    func finish() throws(QueueFailure) {
-        let status = isSettled.withLock { isSettled in
-            isSettled = true
-            return unsafe natsMsg_AckSync(message, nil, nil)
-        }
-        try NATSConnection.check(status, "acknowledge")
-    }
-
-    func giveBack(after time: Duration) {
-        isSettled.withLock { isSettled in
-            guard !isSettled else { return }
-            isSettled = true
-            let milliseconds = Int64(time / .milliseconds(1))
-            // What does not arrive comes back when the lease is over.
-            _ =
-                milliseconds > 0
-                ? unsafe natsMsg_NakWithDelay(message, milliseconds, nil)
-                : unsafe natsMsg_Nak(message, nil)
-        }
-    }
-
-    func drop() {
-        isSettled.withLock { isSettled in
-            isSettled = true
-            _ = unsafe natsMsg_Term(message, nil)
-        }
     }
 }

@@ -29,6 +29,8 @@ package struct SharedValue: Sendable {
 @safe package final class NATSValues: SharedValues, @unchecked Sendable {
     private let store: OpaquePointer
     private let link: NATSConnection
+    private let bucket: String
+    private let lifetime: Duration?
 
     /// Opens the bucket, which is made where it is missing.
     ///
@@ -40,22 +42,36 @@ package struct SharedValue: Sendable {
     package init(
         _ bucket: String, lifetime: Duration? = nil, of queue: NATSQueue
     ) throws(QueueFailure) {
-        link = queue.link
+        (link, self.bucket, self.lifetime) = (queue.link, bucket, lifetime)
         var found: OpaquePointer?
         if unsafe js_KeyValue(&found, link.context, bucket) != NATS_OK {
-            var settings = unsafe kvConfig()
-            unsafe kvConfig_Init(&settings)
-            let name = unsafe strdup(bucket)
-            defer { unsafe free(name) }
-            unsafe settings.Bucket = UnsafePointer(name)
-            unsafe settings.History = 1
-            if let lifetime { unsafe settings.TTL = Int64(lifetime / .nanoseconds(1)) }
-            try NATSConnection.check(
-                unsafe js_CreateKeyValue(&found, link.context, &settings),
-                "make the bucket \(bucket)")
+            unsafe found = try Self.make(bucket, lifetime, link)
         }
         guard let store = unsafe found else { throw QueueFailure(reason: "no bucket") }
         unsafe self.store = store
+    }
+
+    private static func make(
+        _ bucket: String, _ lifetime: Duration?, _ link: NATSConnection
+    ) throws(QueueFailure) -> OpaquePointer? {
+        var found: OpaquePointer?
+        var settings = unsafe kvConfig()
+        unsafe kvConfig_Init(&settings)
+        let name = unsafe strdup(bucket)
+        defer { unsafe free(name) }
+        unsafe settings.Bucket = UnsafePointer(name)
+        unsafe settings.History = 1
+        if let lifetime { unsafe settings.TTL = Int64(lifetime / .nanoseconds(1)) }
+        try NATSConnection.check(
+            unsafe js_CreateKeyValue(&found, link.context, &settings), "make the bucket \(bucket)")
+        return unsafe found
+    }
+
+    /// Makes the bucket again, which may have been wiped; the next question finds it.
+    private func makeAgain() {
+        // Where it is there, or cannot be made, there is nothing to do.
+        guard let made = unsafe try? Self.make(bucket, lifetime, link) else { return }
+        unsafe kvStore_Destroy(made)
     }
 
     deinit { unsafe kvStore_Destroy(store) }
@@ -64,6 +80,7 @@ package struct SharedValue: Sendable {
         var entry: OpaquePointer?
         let status = unsafe kvStore_Get(&entry, store, key)
         guard status != NATS_NOT_FOUND else { return nil }
+        if status != NATS_OK { makeAgain() }
         try NATSConnection.check(status, "read \(key)")
         defer { unsafe kvEntry_Destroy(entry) }
         let count = unsafe Int(kvEntry_ValueLen(entry))

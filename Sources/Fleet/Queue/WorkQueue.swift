@@ -58,6 +58,12 @@ package protocol WorkQueue: AnyObject, Sendable {
 
     func counts() throws(QueueFailure) -> QueueCounts
 
+    /// Puts messages in again that lie there and would never be delivered; blocks for a second when
+    /// there may be some.
+    ///
+    /// - Returns: how many there were.
+    func restore() throws(QueueFailure) -> Int
+
     /// For how many seconds the oldest take has been there; 0 when there is none.
     func oldestAge() throws(QueueFailure) -> Double
 }

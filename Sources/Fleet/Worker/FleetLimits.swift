@@ -104,6 +104,8 @@ package final class FleetLimits: Sendable {
         var clockOffset = 0.0
         var workers = 1
         var announced: ContinuousClock.Instant?
+        /// The shared values have failed, and are left alone until then.
+        var rest: ContinuousClock.Instant?
         /// What is left of this worker's share.
         var own: [String: TokenBucket] = [:]
     }
@@ -116,6 +118,8 @@ package final class FleetLimits: Sendable {
     private let state = Mutex(State())
     /// A worker says so often that it is there.
     private static let announcement = Duration.seconds(60)
+    /// A question that fails takes seconds, and no take is to wait for each.
+    private static let failurePause = Duration.seconds(30)
 
     package init(
         _ rates: [String: ServiceRate], values: (any SharedValues)?,
@@ -175,8 +179,21 @@ package final class FleetLimits: Sendable {
     private func shared(
         _ service: String, _ change: (inout TokenBucket, Double) -> Double?
     ) throws(QueueFailure) -> Double {
-        guard let values else { throw QueueFailure(reason: "no shared values") }
-        let name = key("limit", service)
+        guard let values, state.withLock({ $0.rest ?? .now }) <= .now else {
+            throw QueueFailure(reason: "no shared values")
+        }
+        do throws(QueueFailure) {
+            return try compareAndSet(values, key("limit", service), change)
+        } catch {
+            state.withLock { $0.rest = .now + Self.failurePause }
+            throw error
+        }
+    }
+
+    private func compareAndSet(
+        _ values: any SharedValues, _ name: String,
+        _ change: (inout TokenBucket, Double) -> Double?
+    ) throws(QueueFailure) -> Double {
         for _ in 0..<20 {
             let now = Self.clock + state.withLock { $0.clockOffset }
             let found = try values.get(name)
@@ -199,6 +216,7 @@ package final class FleetLimits: Sendable {
     private func announce() {
         let isDue = state.withLock { state in
             if let last = state.announced, last + Self.announcement > .now { return false }
+            if let rest = state.rest, rest > .now { return false }
             state.announced = .now
             return true
         }
@@ -216,6 +234,7 @@ package final class FleetLimits: Sendable {
             }
         } catch {
             // As many as were seen last.
+            state.withLock { $0.rest = .now + Self.failurePause }
         }
     }
 }

@@ -194,7 +194,8 @@ package final class FleetWorker: Sendable {
                 continue
             }
             do throws(QueueFailure) {
-                let patience = settings.drains ? Duration.seconds(1) : .seconds(30)
+                // A request that a server had is gone with that.
+                let patience = settings.drains ? Duration.seconds(1) : .seconds(10)
                 if let delivery = try puller.pull(within: patience) {
                     guard !isStopping else {
                         delivery.giveBack(after: .zero)
@@ -228,7 +229,9 @@ package final class FleetWorker: Sendable {
         try queue.prepare()
         guard try queue.counts() == QueueCounts(waiting: 0, leased: 0) else { return false }
         do {
-            guard try reconciler.checkAll(unless: { isStopping }) == 0 else { return false }
+            guard try queue.restore() == 0,
+                try reconciler.checkAll(unless: { isStopping }) == 0
+            else { return false }
             return try queue.counts() == QueueCounts(waiting: 0, leased: 0)
         } catch let error as StoreFailure {
             tell("the store cannot be looked through: \(error.reason)")
@@ -275,7 +278,7 @@ package final class FleetWorker: Sendable {
         guard let puller = makePuller(of: .check) else { return }
         while !isStopping {
             do throws(QueueFailure) {
-                guard let delivery = try puller.pull(within: .seconds(30)) else {
+                guard let delivery = try puller.pull(within: .seconds(10)) else {
                     if !isStopping { try queue.prepare() }
                     continue
                 }
@@ -295,12 +298,12 @@ package final class FleetWorker: Sendable {
         // A queue that was wiped has another message, which another worker may have.
         while !isStopping, delivery.isStillThere() {
             do {
-                var count = 0
+                var count = try queue.restore()
                 if whole.map({ $0 + settings.wholeLook <= .now }) ?? true {
-                    count = try reconciler.checkAll { isStopping }
+                    count += try reconciler.checkAll { isStopping }
                     whole = .now
                 } else {
-                    count = try reconciler.look { isStopping }
+                    count += try reconciler.look { isStopping }
                 }
                 if count > 0 {
                     tell("put \(count) \(count == 1 ? "take" : "takes") into the queue")

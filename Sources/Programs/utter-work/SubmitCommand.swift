@@ -112,10 +112,16 @@ struct SubmitCommand: AsyncParsableCommand {
             news.signal()
             progress.join()
         }
-        if list {
-            try submission.list(only, after: after)
-        } else {
-            try submission.send(files) { StandardError.line($0) }
+        do {
+            if list {
+                try submission.list(only, after: after)
+            } else {
+                try submission.send(files) { StandardError.line($0) }
+            }
+        } catch let error as QueueFailure {
+            var failure = QueueOptions.failure(error)
+            failure.hint = "what is in the store is queued by: utter fleet check; then repeat this"
+            throw failure
         }
         return submission.now
     }
