@@ -366,7 +366,7 @@ class Fleet:
 
     def worker_name(self, log):
         with open(self.path("log", log)) as file:
-            found = re.search(r"^worker (\S+) is ready", file.read(), re.M)
+            found = re.search(r"worker (\S+) is ready", file.read(), re.M)
         return found[1] if found else None
 
     def kill_worker(self, slot):
@@ -414,17 +414,34 @@ class Fleet:
                 # The same command goes on where it was.
                 self.run("submit", *paths[start:start + 400], queue=queue)
 
-    def publish(self, subject, body):
+    def ask_queue(self, subject, body=b"", waits=True):
         """A client of the queue that is none of ours: 20 lines of its protocol."""
         try:
             with socket.create_connection(("127.0.0.1", self.node_ports[0]), 3) as link:
                 link.settimeout(3)
                 link.recv(4_096)
-                link.sendall(b'CONNECT {"verbose":false}\r\nPUB ' + subject.encode()
-                             + f" {len(body)}\r\n".encode() + body + b"\r\nPING\r\n")
-                return b"PONG" in link.recv(4_096)
+                reply = b" inbox.of.the.test" if waits else b""
+                link.sendall(b'CONNECT {"verbose":false}\r\nSUB inbox.of.the.test 1\r\nPUB '
+                             + subject.encode() + reply + f" {len(body)}\r\n".encode() + body
+                             + b"\r\nPING\r\n")
+                found = b""
+                while waits and b"MSG " not in found or not found.endswith(b"\r\n"):
+                    more = link.recv(65_536)
+                    if not more:
+                        break
+                    found += more
+                return found
         except OSError:
-            return False
+            return b""
+
+    def queue_state(self):
+        """What the queue says of itself: messages of the stream, and what its consumer makes of them."""
+        def of(subject, words):
+            text = self.ask_queue("$JS.API." + subject).decode("latin-1")
+            return {word: int(found[1]) if (found := re.search(f'"{word}":(\\d+)', text)) else None
+                    for word in words}
+        return (of("STREAM.INFO.UTTER", ["messages", "first_seq", "last_seq"]),
+                of("CONSUMER.INFO.UTTER.takes", ["num_pending", "num_ack_pending", "num_waiting"]))
 
     def manifests(self):
         return [key for key in self.store.names("takes/") if key.endswith(".json")]
