@@ -6,7 +6,7 @@ DESTDIR ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test build docs install uninstall lint format layers asan tsan peers test-peers fleet-demo bench bench-check soak \
-	fuzz planted busy-test clean check hooks deb sway-check
+	fleet-test fuzz planted busy-test clean check hooks deb sway-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -73,6 +73,10 @@ bench-check: build ## Count what a period costs, and fail when a count has risen
 soak: ## Run the tests that take minutes or measure time
 	@UTTER_SOAK=1 scripts/test.sh --filter \
 		'DeadLink|LinkCut|RealPowerCut|EncryptedHour|aStoppedProgramMarksTheGap|DaemonLife'
+
+fleet-test: ## Kill, stop and cut off a fleet of workers, and audit each take (ARGS="--short --nodes 3")
+	@scripts/peers.sh --check && scripts/build.sh utter-endpoint utter utter-work
+	@Benchmarks/fleet-test.py "$$(swift build -c release --show-bin-path)" $(ARGS)
 
 busy-test: ## Run all tests ten times while eight loops keep the processors busy
 	@scripts/busy-tests.sh 10

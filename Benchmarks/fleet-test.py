@@ -410,6 +410,9 @@ def wrong_clock(fleet):
 
 def main():
     chosen = options.parse_args()
+    # Whoever ends it: what it has started goes with it.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(130))
     chosen.takes = chosen.takes or (120 if chosen.short else 2_000)
     fleet = Fleet(chosen)
     audit = Audit(fleet)
