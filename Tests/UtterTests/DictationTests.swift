@@ -164,6 +164,8 @@ import Testing
         let late = Listener(dictation)
         speakers[1].fallSilent()
         #expect(await late.wait { $0.phases.last == .idle && $0.outcomes.count == 1 })
+        // Each listener hears it in its own time.
+        #expect(await first.wait { $0.outcomes.count == 2 })
         #expect(late.seen.value.outcomes.first?.id == first.seen.value.outcomes.last?.id)
     }
 
