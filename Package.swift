@@ -301,8 +301,8 @@ let package = Package(
             name: "UtterTests",
             dependencies: [
                 "Utter", "AudioCodecs", "AudioCore", "AudioDevices", "Capture", "Cassettes",
-                "Cryptography", "LinuxPlatform", "SpeechService", "TakeStore", "TestSupport",
-                "Upload",
+                "Cryptography", "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore",
+                "TestSupport", "Upload",
             ],
             swiftSettings: settings),
         // A program in another package: it imports Utter alone, and sees what is public.

@@ -128,7 +128,8 @@ final class TakeRun: Sendable {
             return state.asking
         }
         asking?.cancel()
-        pipeline.numbers.note(outcome)
+        // An object of the archive is of a take that was counted.
+        if !plan.hasOwnName { pipeline.numbers.note(outcome) }
         // Before the caller knows the outcome, and asks for the audio to be released.
         record?.settle(outcome)
         events.finish()

@@ -3,6 +3,7 @@
 import Cryptography
 import FoundationEssentials
 import Glibc
+import OperatorMetrics
 import Synchronization
 import TestSupport
 import Testing
@@ -53,6 +54,8 @@ import Testing
         let count = store.server.requests.count
         #expect(await bench.pipeline.archive().stored == 0)
         #expect(store.server.requests.count == count)
+        let takes = bench.pipeline.numbers.families.first { $0.name == "utter_takes_total" }
+        #expect(takes?.samples.map(\.value) == [1])
     }
 
     @Test func whatIsKnownOfATakeNamesNoHostAndNoSecret() async throws {
