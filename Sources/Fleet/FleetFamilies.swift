@@ -40,14 +40,12 @@ extension FleetNumbers {
                 by: "part",
                 ["store": Double(now.storeErrors), "queue": Double(now.queueErrors)]),
         ]
-        // A queue that is away is told by `/readyz`.
-        if let counts = try? queue.counts() {
+        // A queue that is away is told by `/readyz`, and is not waited for twice.
+        if let counts = try? queue.counts(), let age = try? queue.oldestAge() {
             families.append(
                 MetricFamily(
                     "utter_queue_takes", .gauge, "Takes in the queue, of all workers.", by: "state",
                     ["waiting": Double(counts.waiting), "leased": Double(counts.leased)]))
-        }
-        if let age = try? queue.oldestAge() {  // As above.
             families.append(
                 MetricFamily(
                     "utter_queue_oldest_seconds", .gauge,

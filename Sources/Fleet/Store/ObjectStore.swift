@@ -294,7 +294,7 @@ private struct Digesting: Sendable {
 /// Waits on the calling thread.
 ///
 /// - Returns: whether the time has passed, and `isOver` did not become true.
-func waits(_ time: Duration, unless isOver: () -> Bool = { false }) -> Bool {
+package func waits(_ time: Duration, unless isOver: () -> Bool = { false }) -> Bool {
     let end = ContinuousClock.now + time
     // It needs no descriptor, and so it is there.
     let news = try? Wakeup(isPolled: false)

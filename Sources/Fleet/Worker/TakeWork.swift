@@ -149,7 +149,7 @@ struct TakeWork {
         defer { _ = unsafe unlink(path) }
         switch try fetch(manifest, to: path) {
         case .good: break
-        case .bad(let reason): return try bury(reason, opened, manifest, &attempt)
+        case .bad(let reason): return try bury(reason, opened, manifest, attempt)
         case .missing(let reason): return try fail(attempt, reason)
         }
         let outcome = send(path, plan)
@@ -157,8 +157,8 @@ struct TakeWork {
         if case .success = outcome.result { worker.state.withLock { $0.pauses.succeed(service) } }
         // Where it lay here says nothing to a person.
         switch TakeDecision(outcome).naming(manifest.audio, in: path) {
-        case .text: try settle(outcome, manifest, service, opened, &attempt)
-        case .death(let reason): try bury(reason, opened, manifest, &attempt)
+        case .text: try settle(outcome, manifest, service, opened, attempt)
+        case .death(let reason): try bury(reason, opened, manifest, attempt)
         case .left:
             attempt.note.isForgiven = true
             attempt.note.end("given back", "the worker was asked to end")
@@ -245,8 +245,9 @@ struct TakeWork {
 
     private func settle(
         _ outcome: TakeOutcome, _ manifest: WorkManifest, _ service: String, _ opened: Opened,
-        _ attempt: inout Attempt
+        _ attempt: Attempt
     ) throws(StoreFailure) {
+        var attempt = attempt
         guard case .success(let transcript) = outcome.result else { return }
         var mark = ResultMark(.text, of: id)
         mark.say(transcript)
@@ -272,24 +273,11 @@ struct TakeWork {
         finish()
     }
 
-    private func bury(
-        _ reason: String, _ opened: Opened, _ manifest: WorkManifest?
-    ) throws(StoreFailure) {
-        var attempt: Attempt?
-        try bury(reason, opened, manifest, attempt: &attempt)
-    }
-
-    private func bury(
-        _ reason: String, _ opened: Opened, _ manifest: WorkManifest?, _ attempt: inout Attempt
-    ) throws(StoreFailure) {
-        var own: Attempt? = attempt
-        try bury(reason, opened, manifest, attempt: &own)
-    }
-
     /// Writes that the take is dead.
     private func bury(
-        _ reason: String, _ opened: Opened, _ manifest: WorkManifest?, attempt: inout Attempt?
+        _ reason: String, _ opened: Opened, _ manifest: WorkManifest?, _ attempt: Attempt? = nil
     ) throws(StoreFailure) {
+        var attempt = attempt
         var mark = ResultMark(.death, of: id)
         mark.reason = reason
         mark.key = take.key

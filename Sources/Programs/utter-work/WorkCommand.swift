@@ -115,7 +115,6 @@ struct WorkCommand: AsyncParsableCommand {
         let numbers = FleetNumbers()
         let ending = WorkerEnding()
         try ending.watchSignals()
-        let readiness = Readiness()
         let objects = try store.open(numbers) { ending.isLeaving }
         defer { objects.link.shutDown() }
         let place = try WorkerFolder(below: folder)
@@ -138,13 +137,12 @@ struct WorkCommand: AsyncParsableCommand {
             limits: try limits(queue, name), pipeline: pipeline, numbers: numbers
         ) { StandardError.line($0) }
         ending.set(worker)
-        readiness.obstacle = nil
         pipeline.tracesRequests = true
         let server = try metrics.serve(
             MetricsServer.Source {
                 numbers.families(of: queue) + pipeline.numbers.families
             } obstacle: {
-                ending.isAsked ? Readiness.ending : readiness.obstacle ?? worker.obstacle
+                ending.isAsked ? Readiness.ending : worker.obstacle
             })
         defer { server?.shutDown() }
         StandardError.line("worker \(name) is ready, for \(shelf.names.joined(separator: ", "))")
@@ -184,7 +182,7 @@ struct WorkCommand: AsyncParsableCommand {
             } catch {
                 StandardError.line(error.message)
             }
-            ending.wait(backoff.next())
+            _ = waits(backoff.next()) { ending.isAsked }
         }
         return nil
     }
@@ -219,15 +217,6 @@ private final class WorkerEnding: Sendable {
             return state.signals > 0
         }
         if isAsked { worker.stop() }
-    }
-
-    func wait(_ time: Duration) {
-        let end = ContinuousClock.now + time
-        // It needs no descriptor, and so it is there.
-        let news = try? Wakeup(isPolled: false)
-        while !isAsked, end > .now {
-            news?.wait(.until(min(end, .now + .milliseconds(250))))
-        }
     }
 
     func watchSignals() throws {
