@@ -154,7 +154,8 @@ struct PostOnce: Exchange {
             // What was wrong with the answer before it was too long says more.
             return .failed(
                 reply.failure.map { .answerUnusable($0) } ?? .responseUnusable(reason: text))
-        case .cancelled: return .failed(.cancelled)
+        // A person's wish is known before: here the loops end, and the take is sent another time.
+        case .cancelled: return .failed(.left)
         case .journalUnreadable, .unprepared:
             return .failed(.notDelivered(result.ending, host: request.url.origin.description))
         case .cannotResolve, .cannotConnect, .connectionLost, .timedOut:

@@ -61,7 +61,7 @@ import Testing
         Row(
             ending: .notTLS("no"), step: .failed(.notTLS(reason: "no", host: Self.host))),
         Row(ending: .badResponse("bad"), step: .failed(.responseUnusable(reason: "bad"))),
-        Row(ending: .cancelled, step: .failed(.cancelled)),
+        Row(ending: .cancelled, step: .failed(.left)),
         Row(
             ending: .cannotResolve("x"),
             step: .failed(.notDelivered(.cannotResolve("x"), host: host))),
