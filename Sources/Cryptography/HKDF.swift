@@ -2,6 +2,7 @@
 
 internal import CCrypto
 internal import Glibc
+package import LinuxPlatform
 
 /// The key derivation of RFC 5869 with SHA-256, over HMAC.
 enum HKDF {
@@ -76,6 +77,27 @@ package struct SHA256 {
         var digest = [UInt8](repeating: 0, count: 32)
         unsafe SHA256_Final(&digest, &last)
         return digest
+    }
+
+    /// Reads a file to its end; blocks on the disk.
+    ///
+    /// - Returns: the digest of its bytes, and how many there are.
+    /// - Throws: `SystemError`.
+    package static func ofFile(at path: String) throws(SystemError) -> (SHA256, byteCount: Int) {
+        let file = OwnedDescriptor(
+            taking: try retryingInterrupts("open \(path)") {
+                unsafe open(path, O_RDONLY | O_CLOEXEC)
+            })
+        var (digest, byteCount) = (SHA256(), 0)
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = try retryingInterrupts("read \(path)") {
+                unsafe read(file.number, &buffer, buffer.count)
+            }
+            guard count > 0 else { return (digest, byteCount) }
+            digest.update(buffer.span.extracting(first: count))
+            byteCount += count
+        }
     }
 
     /// 64 lower-case digits.

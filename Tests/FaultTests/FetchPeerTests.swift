@@ -9,7 +9,7 @@ import Testing
 struct FetchPeerTests {
     @Test func aFileIsRightFromAStoreThatAnswers200ToARange() async throws {
         let root = try TemporaryFolder()
-        let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+        let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }
         try ForeignTool("mkdir").run([root.path("voices")])
         try root.write(bytes, to: "voices/a.mp3")
         let reservation = try ReservedPort()

@@ -18,6 +18,10 @@ public struct Download: Sendable {
     ///
     /// Of a playlist it is the folder. Nil leaves it in the folder of its download.
     public var destination: String?
+    /// The SHA-256 that what is at the URL must have, as 64 lower-case digits; nil takes any.
+    ///
+    /// What has another one is removed, and the next call begins anew. It is not remembered.
+    public var sha256: String?
     /// Origins of this machine or the network around it that may be connected to.
     ///
     /// The URL's own is one if it is an address, or a name that means nothing in the internet, such as

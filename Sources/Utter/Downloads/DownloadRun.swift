@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Cryptography
 internal import Fetching
 internal import Glibc
 internal import LinuxPlatform
@@ -78,6 +79,11 @@ struct DownloadRun {
     }
 
     private mutating func fetch(in folder: DownloadFolder) throws(DownloadFailure) -> FetchedFile {
+        if let sha256 = download.sha256, let path = note.path {
+            // What cannot be read is fetched again.
+            if (try? Self.digest(of: path)) == sha256 { return try file(isUnchanged: true) }
+            download.isFresh = true
+        }
         let knownTag = try knownTag(in: folder)
         let fetch = FileFetch(
             download: download, transport: try downloads.transport(), turns: downloads.turns,
@@ -100,6 +106,7 @@ struct DownloadRun {
         guard case .whole(let url) = ending else { return try file(isUnchanged: true) }
         note.tag = target.part.tag
         guard target.part.byteCount > 0 else { throw .unusable("it is empty") }
+        try check(folder)
         let bytes = try onDisk { () throws(SystemError) in
             target.part.byteCount <= Playlist.byteLimit
                 ? try folder.folder.contents(of: DownloadFolder.partName, limit: Playlist.byteLimit)
@@ -130,6 +137,21 @@ struct DownloadRun {
             try finish(folder, "\(folder.id).\(suffix)", partName: DownloadFolder.partName)
         }
         return try file(isUnchanged: false)
+    }
+
+    /// Gives up a file that is not the one that is wanted.
+    private mutating func check(_ folder: DownloadFolder) throws(DownloadFailure) {
+        guard let wanted = download.sha256 else { return }
+        let found = try Self.digest(of: "\(folder.folder.path)/\(DownloadFolder.partName)")
+        guard found != wanted else { return }
+        try folder.clear()
+        (note.tag, note.total, note.synced) = (nil, nil, 0)
+        try folder.save(note)
+        throw .unusable("its SHA-256 is \(found), and not \(wanted)")
+    }
+
+    private static func digest(of path: String) throws(DownloadFailure) -> String {
+        try onDisk { () throws(SystemError) in try SHA256.ofFile(at: path).0.hexadecimal }
     }
 
     /// The tag of the copy that is there; what is there is given up if it is not wanted.

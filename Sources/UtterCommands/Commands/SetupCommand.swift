@@ -36,7 +36,7 @@ struct SetupCommand: AsyncParsableCommand {
     private func ask() async throws {
         let dialogue = Dialogue()
         guard let answers = try SetupDialogue(profiles: SetupProfiles.all()).answers() else {
-            return try SetupLocalCommand.install(nil)
+            return try await SetupLocalCommand.install(nil)
         }
         let files = SetupFiles(answers: answers)
         let existing = files.existing

@@ -5,14 +5,15 @@ internal import Glibc
 internal import UtterTerminal
 
 /// `utter setup local`: dictation without a cloud.
-struct SetupLocalCommand: ParsableCommand {
+struct SetupLocalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "local", abstract: "Install a recogniser on this machine, and use it.",
         discussion: """
             It says what each recogniser takes before anything is fetched, installs it in
-            a folder of your own by pip, with the digests of its recipe, tries it with a
-            sample, has systemd start it when it is needed, and makes it the service of
-            the settings. What has been fetched is used when you repeat the command.
+            a folder of your own: packages by pip and the model by its URL, both checked by
+            the digests of its recipe. It tries it with a sample, has systemd start it when
+            it is needed, and makes it the service of the settings. What has been fetched is
+            used when you repeat the command.
 
             'utter setup local remove' undoes all of that.
             """)
@@ -22,16 +23,19 @@ struct SetupLocalCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Use this model in place of the recipe's own: a folder, or a name.",
+            "Use this model in place of the recipe's own: a file, a folder, or a name.",
             valueName: "model"), completion: .directory)
     var model: String?
 
     @Flag(name: [.long, .customShort("y")], help: "Ask nothing.")
     var yes = false
 
-    func run() throws {
+    func run() async throws {
         do {
+            // Ctrl-C ends the program: what has been fetched stays.
             Signals.unblock()
+            // A connection that breaks must not.
+            _ = signal(SIGPIPE, SIG_IGN)
             if name == "remove" {
                 let wasThere = try LocalSetup.remove()
                 return StandardError.line(
@@ -39,7 +43,7 @@ struct SetupLocalCommand: ParsableCommand {
                         ? "the recogniser of this machine is removed" : "there is nothing to remove"
                 )
             }
-            try Self.install(name, model: model.map(Self.known), isSure: yes)
+            try await Self.install(name, model: model.map(Self.known), isSure: yes)
         } catch {
             throw CommandFailure(known: error).map { Launch.exit($0) } ?? error
         }
@@ -52,7 +56,9 @@ struct SetupLocalCommand: ParsableCommand {
     }
 
     /// Asks which, unless one is named, and installs it.
-    static func install(_ name: String?, model: String? = nil, isSure: Bool = false) throws {
+    static func install(_ name: String?, model: String? = nil, isSure: Bool = false)
+        async throws
+    {
         let dialogue = Dialogue()
         guard isSure || Dialogue.isPossible else {
             throw CommandFailure(
@@ -78,6 +84,7 @@ struct SetupLocalCommand: ParsableCommand {
             return dialogue.say("Nothing was fetched.")
         }
         try setup.install()
+        try await setup.fetchModel()
         dialogue.say(try setup.trial())
         try setup.use()
         do throws(CommandFailure) {

@@ -19,15 +19,17 @@ struct FetchSession {
         try self.init(isQuiet: isQuiet, printsEvents: printsEvents, obeying: running)
     }
 
-    /// For a command that hears signals itself.
-    init(isQuiet: Bool, printsEvents: Bool = false, obeying running: RunningTake)
-        throws(CommandFailure)
-    {
+    /// For a command that hears signals itself, or that they end.
+    ///
+    /// `folder` is that of the kept takes, or another one for downloads that are none of them.
+    init(
+        in folder: String = Environment.stateFolder, limits: SpoolLimits? = nil,
+        isQuiet: Bool = false, printsEvents: Bool = false, obeying running: RunningTake
+    ) throws(CommandFailure) {
         (self.isQuiet, self.printsEvents, self.running) = (isQuiet, printsEvents, running)
         let asker = SecretAsker()
-        downloads = Downloads(
-            in: Environment.stateFolder, limits: try KeepOptions.standard.limits
-        ) { try await asker.answer($0) }
+        let limits = if let limits { limits } else { try KeepOptions.standard.limits }
+        downloads = Downloads(in: folder, limits: limits) { try await asker.answer($0) }
         progress = FetchProgress(
             printsEvents: printsEvents,
             on: StandardError.isTerminal && !isQuiet ? StatusScreen(isLive: true) : .silent)

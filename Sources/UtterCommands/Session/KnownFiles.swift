@@ -13,7 +13,6 @@ internal import Utter
 /// files, so that the others, which may be thousands, are not looked at. Both calls block on the
 /// disk.
 final class KnownFiles: Sendable {
-    private static let pieceSize = 1 << 20
     /// More takes than this are not noted; the oldest go first.
     private static let longestNote = 1_500
 
@@ -151,20 +150,9 @@ final class KnownFiles: Sendable {
     }
 
     private static func identity(of path: String) -> SentFile? {
-        let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard number >= 0 else { return nil }
-        let file = OwnedDescriptor(taking: number)
-        var (digest, count) = (SHA256(), 0)
-        var buffer = [UInt8](repeating: 0, count: pieceSize)
-        while true {
-            // What cannot be read now is not known.
-            let read = try? retryingInterrupts("read") {
-                unsafe Glibc.read(file.number, &buffer, buffer.count)
-            }
-            guard let read else { return nil }
-            guard read > 0 else { return SentFile(byteCount: count, sha256: digest.hexadecimal) }
-            digest.update(buffer.span.extracting(first: read))
-            count += read
+        // What cannot be read now is not known.
+        (try? SHA256.ofFile(at: path)).map {
+            SentFile(byteCount: $0.byteCount, sha256: $0.0.hexadecimal)
         }
     }
 }

@@ -7,7 +7,9 @@ import Testing
 
 /// `utter fetch`, and what other commands do with downloads.
 @Suite struct FetchTests {
-    private static let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+    private static let bytes = (0..<200_000).map {
+        UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13)
+    }
 
     private func path(_ result: CommandResult) -> String {
         String(result.outputText.dropLast())

@@ -27,7 +27,7 @@ import Testing
 
     private let tools: TemporaryFolder
 
-    private func writeRecipe(disk: Int = 1) throws {
+    private func writeRecipe(disk: Int = 1, _ rest: String = "") throws {
         let text = """
             title = "A parrot"
             languages = "English"
@@ -37,7 +37,7 @@ import Testing
             disk = \(disk)
             memory = 10
             seconds = 0.1
-
+            \(rest)
             """
         try bench.folder.write(Array(text.utf8), to: "recipe/parrot.toml")
     }
@@ -126,9 +126,8 @@ import Testing
         let unknown = try await bench.run("setup", "local", "-y", "nothing")
         #expect(unknown.status == .exited(64))
         #expect(unknown.errorText.contains("faster-whisper"))
-        let modelless = try await bench.run("setup", "local", "-y", "vosk")
-        #expect(modelless.errorText.contains("vosk needs a model"))
-        #expect(modelless.errorText.contains("--model: a folder that you have unpacked"))
+        let serverless = try await bench.run("setup", "local", "-y", "whisper-cpp")
+        #expect(serverless.errorText.contains("whisper-server is missing"))
         try writeRecipe(disk: 1 << 40)
         let full = try await bench.run("setup", "local", "-y", recipe)
         #expect(full.status == .exited(74))
@@ -151,6 +150,10 @@ import Testing
         ("disk = 1", "disk = -9", "makes no sense"),
         ("parrot.py", "../parrot.py", "beside the recipe"),
         ("parrot.py", "none.py", "no file 'none.py'"),
+        ("seconds = 0.1", "seconds = 0.1\n[model]\nurl = \"https://a.example/m\"", "model.sha256"),
+        ("seconds = 0.1", model("m.bin", String(repeating: "x", count: 64)), "hexadecimal"),
+        ("seconds = 0.1", model("", String(repeating: "0", count: 64)), "name of a file"),
+        ("seconds = 0.1", model("%2e.zip", String(repeating: "0", count: 64)), "name of a file"),
         ("memory = 10", "memory = 10\narguments = [\"a\\nExecStart=b\"]", "control character"),
     ])
     func aRecipeThatMakesNoSenseIsRefused(
@@ -162,6 +165,55 @@ import Testing
         #expect(result.status == .exited(78), "\(result.errorText)")
         #expect(result.errorText.contains(reason), "\(result.errorText)")
         #expect(access(bench.folder.path(".local"), F_OK) != 0)
+    }
+
+    private static func model(_ name: String, _ sha256: String) -> String {
+        "seconds = 0.1\n[model]\nurl = \"https://a.example/\(name)\"\nsha256 = \"\(sha256)\""
+    }
+
+    /// The parrot does not speak without the word that is in its model.
+    @Test(arguments: [true, false])
+    func aModelIsFetchedByItsDigestAndGivenToTheProgram(isArchive: Bool) async throws {
+        let check =
+            isArchive
+            ? "assert open(sys.argv[1] + '/word').read() == 'word'"
+            : "import zipfile; assert zipfile.ZipFile(sys.argv[1]).namelist() == ['tiny-1.0/word']"
+        try bench.folder.write(
+            Array(
+                Self.program.replacing("sys\n", with: "sys\n\(check)\n", maxReplacements: 1).utf8),
+            to: "recipe/parrot.py")
+        let name = isArchive ? "tiny-1.0.zip" : "tiny.bin"
+        let path = bench.folder.path(name)
+        try ForeignTool("python3").run([
+            "-c",
+            "import zipfile; zipfile.ZipFile('\(path)', 'w').writestr('tiny-1.0/word', 'word')",
+        ])
+        let bytes = try bench.folder.read(name)
+        let sum = try ForeignTool("sha256sum").run([path]).text.prefix(64)
+        let server = try FileServer(["/\(name)": .init(bytes)])
+        let model = "[model]\nurl = '\(server.url("/\(name)"))'\nsha256 = "
+        try writeRecipe(model + "'\(String(repeating: "0", count: 64))'\n")
+        let wrong = try await bench.run("setup", "local", "-y", recipe)
+        #expect(wrong.status == .exited(65), "\(wrong.errorText)")
+        #expect(wrong.errorText.contains("its SHA-256 is \(sum), and not 0000"))
+        #expect(wrong.errorText.contains("--model"))
+        #expect(try await bench.run("config", "get", "service").outputText.isEmpty)
+        try writeRecipe(model + "'\(sum)'\n")
+        server.change { $0.cuts = [50] }
+        let result = try await bench.run("setup", "local", "-y", recipe)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(server.requests.last?["Range"] == "bytes=50-")
+        let place =
+            bench.folder.path(".local/share/utter/recognisers/parrot/")
+            + (isArchive ? "tiny-1.0" : name)
+        #expect(try unit("utter-local-endpoint.service").contains("parrot.py \(place)\"\n"))
+        // What is there is used, and a model of the person's own fetches nothing.
+        let count = server.requests.count
+        let again = try await bench.run("setup", "local", "-y", recipe)
+        #expect(again.status == .exited(0), "\(again.errorText)")
+        let own = try await bench.run("setup", "local", "-y", "--model", place, recipe)
+        #expect(own.status == .exited(0), "\(own.errorText)")
+        #expect(server.requests.count == count)
     }
 
     @Test func theSettingGoesAlsoWhenTheFolderWasDeleted() async throws {

@@ -8,7 +8,9 @@ import Testing
 
 /// Programs that go wrong: they are replaced, and the recording is heard by another one.
 @Suite struct RecogniserFaultTests {
-    private static let body = (0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+    private static let body = (0..<60_000).map {
+        UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13)
+    }
 
     private func withPool(
         _ ear: TestEar, count: Int = 1, _ body: (RecogniserPool) async throws -> Void

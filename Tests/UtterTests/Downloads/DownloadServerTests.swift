@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cryptography
 import TestSupport
 import Testing
 
@@ -7,7 +8,9 @@ import Testing
 
 /// Web servers of other hands, over links that break.
 @Suite struct DownloadServerTests {
-    private static let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+    private static let bytes = (0..<1_000_000).map {
+        UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13)
+    }
 
     @Test(arguments: StaticServer.Kind.allCases)
     func aFileIsRightOverAnyLink(_ kind: StaticServer.Kind) async throws {
@@ -46,5 +49,37 @@ import Testing
         try await bench.expect(Array(later), of: url)
         let unchanged = try await bench.expect(Array(later), of: url)
         #expect(unchanged.isUnchanged)
+    }
+
+    @Test func aFileOfAnotherDigestIsRemovedAndBeginsAnew() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        let bench = try DownloadBench()
+        var digest = SHA256()
+        digest.update(Self.bytes.span)
+        let right = digest.hexadecimal
+        let url = server.url("/a")
+        server.change { $0.files["/a"]?.bytes[7] ^= 1 }
+        let wrong = try await bench.fetch(url) { $0.sha256 = right }
+        guard case .failure(.unusable(let reason)) = wrong else {
+            Issue.record("\(wrong)")
+            return
+        }
+        #expect(reason.hasPrefix("its SHA-256 is ") && reason.hasSuffix(", and not \(right)"))
+        #expect(bench.downloads.all().first?.byteCount == 0)
+        server.change {
+            $0.files["/a"]?.bytes[7] ^= 1
+            $0.cuts = [500_000]
+        }
+        let file = try await bench.fetch(url) { $0.sha256 = right }.get()
+        #expect(try readFile(file.path) == Self.bytes)
+        #expect(server.requests.map { $0["Range"] } == [nil, nil, "bytes=500000-"])
+        // One that is right is not asked for again, and one that was damaged is.
+        #expect(try await bench.fetch(url) { $0.sha256 = right }.get().isUnchanged)
+        #expect(server.requests.count == 3)
+        let name = file.path.dropFirst(bench.folder.path.utf8.count + 1)
+        try bench.folder.write(Array(Self.bytes.reversed()), to: String(name))
+        let mended = try await bench.fetch(url) { $0.sha256 = right }.get()
+        #expect(!mended.isUnchanged)
+        #expect(try readFile(mended.path) == Self.bytes)
     }
 }

@@ -52,7 +52,9 @@ final class DownloadBench: Sendable {
 }
 
 @Suite struct DownloadTests {
-    private static let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+    private static let bytes = (0..<100_000).map {
+        UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13)
+    }
     private static let others = bytes.map { ~$0 }
 
     @Test func aFileIsFetchedAndKeepsNoNameOfTheServer() async throws {

@@ -18,14 +18,48 @@ struct LocalRecogniser {
     let packages: String?
     /// Of the program, before its model.
     let arguments: [String]
-    /// What a model is, of which the recipe has none of its own.
-    let wantedModel: String?
+    /// Programs that must be on the path.
+    let needs: [String]
+    /// Nil when it comes with the packages.
+    let model: Model?
     /// What is fetched, what is there afterwards, and the memory of the program, in megabytes.
     let fetched, disk, memory: Int
     /// How long two processors work at ten seconds of speech, in seconds.
     let seconds: Double
     /// Where the recipe is.
     let folder: String
+
+    /// A file that is fetched by its URL.
+    struct Model {
+        let url: ServiceURL
+        /// As 64 lower-case digits.
+        let sha256: String
+
+        init(_ reader: inout SettingsReader) throws(SettingsError) {
+            url = try need(
+                reader.path("url"),
+                reader.string("url") { text throws(ServiceError) in try ServiceURL(text) })
+            sha256 = try need(reader.path("sha256"), reader.string("sha256")).lowercased()
+            guard sha256.utf8.count == 64, sha256.allSatisfy(\.isHexDigit) else {
+                throw reader.error("sha256", " has not 64 hexadecimal digits")
+            }
+            let isPlain = name.allSatisfy {
+                $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0))
+            }
+            guard isPlain, !name.isEmpty, !"-.".contains(name.prefix(1)) else {
+                throw reader.error("url", " does not end with the name of a file")
+            }
+        }
+
+        /// Of the file.
+        var name: String {
+            url.target.prefix { $0 != "?" }.split(separator: "/").last.map(String.init) ?? ""
+        }
+        /// The folder that is in it, if it is an archive.
+        var folderName: String? {
+            name.hasSuffix(".zip") ? String(name.dropLast(4)) : nil
+        }
+    }
 
     /// Those whose recipes came with the package.
     static func all() throws(CommandFailure) -> [LocalRecogniser] {
@@ -64,16 +98,19 @@ struct LocalRecogniser {
             else { throw ReadingError("there is no such file") }
             do throws(SettingsError) {
                 var reader = SettingsReader(try SettingsDocument.parse(text))
-                title = try Self.need("title", reader.string("title"))
-                languages = try Self.need("languages", reader.string("languages"))
-                program = try Self.need("program", reader.string("program"))
+                title = try need("title", reader.string("title"))
+                languages = try need("languages", reader.string("languages"))
+                program = try need("program", reader.string("program"))
                 packages = try reader.string("packages")
                 arguments = try reader.strings("arguments") ?? []
-                wantedModel = try reader.string("model")
-                fetched = try Self.need("fetched", reader.integer("fetched"))
-                disk = try Self.need("disk", reader.integer("disk"))
-                memory = try Self.need("memory", reader.integer("memory"))
-                seconds = try Self.need("seconds", reader.number("seconds"))
+                needs = try reader.strings("needs") ?? []
+                model = try reader.table("model") { reader throws(SettingsError) in
+                    try Model(&reader)
+                }
+                fetched = try need("fetched", reader.integer("fetched"))
+                disk = try need("disk", reader.integer("disk"))
+                memory = try need("memory", reader.integer("memory"))
+                seconds = try need("seconds", reader.number("seconds"))
                 try reader.finish()
             } catch {
                 throw ReadingError(error, of: path)
@@ -105,20 +142,17 @@ struct LocalRecogniser {
         return isSound && (0...10_000).contains(seconds) ? nil : "a number in it makes no sense"
     }
 
-    private static func need<Value>(
-        _ name: String, _ value: Value?
-    ) throws(SettingsError) -> Value {
-        guard let value else { throw SettingsError("'\(name)' is missing") }
-        return value
-    }
-
     /// What a person needs to know before anything is fetched.
     func facts(processors: Int) -> String {
         let time = seconds * 2 / Double(max(1, min(processors, 4)))
-        let model = wantedModel == nil ? "" : " with a model of yours (--model)"
         return
-            "\(title)\(model); \(languages); fetches \(fetched) MB, takes \(disk) MB of the disk and "
+            "\(title); \(languages); fetches \(fetched) MB, takes \(disk) MB of the disk and "
             + "\(memory) MB of memory; about \(StatusLine.seconds(.seconds(time))) for ten seconds of "
             + "speech on \(processors) processors like those it was tried on"
     }
+}
+
+private func need<Value>(_ name: String, _ value: Value?) throws(SettingsError) -> Value {
+    guard let value else { throw SettingsError("'\(name)' is missing") }
+    return value
 }

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
+internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
 
@@ -18,7 +19,7 @@ struct LocalSetup {
     private static let beforeName = "service-before"
 
     let recogniser: LocalRecogniser
-    /// In place of the recipe's own: a folder, or a name that its program knows.
+    /// In place of the recipe's own: a file, a folder, or a name that its program knows.
     let model: String?
 
     private var folder: String { "\(Self.place)/\(recogniser.name)" }
@@ -27,8 +28,13 @@ struct LocalSetup {
     /// What `utter serve --recogniser` runs.
     var command: String {
         ([python, "\(folder)/\(recogniser.program)"] + recogniser.arguments
-            + [model].compactMap(\.self))
+            + [model ?? recogniser.model.map(path)].compactMap(\.self))
             .map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    /// Where a model is once it is there.
+    private func path(of model: LocalRecogniser.Model) -> String {
+        "\(folder)/\(model.folderName ?? model.name)"
     }
 
     // MARK: - Before anything is fetched
@@ -48,17 +54,17 @@ struct LocalSetup {
         else {
             throw Self.missing("python3-venv")
         }
+        if let program = recogniser.needs.first(where: { DesktopTool.path(of: $0) == nil }) {
+            throw CommandFailure(
+                "\(program) is missing", hint: "install it so that it is on the PATH",
+                status: .configuration)
+        }
         let free = freeByteCount(at: Self.nearest(Self.place)) ?? .max
         let isThere = unsafe access(self.python, X_OK) == 0
         guard isThere || free > (recogniser.disk + 64) << 20 else {
             throw CommandFailure(
                 "\(recogniser.disk + 64) MB are needed at \(Self.place), and \(free >> 20) MB are free",
                 hint: "set XDG_DATA_HOME to a folder on another disk", status: .localIO)
-        }
-        guard model != nil || recogniser.wantedModel == nil else {
-            throw CommandFailure(
-                "\(recogniser.name) needs a model",
-                hint: "name it with --model: \(recogniser.wantedModel ?? "")", status: .noInput)
         }
         guard let model, model.hasPrefix("/") else { return }
         guard unsafe access(model, R_OK) == 0 else {
@@ -109,6 +115,46 @@ struct LocalSetup {
                 "--require-hashes", "-r", "\(folder)/\(packages)",
             ],
             hint: "what has been fetched is kept: the same command goes on")
+    }
+
+    /// Fetches the model of the recipe, unless it is there, and goes on where a run before has ended.
+    func fetchModel() async throws(CommandFailure) {
+        guard model == nil, let wanted = recogniser.model else { return }
+        guard wanted.folderName == nil || !Folder.isFolder(at: path(of: wanted)) else { return }
+        var download = Download(wanted.url)
+        download.sha256 = wanted.sha256
+        download.destination = "\(folder)/\(wanted.name)"
+        let fetching = try FetchSession(
+            in: folder, limits: SpoolLimits(takes: .max, bytes: .max, free: 64 << 20),
+            obeying: RunningTake())
+        defer { fetching.end() }
+        switch await fetching.result(of: download) {
+        case .success(let file):
+            guard let name = wanted.folderName else { return }
+            try unpack(file.path, with: name)
+            // What stays takes room, and is removed with all of it.
+            try? fetching.downloads.remove(file.id)
+        case .failure(let failure):
+            throw CommandFailure(
+                "the model \(wanted.url): \(failure.description)",
+                hint:
+                    "the same command goes on with what has come; --model names one that you have",
+                status: failure.status)
+        }
+    }
+
+    /// Gives the folder of an archive its place once all of it is there.
+    private func unpack(_ archive: String, with name: String) throws(CommandFailure) {
+        try Self.run(python, ["-m", "zipfile", "-e", archive, "\(folder)/unpacked"])
+        do throws(SystemError) {
+            let here = try Folder.open(at: folder)
+            try here.renameFolder("unpacked/\(name)", toNew: name)
+            try here.removeFile("\(name).zip")
+        } catch {
+            throw CommandFailure(
+                "there is no folder '\(name)' in \(archive): \(error.description)",
+                status: .configuration)
+        }
     }
 
     /// Runs a program that shows the person what it does.
