@@ -93,6 +93,22 @@ package struct QueuePlace: Sendable {
         return unsafe options
     }
 
+    /// Asks again while the servers have no leader, which they choose within seconds.
+    ///
+    /// For what may be done twice; blocks for 15 s, and what a last answer takes.
+    static func settled(_ ask: (inout jsErrCode) -> natsStatus) -> (natsStatus, jsErrCode) {
+        let end = ContinuousClock.now + .seconds(15)
+        while true {
+            var code = jsErrCode(0)
+            let status = ask(&code)
+            let isUnsettled =
+                code == JSClusterNotAvailErr
+                || [NATS_NO_RESPONDERS, NATS_TIMEOUT, NATS_CONNECTION_DISCONNECTED].contains(status)
+            guard isUnsettled, .now < end else { return (status, code) }
+            _ = waits(.milliseconds(500))
+        }
+    }
+
     static func check(_ status: natsStatus, _ call: String) throws(QueueFailure) {
         guard status != NATS_OK else { return }
         throw QueueFailure(reason: "the queue: \(call): \(text(of: status))")

@@ -67,13 +67,15 @@ package final class NATSQueue: WorkQueue {
             if let limit = place.byteLimit { unsafe settings.MaxBytes = Int64(limit) }
         }
         var subjects = unsafe [UnsafePointer(words[1])]
-        let status = unsafe subjects.withUnsafeMutableBufferPointer { subjects in
+        let (status, answer) = unsafe subjects.withUnsafeMutableBufferPointer { subjects in
             unsafe settings.Subjects = subjects.baseAddress
             unsafe settings.SubjectsLen = 1
-            return unsafe js_AddStream(nil, link.context, &settings, nil, &code)
+            return NATSConnection.settled { code in
+                unsafe js_AddStream(nil, link.context, &settings, nil, &code)
+            }
         }
         // Another worker was faster.
-        if code == JSStreamNameExistErr { return }
+        if answer == JSStreamNameExistErr { return }
         try NATSConnection.check(status, "make the stream \(name)")
     }
 
@@ -100,7 +102,9 @@ package final class NATSQueue: WorkQueue {
         unsafe settings.MaxDeliver = -1
         unsafe settings.MaxAckPending = 100_000
         unsafe settings.MaxWaiting = 16_384
-        let status = unsafe js_AddConsumer(nil, link.context, stream, &settings, nil, &code)
+        let (status, _) = NATSConnection.settled { code in
+            unsafe js_AddConsumer(nil, link.context, stream, &settings, nil, &code)
+        }
         // It was made meanwhile.
         guard status != NATS_OK,
             unsafe js_GetConsumerInfo(&info, link.context, stream, name, nil, nil) == NATS_OK
@@ -133,8 +137,10 @@ package final class NATSQueue: WorkQueue {
             let text = "\((seconds * 1_000).rounded() / 1_000)"
             _ = unsafe natsMsgHeader_Set(message, "Utter-Duration", text)
         }
-        var code = jsErrCode(0)
-        let status = unsafe js_PublishMsg(nil, link.context, message, nil, &code)
+        // A second message of a take is refused.
+        let (status, code) = NATSConnection.settled { code in
+            unsafe js_PublishMsg(nil, link.context, message, nil, &code)
+        }
         guard status != NATS_OK else { return true }
         let words = NATSConnection.text(of: status)
         // One code stands for all limits of a stream.
