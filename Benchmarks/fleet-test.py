@@ -314,7 +314,7 @@ def chaos_phase(fleet, audit, takes, is_short):
     chaos.settle()
     sender.join()
     under = time.monotonic() - began
-    more = wait_until(lambda: len(fleet.marks()) >= expected, 60 if is_short else 180)
+    more = wait_until(lambda: len(fleet.marks()) >= expected, 180)
     print(f"  {takes} takes, {sum(fleet.faults.values())} faults in {under:.0f} s; "
           f"the rest took {-1 if more is None else more:.0f} s")
     audit.check(more is not None, "all takes have a mark soon after the last fault",
@@ -337,7 +337,9 @@ def submit_calm(fleet, numbers, queue=True):
 def recovery_phase(fleet, audit):
     """How long nothing is done after the queue's server was away, with takes and without kills."""
     fleet.service.is_kind = True
-    for words, is_wiped, limit in (("killed and restarted", False, 20), ("wiped", True, 45)):
+    slack = fleet.chosen.slack
+    for words, is_wiped, limit in (("killed and restarted", False, 20 * slack),
+                                   ("wiped", True, 45 * slack)):
         for number in range(len(fleet.nodes)):
             fleet.kill_node(number)
         time.sleep(1)
@@ -357,7 +359,7 @@ def killed_half_phase(fleet, audit, count):
     """Half the workers die at once and do not come back."""
     fleet.service.is_kind = True
     mine = submit_calm(fleet, range(3 * 10**6, 3 * 10**6 + count))
-    wait_until(lambda: len(mine & fleet.marks()) > count // 3, 60, 0.2)
+    wait_until(lambda: len(mine & fleet.marks()) > count // 2, 60, 0.2)
     calls = fleet.service.calls
     at = time.monotonic()
     slots = sorted(fleet.workers)[::2]
@@ -376,17 +378,23 @@ def killed_half_phase(fleet, audit, count):
                     and call["done"] > at]
             if done:
                 waits.append(max(done) - at)
-    before = sum(at - 3 < call["done"] <= at for each in calls.values() for call in each
-                 if call.get("done"))
-    after = sum(at < call["done"] <= at + 3 for each in calls.values() for call in each
-                if call.get("done"))
     print(f"  half of the workers killed: {len(waits)} takes were theirs, and waited p50 "
           f"{percentile(waits, 0.5):.1f} s, p95 {percentile(waits, 0.95):.1f} s, max "
-          f"{max(waits, default=0):.1f} s; calls in 3 s: {before} before, {after} after")
-    audit.check(mine <= fleet.marks() and max(waits, default=0) <= LEASE + 2,
+          f"{max(waits, default=0):.1f} s")
+    audit.check(mine <= fleet.marks()
+                and max(waits, default=0) <= LEASE + 2 * fleet.chosen.slack,
                 "no take of a dead worker waits longer than one lease and its work")
-    left = len(fleet.workers) / (len(fleet.workers) + len(slots))
-    print(f"  the survivors did {after / max(1, before * left):.2f} of their rate before")
+    # Calls of those who live, of takes that one worker alone had.
+    done = sorted(call["done"] - at for take in mine for call in calls.get(take, [])
+                  if call["end"] == "200" and len(audit.notes[take]) == 1
+                  and audit.notes[take][1].get("worker") not in dead)
+    # What is left for all of them at the end, and the start, are no rate.
+    span = min(-done[0], done[-1] * 0.8) if done else 0
+    before, after = (sum(low < time <= high for time in done)
+                     for low, high in ((-span, 0), (0, span)))
+    audit.check(after >= 0.9 * before / fleet.chosen.slack,
+                "the survivors go on as fast as before",
+                f"{before} takes in {span:.1f} s before, {after} after")
 
 
 def wrong_clock(fleet):
@@ -413,6 +421,8 @@ def main():
     # Whoever ends it: what it has started goes with it.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(130))
+    # The short form runs beside other work: it looks for what is wrong, and measures nothing.
+    chosen.slack = 3 if chosen.short else 1
     chosen.takes = chosen.takes or (120 if chosen.short else 2_000)
     fleet = Fleet(chosen)
     audit = Audit(fleet)
@@ -424,7 +434,7 @@ def main():
         print("  a worker with a clock a day ahead " + ("runs" if odd else "is skipped: no compiler"))
         chaos_phase(fleet, audit, chosen.takes, chosen.short)
         sys.stdout.flush()
-        killed_half_phase(fleet, audit, 40 if chosen.short else 120)
+        killed_half_phase(fleet, audit, 160 if chosen.short else 400)
         if odd:
             print("  the worker with the wrong clock:", "runs still" if odd.poll() is None
                   else f"ended with {odd.returncode}")

@@ -409,10 +409,11 @@ class Fleet:
 
     def submit(self, paths, queue=True):
         for start in range(0, len(paths), 400):
-            done = self.run("submit", *paths[start:start + 400], queue=queue)
-            if done.returncode:
-                # The same command goes on where it was.
-                self.run("submit", *paths[start:start + 400], queue=queue)
+            # The same command goes on where it was: a queue that is away refuses it at once.
+            for _ in range(60):
+                if not self.run("submit", *paths[start:start + 400], queue=queue).returncode:
+                    break
+                time.sleep(1)
 
     def ask_queue(self, subject, body=b"", waits=True):
         """A client of the queue that is none of ours: 20 lines of its protocol."""

@@ -85,7 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
     var maxRecognitions = 2
 
     @Option(help: "The longest body in bytes.")
-    var maxBody = 64 << 20
+    var maxBody = 256 << 20
 
     @Flag(help: "Misbehave when a request asks for it with X-Misbehave; only for tests of clients.")
     var allowFaults = false

@@ -34,8 +34,8 @@ public struct RecognitionEndpointConfiguration: Sendable {
 
     static let usualTemporaryFolder = "/var/tmp"
 
-    /// The longest body that is taken, in bytes.
-    public var maximumBodyByteCount = 64 << 20
+    /// The longest body that is taken, in bytes: two hours of speech in PCM.
+    public var maximumBodyByteCount = 256 << 20
 
     /// How long a client may send nothing of its body before it gets 408.
     public var idleTimeout = Duration.seconds(60)

@@ -51,6 +51,15 @@ package enum StandardError {
         write(folded("utter: \(text)") + "\n")
     }
 
+    /// A line beside which there are fields where standard error is systemd's journal.
+    package static func line(_ text: String, with fields: [String: String]) {
+        if let journal, journal.take(folded("utter: \(text)"), fields) { return }
+        line(text)
+    }
+
+    private static let journal = JournalSocket(
+        leadingFrom: STDERR_FILENO, named: Environment["JOURNAL_STREAM"])
+
     /// "error" is red where there are colours.
     package static func error(_ text: String) {
         let line = folded("utter: error: \(text)")

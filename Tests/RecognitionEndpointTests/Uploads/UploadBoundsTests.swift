@@ -29,11 +29,11 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
             $0.uploadLifetime = .seconds(60)
         } _: { client async throws in
             let first = try await create(client, 10)
-            #expect(first["upload-limit"] == "max-size=67108864, max-age=60")
+            #expect(first["upload-limit"] == "max-size=268435456, max-age=60")
             let place = try #require(first["location"])
             clock.advance(by: 59)
             let head = try await client.send("HEAD", place)
-            #expect(head["upload-limit"] == "max-size=67108864, max-age=1")
+            #expect(head["upload-limit"] == "max-size=268435456, max-age=1")
             clock.advance(by: 1)
             #expect(try await client.send("HEAD", place).status == 404)
             #expect(try folderEntries(folder) == [])

@@ -32,7 +32,7 @@ import Testing
                 #expect(first.status == 104)
                 #expect(first.fields["upload-draft-interop-version"] == version)
                 #expect(first.fields["location"]?.count == "/uploads/".count + 32)
-                #expect(first.fields["upload-limit"] == "max-size=67108864, max-age=86400")
+                #expect(first.fields["upload-limit"] == "max-size=268435456, max-age=86400")
                 #expect(first.fields["upload-offset"] == nil)
                 try raw.sendChunk(audio)
                 try raw.sendEnd()
