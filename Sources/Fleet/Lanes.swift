@@ -6,42 +6,57 @@ internal import Synchronization
 /// Does the same with many things, some of them side by side, each on a thread that blocks.
 enum Lanes {
     /// So many requests are under way.
-    static let count = 16
+    private static let count = 16
 
-    /// Takes one thing after the other, until there are none or one fails; blocks.
+    /// Waits until all are done, or one has failed.
     ///
     /// - Parameters:
-    ///   - next: the next thing; one lane at a time calls it.
-    ///   - body: what is done with it.
+    ///   - things: the things.
+    ///   - body: what is done with each.
+    /// - Returns: what came of them, in any order.
     /// - Throws: the first failure.
-    static func run<Thing>(
-        _ next: @escaping @Sendable () throws -> Thing?,
-        _ body: @escaping @Sendable (Thing) throws -> Void
-    ) throws {
-        let held = LaneState()
-        let threads = try (0..<count).map { _ in
+    @discardableResult
+    static func run<Thing: Sendable, Value: Sendable>(
+        _ things: [Thing], _ body: @escaping @Sendable (Thing) throws -> Value
+    ) throws -> [Value] {
+        let state = LaneState<Thing, Value>(things)
+        let threads = try (0..<min(count, things.count)).map { _ in
             try NamedThread(name: "lane") {
-                while !held.hasFailed {
+                while let thing = state.next() {
                     do {
-                        guard let thing = try next() else { return }
-                        try body(thing)
+                        state.end(try body(thing))
                     } catch {
-                        held.fail(error)
+                        state.fail(error)
                     }
                 }
             }
         }
         for thread in threads { thread.join() }
-        try held.check()
+        return try state.values()
     }
 }
 
-private final class LaneState: Sendable {
-    private let failure = Mutex<(any Error)?>(nil)
+private final class LaneState<Thing: Sendable, Value: Sendable>: Sendable {
+    private struct State {
+        var rest: ArraySlice<Thing>
+        var values: [Value] = []
+        var failure: (any Error)?
+    }
 
-    var hasFailed: Bool { failure.withLock { $0 != nil } }
+    private let state: Mutex<State>
 
-    func fail(_ error: any Error) { failure.withLock { $0 = $0 ?? error } }
+    init(_ things: [Thing]) { state = Mutex(State(rest: things[...])) }
 
-    func check() throws { if let error = failure.withLock({ $0 }) { throw error } }
+    func next() -> Thing? { state.withLock { $0.failure == nil ? $0.rest.popFirst() : nil } }
+
+    func end(_ value: Value) { state.withLock { $0.values.append(value) } }
+
+    func fail(_ error: any Error) { state.withLock { $0.failure = $0.failure ?? error } }
+
+    func values() throws -> [Value] {
+        try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            return state.values
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 internal import FoundationEssentials
 internal import Synchronization
-package import TakeStore
+internal import TakeStore
 
 /// Puts takes without a mark into the queue: new ones, and those that the queue has lost.
 ///
@@ -16,7 +16,7 @@ package final class Reconciler: Sendable {
     }
 
     private let store: ObjectStore
-    private let queue: any WorkQueue
+    private let queue: NATSQueue
     private let numbers: FleetNumbers
     private let state = Mutex(State())
     /// A take's name says when it began, and its recorder may be late with it: names this much older
@@ -24,7 +24,9 @@ package final class Reconciler: Sendable {
     private static let overlap = TimeInterval(600)
     private static let seenLimit = 200_000
 
-    package init(_ store: ObjectStore, _ queue: any WorkQueue, numbers: FleetNumbers) {
+    package init(
+        _ store: ObjectStore, _ queue: NATSQueue, numbers: FleetNumbers = FleetNumbers()
+    ) {
         (self.store, self.queue, self.numbers) = (store, queue, numbers)
     }
 
@@ -34,16 +36,10 @@ package final class Reconciler: Sendable {
     package func checkAll(unless isOver: () -> Bool = { false }) throws -> Int {
         try queue.prepare()
         var count = 0
-        var marks = MarkListing(store)
-        var takes = ListingReader(store, FleetLayout.takes)
-        var merge = ListingMerge()
-        while !isOver(), let object = try takes.next() {
-            guard let id = FleetLayout.take(ofManifest: object.key) else { continue }
+        try store.eachTake { id, object, isMarked in
             remember(id)
-            let finding = try merge.finding(of: id) { () throws(StoreFailure) in try marks.next() }
-            if finding == .marked { continue }
-            if finding == .unsure, try store.has(FleetLayout.mark(of: id)) { continue }
-            if try publish(id, object) { count += 1 }
+            if !isMarked, try publish(id, object) { count += 1 }
+            return !isOver()
         }
         return try count + checkAgain()
     }
@@ -52,8 +48,7 @@ package final class Reconciler: Sendable {
     private func checkAgain() throws -> Int {
         var count = 0
         var hints = ListingReader(store, FleetLayout.again)
-        while let hint = try hints.next() {
-            guard let id = FleetLayout.take(ofMark: hint.key) else { continue }
+        while let (id, hint) = try hints.nextTake() {
             let found = try store.get(FleetLayout.mark(of: id))
             guard let mark = found.flatMap({ ResultMark($0.bytes) }), mark.isOpen else {
                 // One that dies while it retries leaves a hint before the mark: the person sees that.
@@ -64,7 +59,7 @@ package final class Reconciler: Sendable {
             guard let place = try store.get(hint.key).flatMap({ QueuedTake($0.bytes) }),
                 place.id == id
             else { continue }
-            if try queue.publish(place, seconds: mark.duration ?? 0) { count += 1 }
+            if try queue.publish(place) { count += 1 }
         }
         return count
     }
@@ -76,41 +71,21 @@ package final class Reconciler: Sendable {
         let since = TakeID(newest)?.date.map { $0.addingTimeInterval(-Self.overlap) }
         for day in [now.addingTimeInterval(-86_400), now] {
             let folder = "\(FleetLayout.takes)\(day.formatted(.iso8601).prefix(10))/"
-            let last = since.map { folder + Self.name($0) }
+            let last = since.map { folder + UTCTime($0).compact }
             var takes = ListingReader(store, folder, after: last)
-            while !isOver(), let object = try takes.next() {
-                guard let id = FleetLayout.take(ofManifest: object.key), isNew(id),
-                    try !store.has(FleetLayout.mark(of: id))
-                else { continue }
-                if try publish(id, object, seconds: seconds(of: object)) { count += 1 }
+            while !isOver(), let (id, object) = try takes.nextTake() {
+                guard isNew(id), try !store.has(FleetLayout.mark(of: id)) else { continue }
+                if try publish(id, object) { count += 1 }
                 remember(id)
             }
         }
         return count
     }
 
-    /// How names begin at a moment.
-    private static func name(_ date: Date) -> String {
-        String(date.formatted(.iso8601).filter { $0.isNumber || $0 == "T" }.prefix(15))
-            .replacing("T", with: "-")
-    }
-
-    private func publish(
-        _ id: TakeID, _ object: ListedObject, seconds: Double = 0
-    ) throws(QueueFailure) -> Bool {
-        let isNew = try queue.publish(QueuedTake(id: id, key: object.key), seconds: seconds)
-        if isNew { numbers.change { $0.published += 1 } }
+    private func publish(_ id: TakeID, _ object: ListedObject) throws(QueueFailure) -> Bool {
+        let isNew = try queue.publish(QueuedTake(id: id, key: object.key))
+        if isNew { numbers.add(.published) }
         return isNew
-    }
-
-    /// How long a new take is; of thousands that may wait already, that is not worth a request each.
-    private func seconds(of object: ListedObject) -> Double {
-        // A worker says what is wrong with it.
-        guard let found = try? store.get(object.key, limit: WorkManifest.byteLimit),
-            // As above.
-            let manifest = try? WorkManifest(found.bytes, at: object.key, limit: .max)
-        else { return 0 }
-        return manifest.seconds
     }
 
     private func isNew(_ id: TakeID) -> Bool { !state.withLock { $0.seen.contains(id.text) } }
@@ -118,26 +93,11 @@ package final class Reconciler: Sendable {
     private func remember(_ id: TakeID) {
         state.withLock { state in
             state.newest = max(state.newest, id.text)
-            let limit = TakeID(state.newest)?.date.map { Self.name($0 - Self.overlap) } ?? ""
+            let limit = TakeID(state.newest)?.date.map { UTCTime($0 - Self.overlap).compact } ?? ""
             guard id.text >= limit else { return }
             if state.seen.count >= Self.seenLimit { state.seen = state.seen.filter { $0 >= limit } }
             // Where there are more, they are looked at each time.
             if state.seen.count < Self.seenLimit { state.seen.insert(id.text) }
         }
-    }
-}
-
-/// The takes that have a mark, in the order of the listing.
-package struct MarkListing: ~Copyable {
-    private var objects: ListingReader
-
-    package init(_ store: ObjectStore) { objects = ListingReader(store, FleetLayout.results) }
-
-    package mutating func next() throws(StoreFailure) -> TakeID? {
-        while let object = try objects.next() {
-            // Texts stand beside the marks.
-            if let id = FleetLayout.take(ofMark: object.key) { return id }
-        }
-        return nil
     }
 }

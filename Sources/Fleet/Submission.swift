@@ -26,37 +26,46 @@ package final class Submission: Sendable {
 
     private let store: ObjectStore
     /// Nil leaves the takes to the reconciler.
-    private let queue: (any WorkQueue)?
+    private let queue: NATSQueue?
     private let profile: String?
     private let words: [String: String]
-    private let counts = Mutex(Counts())
+    private let tell: @Sendable (String) -> Void
+    private let counts = Mutex((now: Counts(), told: ContinuousClock.now))
+    /// Between lines that say how many there are.
+    private static let pause = Duration.seconds(5)
 
     /// The endings of files that are recordings.
     package static let endings: Set = [
         "aac", "aif", "aiff", "amr", "flac", "m4a", "mka", "mp3", "mp4", "oga", "ogg", "opus",
-        "wav",
-        "webm", "wma",
+        "wav", "webm", "wma",
     ]
 
+    /// Submits to a store and a queue.
+    ///
+    /// - Parameters:
+    ///   - store: gets the takes.
+    ///   - queue: says who works; nil leaves the takes to the reconciler.
+    ///   - profile: the service that they are for; nil is the worker's.
+    ///   - words: what is said to it.
+    ///   - tell: is told of what cannot be read, and now and then how far it is.
     package init(
-        _ store: ObjectStore, _ queue: (any WorkQueue)?, profile: String? = nil,
-        words: [String: String] = [:]
-    ) { (self.store, self.queue, self.profile, self.words) = (store, queue, profile, words) }
+        _ store: ObjectStore, _ queue: NATSQueue?, profile: String? = nil,
+        words: [String: String] = [:], tell: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        (self.store, self.queue, self.profile) = (store, queue, profile)
+        (self.words, self.tell) = (words, tell)
+    }
 
-    package var now: Counts { counts.withLock { $0 } }
+    package var now: Counts { counts.withLock { $0.now } }
 
-    /// What is written of a recording.
-    private struct Manifest: Encodable {
-        let version = 1
-        var id: TakeID
-        var created: String
-        var format: String
-        var byteCount: Int
-        var sha256: String?
-        var etag: String?
-        var audio: String?
-        var profile: String?
-        var words: [String: String]?
+    private func count(_ member: WritableKeyPath<Counts, Int>) {
+        let all = counts.withLock { counts -> Int? in
+            counts.now[keyPath: member] += 1
+            guard counts.told + Self.pause <= .now else { return nil }
+            counts.told = .now
+            return counts.now.all
+        }
+        if let all { tell("submitted \(all)") }
     }
 
     /// The name of a take by when it began and what it is: the same each time.
@@ -65,8 +74,7 @@ package final class Submission: Sendable {
         digest.update(contents.span)
         let letters = Array("0123456789abcdefghjkmnpqrstvwxyz")
         let random = String(digest.bytes.prefix(12).map { letters[Int($0) & 31] })
-        let time = date.formatted(.iso8601).filter(\.isNumber)
-        return TakeID("\(time.prefix(8))-\(time.dropFirst(8).prefix(6))-\(random)")
+        return TakeID("\(UTCTime(date).compact)-\(random)")
     }
 
     // MARK: - Objects of the store
@@ -78,12 +86,8 @@ package final class Submission: Sendable {
     ///   - last: behind this one; nil is all.
     /// - Throws: `StoreFailure` or `QueueFailure`; what was submitted stays so.
     package func list(_ beginning: String, after last: String? = nil) throws {
-        let objects = SharedListing(store, beginning, after: last)
-        try Lanes.run {
-            try objects.next()
-        } _: { [self] object in
-            try submit(object)
-        }
+        var objects = ListingReader(store, beginning, after: last)
+        while let page = try objects.nextPage() { try Lanes.run(page) { try self.submit($0) } }
     }
 
     private func submit(_ object: ListedObject) throws {
@@ -94,47 +98,41 @@ package final class Submission: Sendable {
         guard !isOwn, Self.endings.contains(ending), FleetLayout.isHarmless(object.key),
             object.byteCount > 0, object.tag.count > 2, let modified,
             let id = Self.name(at: modified, of: Array((object.key + "\n" + object.tag).utf8))
-        else { return counts.withLock { $0.skipped += 1 } }
+        else { return count(\.skipped) }
         try submit(
-            Manifest(
-                id: id, created: modified.formatted(.iso8601), format: ending,
+            id,
+            WorkManifest.Raw(
+                version: 1, id: id.text, created: modified.formatted(.iso8601), format: ending,
                 byteCount: object.byteCount, etag: object.tag, audio: object.key))
     }
 
-    private func submit(_ manifest: Manifest) throws {
+    private func submit(_ id: TakeID, _ manifest: WorkManifest.Raw) throws {
         var manifest = manifest
         manifest.profile = profile
         manifest.words = words.isEmpty ? nil : words
-        let key = FleetLayout.manifest(of: manifest.id)
+        let key = FleetLayout.manifest(of: id)
         let isNew = try store.put(key, encoded(manifest), if: .absent)
         // One that is there may have been lost on its way to the queue, which refuses what it has.
-        _ = try queue?.publish(QueuedTake(id: manifest.id, key: key), seconds: 0)
-        counts.withLock { if isNew { $0.new += 1 } else { $0.known += 1 } }
+        _ = try queue?.publish(QueuedTake(id: id, key: key))
+        count(isNew ? \.new : \.known)
     }
 
     // MARK: - Files
 
-    /// Uploads files and submits them.
+    /// Uploads files and submits them; those that cannot be read are told and skipped.
     ///
-    /// - Parameters:
-    ///   - paths: the files.
-    ///   - tell: is told of those that cannot be read.
+    /// - Parameter paths: the files.
     /// - Throws: `StoreFailure` or `QueueFailure`; what was submitted stays so.
-    package func send(
-        _ paths: [String], tell: @escaping @Sendable (String) -> Void
-    ) throws {
-        let rest = SharedList(paths)
-        try Lanes.run {
-            rest.next()
-        } _: { [self] path in
+    package func send(_ paths: [String]) throws {
+        try Lanes.run(paths) { [self] path in
             do {
                 try send(path)
             } catch let error as SystemError {
-                counts.withLock { $0.skipped += 1 }
                 tell("\(path): \(error.reason)")
+                count(\.skipped)
             } catch let error as UnusableFile {
-                counts.withLock { $0.skipped += 1 }
                 tell("\(path): \(error.reason)")
+                count(\.skipped)
             }
         }
     }
@@ -165,8 +163,9 @@ package final class Submission: Sendable {
             String(audio), RequestBody(body), digest: digest, type: "application/octet-stream",
             if: .absent)
         try submit(
-            Manifest(
-                id: id, created: date.formatted(.iso8601), format: ending,
+            id,
+            WorkManifest.Raw(
+                version: 1, id: id.text, created: date.formatted(.iso8601), format: ending,
                 byteCount: body.byteCount, sha256: digest))
     }
 
@@ -195,23 +194,4 @@ package final class Submission: Sendable {
         }
         return try found.get()
     }
-}
-
-/// One listing that lanes read in turn.
-private final class SharedListing: Sendable {
-    private let reader: Mutex<ListingReader>
-
-    init(_ store: ObjectStore, _ beginning: String, after last: String?) {
-        reader = Mutex(ListingReader(store, beginning, after: last))
-    }
-
-    func next() throws -> ListedObject? { try reader.withLock { try $0.next() } }
-}
-
-final class SharedList<Thing: Sendable>: Sendable {
-    private let things: Mutex<ArraySlice<Thing>>
-
-    init(_ things: [Thing]) { self.things = Mutex(things[...]) }
-
-    func next() -> Thing? { things.withLock { $0.popFirst() } }
 }

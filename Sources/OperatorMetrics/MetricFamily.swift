@@ -3,76 +3,65 @@
 /// One measured thing, and its values by their labels, as Prometheus reads them (text format 0.0.4).
 ///
 /// A label has few values: no text, id or URL is one.
-package struct MetricFamily: Sendable, Equatable {
-    package enum Kind: String, Sendable {
-        /// It only grows, and its name ends in `_total`.
-        case counter
-        case gauge
-        case histogram
-    }
-
-    package struct Sample: Sendable, Equatable {
-        /// What follows the family's name.
-        var suffix = ""
-        package var labels: [(name: String, value: String)]
-        package var value: Double
-
-        package static func == (one: Sample, other: Sample) -> Bool {
-            one.suffix == other.suffix && one.value == other.value
-                && one.labels.elementsEqual(other.labels, by: ==)
-        }
+package struct MetricFamily: Sendable {
+    package struct Sample: Sendable {
+        /// What follows the family's name, such as `{state="kept"}`.
+        let suffix: String
+        package let value: Double
     }
 
     package let name: String
-    let help: String
-    let kind: Kind
-    package var samples: [Sample]
+    package let samples: [Sample]
+    private let kind: String
+    private let help: String
 
-    /// A family with one value.
-    package init(_ name: String, _ kind: Kind, _ help: String, _ value: some BinaryInteger) {
-        self.init(name, kind, help, Double(value))
-    }
-
-    /// A family with one value.
-    package init(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
+    private init(_ name: String, _ kind: String, _ help: String, _ values: [(String, Double)]) {
         (self.name, self.kind, self.help) = (name, kind, help)
-        samples = [Sample(labels: [], value: value)]
+        samples = values.map { Sample(suffix: $0.0, value: $0.1) }
     }
 
-    /// A family with a value for each value of one label.
-    package init(
-        _ name: String, _ kind: Kind, _ help: String, by label: String, _ values: [String: Double]
-    ) {
-        (self.name, self.kind, self.help) = (name, kind, help)
-        samples = values.sorted { $0.key < $1.key }.map {
-            Sample(labels: [(label, $0.key)], value: $0.value)
-        }
+    /// A value that only grows; its name ends in `_total`.
+    package static func counter(_ name: String, _ help: String, _ value: Double) -> Self {
+        Self(name, "counter", help, [("", value)])
     }
 
-    /// A family of a histogram, in seconds.
-    package init(_ name: String, _ help: String, _ histogram: Histogram) {
-        (self.name, self.kind, self.help) = (name, .histogram, help)
+    /// The same for each value of one label.
+    package static func counter(
+        _ name: String, _ help: String, by label: String, _ values: [String: Double]
+    ) -> Self { Self(name, "counter", help, labelled(label, values)) }
+
+    package static func gauge(_ name: String, _ help: String, _ value: Double) -> Self {
+        Self(name, "gauge", help, [("", value)])
+    }
+
+    /// The same for each value of one label.
+    package static func gauge(
+        _ name: String, _ help: String, by label: String, _ values: [String: Double]
+    ) -> Self { Self(name, "gauge", help, labelled(label, values)) }
+
+    /// In seconds.
+    package static func histogram(_ name: String, _ help: String, _ found: Histogram) -> Self {
         var count = 0
-        samples = zip(Histogram.bounds, histogram.counts).map { bound, found in
-            count += found
-            return Sample(
-                suffix: "_bucket", labels: [("le", Self.text(bound))], value: Double(count))
+        let bounds = Histogram.bounds.map { text($0) } + ["+Inf"]
+        let buckets = zip(bounds, found.counts).map { bound, more in
+            count += more
+            return ("_bucket{le=\"\(bound)\"}", Double(count))
         }
-        let total = Double(histogram.counts.reduce(0, +))
-        samples.append(Sample(suffix: "_bucket", labels: [("le", "+Inf")], value: total))
-        samples.append(Sample(suffix: "_sum", labels: [], value: histogram.sum))
-        samples.append(Sample(suffix: "_count", labels: [], value: total))
+        return Self(
+            name, "histogram", help, buckets + [("_sum", found.sum), ("_count", Double(count))])
+    }
+
+    private static func labelled(
+        _ label: String, _ values: [String: Double]
+    ) -> [(String, Double)] {
+        values.sorted { $0.key < $1.key }.map { ("{\(label)=\"\(escaped($0.key))\"}", $0.value) }
     }
 
     /// The lines of the family.
     var text: String {
-        var lines = ["# HELP \(name) \(help)", "# TYPE \(name) \(kind.rawValue)"]
-        lines += samples.map { sample in
-            let labels = sample.labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }
-            let list = labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}"
-            return "\(name)\(sample.suffix)\(list) \(Self.text(sample.value))"
-        }
-        return lines.joined(separator: "\n") + "\n"
+        (["# HELP \(name) \(help)", "# TYPE \(name) \(kind)"]
+            + samples.map { "\(name)\($0.suffix) \(Self.text($0.value))" } + [""])
+            .joined(separator: "\n")
     }
 
     private static func escaped(_ value: String) -> String {

@@ -96,7 +96,7 @@ package final class MetricsServer: Sendable {
     ) {
         let deadline = ContinuousClock.now + patience
         var head: [UInt8] = []
-        while !head.ends(with: "\r\n\r\n"), head.count < headLimit {
+        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), head.count < headLimit {
             guard waitUntilReadable(client.number, by: deadline) else { return }
             // What is wrong with a client is its own matter; here and below.
             guard let more = try? LocalSocket.receive(from: client.number) else { return }
@@ -113,12 +113,6 @@ package final class MetricsServer: Sendable {
             rest = rest.dropFirst(count)
         }
         _ = Glibc.shutdown(client.number, Int32(SHUT_WR))
-    }
-}
-
-extension [UInt8] {
-    fileprivate func ends(with text: String) -> Bool {
-        suffix(text.utf8.count).elementsEqual(text.utf8)
     }
 }
 

@@ -12,24 +12,23 @@ enum ProcessNumbers {
             $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6
         }
         var families = [
-            MetricFamily(
-                "process_cpu_seconds_total", .counter, "Time of processors, in seconds.", seconds)
+            MetricFamily.counter(
+                "process_cpu_seconds_total", "Time of processors, in seconds.", seconds)
         ]
         // Where /proc is not there, nothing is said of these.
         if let statm = try? readFile("/proc/self/statm", limit: 4_096),
             let pages = String(decoding: statm, as: UTF8.self).split(separator: " ").dropFirst()
                 .first,
-            let count = Int(pages)
+            let count = Double(pages)
         {
             families.append(
-                MetricFamily(
-                    "process_resident_memory_bytes", .gauge, "Memory in use, in bytes.",
-                    count * Int(getpagesize())))
+                .gauge(
+                    "process_resident_memory_bytes", "Memory in use, in bytes.",
+                    count * Double(getpagesize())))
         }
         if let descriptors = try? Folder.open(at: "/proc/self/fd").names() {  // As above.
             families.append(
-                MetricFamily(
-                    "process_open_fds", .gauge, "Descriptors that are open.", descriptors.count))
+                .gauge("process_open_fds", "Descriptors that are open.", Double(descriptors.count)))
         }
         return families
     }

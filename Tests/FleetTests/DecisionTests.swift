@@ -6,10 +6,9 @@ import Utter
 @testable import Fleet
 
 struct DecisionTests {
-    private func again(_ failure: TakeFailure) -> (counts: Bool, isOfService: Bool)? {
-        guard case .again(_, _, let counts, let isOfService) = TakeDecision(failure, asked: .zero)
-        else { return nil }
-        return (counts, isOfService)
+    private func blame(_ failure: TakeFailure) -> TakeDecision.Blame? {
+        guard case .again(_, _, let blame) = TakeDecision(failure, asked: .zero) else { return nil }
+        return blame
     }
 
     @Test func whatTheServiceWillNeverTakeIsADeath() {
@@ -31,7 +30,7 @@ struct DecisionTests {
             .notDelivered(.timedOut(.connect), host: "h"), .journal(reason: "full"),
         ]
         for failure in failures {
-            #expect(again(failure).map { $0 == (false, false) } == true, "\(failure)")
+            #expect(blame(failure) == .nothing, "\(failure)")
         }
     }
 
@@ -42,7 +41,7 @@ struct DecisionTests {
                 .secretMissing(reason: "x"), .insecure(reason: "x", host: "h"),
             ]
         for failure in failures {
-            #expect(again(failure).map { $0 == (false, true) } == true, "\(failure)")
+            #expect(blame(failure) == .account, "\(failure)")
         }
     }
 
@@ -53,7 +52,7 @@ struct DecisionTests {
             .notDelivered(.timedOut(.answer), host: "h"), .responseUnusable(reason: "x"),
         ]
         for failure in failures {
-            #expect(again(failure).map { $0 == (true, false) } == true, "\(failure)")
+            #expect(blame(failure) == .take, "\(failure)")
         }
     }
 

@@ -62,7 +62,7 @@ import Utter
         #expect(isWritten)
         #expect(server.requests.count == 3)
         #expect(server.requests.allSatisfy { $0.target == "/b/fleet/results/a" })
-        #expect(numbers.now.storeErrors == 2)
+        #expect(numbers[.storeErrors] == 2)
         store.link.shutDown()
     }
 

@@ -9,9 +9,9 @@ import Testing
 
 @Suite struct MetricFamilyTests {
     @Test func aFamilyIsWrittenAsPrometheusReadsIt() {
-        let plain = MetricFamily("a_total", .counter, "Things.", 3)
+        let plain = MetricFamily.counter("a_total", "Things.", 3)
         #expect(plain.text == "# HELP a_total Things.\n# TYPE a_total counter\na_total 3\n")
-        let labelled = MetricFamily("b", .gauge, "Others.", by: "state", ["x": 0.5, "a\"\\\n": 2])
+        let labelled = MetricFamily.gauge("b", "Others.", by: "state", ["x": 0.5, "a\"\\\n": 2])
         #expect(
             labelled.text == """
                 # HELP b Others.
@@ -25,7 +25,7 @@ import Testing
     @Test func aHistogramCountsUpwards() {
         var histogram = Histogram()
         for seconds in [0.05, 0.2, 0.2, 9_999] { histogram.note(seconds) }
-        let lines = MetricFamily("c", "Times.", histogram).text.split(separator: "\n")
+        let lines = MetricFamily.histogram("c", "Times.", histogram).text.split(separator: "\n")
         #expect(lines[1] == "# TYPE c histogram")
         #expect(lines[2] == #"c_bucket{le="0.05"} 1"#)
         #expect(lines[4] == #"c_bucket{le="0.25"} 3"#)
@@ -60,7 +60,7 @@ import Testing
         try MetricsServer(
             at: place, token: token,
             MetricsServer.Source {
-                [MetricFamily("utter_takes_total", .counter, "Takes.", by: "outcome", ["text": 7])]
+                [.counter("utter_takes_total", "Takes.", by: "outcome", ["text": 7])]
             } obstacle: { [readiness] in
                 readiness.obstacle
             })
@@ -140,7 +140,7 @@ import Testing
         var histogram = Histogram()
         histogram.note(1)
         let page =
-            ([MetricFamily("utter_answer_seconds", "Time.", histogram)] + ProcessNumbers.families)
+            ([.histogram("utter_answer_seconds", "Time.", histogram)] + ProcessNumbers.families)
             .text
         let folder = try TemporaryFolder()
         try folder.write(Array(page.utf8), to: "page")

@@ -15,15 +15,8 @@ package enum FleetLayout {
     /// What workers write.
     static let own = [results, attempts, again, dead]
 
-    /// The day of a take that `submit` has made, by its name.
-    package static func day(of id: TakeID) -> String {
-        let digits = id.text.prefix(8)
-        return "\(digits.prefix(4))-\(digits.dropFirst(4).prefix(2))-\(digits.suffix(2))"
-    }
-
-    package static func manifest(of id: TakeID) -> String {
-        "\(takes)\(day(of: id))/\(id.text).json"
-    }
+    /// Of a take whose day is that of its name.
+    package static func manifest(of id: TakeID) -> String { "\(takes)\(id.day)/\(id.text).json" }
 
     package static func mark(of id: TakeID) -> String { "\(results)\(id.text).json" }
 
@@ -50,11 +43,10 @@ package enum FleetLayout {
         return take(named: parts[2])
     }
 
+    /// The same of a mark, and of what stands for one among the hints.
     package static func take(ofMark key: String) -> TakeID? {
         let parts = key.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, [results, again, dead].contains(where: key.hasPrefix) else {
-            return nil
-        }
+        guard parts.count == 2, ["results", "again", "dead"].contains(parts[0]) else { return nil }
         return take(named: parts[1])
     }
 
@@ -63,10 +55,8 @@ package enum FleetLayout {
     }
 
     private static func isDay(_ text: Substring) -> Bool {
-        text.utf8.count == 10
-            && text.utf8.enumerated().allSatisfy { index, byte in
-                index == 4 || index == 7 ? byte == 0x2D : (0x30...0x39).contains(byte)
-            }
+        let kinds = text.utf8.map { (0x30...0x39).contains($0) ? 0 : Int($0) }
+        return kinds == [0, 0, 0, 0, 0x2D, 0, 0, 0x2D, 0, 0]
     }
 
     /// Whether a name that comes from outside is one of an object below the prefix.
@@ -74,6 +64,10 @@ package enum FleetLayout {
         let parts = key.split(separator: "/", omittingEmptySubsequences: false)
         return key.utf8.count <= 900 && !key.isEmpty
             && parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
-            && key.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+            && !hasControl(key)
+    }
+
+    static func hasControl(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 }

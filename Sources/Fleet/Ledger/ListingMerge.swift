@@ -59,12 +59,68 @@ package struct ListingReader: ~Copyable {
     }
 
     package mutating func next() throws(StoreFailure) -> ListedObject? {
-        while page.isEmpty, !isOver {
+        if page.isEmpty, let more = try nextPage() { page = more[...] }
+        return page.popFirst()
+    }
+
+    /// The next objects, at least one; nil at the end.
+    package mutating func nextPage() throws(StoreFailure) -> [ListedObject]? {
+        while !isOver {
             let found = try store.page(of: beginning, after: last)
-            page = found.objects[...]
             isOver = found.isLast
             last = found.objects.map(\.key).max() ?? last
+            if !found.objects.isEmpty { return found.objects }
         }
-        return page.popFirst()
+        return nil
+    }
+
+    /// The next object that is a take's manifest, mark or hint, such as stand among others.
+    package mutating func nextTake() throws(StoreFailure) -> (id: TakeID, object: ListedObject)? {
+        while let object = try next() {
+            let id = FleetLayout.take(ofManifest: object.key)
+            if let id = id ?? FleetLayout.take(ofMark: object.key) { return (id, object) }
+        }
+        return nil
+    }
+}
+
+extension ObjectStore {
+    /// Goes through all takes beside all marks, each listing once.
+    ///
+    /// - Parameters:
+    ///   - markSeen: is told of the marks that are passed.
+    ///   - visit: is told of each take, and whether it has a mark; an answer of false ends it.
+    /// - Throws: `StoreFailure`, or what `visit` throws.
+    func eachTake(
+        markSeen: (TakeID, ListedObject) -> Void = { _, _ in },
+        _ visit: (TakeID, ListedObject, _ isMarked: Bool) throws -> Bool
+    ) throws {
+        var takes = ListingReader(self, FleetLayout.takes)
+        var marks = ListingReader(self, FleetLayout.results)
+        var merge = ListingMerge()
+        while let (id, object) = try takes.nextTake() {
+            let finding = try merge.finding(of: id) { () throws(StoreFailure) in
+                let mark = try marks.nextTake()
+                if let mark { markSeen(mark.id, mark.object) }
+                return mark?.id
+            }
+            let isMarked =
+                try finding == .unsure ? has(FleetLayout.mark(of: id)) : finding == .marked
+            guard try visit(id, object, isMarked) else { return }
+        }
+    }
+
+    /// The numbers of a take's attempts.
+    func attempts(of id: TakeID) throws(StoreFailure) -> [Int] {
+        var objects = ListingReader(self, FleetLayout.attempts(of: id))
+        var numbers: [Int] = []
+        while let object = try objects.next(), numbers.count < 1_000 {
+            let name = object.key.split(separator: "/").last ?? ""
+            guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)),
+                (1..<1_000_000).contains(number)
+            else { continue }
+            numbers.append(number)
+        }
+        return numbers
     }
 }

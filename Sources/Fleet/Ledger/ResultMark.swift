@@ -12,19 +12,6 @@ package struct ResultMark: Codable, Sendable, Equatable {
         case again
     }
 
-    package struct Word: Codable, Sendable, Equatable {
-        package var text: String
-        package var start: Double?
-        package var end: Double?
-        package var probability: Double?
-        package var speaker: String?
-
-        init(_ word: RecognizedWord) {
-            (text, start, end) = (word.text, word.start, word.end)
-            (probability, speaker) = (word.probability, word.speaker)
-        }
-    }
-
     package var version = 1
     package var id: TakeID
     package var outcome: Outcome
@@ -43,38 +30,31 @@ package struct ResultMark: Codable, Sendable, Equatable {
     /// Of the sound, in seconds.
     package var duration: Double?
     package var language: String?
-    package var words: [Word]?
-    package var segments: [Word]?
+    package var words: [RecognizedWord]?
+    package var segments: [RecognizedWord]?
 
     package init(_ outcome: Outcome, of id: TakeID, at date: Date = Date()) {
         (self.id, self.outcome) = (id, outcome)
         finished = date.formatted(.iso8601)
     }
 
+    /// Reads a mark; nil of another object that stands in its way.
     package init?(_ bytes: [UInt8]) {
-        // Another object stands in the way of a mark, and is told by its reader.
-        guard let mark = try? JSONDecoder().decode(ResultMark.self, from: Data(bytes)) else {
-            return nil
-        }
+        guard let mark = decoded(ResultMark.self, bytes) else { return nil }
         self = mark
     }
 
     package mutating func say(_ transcript: Transcript) {
         text = transcript.displayText
         language = transcript.language
-        words = transcript.words.isEmpty ? nil : transcript.words.map(Word.init)
-        segments = transcript.segments.isEmpty ? nil : transcript.segments.map(Word.init)
+        words = transcript.words.isEmpty ? nil : transcript.words
+        segments = transcript.segments.isEmpty ? nil : transcript.segments
     }
 
     package var bytes: [UInt8] { encoded(self) }
 
     /// In one line.
-    package var line: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Numbers of ours are finite, and nothing else is refused.
-        return String(decoding: (try? encoder.encode(self)) ?? Data(), as: UTF8.self)
-    }
+    package var line: String { String(decoding: encoded(self, isPretty: false), as: UTF8.self) }
 
     package var isOpen: Bool { outcome == .again }
 }
@@ -92,20 +72,10 @@ package struct AttemptNote: Codable, Sendable, Equatable {
     package var isForgiven: Bool?
     /// The mark of another was there when this one's text was ready.
     package var duplicate: Bool?
-    /// The call's trace, by which the service's log names it.
-    package var trace: String?
 
     package init(worker: String, at date: Date = Date()) {
         self.worker = worker
         began = date.formatted(.iso8601)
-    }
-
-    package init?(_ bytes: [UInt8]) {
-        // One that cannot be read has no end.
-        guard let note = try? JSONDecoder().decode(AttemptNote.self, from: Data(bytes)) else {
-            return nil
-        }
-        self = note
     }
 
     package mutating func end(_ outcome: String, _ reason: String? = nil, at date: Date = Date()) {
@@ -120,10 +90,17 @@ package struct AttemptNote: Codable, Sendable, Equatable {
 }
 
 /// Sorted, so that the same contents are the same bytes.
-func encoded(_ value: some Encodable) -> [UInt8] {
+func encoded(_ value: some Encodable, isPretty: Bool = true) -> [UInt8] {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
     // Numbers of ours are finite, and nothing else is refused.
     let data = try? encoder.encode(value)
-    return Array(data ?? Data()) + [0x0A]
+    return Array(data ?? Data()) + (isPretty ? [0x0A] : [])
+}
+
+/// Nil for what another program, or another version, has written.
+func decoded<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) -> Value? {
+    // What is wrong with it is not looked into.
+    try? JSONDecoder().decode(type, from: Data(bytes))
 }

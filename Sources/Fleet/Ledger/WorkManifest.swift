@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
-internal import FoundationEssentials
 internal import SpeechService
 package import TakeStore
 
 /// Why a manifest is not worked on.
 package struct ManifestMistake: Error, Sendable, Equatable {
     package let reason: String
+
+    package init(reason: String) { self.reason = reason }
 }
 
 /// What a worker takes out of a manifest, which comes from outside and is not trusted.
@@ -35,8 +36,11 @@ package struct WorkManifest: Sendable, Equatable {
     package static let byteLimit = 64 << 10
     private static let wordLimit = 4_096
 
-    private struct Raw: Decodable {
+    /// A manifest as it is written.
+    struct Raw: Codable {
+        var version: Int?
         var id: String
+        var created: String?
         var format: String
         var byteCount: Int
         var sha256: String?
@@ -63,8 +67,7 @@ package struct WorkManifest: Sendable, Equatable {
         guard bytes.count <= Self.byteLimit else {
             throw ManifestMistake(reason: "the manifest has more than \(Self.byteLimit) bytes")
         }
-        // Whatever is wrong with it, it is not a manifest.
-        guard let raw = try? JSONDecoder().decode(Raw.self, from: Data(bytes)) else {
+        guard let raw = decoded(Raw.self, bytes) else {
             throw ManifestMistake(reason: "the manifest cannot be read")
         }
         guard raw.id == id.text else {
@@ -77,11 +80,9 @@ package struct WorkManifest: Sendable, Equatable {
             throw ManifestMistake(
                 reason: "the audio has \(raw.byteCount) bytes, of at most \(limit)")
         }
-        guard (1...8).contains(raw.format.utf8.count),
-            raw.format.utf8.allSatisfy({
-                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
-            })
-        else { throw ManifestMistake(reason: "the format is not one") }
+        guard raw.format.wholeMatch(of: /[a-z0-9-]{1,8}/) != nil else {
+            throw ManifestMistake(reason: "the format is not one")
+        }
         (self.id, byteCount, format) = (id, raw.byteCount, raw.format)
         (sha256, tag, seconds) = try Self.contents(raw)
         audio = try Self.audio(raw, beside: key)
@@ -91,18 +92,11 @@ package struct WorkManifest: Sendable, Equatable {
     private static func contents(
         _ raw: Raw
     ) throws(ManifestMistake) -> (String?, String?, Double) {
-        if let digest = raw.sha256 {
-            let isDigit = { (byte: UInt8) in
-                (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
-            }
-            guard digest.utf8.count == 64, digest.utf8.allSatisfy(isDigit) else {
-                throw ManifestMistake(reason: "the digest is not one")
-            }
+        guard raw.sha256?.wholeMatch(of: /[0-9a-f]{64}/) != nil || raw.sha256 == nil else {
+            throw ManifestMistake(reason: "the digest is not one")
         }
-        if let tag = raw.etag {
-            guard (3...200).contains(tag.utf8.count), tag.hasPrefix("\""), tag.hasSuffix("\""),
-                tag.utf8.dropFirst().dropLast().allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 })
-            else { throw ManifestMistake(reason: "the tag of the audio is not one") }
+        guard raw.etag?.wholeMatch(of: /"[!#-~]{1,198}"/) != nil || raw.etag == nil else {
+            throw ManifestMistake(reason: "the tag of the audio is not one")
         }
         guard raw.sha256 != nil || raw.etag != nil && raw.audio != nil else {
             throw ManifestMistake(reason: "the manifest has no digest")
@@ -122,8 +116,7 @@ package struct WorkManifest: Sendable, Equatable {
             let ending = AudioCodec(rawValue: raw.format)?.fileExtension ?? raw.format
             return String(key.dropLast("json".count)) + ending
         }
-        let isOwn = FleetLayout.own
-            .contains(where: audio.hasPrefix)
+        let isOwn = FleetLayout.own.contains(where: audio.hasPrefix)
         guard FleetLayout.isHarmless(audio), !isOwn else {
             throw ManifestMistake(reason: "the audio's name is not one below the prefix")
         }
@@ -133,29 +126,23 @@ package struct WorkManifest: Sendable, Equatable {
     private static func service(
         _ raw: Raw
     ) throws(ManifestMistake) -> (String?, [String: String]) {
-        if let name = raw.profile {
-            guard isServiceName(name) else {
-                throw ManifestMistake(reason: "the service is not a name")
-            }
+        guard raw.profile.map(isServiceName) ?? true else {
+            throw ManifestMistake(reason: "the service is not a name")
         }
         let words = raw.words ?? [:]
         for (name, value) in words {
             guard ProfileWord.usual.contains(name) else {
                 throw ManifestMistake(reason: "a word is not one that a manifest may say")
             }
-            guard value.utf8.count <= wordLimit,
-                value.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
-            else { throw ManifestMistake(reason: "the word '\(name)' has a value that is not one") }
+            guard value.utf8.count <= wordLimit, !FleetLayout.hasControl(value) else {
+                throw ManifestMistake(reason: "the word '\(name)' has a value that is not one")
+            }
         }
         return (raw.profile, words)
     }
 
     /// Whether a text is the name of a service, and no file's.
     package static func isServiceName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count) && !name.hasSuffix(".toml") && !name.hasPrefix(".")
-            && name.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
-                    || (0x61...0x7A).contains(byte) || "-_.".utf8.contains(byte)
-            }
+        name.wholeMatch(of: /[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}/) != nil && !name.hasSuffix(".toml")
     }
 }

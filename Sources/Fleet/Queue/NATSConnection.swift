@@ -20,8 +20,6 @@ package struct QueuePlace: Sendable {
     package var certificateFile: String?
     package var lease = Duration.seconds(60)
     package var replicas = 1
-    /// The most bytes of the stream; nil is what the server allows.
-    package var byteLimit: Int?
 
     package init(servers: [String]) { self.servers = servers }
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Takes messages out of one consumer; `@unchecked Sendable` because the library's subscription is safe
 /// from any thread.
-@safe final class NATSPuller: QueuePuller, @unchecked Sendable {
+@safe package final class NATSPuller: @unchecked Sendable {
     private let subscription: OpaquePointer
     private let link: NATSConnection
     private let isStopped = Atomic(false)
@@ -31,12 +31,16 @@ internal import Synchronization
 
     deinit { unsafe natsSubscription_Destroy(subscription) }
 
-    func stop() {
+    /// Ends the wait, from any thread.
+    package func stop() {
         isStopped.store(true, ordering: .relaxed)
         _ = unsafe natsSubscription_Unsubscribe(subscription)
     }
 
-    func pull(within time: Duration) throws(QueueFailure) -> (any Delivery)? {
+    /// Waits for one message.
+    ///
+    /// - Returns: nil when none came in time, or `stop` was called.
+    package func pull(within time: Duration) throws(QueueFailure) -> NATSDelivery? {
         var list = unsafe natsMsgList()
         let milliseconds = Int64(time / .milliseconds(1))
         let status = unsafe natsSubscription_Fetch(&list, subscription, 1, milliseconds, nil)
@@ -52,12 +56,15 @@ internal import Synchronization
     }
 }
 
-/// One message; `@unchecked Sendable` because the lock is held while the library has it.
-@safe private final class NATSDelivery: Delivery, @unchecked Sendable {
+/// One message that is leased, from any thread.
+///
+/// `@unchecked Sendable` because the lock is held while the library has it.
+@safe package final class NATSDelivery: @unchecked Sendable {
     private let message: OpaquePointer
     private let link: NATSConnection
     private let isSettled = Mutex(false)
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
+    /// How often it was delivered, this time included.
     let deliveryCount: Int
 
     init(_ message: OpaquePointer, _ link: NATSConnection) {
@@ -72,12 +79,14 @@ internal import Synchronization
 
     deinit { unsafe natsMsg_Destroy(message) }
 
+    /// Extends the lease; what comes of it is not known.
     func extend() {
         isSettled.withLock { isSettled in
             if !isSettled { _ = unsafe natsMsg_InProgress(message, nil) }
         }
     }
 
+    /// Extends the lease, and says whether the queue still has the message.
     func isStillThere() -> Bool {
         var answer: OpaquePointer?
         let status = unsafe natsConnection_RequestString(
@@ -86,6 +95,7 @@ internal import Synchronization
         return status != NATS_NO_RESPONDERS
     }
 
+    /// Takes the message out of the queue, and waits for the queue to say so.
     func finish() throws(QueueFailure) {
         let status = isSettled.withLock { isSettled in
             isSettled = true
@@ -94,19 +104,17 @@ internal import Synchronization
         try NATSConnection.check(status, "acknowledge")
     }
 
+    /// Lets others have it after a time; what does not arrive comes back when the lease is over.
     func giveBack(after time: Duration) {
         isSettled.withLock { isSettled in
             guard !isSettled else { return }
             isSettled = true
             let milliseconds = Int64(time / .milliseconds(1))
-            // What does not arrive comes back when the lease is over.
-            _ =
-                milliseconds > 0
-                ? unsafe natsMsg_NakWithDelay(message, milliseconds, nil)
-                : unsafe natsMsg_Nak(message, nil)
+            _ = unsafe natsMsg_NakWithDelay(message, max(0, milliseconds), nil)
         }
     }
 
+    /// Takes the message out for good: it names no take.
     func drop() {
         isSettled.withLock { isSettled in
             isSettled = true

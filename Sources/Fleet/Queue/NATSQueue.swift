@@ -6,12 +6,13 @@ internal import LinuxPlatform
 internal import Synchronization
 internal import TakeStore
 
-/// The queue on NATS JetStream.
+/// The queue on NATS JetStream, which leases messages to workers.
 ///
-/// A stream holds at most one message a take, since each has a subject of its own and the stream
-/// refuses a second one: so a take that waits or is leased is not put in twice, however often that is
-/// tried and whatever time has passed. A second stream has the one message of the reconciler.
-package final class NATSQueue: WorkQueue {
+/// It may lose all that it has, since the store is the truth, and may deliver one twice, since there is
+/// one mark. A stream holds at most one message a take, since each has a subject of its own and the
+/// stream refuses a second one: so a take that waits or is leased is not put in twice, however often
+/// that is tried and whatever time has passed. A second stream has the one message of the reconciler.
+package final class NATSQueue: Sendable {
     let place: QueuePlace
     let link: NATSConnection
     private let known: Mutex<Duration>
@@ -28,8 +29,10 @@ package final class NATSQueue: WorkQueue {
         link = try NATSConnection(place)
     }
 
+    /// How long a message is a worker's that does not extend its lease.
     package var lease: Duration { known.withLock { $0 } }
 
+    /// Makes what the queue consists of, where it is missing.
     package func prepare() throws(QueueFailure) {
         try makeStream(takes, of: subject + ".>", holdsOne: false)
         try makeStream(check, of: checkSubject, holdsOne: true)
@@ -37,7 +40,7 @@ package final class NATSQueue: WorkQueue {
         _ = try makeConsumer("check", of: check, checkSubject)
         known.withLock { $0 = lease }
         // A stream that holds one refuses the second.
-        _ = try publish(checkSubject, [], seconds: nil)
+        _ = try publish(checkSubject, [])
     }
 
     // MARK: - Streams and consumers
@@ -64,7 +67,6 @@ package final class NATSQueue: WorkQueue {
         } else {
             unsafe settings.MaxMsgsPerSubject = 1
             unsafe settings.DiscardNewPerSubject = true
-            if let limit = place.byteLimit { unsafe settings.MaxBytes = Int64(limit) }
         }
         var subjects = unsafe [UnsafePointer(words[1])]
         let (status, answer) = unsafe subjects.withUnsafeMutableBufferPointer { subjects in
@@ -118,28 +120,20 @@ package final class NATSQueue: WorkQueue {
 
     // MARK: - Messages
 
-    package func publish(_ take: QueuedTake, seconds: Double) throws(QueueFailure) -> Bool {
-        try publish("\(subject).\(take.id.text)", take.bytes, seconds: seconds)
+    /// Puts a take in, unless it waits there or is leased.
+    ///
+    /// - Returns: whether it was not there.
+    package func publish(_ take: QueuedTake) throws(QueueFailure) -> Bool {
+        try publish("\(subject).\(take.id.text)", take.bytes)
     }
 
-    private func publish(
-        _ subject: String, _ bytes: [UInt8], seconds: Double?
-    ) throws(QueueFailure) -> Bool {
-        var message: OpaquePointer?
-        let made = unsafe bytes.withUnsafeBytes { bytes in
-            unsafe natsMsg_Create(
-                &message, subject, nil, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
-                Int32(bytes.count))
-        }
-        try NATSConnection.check(made, "message")
-        defer { unsafe natsMsg_Destroy(message) }
-        if let seconds {
-            let text = "\((seconds * 1_000).rounded() / 1_000)"
-            _ = unsafe natsMsgHeader_Set(message, "Utter-Duration", text)
-        }
+    private func publish(_ subject: String, _ bytes: [UInt8]) throws(QueueFailure) -> Bool {
         // A second message of a take is refused.
         let (status, code) = NATSConnection.settled { code in
-            unsafe js_PublishMsg(nil, link.context, message, nil, &code)
+            unsafe bytes.withUnsafeBytes { bytes in
+                unsafe js_Publish(
+                    nil, link.context, subject, bytes.baseAddress, Int32(bytes.count), nil, &code)
+            }
         }
         guard status != NATS_OK else { return true }
         let words = NATSConnection.text(of: status)
@@ -149,24 +143,11 @@ package final class NATSQueue: WorkQueue {
         throw QueueFailure(reason: "the queue takes no message: \(words)")
     }
 
-    package func makePuller(of line: QueueLine) throws(QueueFailure) -> any QueuePuller {
+    /// A way to take messages out, for one thread.
+    package func makePuller(of line: QueueLine) throws(QueueFailure) -> NATSPuller {
         switch line {
         case .takes: try NATSPuller(link, stream: takes, consumer: "takes", subject + ".>")
         case .check: try NATSPuller(link, stream: check, consumer: "check", checkSubject)
         }
-    }
-
-    package func counts() throws(QueueFailure) -> QueueCounts {
-        var info: UnsafeMutablePointer<jsConsumerInfo>?
-        var code = jsErrCode(0)
-        let status = unsafe js_GetConsumerInfo(&info, link.context, takes, "takes", nil, &code)
-        if code == JSStreamNotFoundErr || code == JSConsumerNotFoundErr {
-            return QueueCounts(waiting: 0, leased: 0)
-        }
-        try NATSConnection.check(status, "count")
-        defer { unsafe jsConsumerInfo_Destroy(info) }
-        return unsafe QueueCounts(
-            waiting: Int(clamping: info?.pointee.NumPending ?? 0),
-            leased: Int(info?.pointee.NumAckPending ?? 0))
     }
 }

@@ -14,7 +14,8 @@ package protocol SharedValues: AnyObject, Sendable {
     /// - Returns: whether it was written.
     func set(_ key: String, to bytes: [UInt8], after revision: UInt64?) throws(QueueFailure) -> Bool
 
-    func keys() throws(QueueFailure) -> [String]
+    /// How many values there are.
+    func count() throws(QueueFailure) -> Int
 }
 
 package struct SharedValue: Sendable {
@@ -110,14 +111,12 @@ package struct SharedValue: Sendable {
         throw QueueFailure(reason: "the queue: write \(key): \(words)")
     }
 
-    package func keys() throws(QueueFailure) -> [String] {
+    package func count() throws(QueueFailure) -> Int {
         var list = unsafe kvKeysList()
         let status = unsafe kvStore_Keys(&list, store, nil)
-        guard status != NATS_NOT_FOUND else { return [] }
+        guard status != NATS_NOT_FOUND else { return 0 }
         try NATSConnection.check(status, "list")
         defer { unsafe kvKeysList_Destroy(&list) }
-        return unsafe (0..<Int(list.Count)).compactMap { index in
-            unsafe list.Keys[index].map { unsafe String(cString: $0) }
-        }
+        return unsafe Int(list.Count)
     }
 }

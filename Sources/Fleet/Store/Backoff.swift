@@ -5,10 +5,10 @@
 package struct Backoff: Sendable, Equatable {
     private let first: Duration
     private let longest: Duration
-    package private(set) var tries = 0
+    package private(set) var tries: Int
 
-    package init(from first: Duration, to longest: Duration) {
-        (self.first, self.longest) = (first, longest)
+    package init(from first: Duration, to longest: Duration, after tries: Int = 0) {
+        (self.first, self.longest, self.tries) = (first, longest, max(0, tries))
     }
 
     /// The next pause.

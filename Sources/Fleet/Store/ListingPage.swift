@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import SpeechService
+
 /// One object of a listing.
 package struct ListedObject: Sendable, Equatable {
     package var key: String
@@ -42,32 +44,6 @@ package struct ListingPage: Sendable, Equatable {
         guard let start = text.firstRange(of: "<\(name)>"),
             let end = text[start.upperBound...].firstRange(of: "</\(name)>")
         else { return nil }
-        return plain(text[start.upperBound..<end.lowerBound])
-    }
-
-    private static func plain(_ text: Substring) -> String {
-        guard text.contains("&") else { return String(text) }
-        let pieces = text.split(separator: "&", omittingEmptySubsequences: false)
-        return pieces.dropFirst().reduce(into: String(pieces[0])) { result, piece in
-            guard let end = piece.firstIndex(of: ";"), let letter = letter(piece[..<end]) else {
-                return result += "&" + piece
-            }
-            result += letter + piece[piece.index(after: end)...]
-        }
-    }
-
-    private static func letter(_ name: Substring) -> String? {
-        switch name {
-        case "amp": return "&"
-        case "lt": return "<"
-        case "gt": return ">"
-        case "quot": return "\""
-        case "apos": return "'"
-        default:
-            guard name.hasPrefix("#") else { return nil }
-            let isHex = name.hasPrefix("#x")
-            let number = UInt32(name.dropFirst(isHex ? 2 : 1), radix: isHex ? 16 : 10)
-            return number.flatMap { Unicode.Scalar($0) }.map { String(Character($0)) }
-        }
+        return XMLElement.plain(text[start.upperBound..<end.lowerBound])
     }
 }

@@ -39,18 +39,13 @@ package final class ObjectStore: Sendable {
     /// Whether the store heeds conditions; else a look before each write stands for them.
     private let isConditional = Mutex(true)
     private let numbers: FleetNumbers
-    /// Whether to give up waiting.
-    private let isOver: @Sendable () -> Bool
     /// Tries of one request: about a minute and a half in all.
     private static let tryLimit = 12
     /// The longest `Retry-After` that is waited for here.
     private static let longestPause = Duration.seconds(30)
 
-    package init(
-        _ link: ObjectLink, prefix: String, numbers: FleetNumbers,
-        isOver: @escaping @Sendable () -> Bool = { false }
-    ) {
-        (self.link, self.numbers, self.isOver) = (link, numbers, isOver)
+    package init(_ link: ObjectLink, prefix: String, numbers: FleetNumbers) {
+        (self.link, self.numbers) = (link, numbers)
         self.prefix = prefix.isEmpty || prefix.hasSuffix("/") ? prefix : prefix + "/"
     }
 
@@ -260,27 +255,24 @@ package final class ObjectStore: Sendable {
     ) throws(StoreFailure) -> ObjectAnswer {
         var backoff = Backoff(from: .milliseconds(200), to: .seconds(15))
         while true {
-            var (reason, asked) = ("", Duration.zero)
+            var asked = Duration.zero
             do throws(ObjectFailure) {
                 let answer = try link.perform(request, into: sink)
                 guard let pause = Self.pause(for: answer), backoff.tries < Self.tryLimit,
                     pause <= Self.longestPause
                 else { return answer }
-                (reason, asked) = ("\(link.place) answers \(answer.status)", pause)
+                asked = pause
             } catch {
-                guard case .unreachable(let words) = error, backoff.tries < Self.tryLimit else {
-                    numbers.change { $0.storeErrors += 1 }
+                guard case .unreachable = error, backoff.tries < Self.tryLimit else {
+                    numbers.add(.storeErrors)
                     var failure = StoreFailure(reason: error.reason)
                     if case .unusable = error { failure.isLasting = true }
                     if case .notTaken = error { failure.isTooLong = true }
                     throw failure
                 }
-                reason = words
             }
-            numbers.change { $0.storeErrors += 1 }
-            guard waits(backoff.next(asked: asked), unless: isOver) else {
-                throw StoreFailure(reason: reason)
-            }
+            numbers.add(.storeErrors)
+            _ = waits(backoff.next(asked: asked))
             again()
         }
     }
@@ -289,18 +281,4 @@ package final class ObjectStore: Sendable {
 /// A digest of its own, so that a lock can hold it.
 private struct Digesting: Sendable {
     var hash = SHA256()
-}
-
-/// Waits on the calling thread.
-///
-/// - Returns: whether the time has passed, and `isOver` did not become true.
-package func waits(_ time: Duration, unless isOver: () -> Bool = { false }) -> Bool {
-    let end = ContinuousClock.now + time
-    // It needs no descriptor, and so it is there.
-    let news = try? Wakeup(isPolled: false)
-    while end > .now {
-        if isOver() { return false }
-        news?.wait(.until(min(end, .now + .milliseconds(250))))
-    }
-    return !isOver()
 }

@@ -48,15 +48,7 @@ package struct TokenBucket: Codable, Sendable, Equatable {
     /// A sixth of a minute may be used at once.
     private static let burst = 1.0 / 6
 
-    package init(at time: Double) { at = time }
-
-    init?(_ bytes: [UInt8]) {
-        // What another version has written is no bucket of ours.
-        guard let bucket = try? JSONDecoder().decode(TokenBucket.self, from: Data(bytes)) else {
-            return nil
-        }
-        self = bucket
-    }
+    package init(at time: Double = 0) { at = time }
 
     /// Takes one request out.
     ///
@@ -142,68 +134,57 @@ package final class FleetLimits: Sendable {
     package func take(_ service: String, audio: Double) -> Duration? {
         announce()
         let rate = rates[service] ?? ServiceRate()
-        let wait: Double
-        do throws(QueueFailure) {
-            wait = try shared(service) { bucket, now in bucket.take(rate, audio: audio, now: now) }
-        } catch {
-            // Without the shared values each has its share.
-            wait = state.withLock { state in
-                let rate = rate.divided(by: state.workers)
-                var bucket = state.own[service] ?? TokenBucket(at: Self.clock)
-                defer { state.own[service] = bucket }
-                return bucket.take(rate, audio: audio, now: Self.clock) ?? 0
-            }
+        let wait = change(service) { bucket, now, workers in
+            bucket.take(rate.divided(by: workers), audio: audio, now: now)
         }
         return wait > 0 ? .seconds(min(wait, 3_600)) : nil
     }
 
     /// Notes for all workers that a service takes nothing for a time.
     package func close(_ service: String, for time: Duration) {
-        let seconds = time / .seconds(1)
-        let close = { (bucket: inout TokenBucket, now: Double) -> Double? in
-            bucket.closedUntil = max(bucket.closedUntil ?? 0, now + seconds)
+        _ = change(service) { bucket, now, _ in
+            bucket.closedUntil = max(bucket.closedUntil ?? 0, now + time / .seconds(1))
             return nil
-        }
-        // Where it cannot be told, each worker learns it from the service.
-        _ = try? shared(service, close)
-        state.withLock { state in
-            var bucket = state.own[service] ?? TokenBucket(at: Self.clock)
-            _ = close(&bucket, Self.clock)
-            state.own[service] = bucket
         }
     }
 
-    /// Changes the bucket of a service by compare-and-set.
+    /// Changes the bucket of a service: that of all workers or, without shared values, one's own.
     ///
+    /// - Parameters:
+    ///   - service: its name.
+    ///   - change: gets the bucket, the time by its clock, and how many workers share the rate.
     /// - Returns: how many seconds to wait; nothing is changed then.
-    private func shared(
-        _ service: String, _ change: (inout TokenBucket, Double) -> Double?
-    ) throws(QueueFailure) -> Double {
-        guard let values, state.withLock({ $0.rest ?? .now }) <= .now else {
-            throw QueueFailure(reason: "no shared values")
+    private func change(
+        _ service: String, _ change: (inout TokenBucket, Double, Int) -> Double?
+    ) -> Double {
+        let (offset, isAway) = state.withLock { ($0.clockOffset, $0.rest ?? .now > .now) }
+        if let values, !isAway {
+            do throws(QueueFailure) {
+                return try compareAndSet(values, key("limit", service)) { bucket in
+                    change(&bucket, Self.clock + offset, 1)
+                }
+            } catch {
+                state.withLock { $0.rest = .now + Self.failurePause }
+            }
         }
-        do throws(QueueFailure) {
-            return try compareAndSet(values, key("limit", service), change)
-        } catch {
-            state.withLock { $0.rest = .now + Self.failurePause }
-            throw error
+        return state.withLock { state in
+            var bucket = state.own[service] ?? TokenBucket()
+            defer { state.own[service] = bucket }
+            return change(&bucket, Self.clock, state.workers) ?? 0
         }
     }
 
     private func compareAndSet(
-        _ values: any SharedValues, _ name: String,
-        _ change: (inout TokenBucket, Double) -> Double?
+        _ values: any SharedValues, _ name: String, _ change: (inout TokenBucket) -> Double?
     ) throws(QueueFailure) -> Double {
         for _ in 0..<20 {
-            let now = Self.clock + state.withLock { $0.clockOffset }
             let found = try values.get(name)
             // What cannot be read begins anew.
-            let known = found.flatMap { TokenBucket($0.bytes) }
-            var bucket = known ?? TokenBucket(at: now)
-            let before = bucket
-            if let wait = change(&bucket, now) { return wait }
+            let before = found.flatMap { decoded(TokenBucket.self, $0.bytes) }
+            var bucket = before ?? TokenBucket()
+            if let wait = change(&bucket) { return wait }
             // Without a limit there is nothing to note.
-            var unchanged = before
+            var unchanged = before ?? TokenBucket()
             unchanged.at = bucket.at
             if bucket == unchanged { return 0 }
             if try values.set(name, to: encoded(bucket), after: found?.revision) { return 0 }
@@ -227,7 +208,7 @@ package final class FleetLimits: Sendable {
             let before = Self.clock
             _ = try workers.set(name, to: [0x31], after: known?.revision)
             let written = try workers.get(name)?.written
-            let count = try workers.keys().count
+            let count = try workers.count()
             state.withLock { state in
                 state.workers = max(1, count)
                 if let written { state.clockOffset = written - before }

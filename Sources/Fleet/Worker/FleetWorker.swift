@@ -38,8 +38,11 @@ package final class FleetWorker: Sendable {
 
     struct State {
         var running: [TakeID: Take?] = [:]
+        /// What is leased, and when the leases were extended.
+        var held: [ObjectIdentifier: NATSDelivery] = [:]
+        var extended = ContinuousClock.now
         var pauses = ServicePauses()
-        var pullers: [any QueuePuller] = []
+        var pullers: [NATSPuller] = []
         var activeSlots = 0
         /// It pulls no more.
         var isStopping = false
@@ -51,13 +54,12 @@ package final class FleetWorker: Sendable {
 
     let settings: Settings
     let store: ObjectStore
-    let queue: any WorkQueue
+    let queue: NATSQueue
     let shelf: Shelf
     let limits: FleetLimits
     let pipeline: Pipeline
     let numbers: FleetNumbers
     let reconciler: Reconciler
-    let leases: LeaseKeeper
     /// Tells a person or a journal one line.
     let tell: @Sendable (String) -> Void
     let state = Mutex(State())
@@ -66,7 +68,7 @@ package final class FleetWorker: Sendable {
     private let checkNews: Wakeup
 
     package init(
-        _ settings: Settings, store: ObjectStore, queue: any WorkQueue, shelf: Shelf,
+        _ settings: Settings, store: ObjectStore, queue: NATSQueue, shelf: Shelf,
         limits: FleetLimits, pipeline: Pipeline, numbers: FleetNumbers,
         tell: @escaping @Sendable (String) -> Void
     ) throws(SystemError) {
@@ -74,7 +76,6 @@ package final class FleetWorker: Sendable {
         (self.limits, self.pipeline, self.numbers) = (limits, pipeline, numbers)
         self.tell = tell
         reconciler = Reconciler(store, queue, numbers: numbers)
-        leases = try LeaseKeeper(lease: queue.lease, numbers: numbers)
         news = try Wakeup(isPolled: false)
         checkNews = try Wakeup(isPolled: false)
     }
@@ -99,13 +100,15 @@ package final class FleetWorker: Sendable {
 
     /// Works until it is stopped or, if it drains, until there is nothing left; blocks.
     ///
+    /// The calling thread extends the leases, and waits for nothing else.
+    ///
     /// - Returns: why it could not go on; nil when it has ended as it should.
     package func run() -> StoreFailure? {
         for _ in 0..<settings.slots {
             state.withLock { $0.activeSlots += 1 }
             do throws(SystemError) {
                 _ = try NamedThread(name: "slot") { [self] in
-                    runSlot()
+                    runLine(.takes) { work(on: $0) }
                     state.withLock { $0.activeSlots -= 1 }
                     news.signal()
                 }
@@ -119,10 +122,15 @@ package final class FleetWorker: Sendable {
             settings.drains
             ? nil
             // As above.
-            : try? NamedThread(name: "check") { [self] in runCheck() }
+            : try? NamedThread(name: "check") { [self] in
+                runLine(.check) { delivery in
+                    lead(by: delivery)
+                    delivery.giveBack(after: .zero)
+                }
+            }
         var deadline: ContinuousClock.Instant?
         while state.withLock({ $0.activeSlots > 0 }) {
-            news.wait(deadline.map { .until($0) } ?? .untilWoken)
+            news.wait(WorkerPause(until: [deadline, extendLeases()].compactMap(\.self).min()))
             guard isStopping else { continue }
             deadline = deadline ?? .now + settings.grace
             if let end = deadline, end <= .now {
@@ -132,7 +140,6 @@ package final class FleetWorker: Sendable {
         }
         stop()
         checker?.join()
-        leases.shutDown()
         return state.withLock { $0.failure }
     }
 
@@ -161,54 +168,85 @@ package final class FleetWorker: Sendable {
         stop()
     }
 
-    // MARK: - Pulling
+    // MARK: - Leases
 
-    private func makePuller(of line: QueueLine) -> (any QueuePuller)? {
-        var backoff = Backoff(from: .milliseconds(500), to: .seconds(10))
-        while !isStopping {
-            do throws(QueueFailure) {
-                try queue.prepare()
-                let puller = try queue.makePuller(of: line)
-                state.withLock { $0.pullers.append(puller) }
-                return puller
-            } catch {
-                note(error)
-                _ = waits(backoff.next()) { isStopping }
-            }
+    private func hold(_ delivery: NATSDelivery) {
+        state.withLock { state in
+            if state.held.isEmpty { state.extended = .now }
+            state.held[ObjectIdentifier(delivery)] = delivery
         }
-        return nil
+        news.signal()
     }
 
+    /// Extends the leases of what is worked on when a third of their time has passed.
+    ///
+    /// - Returns: when to do so again; nil without work.
+    private func extendLeases() -> ContinuousClock.Instant? {
+        let lease = queue.lease
+        let (held, next) = state.withLock { state -> ([NATSDelivery], ContinuousClock.Instant?) in
+            guard !state.held.isEmpty else { return ([], nil) }
+            let due = state.extended + lease / 3
+            guard due <= .now else { return ([], due) }
+            // The process was stopped, or the machine slept: others have what it had.
+            if state.extended + lease < .now { numbers.add(.leasesLost, Double(state.held.count)) }
+            state.extended = .now
+            return (Array(state.held.values), .now + lease / 3)
+        }
+        for delivery in held { delivery.extend() }
+        return next
+    }
+
+    // MARK: - Pulling
+
     private func note(_ failure: QueueFailure) {
-        numbers.change { $0.queueErrors += 1 }
+        numbers.add(.queueErrors)
         tell(failure.reason)
     }
 
-    private func runSlot() {
-        guard let puller = makePuller(of: .takes) else { return }
-        var backoff = Backoff(from: .milliseconds(500), to: .seconds(10))
+    /// Tells why the store was not looked through.
+    private func note(_ error: any Error) {
+        switch error {
+        case let failure as QueueFailure: note(failure)
+        case let failure as StoreFailure:
+            tell("the store cannot be looked through: \(failure.reason)")
+        default: break
+        }
+    }
+
+    /// Makes what pulls, so that `stop` ends its wait.
+    private func makePuller(of line: QueueLine) throws(QueueFailure) -> NATSPuller {
+        try queue.prepare()
+        let puller = try queue.makePuller(of: line)
+        state.withLock { $0.pullers.append(puller) }
+        return puller
+    }
+
+    /// Pulls messages of a line until the end, and extends their leases while something has them.
+    private func runLine(_ line: QueueLine, _ body: (NATSDelivery) -> Void) {
+        var made: NATSPuller?
+        let pause = Backoff(from: .milliseconds(500), to: .seconds(10))
+        var backoff = pause
         while !isStopping {
             // While no service can be used, others may have the takes.
-            if let rest = restOfServices {
+            if line == .takes, let rest = restOfServices {
                 _ = waits(rest) { isStopping }
                 continue
             }
             do throws(QueueFailure) {
+                let puller = if let made { made } else { try makePuller(of: line) }
+                made = puller
                 // A request that a server had is gone with that.
-                let patience = settings.drains ? Duration.seconds(1) : .seconds(10)
-                if let delivery = try puller.pull(within: patience) {
-                    guard !isStopping else {
-                        delivery.giveBack(after: .zero)
-                        return
-                    }
-                    work(on: delivery)
+                if let delivery = try puller.pull(within: .seconds(settings.drains ? 1 : 10)) {
+                    hold(delivery)
+                    if isStopping { delivery.giveBack(after: .zero) } else { body(delivery) }
+                    state.withLock { $0.held[ObjectIdentifier(delivery)] = nil }
                 } else if settings.drains {
                     if try isDrained() { return stop() }
                 } else if !isStopping {
                     // Its data may have been wiped.
                     try queue.prepare()
                 }
-                backoff = Backoff(from: .milliseconds(500), to: .seconds(10))
+                backoff = pause
             } catch {
                 note(error)
                 _ = waits(backoff.next()) { isStopping }
@@ -227,29 +265,23 @@ package final class FleetWorker: Sendable {
     /// The store is asked last: a queue that was wiped is empty, and nothing is done yet.
     private func isDrained() throws(QueueFailure) -> Bool {
         try queue.prepare()
-        guard try queue.counts() == QueueCounts(waiting: 0, leased: 0) else { return false }
+        guard try queue.counts().isEmpty else { return false }
         do {
             guard try queue.restore() == 0,
                 try reconciler.checkAll(unless: { isStopping }) == 0
             else { return false }
-            return try queue.counts() == QueueCounts(waiting: 0, leased: 0)
-        } catch let error as StoreFailure {
-            tell("the store cannot be looked through: \(error.reason)")
-        } catch let error as QueueFailure {
+            return try queue.counts().isEmpty
+        } catch {
             note(error)
-        } catch {}
-        return false
+            return false
+        }
     }
 
-    private func work(on delivery: any Delivery) {
-        numbers.change { $0.inFlight += 1 }
-        leases.add(delivery)
-        defer {
-            leases.remove(delivery)
-            numbers.change { $0.inFlight -= 1 }
-        }
+    private func work(on delivery: NATSDelivery) {
+        numbers.add(.running)
+        defer { numbers.add(.running, -1) }
         guard let take = QueuedTake(delivery.bytes) else {
-            numbers.change { $0.badMessages += 1 }
+            numbers.add(.badMessages)
             tell("a message that names no take is dropped")
             return delivery.drop()
         }
@@ -262,10 +294,11 @@ package final class FleetWorker: Sendable {
         guard isNew else { return delivery.giveBack(after: queue.lease / 2) }
         defer { state.withLock { $0.running[take.id] = nil } }
         do throws(StoreFailure) {
-            try TakeWork(self, take, delivery).run()
+            var work = TakeWork(self, take, delivery)
+            try work.run()
         } catch {
             tell("take \(take.id.text): given back: \(error.reason)")
-            numbers.change { $0.givenBack += 1 }
+            numbers.add(.givenBack)
             delivery.giveBack(after: TakeHistory.pause(after: delivery.deliveryCount, asked: .zero))
             if error.isLasting { fail(error) }
         }
@@ -273,27 +306,8 @@ package final class FleetWorker: Sendable {
 
     // MARK: - Reconciling
 
-    /// Waits for the message of the reconciler, and reconciles while it has it.
-    private func runCheck() {
-        guard let puller = makePuller(of: .check) else { return }
-        while !isStopping {
-            do throws(QueueFailure) {
-                guard let delivery = try puller.pull(within: .seconds(10)) else {
-                    if !isStopping { try queue.prepare() }
-                    continue
-                }
-                leases.add(delivery)
-                lead(by: delivery)
-                leases.remove(delivery)
-                delivery.giveBack(after: .zero)
-            } catch {
-                note(error)
-                _ = waits(.seconds(2)) { isStopping }
-            }
-        }
-    }
-
-    private func lead(by delivery: any Delivery) {
+    /// Reconciles while it has the message of the reconciler.
+    private func lead(by delivery: NATSDelivery) {
         var whole: ContinuousClock.Instant?
         // A queue that was wiped has another message, which another worker may have.
         while !isStopping, delivery.isStillThere() {
@@ -308,11 +322,9 @@ package final class FleetWorker: Sendable {
                 if count > 0 {
                     tell("put \(count) \(count == 1 ? "take" : "takes") into the queue")
                 }
-            } catch let error as StoreFailure {
-                tell("the store cannot be looked through: \(error.reason)")
-            } catch let error as QueueFailure {
+            } catch {
                 note(error)
-            } catch {}
+            }
             if !isStopping { checkNews.wait(.until(.now + settings.look)) }
         }
     }

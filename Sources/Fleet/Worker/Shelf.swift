@@ -7,24 +7,24 @@ package import Utter
 /// them, and words that it declares.
 package struct Shelf: Sendable {
     package struct Service: Sendable {
-        package var name: String
-        /// How a take is delivered, with what is said to the service; the error's description is the
-        /// reason.
-        package var delivery: @Sendable ([String: String]) throws -> DeliveryPlan
+        package typealias Delivery =
+            @Sendable ([String: String]) throws(ManifestMistake) -> DeliveryPlan
 
-        package init(
-            _ name: String, delivery: @escaping @Sendable ([String: String]) throws -> DeliveryPlan
-        ) {
+        let name: String
+        let delivery: Delivery
+
+        /// Names a service; `delivery` says how a take with these words is delivered.
+        package init(_ name: String, delivery: @escaping Delivery) {
             (self.name, self.delivery) = (name, delivery)
         }
     }
 
     package enum Choice: Sendable {
-        case service(Service, DeliveryPlan)
+        case service(String, DeliveryPlan)
         /// The take asks for what this worker does not do.
         case refused(reason: String)
         /// The worker's own account of the service is wrong.
-        case unusable(Service, reason: String)
+        case unusable(String, reason: String)
     }
 
     /// The first is that of takes that name none.
@@ -47,20 +47,20 @@ package struct Shelf: Sendable {
             return .refused(reason: "the service '\(named ?? "")' is not one of this worker's")
         }
         let plain: DeliveryPlan
-        do {
+        do throws(ManifestMistake) {
             plain = try service.delivery([:])
         } catch {
-            return .unusable(service, reason: "\(error)")
+            return .unusable(service.name, reason: error.reason)
         }
-        guard !manifest.words.isEmpty else { return .service(service, plain) }
+        guard !manifest.words.isEmpty else { return .service(service.name, plain) }
         let known = plain.profile?.profile.words.map(\.name) ?? []
         if let word = manifest.words.keys.sorted().first(where: { !known.contains($0) }) {
             return .refused(reason: "the service '\(service.name)' has no word '\(word)'")
         }
-        do {
-            return .service(service, try service.delivery(manifest.words))
+        do throws(ManifestMistake) {
+            return .service(service.name, try service.delivery(manifest.words))
         } catch {
-            return .refused(reason: "\(error)")
+            return .refused(reason: error.reason)
         }
     }
 }

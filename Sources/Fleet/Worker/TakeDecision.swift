@@ -4,16 +4,21 @@ package import Utter
 
 /// What follows of the end of a call.
 package enum TakeDecision: Sendable, Equatable {
+    /// What a failure says something against.
+    package enum Blame: Sendable, Equatable {
+        case take
+        /// The worker's account of the service is wrong.
+        case account
+        /// The service is away, or busy.
+        case nothing
+    }
+
     /// The text is the take's.
     case text
     /// The take will fail each time.
     case death(reason: String)
-    /// It is tried another time.
-    ///
-    /// - `asked`: what the service wants to be waited for.
-    /// - `counts`: whether it says something against the take.
-    /// - `isOfService`: the worker's account of the service is wrong; no take is the reason.
-    case again(reason: String, asked: Duration, counts: Bool, isOfService: Bool)
+    /// It is tried another time, after what the service wants to be waited for.
+    case again(reason: String, asked: Duration, Blame)
     /// The worker leaves.
     case left
 
@@ -21,65 +26,46 @@ package enum TakeDecision: Sendable, Equatable {
     package init(_ outcome: TakeOutcome) {
         let asked = outcome.attempts.last?.result.retryAfter ?? .zero
         switch outcome.result {
+        case .failure(let failure): self.init(failure, asked: asked)
+        case .success where outcome.isStored:
+            self = .again(reason: "the service recognises nothing", asked: asked, .account)
         case .success(let transcript):
-            if outcome.isStored {
-                self = .again(
-                    reason: "the service recognises nothing", asked: asked, counts: false,
-                    isOfService: true)
-            } else if let shortfall = outcome.shortfall {
+            if let shortfall = outcome.shortfall {
                 // A silent recording is silent each time; half an answer is not.
                 self =
                     transcript.text.isEmpty && outcome.isWhole
                     ? .death(reason: shortfall)
-                    : .again(reason: shortfall, asked: asked, counts: true, isOfService: false)
-            } else if outcome.cutShort != nil {
-                self = .again(
-                    reason: outcome.cutShort ?? "", asked: asked, counts: false, isOfService: false)
+                    : .again(reason: shortfall, asked: asked, .take)
+            } else if let reason = outcome.cutShort {
+                self = .again(reason: reason, asked: asked, .nothing)
             } else {
                 self = .text
             }
-        case .failure(let failure): self.init(failure, asked: asked)
-        }
-    }
-
-    /// With another name in place of a file's.
-    func naming(_ name: String, in path: String) -> TakeDecision {
-        switch self {
-        case .death(let reason): .death(reason: reason.replacing(path, with: name))
-        case .again(let reason, let asked, let counts, let isOfService):
-            .again(
-                reason: reason.replacing(path, with: name), asked: asked, counts: counts,
-                isOfService: isOfService)
-        case .text, .left: self
         }
     }
 
     package init(_ failure: TakeFailure, asked: Duration) {
         let reason = failure.description
-        let counted = TakeDecision.again(
-            reason: reason, asked: asked, counts: true, isOfService: false)
-        let pardoned = TakeDecision.again(
-            reason: reason, asked: asked, counts: false, isOfService: false)
-        let ofService = TakeDecision.again(
-            reason: reason, asked: asked, counts: false, isOfService: true)
+        let blame: Blame
         switch failure {
         case .capture(.unusableAudio), .capture(.foreignAudio), .capture(.noSound), .encoding,
-            .outsideLimits, .tooShort:
+            .outsideLimits, .tooShort, .refused(400, _, _), .refused(413, _, _),
+            .refused(415, _, _), .refused(422, _, _):
             self = .death(reason: reason)
-        case .refused(let status, _, _):
-            switch status {
-            case 400, 413, 415, 422: self = .death(reason: reason)
-            case 404, 405, 407, 410, 501, 505: self = ofService
-            default: self = counted
-            }
+            return
+        case .left:
+            self = .left
+            return
         case .tokenRefused, .secretMissing, .proxyRefused, .insecure, .notTLS, .redirectRefused:
-            self = ofService
-        case .unavailable(let status, _): self = [429, 503].contains(status) ? pardoned : counted
-        case .notDelivered: self = failure.isOfConnecting ? pardoned : counted
-        case .journal, .capture(.limitReached): self = pardoned
-        case .left: self = .left
-        case .capture, .answerUnusable, .responseUnusable, .unfinished, .cancelled: self = counted
+            blame = .account
+        case .refused(let status, _, _):
+            blame = [404, 405, 407, 410, 501, 505].contains(status) ? .account : .take
+        case .unavailable(let status, _): blame = [429, 503].contains(status) ? .nothing : .take
+        case .notDelivered: blame = failure.isOfConnecting ? .nothing : .take
+        case .journal, .capture(.limitReached): blame = .nothing
+        case .capture, .answerUnusable, .responseUnusable, .unfinished, .cancelled: blame = .take
         }
+        self = .again(reason: reason, asked: asked, blame)
     }
 }
 
@@ -119,7 +105,7 @@ package struct TakeHistory: Sendable, Equatable {
     package static func pause(
         after failures: Int, asked: Duration, share: Double = .random(in: 0...1)
     ) -> Duration {
-        let limit = min(Duration.seconds(300), .seconds(1 << min(max(failures - 1, 0), 9)))
-        return max(asked, limit / 2 + (limit / 2) * share)
+        var backoff = Backoff(from: .seconds(1), to: .seconds(300), after: failures - 1)
+        return backoff.next(asked: asked, share: share)
     }
 }

@@ -28,9 +28,7 @@ struct StoreOptions: ParsableArguments {
     var atLeastOnce = false
 
     /// Opens the store, and finds out whether it heeds conditions; blocks.
-    func open(
-        _ numbers: FleetNumbers, isOver: @escaping @Sendable () -> Bool = { false }
-    ) throws(CommandFailure) -> ObjectStore {
+    func open(_ numbers: FleetNumbers = FleetNumbers()) throws(CommandFailure) -> ObjectStore {
         let (delivery, prefix) = try NamedServices.store(store, by: storeService)
         let link: ObjectLink?
         do throws(SystemError) {
@@ -43,10 +41,9 @@ struct StoreOptions: ParsableArguments {
                 "the service of the store has no place for an object's key",
                 hint: "its URL ends in {key}: see 'utter services show s3'", status: .configuration)
         }
-        let store = ObjectStore(link, prefix: prefix, numbers: numbers, isOver: isOver)
+        let store = ObjectStore(link, prefix: prefix, numbers: numbers)
         do throws(StoreFailure) {
-            let heeds = try store.probe(isOptional: atLeastOnce)
-            if !heeds {
+            if try !store.probe(isOptional: atLeastOnce) {
                 StandardError.line(
                     "warning: the store does not heed conditions: a take may get a second result")
             }
@@ -58,6 +55,17 @@ struct StoreOptions: ParsableArguments {
                 status: error.isLasting ? .configuration : .notDelivered)
         }
         return store
+    }
+
+    /// Opens the store for what blocks, on a thread of its own, and makes its failure the command's.
+    func use<Value: Sendable>(
+        _ body: @escaping @Sendable (ObjectStore) throws -> Value
+    ) async throws -> Value {
+        try await onOwnThread {
+            let objects = try open()
+            defer { objects.link.shutDown() }
+            return try body(objects)
+        }
     }
 }
 
@@ -86,12 +94,9 @@ struct QueueOptions: ParsableArguments {
     var lease: DurationArgument?
 
     mutating func validate() throws {
-        guard (1...32).contains(name.utf8.count),
-            name.utf8.allSatisfy({
-                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
-                    || (0x61...0x7A).contains($0) || $0 == 0x5F
-            })
-        else { throw ValidationError("--name consists of letters, digits and '_'.") }
+        guard name.wholeMatch(of: /[0-9A-Za-z_]{1,32}/) != nil else {
+            throw ValidationError("--name consists of letters, digits and '_'.")
+        }
         guard (1...5).contains(replicas) else {
             throw ValidationError("--replicas must be from 1 to 5.")
         }
@@ -153,23 +158,12 @@ struct QueueOptions: ParsableArguments {
 func onOwnThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {
-    let result = try await NamedThread.result(name: "fleet") { () throws(FleetFailure) in
-        do {
-            return try body()
-        } catch {
-            throw FleetFailure(cause: error)
-        }
-    }
-    switch result {
-    case .success(let value): return value
-    case .failure(let failure):
-        switch failure.cause {
-        case let error as StoreFailure:
-            throw CommandFailure(error.reason, status: .notDelivered)
-        case let error as QueueFailure: throw QueueOptions.failure(error)
-        case let error: throw error
-        }
+    let result = try await NamedThread.result(name: "fleet") { Result { try body() } }
+    do {
+        return try result.get().get()
+    } catch let error as StoreFailure {
+        throw CommandFailure(error.reason, status: .notDelivered)
+    } catch let error as QueueFailure {
+        throw QueueOptions.failure(error)
     }
 }
-
-private struct FleetFailure: Error { let cause: any Error }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Fleet
+import LinuxPlatform
 import TakeStore
 import Utter
 import UtterCommands
@@ -28,15 +29,11 @@ struct FleetStatusCommand: AsyncParsableCommand {
     var queue: QueueOptions
 
     func run() async throws {
-        let status = try await onOwnThread {
-            let objects = try store.open(FleetNumbers())
-            defer { objects.link.shutDown() }
-            return try FleetStatus(objects, try queue.open())
-        }
+        let status = try await store.use { try FleetStatus($0, queue.open()) }
         if json {
             var bytes = status.json
             bytes.removeLast()
-            return try FleetOutput.give(String(decoding: bytes, as: UTF8.self))
+            return try give(String(decoding: bytes, as: UTF8.self))
         }
         var lines = [
             line("waiting", status.waiting, status.estimatedWaitingSeconds),
@@ -45,7 +42,7 @@ struct FleetStatusCommand: AsyncParsableCommand {
             line("dead", status.dead, status.estimatedDeadSeconds),
         ]
         if let oldest = status.oldest, let age = status.oldestAge {
-            lines.append("oldest   \(oldest), \(FleetOutput.time(age)) old")
+            lines.append("oldest   \(oldest), \(time(age)) old")
         }
         if let rate = status.marksPerMinute {
             lines.append("rate     \((rate * 10).rounded() / 10) takes a minute")
@@ -53,13 +50,13 @@ struct FleetStatusCommand: AsyncParsableCommand {
         if let end = status.estimatedEnd, status.waiting + status.working > 0 {
             lines.append("end      about \(end)")
         }
-        try FleetOutput.give(lines.joined(separator: "\n"))
+        try give(lines.joined(separator: "\n"))
     }
 
     private func line(_ name: String, _ count: Int, _ seconds: Double?) -> String {
         let name = name + String(repeating: " ", count: 9 - name.count)
         return "\(name)\(count)"
-            + (seconds.map { ", about \(FleetOutput.time($0)) of audio" } ?? "")
+            + (seconds.map { ", about \(time($0)) of audio" } ?? "")
     }
 }
 
@@ -81,12 +78,8 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let count = try await onOwnThread {
-            let (numbers, queue) = (FleetNumbers(), try queue.open())
-            let objects = try store.open(numbers)
-            defer { objects.link.shutDown() }
-            guard let queue else { return 0 }
-            return try Reconciler(objects, queue, numbers: numbers).checkAll()
+        let count = try await store.use { objects in
+            try queue.open().map { try Reconciler(objects, $0).checkAll() } ?? 0
         }
         StandardError.line("put \(count) \(count == 1 ? "take" : "takes") into the queue")
     }
@@ -104,14 +97,13 @@ struct DeadCommand: AsyncParsableCommand {
     var store: StoreOptions
 
     func run() async throws {
-        let marks = try await onOwnThread {
-            let objects = try store.open(FleetNumbers())
-            defer { objects.link.shutDown() }
-            return try Deaths(objects, nil).all()
-        }
+        let marks = try await store.use { try Deaths($0).all() }
         for mark in marks {
-            try FleetOutput.give(
-                json ? mark.line : "\(mark.id.text)  \(FleetOutput.plain(mark.reason ?? ""))")
+            try give(
+                json
+                    ? mark.line
+                    : "\(mark.id.text)  \(TerminalText.singleLine(TerminalText.sanitized(mark.reason ?? "")))"
+            )
         }
     }
 }
@@ -146,18 +138,15 @@ struct RetryDeadCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (count, missing) = try await onOwnThread {
-            let (queue, objects) = (try queue.open(), try store.open(FleetNumbers()))
-            defer { objects.link.shutDown() }
-            let deaths = Deaths(objects, queue)
+        let (count, missing) = try await store.use { objects in
+            let deaths = Deaths(objects, try queue.open())
             var ids = takes.compactMap { TakeID($0) }
             if takes.contains("all") || reason != nil {
                 ids = try deaths.all().filter { mark in
                     reason.map { (mark.reason ?? "").contains($0) } ?? true
                 }.map(\.id)
             }
-            var missing: [TakeID] = []
-            for id in ids where try !deaths.retry(id) { missing.append(id) }
+            let missing = try ids.filter { try !deaths.retry($0) }
             return (ids.count - missing.count, missing)
         }
         StandardError.line("opened \(count) \(count == 1 ? "take" : "takes") again")
@@ -165,5 +154,21 @@ struct RetryDeadCommand: AsyncParsableCommand {
         throw CommandFailure(
             "take \(first.text) is not dead", hint: "those that are: utter fleet dead",
             status: .noInput)
+    }
+}
+
+private func give(_ text: String) throws(CommandFailure) {
+    guard !StandardOutput.print(text) else { return }
+    throw CommandFailure("standard output takes nothing", status: .localIO)
+}
+
+/// Such as `3 h 20 min`.
+private func time(_ seconds: Double) -> String {
+    let whole = Int(min(seconds, 1e12).rounded())
+    switch whole {
+    case ..<120: return "\(whole) s"
+    case ..<7_200: return "\(whole / 60) min"
+    case ..<172_800: return "\(whole / 3_600) h \(whole % 3_600 / 60) min"
+    default: return "\(whole / 86_400) d \(whole % 86_400 / 3_600) h"
     }
 }

@@ -2,20 +2,9 @@
 
 import ArgumentParser
 import Fleet
-import LinuxPlatform
-import Synchronization
 import Utter
 import UtterCommands
 internal import UtterTerminal
-
-/// Set by one thread, and read by another.
-private final class OverFlag: Sendable {
-    private let value = Atomic(false)
-
-    var isSet: Bool { value.load(ordering: .relaxed) }
-
-    func set() { value.store(true, ordering: .relaxed) }
-}
 
 /// `utter-work submit`: hands recordings to the fleet.
 struct SubmitCommand: AsyncParsableCommand {
@@ -52,17 +41,8 @@ struct SubmitCommand: AsyncParsableCommand {
         help: ArgumentHelp("The service that they are for, by its name.", valueName: "name"))
     var service: String?
 
-    @Option(
-        help: ArgumentHelp("The language that is spoken, such as en.", valueName: "language"))
-    var language: String?
-
-    @Option(help: ArgumentHelp("The service's model.", valueName: "model"))
-    var model: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "What helps the service to understand: names, spellings, a topic.", valueName: "text"))
-    var prompt: String?
+    @OptionGroup
+    var words: WordOptions
 
     @OptionGroup(title: "Store")
     var store: StoreOptions
@@ -80,43 +60,22 @@ struct SubmitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let counts = try await onOwnThread { try submit() }
+        let counts = try await store.use { try submit(to: $0) }
         StandardError.line(
             "submitted \(counts.all): \(counts.new) new, \(counts.known) known, "
                 + "\(counts.skipped) skipped")
         if !list, counts.skipped > 0 { throw ExitStatus.noInput.code }
     }
 
-    private func submit() throws -> Submission.Counts {
-        let objects = try store.open(FleetNumbers())
-        defer { objects.link.shutDown() }
-        var words: [String: String] = [:]
-        words["language"] = language
-        words["model"] = model
-        words["prompt"] = prompt
+    private func submit(to objects: ObjectStore) throws -> Submission.Counts {
         let submission = Submission(
-            objects, try queue.open(), profile: service, words: words)
-        let news = try Wakeup(isPolled: false)
-        let isOver = OverFlag()
-        let progress = try NamedThread(name: "progress") {
-            var next = ContinuousClock.now + .seconds(5)
-            while !isOver.isSet {
-                news.wait(.until(next))
-                guard next <= .now else { continue }
-                next += .seconds(5)
-                StandardError.line("submitted \(submission.now.all)")
-            }
-        }
-        defer {
-            isOver.set()
-            news.signal()
-            progress.join()
-        }
+            objects, try queue.open(), profile: service, words: words.words
+        ) { StandardError.line($0) }
         do {
             if list {
                 try submission.list(only, after: after)
             } else {
-                try submission.send(files) { StandardError.line($0) }
+                try submission.send(files)
             }
         } catch let error as QueueFailure {
             var failure = QueueOptions.failure(error)

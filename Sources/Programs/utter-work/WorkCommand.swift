@@ -103,7 +103,10 @@ struct WorkCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let failure = try await onOwnThread { try work() }
+        let ending = WorkerEnding()
+        let signals = try Signals(readingPipe: false)
+        signals.handle { ending.take($0) }
+        let failure = try await onOwnThread { try work(until: ending) }
         if let failure {
             throw CommandFailure(
                 failure.reason, status: failure.isLasting ? .configuration : .notDelivered)
@@ -111,30 +114,27 @@ struct WorkCommand: AsyncParsableCommand {
     }
 
     /// Runs the worker; blocks until it has ended.
-    private func work() throws -> StoreFailure? {
+    private func work(until ending: WorkerEnding) throws -> StoreFailure? {
         let numbers = FleetNumbers()
-        let ending = WorkerEnding()
-        try ending.watchSignals()
-        let objects = try store.open(numbers) { ending.isLeaving }
+        let objects = try store.open(numbers)
         defer { objects.link.shutDown() }
         let place = try WorkerFolder(below: folder)
         defer { place.remove() }
         let shelf = try shelf()
         guard let queue = connect(ending) else { return nil }
-        let name = place.name
         let pipeline = try Pipeline(
             spool: Spool(at: place.path + "/spool"), secrets: NamedServices.secrets)
         defer { pipeline.shutDown() }
         var settings = FleetWorker.Settings(
-            name: name, folder: place.path, source: NamedServices.recording)
+            name: place.name, folder: place.path, source: NamedServices.recording)
         settings.slots = slots
         settings.drains = drain
         settings.attemptLimit = tries
-        settings.grace = grace?.duration ?? .seconds(120)
-        settings.look = look?.duration ?? .seconds(15)
+        settings.grace = grace?.duration ?? settings.grace
+        settings.look = look?.duration ?? settings.look
         let worker = try FleetWorker(
             settings, store: objects, queue: queue, shelf: shelf,
-            limits: try limits(queue, name), pipeline: pipeline, numbers: numbers
+            limits: try limits(queue, place.name), pipeline: pipeline, numbers: numbers
         ) { StandardError.line($0) }
         ending.set(worker)
         pipeline.tracesRequests = true
@@ -145,13 +145,16 @@ struct WorkCommand: AsyncParsableCommand {
                 ending.isAsked ? Readiness.ending : worker.obstacle
             })
         defer { server?.shutDown() }
-        StandardError.line("worker \(name) is ready, for \(shelf.names.joined(separator: ", "))")
+        StandardError.line(
+            "worker \(place.name) is ready, for \(shelf.names.joined(separator: ", "))")
         ServiceManager.tell("READY=1\nSTATUS=\(slots) slots")
         let failure = worker.run()
-        let counts = numbers.now
+        let counts: [(String, FleetNumbers.Count)] = [
+            ("done", .done), ("dead", .dead), ("duplicates", .duplicates), ("calls", .calls),
+            ("given back", .givenBack),
+        ]
         StandardError.line(
-            "done \(counts.done), dead \(counts.dead), duplicates \(counts.duplicates), "
-                + "calls \(counts.attempts), given back \(counts.givenBack)")
+            counts.map { "\($0.0) \(Int(numbers[$0.1]))" }.joined(separator: ", "))
         return failure
     }
 
@@ -160,18 +163,17 @@ struct WorkCommand: AsyncParsableCommand {
         let services = try names.map { name throws(CommandFailure) in
             // What is wrong with it is said at once.
             let plan = try NamedServices.delivery(to: name)
-            return Shelf.Service(name ?? plan.profile?.profile.title ?? "usual") { words in
+            return Shelf.Service(name ?? plan.profile?.profile.title ?? "usual") {
+                words throws(ManifestMistake) in
                 do throws(CommandFailure) {
                     return try NamedServices.delivery(to: name, words: words)
                 } catch {
-                    throw Reason(description: error.message)
+                    throw ManifestMistake(reason: error.message)
                 }
             }
         }
         return Shelf(services, onlyStores: NamedServices.onlyStores)
     }
-
-    private struct Reason: Error, CustomStringConvertible { let description: String }
 
     /// Waits for the queue; nil when a signal came first.
     private func connect(_ ending: WorkerEnding) -> NATSQueue? {
@@ -208,8 +210,6 @@ private final class WorkerEnding: Sendable {
     private let state = Mutex(State())
 
     var isAsked: Bool { state.withLock { $0.signals > 0 } }
-    /// Whether even what runs is left.
-    var isLeaving: Bool { state.withLock { $0.signals > 1 } }
 
     func set(_ worker: FleetWorker) {
         let isAsked = state.withLock { state in
@@ -219,43 +219,41 @@ private final class WorkerEnding: Sendable {
         if isAsked { worker.stop() }
     }
 
-    func watchSignals() throws {
-        let descriptor = try SignalDescriptor(signals: [SIGTERM, SIGINT, SIGHUP])
-        _ = try NamedThread(name: "signals") { [self] in
-            while true {
-                _ = WorkerPause.untilWoken.wait(for: descriptor.number)
-                guard descriptor.next() != nil else { continue }
-                let (worker, count) = state.withLock { state in
-                    state.signals += 1
-                    return (state.worker, state.signals)
-                }
-                // What is leased comes back by itself.
-                if count > 1 { exit(ExitStatus.terminated.rawValue) }
-                ServiceManager.tell("STOPPING=1")
-                worker?.stop()
-            }
+    /// A second signal ends the program: what is leased comes back by itself.
+    func take(_ request: Request) {
+        switch request {
+        case .cancel, .leave: break
+        default: return
         }
+        let (worker, count) = state.withLock { state in
+            state.signals += 1
+            return (state.worker, state.signals)
+        }
+        if count > 1 { exit(ExitStatus.terminated.rawValue) }
+        ServiceManager.tell("STOPPING=1")
+        worker?.stop()
     }
 }
 
 /// A folder of one worker, which goes with it; what dead workers have left is removed.
 private final class WorkerFolder {
-    let path: String
     /// Of the worker: the machine's name, and a random one.
     let name: String
-    private let lock: FileLock
+    /// Locked while the worker lives.
+    private let folder: Folder
+    var path: String { folder.path }
 
     init(below folder: String?) throws(CommandFailure) {
-        let parent =
-            (folder ?? Environment["TMPDIR"] ?? "/var/tmp") + "/utter-work-\(getuid())"
         var host = [CChar](repeating: 0, count: 256)
         _ = unsafe gethostname(&host, 255)
         let machine = String(
             decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         name = machine + "-" + String(UInt32.random(in: .min ... .max), radix: 36)
-        path = "\(parent)/\(name)"
         do throws(SystemError) {
-            lock = try Self.make(path, in: parent)
+            let parent = try Folder.make(
+                at: (folder ?? Environment["TMPDIR"] ?? "/var/tmp") + "/utter-work-\(getuid())")
+            Self.sweep(parent)
+            self.folder = try parent.makeLockedFolder(name, hiddenAs: "." + name)
         } catch {
             throw CommandFailure(
                 "there is no folder for recordings: \(error.description)",
@@ -263,32 +261,17 @@ private final class WorkerFolder {
         }
     }
 
-    private static func make(_ path: String, in parent: String) throws(SystemError) -> FileLock {
-        _ = unsafe mkdir(parent, 0o700)
-        var status = stat()
-        guard unsafe lstat(parent, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
-            status.st_uid == getuid(), status.st_mode & 0o077 == 0
-        else { throw SystemError(call: "open \(parent)", code: EPERM) }
-        sweep(parent)
-        let lock = try FileLock(path: path + ".lock", until: .now)
-        guard unsafe mkdir(path, 0o700) == 0 else { throw SystemError.last("mkdir \(path)") }
-        return lock
-    }
-
-    private static func sweep(_ parent: String) {
+    private static func sweep(_ parent: Folder) {
         // What cannot be looked at or removed is left for the next worker, here and below.
-        for name in (try? Folder.names(at: parent)) ?? [] where name.hasSuffix(".lock") {
-            let lock = "\(parent)/\(name)"
-            guard let held = try? FileLock(path: lock, until: .now) else { continue }  // As above.
-            try? FileManager.default.removeItem(atPath: String(lock.dropLast(5)))  // As above.
-            _ = unsafe unlink(lock)
-            withExtendedLifetime(held) {}
+        for name in (try? parent.names()) ?? [] where !name.hasPrefix(".") {
+            let folder = try? parent.openFolder(name)  // As above.
+            guard let folder, (try? folder.lock()) == true else { continue }  // As above.
+            try? FileManager.default.removeItem(atPath: folder.path)  // As above.
         }
     }
 
     func remove() {
         // The next worker does it otherwise.
         try? FileManager.default.removeItem(atPath: path)
-        _ = unsafe unlink(path + ".lock")
     }
 }

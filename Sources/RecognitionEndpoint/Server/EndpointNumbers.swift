@@ -33,19 +33,18 @@ package final class EndpointNumbers: Sendable {
         let state = state.withLock { $0 }
         let load = endpoint.load
         return [
-            MetricFamily(
-                "utter_endpoint_requests_total", .counter, "Requests, by their answers.",
-                by: "class", state.requests),
-            MetricFamily(
-                "utter_endpoint_received_bytes_total", .counter, "Bytes of bodies.", state.bytes),
-            MetricFamily(
-                "utter_endpoint_audio_seconds_total", .counter, "Sound that was recognised.",
+            .counter(
+                "utter_endpoint_requests_total", "Requests, by their answers.", by: "class",
+                state.requests),
+            .counter("utter_endpoint_received_bytes_total", "Bytes of bodies.", state.bytes),
+            .counter(
+                "utter_endpoint_audio_seconds_total", "Sound that was recognised.",
                 state.audioSeconds),
-            MetricFamily(
+            .histogram(
                 "utter_endpoint_request_seconds", "From the head of a request to its answer's end.",
                 state.answer),
-            MetricFamily(
-                "utter_endpoint_recordings", .gauge, "Recordings at a recogniser, and in line.",
+            .gauge(
+                "utter_endpoint_recordings", "Recordings at a recogniser, and in line.",
                 by: "state",
                 ["running": Double(load.running), "waiting": Double(load.waiting)]),
         ]

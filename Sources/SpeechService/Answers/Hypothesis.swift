@@ -28,7 +28,7 @@ package struct Hypothesis: Sendable, Hashable {
 }
 
 /// A piece of what was said, most often a word, and where in the audio it was heard.
-public struct RecognizedWord: Sendable, Hashable {
+public struct RecognizedWord: Sendable, Hashable, Codable {
     /// The piece as the service wrote it.
     public var text: String
     /// Where it begins, in seconds from the start of the audio, or nil.

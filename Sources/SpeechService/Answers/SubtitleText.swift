@@ -19,9 +19,12 @@ package enum SubtitleText {
 
     /// The segments, or the words in groups; none without times.
     package static func cues(of transcript: Transcript) -> [Cue] {
-        let segments = cues(of: transcript.segments)
-        guard segments.isEmpty else { return segments }
-        return grouped(cues(of: transcript.words))
+        cues(segments: transcript.segments, words: transcript.words)
+    }
+
+    package static func cues(segments: [RecognizedWord], words: [RecognizedWord]) -> [Cue] {
+        let cues = cues(of: segments)
+        return cues.isEmpty ? grouped(Self.cues(of: words)) : cues
     }
 
     private static func cues(of pieces: [RecognizedWord]) -> [Cue] {

@@ -94,14 +94,14 @@ public struct TakeID: Sendable, Hashable, Codable {
 }
 
 /// A moment as it is written into names and manifests, to the second.
-struct UTCTime {
+package struct UTCTime {
     private static let compactStyle = Date.ISO8601FormatStyle(timeZone: .gmt)
         .year().month().day().dateSeparator(.omitted).dateTimeSeparator(.space)
         .time(includingFractionalSeconds: false).timeSeparator(.omitted)
 
     private let date: Date
 
-    init(_ date: Date) { self.date = date }
+    package init(_ date: Date) { self.date = date }
 
     /// The moment that `compact` has written; nil for another text.
     static func date(compact text: String) -> Date? {
@@ -112,7 +112,7 @@ struct UTCTime {
     }
 
     /// Such as `20261121-052233`.
-    var compact: String { date.formatted(Self.compactStyle).replacing(" ", with: "-") }
+    package var compact: String { date.formatted(Self.compactStyle).replacing(" ", with: "-") }
 
     /// Such as `2026-11-21T05:22:33Z` (ISO 8601).
     var iso8601: String { date.formatted(.iso8601) }

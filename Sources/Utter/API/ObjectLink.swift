@@ -156,21 +156,13 @@ package final class ObjectLink: Sendable {
         _ request: ObjectRequest, by service: RecognitionService,
         into sink: (@Sendable (Span<UInt8>) -> Bool)?
     ) throws(ObjectFailure) -> ObjectAnswer {
-        let news: Wakeup
+        let observer: ObjectObserver
         do throws(SystemError) {
-            news = try Wakeup(isPolled: false)
+            observer = try ObjectObserver(limit: request.limit, sink)
         } catch {
             throw .unusable(error.description)
         }
-        let observer = ObjectObserver(limit: request.limit, sink, news)
-        _ = transport.start(
-            transfer(request, by: service), after: .zero, atLeast: .zero, observer: observer)
-        var end: TransferResult?
-        while end == nil {
-            news.wait(.until(.now + .seconds(60)))
-            end = observer.result
-        }
-        guard let end else { throw .unusable("") }
+        let end = observer.perform(transfer(request, by: service), by: transport)
         if observer.isRefused { throw .notTaken("what the store sends cannot be taken") }
         guard end.ending == .answered, let status = end.status else {
             let host = service.url.origin.description
@@ -222,6 +214,20 @@ package final class ObjectLink: Sendable {
     }
 }
 
+/// Waits on the calling thread.
+///
+/// - Returns: whether the time has passed, and `isOver` did not become true.
+package func waits(_ time: Duration, unless isOver: () -> Bool = { false }) -> Bool {
+    let end = ContinuousClock.now + time
+    // It needs no descriptor, and so it is there.
+    let news = try? Wakeup(isPolled: false)
+    while end > .now {
+        if isOver() { return false }
+        news?.wait(.until(min(end, .now + .milliseconds(250))))
+    }
+    return !isOver()
+}
+
 /// Runs what waits, and blocks the calling thread until it has ended; not on the cooperative pool.
 package func blocking<Value: Sendable>(
     _ body: @escaping @Sendable () async -> Value
@@ -249,51 +255,32 @@ private final class Found<Value: Sendable>: Sendable {
 }
 
 /// Hears one answer of a store.
-private final class ObjectObserver: TransferObserver {
-    private struct State {
-        var body: [UInt8] = []
-        var isGood = false
-        var isRefused = false
-        var result: TransferResult?
-    }
-
+private final class ObjectObserver: AwaitedTransfer, @unchecked Sendable {
     private let limit: Int
     private let sink: (@Sendable (Span<UInt8>) -> Bool)?
-    private let news: Wakeup
-    private let state = Mutex(State())
+    private(set) var body: [UInt8] = []
+    private var isGood = false
+    private(set) var isRefused = false
 
-    init(limit: Int, _ sink: (@Sendable (Span<UInt8>) -> Bool)?, _ news: Wakeup) {
-        (self.limit, self.sink, self.news) = (limit, sink, news)
+    init(limit: Int, _ sink: (@Sendable (Span<UInt8>) -> Bool)?) throws(SystemError) {
+        (self.limit, self.sink) = (limit, sink)
+        try super.init()
     }
 
-    var result: TransferResult? { state.withLock { $0.result } }
-    var body: [UInt8] { state.withLock { $0.body } }
-    var isRefused: Bool { state.withLock { $0.isRefused } }
+    override var reading: AnswerReading { isRefused ? .ended : .goesOn }
 
-    func transferDidConnect() {}
+    override func transferDidReceiveHead(
+        status: Int, headers: [(name: String, value: String)]
+    ) { isGood = (200..<300).contains(status) }
 
-    func transferDidSend(byteCount: Int, wireByteCount: Int) {}
-
-    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {
-        state.withLock { $0.isGood = (200..<300).contains(status) }
-    }
-
-    var reading: AnswerReading { isRefused ? .ended : .goesOn }
-
-    func transferDidReceive(_ bytes: Span<UInt8>) {
-        if let sink, state.withLock({ $0.isGood }) {
-            if !sink(bytes) { state.withLock { $0.isRefused = true } }
-            return
+    override func transferDidReceive(_ bytes: Span<UInt8>) {
+        if let sink, isGood {
+            if !sink(bytes) { isRefused = true }
+        } else if body.count + bytes.count > limit {
+            isRefused = true
+        } else {
+            body += unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
         }
-        state.withLock { state in
-            guard state.body.count + bytes.count <= limit else { return state.isRefused = true }
-            state.body += unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
-        }
-    }
-
-    func transferDidEnd(_ result: TransferResult) {
-        state.withLock { $0.result = result }
-        news.signal()
     }
 }
 

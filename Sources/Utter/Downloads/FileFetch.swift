@@ -56,35 +56,33 @@ final class FetchTarget: @unchecked Sendable {
 }
 
 /// One request for a file: hears the answer, and writes what it brings.
-///
-/// `@unchecked Sendable` because the thread `download` alone touches it until the end.
-private final class FileObserver: TransferObserver, @unchecked Sendable {
+private final class FileObserver: AwaitedTransfer, @unchecked Sendable {
     let request: FileRequest
     let target: FetchTarget
-    private let news: Wakeup
     private(set) var step: FileRequest.Step?
     private(set) var failure: DownloadFailure?
     private(set) var avoided: String?
     private(set) var hasProxy = false
     private var skipping = 0
-    private(set) var reading = AnswerReading.goesOn
-    private let ended = Mutex<TransferResult?>(nil)
+    private var isOver = false
 
-    init(_ request: FileRequest, _ target: FetchTarget, _ news: Wakeup) {
-        (self.request, self.target, self.news) = (request, target, news)
+    init(_ request: FileRequest, _ target: FetchTarget) throws(SystemError) {
+        (self.request, self.target) = (request, target)
+        try super.init()
     }
 
-    var result: TransferResult? { ended.withLock { $0 } }
+    override var reading: AnswerReading { isOver ? .ended : .goesOn }
 
-    func transferDidConnect() {}
-    func transferDidAvoid(address: String) { avoided = address }
-    func transferDidFindProxy() { hasProxy = true }
-    func transferDidSend(byteCount: Int, wireByteCount: Int) {}
+    override func transferDidAvoid(address: String) { avoided = address }
 
-    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {
+    override func transferDidFindProxy() { hasProxy = true }
+
+    override func transferDidReceiveHead(
+        status: Int, headers: [(name: String, value: String)]
+    ) {
         let step = request.step(status: status, headers: headers)
         self.step = step
-        guard case .take(_, let skipping, let part) = step else { return reading = .ended }
+        guard case .take(_, let skipping, let part) = step else { return isOver = true }
         self.skipping = skipping
         target.type = headers.first { $0.name == "content-type" }?.value
         attempt { () throws(DownloadFailure) in
@@ -94,28 +92,23 @@ private final class FileObserver: TransferObserver, @unchecked Sendable {
         }
     }
 
-    func transferDidReceive(_ bytes: Span<UInt8>) {
-        guard case .take? = step, reading == .goesOn else { return }
+    override func transferDidReceive(_ bytes: Span<UInt8>) {
+        guard case .take? = step, !isOver else { return }
         let skipped = min(skipping, bytes.count)
         skipping -= skipped
         let room = (target.part.total ?? .max) - target.part.byteCount
         let piece = bytes.extracting(skipped..<skipped + min(room, bytes.count - skipped))
         guard !piece.isEmpty else { return }
         attempt { () throws(DownloadFailure) in try target.write(piece) }
-        if target.part.isWhole { reading = .ended }
+        if target.part.isWhole { isOver = true }
     }
 
     private func attempt(_ body: () throws(DownloadFailure) -> Void) {
         do throws(DownloadFailure) {
             try body()
         } catch {
-            (failure, reading) = (error, .ended)
+            (failure, isOver) = (error, true)
         }
-    }
-
-    func transferDidEnd(_ result: TransferResult) {
-        ended.withLock { $0 = result }
-        news.signal()
     }
 }
 
@@ -175,13 +168,8 @@ struct FileFetch: Sendable {
     }
 
     func pause(_ time: Duration) throws(DownloadFailure) {
-        let end = ContinuousClock.now + time
-        // It needs no descriptor, and so it is there.
-        let news = try? Wakeup(isPolled: false)
-        while end > .now {
-            if let failure = isOver() { throw failure }
-            news?.wait(.until(min(end, .now + .milliseconds(250))))
-        }
+        _ = waits(time) { isOver() != nil }
+        if let failure = isOver() { throw failure }
     }
 
     /// Makes one request, and those to which it leads; nil when what was there is of no use.
@@ -256,28 +244,15 @@ struct FileFetch: Sendable {
     private func perform(
         _ request: FileRequest, at url: ServiceURL, _ isOpened: Bool, _ target: FetchTarget
     ) throws(DownloadFailure) -> (FileObserver, TransferResult) {
-        let news = try onDisk { () throws(SystemError) in try Wakeup(isPolled: false) }
-        while !turns.take() {
-            if let failure = isOver() { throw failure }
-            news.wait(.until(.now + .milliseconds(20)))
-        }
+        while !turns.take() { try pause(.milliseconds(20)) }
         defer { turns.give() }
         if let failure = isOver() { throw failure }
-        let observer = FileObserver(request, target, news)
-        let id = transport.start(
-            transfer(request, to: url, isOpened), after: .zero, atLeast: .zero, observer: observer)
-        var isCancelled = false
-        while true {
-            if let result = observer.result {
-                if observer.hasProxy { hasProxy() }
-                return (observer, result)
-            }
-            news.wait(.until(.now + .milliseconds(250)))
-            if !isCancelled, isOver() != nil {
-                isCancelled = true
-                transport.cancel(id)
-            }
+        let observer = try onDisk { () throws(SystemError) in try FileObserver(request, target) }
+        let result = observer.perform(transfer(request, to: url, isOpened), by: transport) {
+            isOver() != nil
         }
+        if observer.hasProxy { hasProxy() }
+        return (observer, result)
     }
 
     private func transfer(

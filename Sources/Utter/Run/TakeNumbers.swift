@@ -11,7 +11,7 @@ package final class TakeNumbers: Sendable {
         var attempts: [String: Double] = [:]
         var seconds = ["in": 0.0, "out": 0]
         var bytes = ["first": 0.0, "resent": 0]
-        var gaps = (count: 0, seconds: 0.0)
+        var gaps = (count: 0.0, seconds: 0.0)
         var firstPartial = Histogram()
         var answer = Histogram()
     }
@@ -33,7 +33,7 @@ package final class TakeNumbers: Sendable {
             let first = min(sent, Double(outcome.account.wireBytes))
             state.bytes["first", default: 0] += first
             state.bytes["resent", default: 0] += sent - first
-            state.gaps.count += outcome.capture.gaps.count
+            state.gaps.count += Double(outcome.capture.gaps.count)
             state.gaps.seconds += Double(outcome.account.gapFrames) / 16_000
             if let text = outcome.attempts.lazy.compactMap({ $0.result.timings.firstText }).first {
                 state.firstPartial.note(text)
@@ -45,26 +45,24 @@ package final class TakeNumbers: Sendable {
     package var families: [MetricFamily] {
         let state = state.withLock { $0 }
         return [
-            MetricFamily(
-                "utter_takes_total", .counter, "Takes that have ended.", by: "outcome", state.takes),
-            MetricFamily(
-                "utter_attempts_total", .counter, "Requests, by how they ended.", by: "class",
+            .counter("utter_takes_total", "Takes that have ended.", by: "outcome", state.takes),
+            .counter(
+                "utter_attempts_total", "Requests, by how they ended.", by: "class",
                 state.attempts),
-            MetricFamily(
-                "utter_audio_seconds_total", .counter, "Sound that came in, and was answered.",
+            .counter(
+                "utter_audio_seconds_total", "Sound that came in, and was answered.",
                 by: "direction", state.seconds),
-            MetricFamily(
-                "utter_bytes_sent_total", .counter, "Bytes of bodies that connections took.",
-                by: "kind", state.bytes),
-            MetricFamily(
-                "utter_capture_gaps_total", .counter, "Holes in recordings.", state.gaps.count),
-            MetricFamily(
-                "utter_capture_gap_seconds_total", .counter, "The length of these holes.",
+            .counter(
+                "utter_bytes_sent_total", "Bytes of bodies that connections took.", by: "kind",
+                state.bytes),
+            .counter("utter_capture_gaps_total", "Holes in recordings.", state.gaps.count),
+            .counter(
+                "utter_capture_gap_seconds_total", "The length of these holes.",
                 state.gaps.seconds),
-            MetricFamily(
+            .histogram(
                 "utter_first_partial_seconds", "From the start of a request to its first words.",
                 state.firstPartial),
-            MetricFamily(
+            .histogram(
                 "utter_answer_seconds", "From the end of a recording to its whole answer.",
                 state.answer),
         ]
@@ -97,10 +95,9 @@ extension Spool {
         for take in takes { counts[take.state.rawValue, default: 0] += 1 }
         let oldest = takes.lazy.filter(\.isWaiting).map(\.waited).max() ?? .zero
         return [
-            MetricFamily(
-                "utter_spool_takes", .gauge, "Takes on the disk.", by: "state", counts),
-            MetricFamily(
-                "utter_spool_oldest_seconds", .gauge, "How long the oldest take has waited.",
+            .gauge("utter_spool_takes", "Takes on the disk.", by: "state", counts),
+            .gauge(
+                "utter_spool_oldest_seconds", "How long the oldest take has waited.",
                 oldest / .seconds(1)),
         ]
     }

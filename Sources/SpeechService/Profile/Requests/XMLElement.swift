@@ -8,8 +8,7 @@ package enum XMLElement {
     /// In bytes: what a person or a request needs is short.
     private static let byteLimit = 1 << 20
     private static let entities = [
-        ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#34;", "\""),
-        ("&#39;", "'"), ("&amp;", "&"),
+        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
     ]
 
     /// In order; the prefix of a name does not matter.
@@ -36,7 +35,22 @@ package enum XMLElement {
             .replacing(">", with: "&gt;")
     }
 
-    private static func plain(_ text: Substring) -> String {
-        entities.reduce(String(text)) { $0.replacing($1.0, with: $1.1) }
+    /// A text with its letters put back; what is not known stays as it is.
+    package static func plain(_ text: Substring) -> String {
+        guard text.contains("&") else { return String(text) }
+        let pieces = text.split(separator: "&", omittingEmptySubsequences: false)
+        return pieces.dropFirst().reduce(into: String(pieces[0])) { result, piece in
+            guard let end = piece.firstIndex(of: ";"), let letter = letter(piece[..<end]) else {
+                return result += "&" + piece
+            }
+            result += letter + piece[piece.index(after: end)...]
+        }
+    }
+
+    private static func letter(_ name: Substring) -> String? {
+        guard name.hasPrefix("#") else { return entities[String(name)] }
+        let isHex = name.hasPrefix("#x")
+        let number = UInt32(name.dropFirst(isHex ? 2 : 1), radix: isHex ? 16 : 10)
+        return number.flatMap { Unicode.Scalar($0) }.map { String(Character($0)) }
     }
 }

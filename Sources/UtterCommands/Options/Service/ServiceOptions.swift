@@ -124,18 +124,8 @@ struct ProfileOptions: ParsableArguments {
         completion: .services)
     var service: String?
 
-    @Option(
-        help: ArgumentHelp("The language that is spoken, such as en.", valueName: "language"))
-    var language: String?
-
-    @Option(help: ArgumentHelp("The service's model.", valueName: "model"))
-    var model: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "What helps the service to understand: names, spellings, a topic.",
-            valueName: "text"))
-    var prompt: String?
+    @OptionGroup
+    var usual: WordOptions
 
     @Option(
         help: ArgumentHelp(
@@ -152,10 +142,7 @@ struct ProfileOptions: ParsableArguments {
     var words: [String: String] {
         var words: [String: String] = [:]
         for (name, value) in set.compactMap(Self.pair) { words[name] = value }
-        if let language { words["language"] = language }
-        if let model { words["model"] = model }
-        if let prompt { words["prompt"] = prompt }
-        return words
+        return words.merging(usual.words) { $1 }
     }
 
     var isGiven: Bool { service != nil || !words.isEmpty }
@@ -165,5 +152,27 @@ struct ProfileOptions: ParsableArguments {
             return nil
         }
         return (String(text[..<sign]), String(text[text.index(after: sign)...]))
+    }
+}
+
+/// What is said to most services.
+package struct WordOptions: ParsableArguments {
+    package init() {}
+
+    @Option(
+        help: ArgumentHelp("The language that is spoken, such as en.", valueName: "language"))
+    var language: String?
+
+    @Option(help: ArgumentHelp("The service's model.", valueName: "model"))
+    var model: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What helps the service to understand: names, spellings, a topic.",
+            valueName: "text"))
+    var prompt: String?
+
+    package var words: [String: String] {
+        ["language": language, "model": model, "prompt": prompt].compactMapValues(\.self)
     }
 }
