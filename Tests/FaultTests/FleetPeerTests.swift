@@ -115,6 +115,35 @@ struct FleetPeerTests {
         #expect(bench.service.requests.count == 5)
     }
 
+    /// The mark comes from elsewhere while the service is asked, as of a worker that died behind it.
+    @Test func whatAWorkerLeftUnwrittenBehindItsMarkIsWritten() async throws {
+        let marking = Observed<FleetBench?>(nil)
+        let bench = try await FleetBench(.seaweedfs) { request in
+            let id = request["Idempotency-Key"]?.filter { $0 != "\"" } ?? ""
+            let mark = """
+                {"version":1,"id":"\(id)","outcome":"text","finished":"2026-11-21T05:22:33Z",
+                "text":"well said","segments":[{"text":"well said","start":0,"end":1.5}]}
+                """
+            // Without it the texts are missing, and the test fails.
+            try? marking.look { $0 }?.write(mark, to: "results/\(id).json")
+            return ServerAnswer(
+                status: 503, headers: [HeaderField("Retry-After", "1")], text: "not now")
+        }
+        marking.update { $0 = bench }
+        defer { marking.update { $0 = nil } }
+        try await bench.submit(1)
+        let drained = try await bench.run(["--drain"])
+        #expect(drained.status == .exited(0), "\(drained.errorText)")
+        #expect(bench.service.requests.count == 1)
+        for (ending, text) in [
+            ("txt", "well said\n"), ("srt", "00:00:01,500\nwell said"),
+            ("vtt", "00:00:01.500\nwell said"),
+        ] {
+            let name = try #require(bench.names("results", "." + ending).first)
+            #expect(try bench.read("results/\(name)").contains(text))
+        }
+    }
+
     @Test func whatIsSubmittedTwiceIsOneTake() async throws {
         let bench = try await FleetBench(.seaweedfs)
         try await bench.submit(3)
