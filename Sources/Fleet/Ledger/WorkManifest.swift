@@ -64,81 +64,51 @@ package struct WorkManifest: Sendable, Equatable {
         guard let id = FleetLayout.take(ofManifest: key) else {
             throw ManifestMistake(reason: "its key is not that of a manifest")
         }
-        guard bytes.count <= Self.byteLimit else {
-            throw ManifestMistake(reason: "the manifest has more than \(Self.byteLimit) bytes")
-        }
+        try Self.demand(
+            bytes.count <= Self.byteLimit, "the manifest has more than \(Self.byteLimit) bytes")
         guard let raw = decoded(Raw.self, bytes) else {
             throw ManifestMistake(reason: "the manifest cannot be read")
         }
-        guard raw.id == id.text else {
-            throw ManifestMistake(reason: "the manifest is that of another take")
-        }
-        guard raw.encrypted != true else {
-            throw ManifestMistake(reason: "the take is encrypted, and workers have no key")
-        }
-        guard raw.byteCount > 0, raw.byteCount <= limit else {
-            throw ManifestMistake(
-                reason: "the audio has \(raw.byteCount) bytes, of at most \(limit)")
-        }
-        guard raw.format.wholeMatch(of: /[a-z0-9-]{1,8}/) != nil else {
-            throw ManifestMistake(reason: "the format is not one")
-        }
-        (self.id, byteCount, format) = (id, raw.byteCount, raw.format)
-        (sha256, tag, seconds) = try Self.contents(raw)
-        audio = try Self.audio(raw, beside: key)
-        (profile, words) = try Self.service(raw)
-    }
-
-    private static func contents(
-        _ raw: Raw
-    ) throws(ManifestMistake) -> (String?, String?, Double) {
-        guard raw.sha256?.wholeMatch(of: /[0-9a-f]{64}/) != nil || raw.sha256 == nil else {
-            throw ManifestMistake(reason: "the digest is not one")
-        }
-        guard raw.etag?.wholeMatch(of: /"[!#-~]{1,198}"/) != nil || raw.etag == nil else {
-            throw ManifestMistake(reason: "the tag of the audio is not one")
-        }
-        guard raw.sha256 != nil || raw.etag != nil && raw.audio != nil else {
-            throw ManifestMistake(reason: "the manifest has no digest")
-        }
+        try Self.demand(raw.id == id.text, "the manifest is that of another take")
+        try Self.demand(
+            raw.encrypted != true, "the take is encrypted, and workers have no key")
+        try Self.demand(
+            raw.byteCount > 0 && raw.byteCount <= limit,
+            "the audio has \(raw.byteCount) bytes, of at most \(limit)")
+        try Self.demand(
+            raw.format.wholeMatch(of: /[a-z0-9-]{1,8}/) != nil, "the format is not one")
+        try Self.demand(
+            raw.sha256.map { $0.wholeMatch(of: /[0-9a-f]{64}/) != nil } ?? true,
+            "the digest is not one")
+        try Self.demand(
+            raw.etag.map { $0.wholeMatch(of: /"[!#-~]{1,198}"/) != nil } ?? true,
+            "the tag of the audio is not one")
+        try Self.demand(
+            raw.sha256 != nil || raw.etag != nil && raw.audio != nil,
+            "the manifest has no digest")
         let seconds = raw.seconds ?? raw.frames.map { Double($0) / 16_000 } ?? 0
-        guard seconds >= 0, seconds < 1e7 else {
-            throw ManifestMistake(reason: "the duration is not one")
+        try Self.demand(seconds >= 0 && seconds < 1e7, "the duration is not one")
+        try Self.demand(raw.profile.map(Self.isServiceName) ?? true, "the service is not a name")
+        // As the archive names its files.
+        let ending = AudioCodec(rawValue: raw.format)?.fileExtension ?? raw.format
+        let audio = raw.audio ?? key.dropLast("json".count) + ending
+        try Self.demand(
+            FleetLayout.isHarmless(audio) && !FleetLayout.own.contains(where: audio.hasPrefix),
+            "the audio's name is not one below the prefix")
+        for (name, value) in raw.words ?? [:] {
+            try Self.demand(
+                ProfileWord.usual.contains(name), "a word is not one that a manifest may say")
+            try Self.demand(
+                value.utf8.count <= Self.wordLimit && !FleetLayout.hasControl(value),
+                "the word '\(name)' has a value that is not one")
         }
-        return (raw.sha256, raw.etag, seconds)
+        (self.id, self.audio, self.seconds) = (id, audio, seconds)
+        (byteCount, format, sha256, tag) = (raw.byteCount, raw.format, raw.sha256, raw.etag)
+        (profile, words) = (raw.profile, raw.words ?? [:])
     }
 
-    private static func audio(
-        _ raw: Raw, beside key: String
-    ) throws(ManifestMistake) -> String {
-        guard let audio = raw.audio else {
-            // As the archive names its files.
-            let ending = AudioCodec(rawValue: raw.format)?.fileExtension ?? raw.format
-            return String(key.dropLast("json".count)) + ending
-        }
-        let isOwn = FleetLayout.own.contains(where: audio.hasPrefix)
-        guard FleetLayout.isHarmless(audio), !isOwn else {
-            throw ManifestMistake(reason: "the audio's name is not one below the prefix")
-        }
-        return audio
-    }
-
-    private static func service(
-        _ raw: Raw
-    ) throws(ManifestMistake) -> (String?, [String: String]) {
-        guard raw.profile.map(isServiceName) ?? true else {
-            throw ManifestMistake(reason: "the service is not a name")
-        }
-        let words = raw.words ?? [:]
-        for (name, value) in words {
-            guard ProfileWord.usual.contains(name) else {
-                throw ManifestMistake(reason: "a word is not one that a manifest may say")
-            }
-            guard value.utf8.count <= wordLimit, !FleetLayout.hasControl(value) else {
-                throw ManifestMistake(reason: "the word '\(name)' has a value that is not one")
-            }
-        }
-        return (raw.profile, words)
+    private static func demand(_ isSo: Bool, _ mistake: String) throws(ManifestMistake) {
+        if !isSo { throw ManifestMistake(reason: mistake) }
     }
 
     /// Whether a text is the name of a service, and no file's.
