@@ -6,7 +6,7 @@ DESTDIR ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test build docs install uninstall lint format layers asan tsan peers test-peers fleet-demo bench bench-check soak \
-	fleet-test fuzz planted busy-test clean check hooks deb sway-check
+	fleet-test fleet-scale fuzz planted busy-test clean check hooks deb sway-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -77,6 +77,11 @@ soak: ## Run the tests that take minutes or measure time
 fleet-test: ## Kill, stop and cut off a fleet of workers, and audit each take (ARGS="--short --nodes 3")
 	@scripts/peers.sh --check && scripts/build.sh utter-endpoint utter utter-work
 	@Benchmarks/fleet-test.py "$$(swift build -c release --show-bin-path)" $(ARGS)
+
+fleet-scale: ## Measure a fleet, and simulate one for 10,000 recorders (ARGS="simulate --from Benchmarks/fleet-scale.json")
+	@scripts/peers.sh --check && { [ -n "$(ARGS)" ] || scripts/build.sh utter-endpoint utter utter-work; }
+	@.build/peers/bin/python Benchmarks/fleet-scale.py $(or $(ARGS),all) \
+		--programs "$$(swift build -c release --show-bin-path)"
 
 busy-test: ## Run all tests ten times while eight loops keep the processors busy
 	@scripts/busy-tests.sh 10
