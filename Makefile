@@ -79,9 +79,10 @@ fleet-test: ## Kill, stop and cut off a fleet of workers, and audit each take (A
 	@Benchmarks/fleet-test.py "$$(swift build -c release --show-bin-path)" $(ARGS)
 
 fleet-scale: ## Measure a fleet, and simulate one for 10,000 recorders (ARGS="simulate --from Benchmarks/fleet-scale.json")
-	@scripts/peers.sh --check && { [ -n "$(ARGS)" ] || scripts/build.sh utter-endpoint utter utter-work; }
-	@.build/peers/bin/python Benchmarks/fleet-scale.py $(or $(ARGS),all) \
-		--programs "$$(swift build -c release --show-bin-path)"
+	@scripts/peers.sh --check
+	$(if $(filter simulate,$(ARGS)),,@scripts/build.sh utter-endpoint utter utter-work)
+	@.build/peers/bin/python Benchmarks/fleet-scale.py $(or $(ARGS),all) $(if $(filter simulate,$(ARGS)),,\
+		--programs "$$(swift build -c release --show-bin-path)")
 
 busy-test: ## Run all tests ten times while eight loops keep the processors busy
 	@scripts/busy-tests.sh 10

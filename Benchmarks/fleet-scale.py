@@ -30,7 +30,8 @@ from fleet_measure import RATE
 from fleet_model import Case, Simulation, erlang_c, interval, percentile, student
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+options = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
 options.add_argument("command", choices=["measure", "queue", "runs", "simulate", "all"])
 options.add_argument("--programs", help="the folder of utter-work")
 options.add_argument("--out", default=os.path.join(os.path.dirname(HERE), ".build", "fleet-scale"))
@@ -124,7 +125,7 @@ def four(pool, chosen, figures):
 # What follows
 
 def describe(results):
-    parts = [f"wait p50/p95/p99 " + " / ".join(
+    parts = ["wait p50/p95/p99 " + " / ".join(
         show(*of(results, f"wait {share}"), digits=2) for share in (50, 95, 99)),
         "stay " + " / ".join(show(*of(results, f"stay {share}"), digits=2)
                              for share in (50, 95, 99)),
@@ -150,14 +151,18 @@ def extrapolate(pool, chosen, figures):
     for real in figures["queue"]:
         if not real["factor"]:
             continue
-        case = dataclasses.replace(usual, factor=real["factor"], failures=0, life=0)
+        case = dataclasses.replace(usual, factor=real["factor"], failures=0, life=0,
+                                   warm_up=30, end=real["takes"] / RATE)
         results = repeat(pool, case, seeds, "loops")
-        print(f"  factor {real['factor']}, loops measured: busy {real['busy']:.1%}, wait "
-              f"{real['wait']}, stay {real['stay']}")
-        print(f"  factor {real['factor']}, simulated: {describe(results)}", flush=True)
+        for name, _, share in METRICS + [("wait 99", 2, 0.99)]:
+            seen = real[name.split()[0]][f"p{share * 100:.0f}"]
+            values = [result[name] for result in results]
+            print(f"  factor {real['factor']}, busy {real['busy']:.1%}, {name.replace(' ', ' p')}: "
+                  f"loops, measured, {seen:.4f}; simulated {show(*interval(values), digits=4)}, "
+                  f"from {min(values):.4f} to {max(values):.4f}", flush=True)
     print("steady, with 1 % of calls failing and each worker dying once a day:")
-    for workers, factor in ((200, 0.03), (200, 0.04), (200, 0.046), (200, 0.051), (200, 0.0535),
-                            (100, 0.02), (400, 0.1), (2_000, 0.5)):
+    for workers, factor in ((200, 0.03), (200, 0.04), (200, 0.046), (200, 0.051), (200, 0.056),
+                            (200, 0.06), (100, 0.02), (400, 0.1), (2_000, 0.5)):
         load = RATE * (20 * factor + overhead)
         if load > 0.99 * workers:
             print(f"  simulated: {workers} workers, factor {factor}: never settles, since it "
@@ -183,7 +188,8 @@ def extrapolate(pool, chosen, figures):
 
 
 def simulate(chosen, figures):
-    print(f"simulate: figures of {figures['machine']}; t = {student(chosen.seeds - 1):.3f}")
+    print(f"simulate: figures of {figures['machine']}; {figures['when']}; "
+          f"t = {student(chosen.seeds - 1):.3f}")
     with multiprocessing.Pool() as pool:
         is_good = erlang(pool, chosen)
         is_good = four(pool, chosen, figures) and is_good
@@ -199,8 +205,7 @@ def simulate(chosen, figures):
 def machine():
     with open("/proc/cpuinfo") as file:
         models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
-    return (f"{os.cpu_count()} cores ({models[0] if models else 'unknown'}), load "
-            f"{os.getloadavg()[1]:.1f}, {time.strftime('%Y-%m-%d')}")
+    return f"{os.cpu_count()} cores, {models[0] if models else 'unknown'}"
 
 
 def write(path, figures):
@@ -223,7 +228,8 @@ def main():
     if os.path.exists(path) and chosen.command != "all":
         with open(path) as file:
             figures = json.load(file)
-    wanted = [chosen.command] if chosen.command != "all" else ["measure", "queue", "runs", "simulate"]
+    every = ["measure", "queue", "runs", "simulate"]
+    wanted = every if chosen.command == "all" else [chosen.command]
     if wanted != ["simulate"] and not chosen.programs:
         raise SystemExit("fleet-scale: error: --programs names the folder of utter-work")
     for name in wanted:
@@ -237,6 +243,8 @@ def main():
             raise SystemExit(f"fleet-scale: error: {name} needs what measure finds")
         figures[name] = (fleet_measure.measure(chosen) if name == "measure" else getattr(
             fleet_measure, name)(chosen, figures["measure"]["rows"]))
+        figures.setdefault("when", {})[name] = (
+            f"{time.strftime('%Y-%m-%d')}, load {os.getloadavg()[2]:.1f}")
         write(path, figures)
     return 0
 

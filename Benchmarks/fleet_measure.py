@@ -221,7 +221,8 @@ def recogniser(chosen):
 
     def once():
         try:
-            link, began = http.client.HTTPConnection("127.0.0.1", port, timeout=30), time.monotonic()
+            link = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            began = time.monotonic()
             link.request("POST", "/recognize", body, {"Content-Type": "audio/wav"})
             answer = link.getresponse()
             answer.read()
@@ -242,7 +243,7 @@ def recogniser(chosen):
 
 def queue(chosen, rows):
     found = []
-    for factor, seconds in ((0.04, chosen.seconds), (0.051, chosen.seconds), (0, 0)):
+    for factor, seconds in ((0.04, chosen.seconds), (0.056, chosen.seconds), (0, 0)):
         rig = Rig(chosen, 0)
         try:
             rig.begin()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fleet as a discrete-event simulation (SimPy 4), Erlang's formula, and intervals.
 
-What it knows of the real programs are rows of seconds that fleet-scale.py has measured. What it does
-not know is said in docs/fleet-figures.md.
+What it knows of the real programs are rows of seconds that fleet-scale.py has measured. What it
+does not know is said in docs/fleet-figures.md.
 """
 
 import collections
@@ -11,11 +11,14 @@ import math
 import random
 import statistics
 
-import simpy
+try:
+    import simpy
+except ImportError:
+    raise SystemExit("fleet-scale: error: there is no simpy\nfleet-scale: hint: make peers") from None
 
 # Speech: log-normal, a mean of 20 s, and a coefficient of variation of about one. An assumption.
 MEAN_AUDIO, SIGMA, SHORTEST, LONGEST = 20.0, 0.8, 0.5, 180.0
-# What docs/fleet.md promises, and the reasons: a lease, how often it is extended, tries of one take.
+# As docs/fleet.md says: a lease, how often it is extended, tries of one take, the longest pause.
 LEASE, EXTENSION, TRIES, LONGEST_PAUSE = 60.0, 20.0, 5, 300.0
 # The columns of a measured row, in seconds.
 COLUMNS = ("before", "download", "send", "mark", "after", "ack", "next")
@@ -82,7 +85,7 @@ class Case:
     # Takes a second at its highest, and the share of it at a moment.
     rate: float = 1.0
     shape: tuple = ("flat",)
-    # Service seconds a second of audio; nil is an exponential time with a mean of a second.
+    # Service seconds a second of audio; none is an exponential time with a mean of a second.
     factor: float | None = None
     rows: list = dataclasses.field(default_factory=list)
     # Added to each request of the store, in seconds, and how many follow one another.
@@ -91,12 +94,12 @@ class Case:
     failures: float = 0.0
     life: float = 0.0
     restart: float = 8.0
-    # At least so many workers, the share of busy slots it aims at; nil is without an autoscaler.
+    # At least so many workers, the share of busy slots it aims at; none is without an autoscaler.
     least: int | None = None
     aim: float = 0.8
     warm_up: float = 0.0
     end: float = 600.0
-    # Arrivals and lengths; nil is by chance until the end, and a tail in which what runs is finished.
+    # Arrivals and lengths; none is by chance until the end, and a tail for what runs then.
     trace: list | None = None
     # So many arrive by chance, and no more.
     takes: int | None = None
@@ -108,7 +111,7 @@ def share_of_peak(shape, now):
     if shape[0] == "flat":
         return 1.0
     if shape[0] == "morning":
-        # From a half to all in 40 minutes; half more in the first minute of each quarter of an hour.
+        # From a half to all in 40 minutes; half more in the first minute of each quarter.
         rising = min(1.0, 0.5 + 0.5 * now / 2_400)
         return rising * (1.5 if now % 900 < 60 else 1.0)
     raise ValueError(shape)
@@ -289,7 +292,7 @@ class Simulation:
         self.busy_time += self.counted(got)
 
     def give_back(self, take):
-        """Lets it be tried again after 1 s, 2 s and so on, half of it by chance; five are a death."""
+        """Lets it be tried again after 1 s, 2 s and so on; five failures are a death."""
         take.failures += 1
         if take.failures >= TRIES:
             self.dead += 1

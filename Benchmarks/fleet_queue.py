@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real queue at the rates of many recorders: one process publishes, others pull and sleep.
 
-fleet_queue.py TASK.json runs one of the processes; fleet-scale.py starts them. A task is a publisher
-or a number of loops, and each writes what it has seen into a file.
+fleet_queue.py TASK.json runs one of the processes; fleet-scale.py starts them. A task is a
+publisher or a number of loops, and each writes what it has seen into a file.
 """
 
 import asyncio

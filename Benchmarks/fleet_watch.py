@@ -171,7 +171,7 @@ class Sleeper(Service):
 
 
 class QueueClient:
-    """One connection to the queue, for many loops: each has a line for pulls and one for answers."""
+    """One connection to the queue; each loop has a line for pulls and one for answers."""
 
     async def open(self, port):
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
