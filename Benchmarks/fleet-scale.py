@@ -104,9 +104,14 @@ def four(pool, chosen, figures):
     case = Case(workers=4, rate=runs["rate"], factor=runs["factor"], rows=rows, takes=count,
                 warm_up=cut, end=float("inf"))
     results = repeat(pool, case, 10 * chosen.seeds, "four")
-    # The same arrivals and lengths as in each run: no gate, since both have their own chances.
-    same = [repeat(pool, dataclasses.replace(case, takes=None, trace=[row[:2] for row in run]),
-                   chosen.seeds, "same") for run in runs["takes"]]
+    # No gates: the same arrivals and lengths as in each run, and then the same seconds beside the
+    # service, too, so that a busy machine can be told from a wrong simulation.
+    traces = [("the same arrivals and lengths", [[row[:2] for row in run] for run in runs["takes"]]),
+              ("and the same seconds beside the service", [
+                  [row[:2] + [row[3] - row[2] - runs["factor"] * row[1]] for row in run]
+                  for run in runs["takes"]])]
+    same = [(words, [repeat(pool, dataclasses.replace(case, takes=None, trace=trace),
+                            chosen.seeds, "same") for trace in each]) for words, each in traces]
     is_good = True
     for name, column, share in METRICS:
         real = [percentile(sorted(row[column] for row in run[cut:]), share)
@@ -117,8 +122,9 @@ def four(pool, chosen, figures):
         print(f"  {name.replace(' ', ' p')}: real " + " ".join(f"{value:.3f}" for value in real)
               + f"; simulated {show(mean, half)}: {'ok' if good else 'FAIL'}, inside "
               f"{min(real):.3f} to {max(real):.3f}")
-        print("    the same takes, simulated: " + " ".join(
-            f"{of(each, name)[0]:.3f}" for each in same), flush=True)
+        for words, results_of_runs in same:
+            print(f"    {words}, simulated: " + " ".join(
+                f"{of(each, name)[0]:.3f}" for each in results_of_runs), flush=True)
     return is_good
 
 

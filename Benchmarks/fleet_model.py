@@ -99,7 +99,7 @@ class Case:
     aim: float = 0.8
     warm_up: float = 0.0
     end: float = 600.0
-    # Arrivals and lengths; none is by chance until the end, and a tail for what runs then.
+    # Arrivals, lengths and perhaps own seconds beside the service; none is by chance until the end, and a tail for what runs then.
     trace: list | None = None
     # So many arrive by chance, and no more.
     takes: int | None = None
@@ -118,10 +118,10 @@ def share_of_peak(shape, now):
 
 
 class Take:
-    __slots__ = ("arrival", "audio", "wait", "failures", "done")
+    __slots__ = ("arrival", "audio", "own", "wait", "failures", "done")
 
-    def __init__(self, arrival, audio):
-        self.arrival, self.audio = arrival, audio
+    def __init__(self, arrival, audio, own=None):
+        self.arrival, self.audio, self.own = arrival, audio, own
         self.wait = self.done = None
         self.failures = 0
 
@@ -201,9 +201,9 @@ class Simulation:
         case, env, chance = self.case, self.env, self.arriving
         highest = case.rate * (1.5 if case.shape[0] == "morning" else 1.0)
         is_flat, last = case.shape[0] == "flat", case.end + case.tail
-        for at, audio in case.trace or []:
+        for at, *take in case.trace or []:
             yield env.timeout(max(0.0, at - env.now))
-            self.takes.append(Take(env.now, audio))
+            self.takes.append(Take(env.now, *take))
             self.queue.put(self.takes[-1])
         count = 0
         while case.trace is None and count != case.takes:
@@ -262,8 +262,8 @@ class Simulation:
                 else:
                     row = chance.choice(case.rows)
                     # Mark, manifest, list and note come before the audio, then one more mark.
-                    yield env.timeout(row[0] + row[1] + row[2] + row[3] + 6 * case.round_trip
-                                      + case.factor * take.audio)
+                    own = (row[0] + row[1] + row[2] + row[3] if take.own is None else take.own)
+                    yield env.timeout(own + 6 * case.round_trip + case.factor * take.audio)
                     if case.failures and self.fate.random() < case.failures:
                         self.give_back(take)
                     else:
