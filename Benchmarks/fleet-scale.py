@@ -44,7 +44,7 @@ options.add_argument("--keep", action="store_true", help="keep the folders with 
 
 TOLERANCE = 0.02
 NOT_MODELLED = """not modelled:
-  - networks and stores other than those that were measured; --round-trip's row adds a fixed time
+  - networks and stores other than those that were measured; one row adds a fixed time for each request
   - stores and queues that slow down under the load of a whole fleet, or refuse it
   - takes that wait in a recorder, or for the worker that looks for what only the store has
   - limits of a service, answers 429 and 503, and a service that slows down when it is busy
@@ -108,7 +108,7 @@ def four(pool, chosen, figures):
     # service, too, so that a busy machine can be told from a wrong simulation.
     traces = [("the same arrivals and lengths", [[row[:2] for row in run] for run in runs["takes"]]),
               ("and the same seconds beside the service", [
-                  [row[:2] + [row[3] - row[2] - runs["factor"] * row[1]] for row in run]
+                  [row[:2] + [max(0, row[3] - row[2] - runs["factor"] * row[1])] for row in run]
                   for run in runs["takes"]])]
     same = [(words, [repeat(pool, dataclasses.replace(case, takes=None, trace=trace),
                             chosen.seeds, "same") for trace in each]) for words, each in traces]
@@ -152,7 +152,7 @@ def extrapolate(pool, chosen, figures):
           f"holds a slot for 20 s x factor + {overhead:.3f} s; seconds, with 95 % intervals of "
           f"{seeds} seeds")
     usual = Case(workers=200, rate=RATE, factor=0.04, rows=rows, failures=0.01, life=86_400,
-                 warm_up=200, end=800)
+                 warm_up=100, end=400, tail=70)
     print("the real queue with 200 sleeping loops, beside 200 simulated ones without failures:")
     for real in figures["queue"]:
         if not real["factor"]:
@@ -175,19 +175,21 @@ def extrapolate(pool, chosen, figures):
                   f"needs {load:.0f}")
             continue
         case = dataclasses.replace(usual, workers=workers, factor=factor)
+        if factor > 0.1:
+            case = dataclasses.replace(case, warm_up=300, end=600, tail=200)
         print(f"  simulated: {workers} workers, factor {factor}: "
               + describe(repeat(pool, case, seeds, "steady")), flush=True)
     case = dataclasses.replace(usual, round_trip=0.03)
     print("  simulated: 200 workers, factor 0.04, 30 ms more for each of eight requests: "
           + describe(repeat(pool, case, seeds, "far")), flush=True)
-    print("a morning: from half of it to all in 40 minutes, half more for a minute each quarter of "
-          "an hour; an hour, less ten minutes of warm-up:")
-    morning = dataclasses.replace(usual, shape=("morning",), warm_up=600, end=3_600)
+    print("a morning: from half of it to all in 20 minutes, half more for a minute each ten "
+          "minutes; half an hour, less five minutes of warm-up:")
+    morning = dataclasses.replace(usual, shape=("morning",), warm_up=300, end=1_800)
     for words, case in (
             ("200 workers throughout", morning),
-            ("an autoscaler, 20 to 200 workers at 80 %", dataclasses.replace(morning, least=20)),
-            ("an autoscaler, 20 to 300 workers at 65 %", dataclasses.replace(
-                morning, least=20, workers=300, aim=0.65))):
+            ("an autoscaler, 90 to 200 workers at 80 %", dataclasses.replace(morning, least=90)),
+            ("an autoscaler, 90 to 300 workers at 65 %", dataclasses.replace(
+                morning, least=90, workers=300, aim=0.65))):
         results = repeat(pool, case, seeds, "morning")
         print(f"  simulated: {words}: {describe(results)}; worker hours "
               f"{show(*of(results, 'worker hours'), digits=1)}", flush=True)
@@ -236,6 +238,8 @@ def main():
             figures = json.load(file)
     every = ["measure", "queue", "runs", "simulate"]
     wanted = every if chosen.command == "all" else [chosen.command]
+    if "simulate" in wanted and chosen.seeds < 20 and not chosen.short:
+        raise SystemExit("fleet-scale: error: --seeds is at least 20, or it is --short")
     if wanted != ["simulate"] and not chosen.programs:
         raise SystemExit("fleet-scale: error: --programs names the folder of utter-work")
     for name in wanted:

@@ -111,9 +111,9 @@ def share_of_peak(shape, now):
     if shape[0] == "flat":
         return 1.0
     if shape[0] == "morning":
-        # From a half to all in 40 minutes; half more in the first minute of each quarter.
-        rising = min(1.0, 0.5 + 0.5 * now / 2_400)
-        return rising * (1.5 if now % 900 < 60 else 1.0)
+        # From a half to all in 20 minutes; half more in one minute of ten.
+        rising = min(1.0, 0.5 + 0.5 * now / 1_200)
+        return rising * (1.5 if now % 600 < 60 else 1.0)
     raise ValueError(shape)
 
 
