@@ -44,7 +44,7 @@ options.add_argument("--keep", action="store_true", help="keep the folders with 
 
 TOLERANCE = 0.02
 NOT_MODELLED = """not modelled:
-  - networks and stores other than those that were measured; one row adds a fixed time for each request
+  - networks and stores other than those that were measured; one row adds a time to each request
   - stores and queues that slow down under the load of a whole fleet, or refuse it
   - takes that wait in a recorder, or for the worker that looks for what only the store has
   - limits of a service, answers 429 and 503, and a service that slows down when it is busy
@@ -106,7 +106,8 @@ def four(pool, chosen, figures):
     results = repeat(pool, case, 10 * chosen.seeds, "four")
     # No gates: the same arrivals and lengths as in each run, and then the same seconds beside the
     # service, too, so that a busy machine can be told from a wrong simulation.
-    traces = [("the same arrivals and lengths", [[row[:2] for row in run] for run in runs["takes"]]),
+    traces = [("the same arrivals and lengths", [
+                  [row[:2] for row in run] for run in runs["takes"]]),
               ("and the same seconds beside the service", [
                   [row[:2] + [max(0, row[3] - row[2] - runs["factor"] * row[1])] for row in run]
                   for run in runs["takes"]])]
