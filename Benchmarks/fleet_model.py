@@ -14,7 +14,8 @@ import statistics
 try:
     import simpy
 except ImportError:
-    raise SystemExit("fleet-scale: error: there is no simpy\nfleet-scale: hint: make peers") from None
+    raise SystemExit(
+        "fleet-scale: error: there is no simpy\nfleet-scale: hint: make peers") from None
 
 # Speech: log-normal, a mean of 20 s, and a coefficient of variation of about one. An assumption.
 MEAN_AUDIO, SIGMA, SHORTEST, LONGEST = 20.0, 0.8, 0.5, 180.0
@@ -99,7 +100,8 @@ class Case:
     aim: float = 0.8
     warm_up: float = 0.0
     end: float = 600.0
-    # Arrivals, lengths and perhaps own seconds beside the service; none is by chance until the end, and a tail for what runs then.
+    # Arrivals, lengths and perhaps own seconds beside the service; none is by chance until the
+    # end, and a tail for what runs then.
     trace: list | None = None
     # So many arrive by chance, and no more.
     takes: int | None = None
