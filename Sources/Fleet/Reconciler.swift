@@ -23,6 +23,8 @@ package final class Reconciler: Sendable {
     /// than the newest are looked at each time.
     private static let overlap = TimeInterval(600)
     private static let seenLimit = 200_000
+    /// So many new takes are looked at before the next page of the listing.
+    private static let batch = 1_000
 
     package init(
         _ store: ObjectStore, _ queue: NATSQueue, numbers: FleetNumbers = FleetNumbers()
@@ -73,10 +75,17 @@ package final class Reconciler: Sendable {
             let folder = "\(FleetLayout.takes)\(day.formatted(.iso8601).prefix(10))/"
             let last = since.map { folder + UTCTime($0).compact }
             var takes = ListingReader(store, folder, after: last)
-            while !isOver(), let (id, object) = try takes.nextTake() {
-                guard isNew(id), try !store.has(FleetLayout.mark(of: id)) else { continue }
-                if try publish(id, object) { count += 1 }
-                remember(id)
+            while !isOver() {
+                var found: [(id: TakeID, object: ListedObject)] = []
+                while found.count < Self.batch, let take = try takes.nextTake() {
+                    if isNew(take.id) { found.append((take.id, take.object)) }
+                }
+                if found.isEmpty { break }
+                // One after the other, a store that is far away would set the pace of all recorders.
+                count += try Lanes.run(found) { [self] take in
+                    try !store.has(FleetLayout.mark(of: take.id)) && publish(take.id, take.object)
+                }.count(where: \.self)
+                for take in found { remember(take.id) }
             }
         }
         return count

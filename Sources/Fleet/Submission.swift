@@ -30,6 +30,7 @@ package final class Submission: Sendable {
     private let profile: String?
     private let words: [String: String]
     private let tell: @Sendable (String) -> Void
+    private let named: @Sendable (String, TakeID) -> Void
     private let counts = Mutex((now: Counts(), told: ContinuousClock.now))
     /// Between lines that say how many there are.
     private static let pause = Duration.seconds(5)
@@ -48,12 +49,14 @@ package final class Submission: Sendable {
     ///   - profile: the service that they are for; nil is the worker's.
     ///   - words: what is said to it.
     ///   - tell: is told of what cannot be read, and now and then how far it is.
+    ///   - named: is told which take a file is, by its path.
     package init(
         _ store: ObjectStore, _ queue: NATSQueue?, profile: String? = nil,
-        words: [String: String] = [:], tell: @escaping @Sendable (String) -> Void = { _ in }
+        words: [String: String] = [:], tell: @escaping @Sendable (String) -> Void = { _ in },
+        named: @escaping @Sendable (String, TakeID) -> Void = { _, _ in }
     ) {
         (self.store, self.queue, self.profile) = (store, queue, profile)
-        (self.words, self.tell) = (words, tell)
+        (self.words, self.tell, self.named) = (words, tell, named)
     }
 
     package var now: Counts { counts.withLock { $0.now } }
@@ -140,7 +143,10 @@ package final class Submission: Sendable {
     private struct UnusableFile: Error { let reason: String }
 
     private func send(_ path: String) throws {
-        let number = try retryingInterrupts("open") { unsafe open(path, O_RDONLY | O_CLOEXEC) }
+        let number = try retryingInterrupts("open") {
+            // A pipe without a writer would be waited for.
+            unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        }
         let file = makePlainFile(OwnedDescriptor(taking: number))
         var status = stat()
         guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -167,6 +173,7 @@ package final class Submission: Sendable {
             WorkManifest.Raw(
                 version: 1, id: id.text, created: date.formatted(.iso8601), format: ending,
                 byteCount: body.byteCount, sha256: digest))
+        named(path, id)
     }
 
     private static func digest(of body: FileBody) throws(SystemError) -> String {

@@ -215,6 +215,10 @@ private final class FleetBench: Sendable {
                 extends = "s3"
                 url = "http://127.0.0.1:\(peer.port)/{bucket}/{key}"
                 """.utf8), to: "home/.config/utter/profiles/here.toml")
+        // The service that the page names.
+        try folder.write(
+            Array("[services.openai]\nprofile = 'utter'\nurl = '\(service.url())'\n".utf8),
+            to: "home/.config/utter/config.toml")
         queue = QueueRun()
         try await wipeQueue()
     }

@@ -24,7 +24,8 @@ struct DecisionTests {
 
     @Test func aServiceThatIsAwaySaysNothingAgainstTheTake() {
         let failures: [TakeFailure] = [
-            .unavailable(status: 429, message: nil), .unavailable(status: 503, message: nil),
+            .unavailable(status: 429, message: nil), .unavailable(status: 502, message: nil),
+            .unavailable(status: 503, message: nil), .unavailable(status: 504, message: nil),
             .notDelivered(.cannotConnect("x"), host: "h"),
             .notDelivered(.cannotResolve("x"), host: "h"),
             .notDelivered(.timedOut(.connect), host: "h"), .journal(reason: "full"),

@@ -4,6 +4,7 @@ internal import CNATS
 internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
+internal import Utter
 
 /// Where the queue is, and what opens it.
 package struct QueuePlace: Sendable {
@@ -37,7 +38,9 @@ package struct QueuePlace: Sendable {
         let options = unsafe try Self.options(place)
         defer { unsafe natsOptions_Destroy(options) }
         var connection: OpaquePointer?
-        try Self.check(unsafe natsConnection_Connect(&connection, options), "connect")
+        try Self.check(
+            unsafe natsConnection_Connect(&connection, options),
+            "connect to \(place.servers.joined(separator: ", "))")
         guard let connection = unsafe connection else {
             throw QueueFailure(reason: "no connection")
         }

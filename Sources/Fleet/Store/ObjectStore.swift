@@ -71,7 +71,7 @@ package final class ObjectStore: Sendable {
 
     /// How a fetch ended.
     package enum Fetched: Sendable, Equatable {
-        case whole(byteCount: Int, sha256: String), absent, changed
+        case whole(byteCount: Int, sha256: String), absent, changed, tooLong
     }
 
     /// Writes an object into a file, anew with each try.
@@ -86,23 +86,30 @@ package final class ObjectStore: Sendable {
     package func fetch(
         _ key: String, tag: String? = nil, into file: any JournalFile, limit: Int
     ) throws(StoreFailure) -> Fetched {
-        let count = Mutex((bytes: 0, digest: Digesting()))
+        let count = Mutex((bytes: 0, digest: Digesting(), isTooLong: false))
         var request = ObjectRequest("GET", key: prefix + key)
         if let tag { request.headers.append((name: "If-Match", value: tag)) }
-        let answer = try perform(request) {
-            count.withLock { $0 = (0, Digesting()) }
-        } into: { bytes in
-            count.withLock { state in
-                guard state.bytes + bytes.count <= limit else { return false }
-                do throws(SystemError) {
-                    try file.write(bytes, at: state.bytes)
-                } catch {
-                    return false
+        let answer: ObjectAnswer
+        do throws(StoreFailure) {
+            answer = try perform(request) {
+                count.withLock { $0 = (0, Digesting(), false) }
+            } into: { bytes in
+                count.withLock { state in
+                    state.isTooLong = state.bytes + bytes.count > limit
+                    guard !state.isTooLong else { return false }
+                    do throws(SystemError) {
+                        try file.write(bytes, at: state.bytes)
+                    } catch {
+                        return false
+                    }
+                    state.bytes += bytes.count
+                    state.digest.hash.update(bytes)
+                    return true
                 }
-                state.bytes += bytes.count
-                state.digest.hash.update(bytes)
-                return true
             }
+        } catch {
+            if count.withLock({ $0.isTooLong }) { return .tooLong }
+            throw error
         }
         switch answer.status {
         case 404: return .absent

@@ -60,8 +60,8 @@ package final class FleetWorker: Sendable {
     let pipeline: Pipeline
     let numbers: FleetNumbers
     let reconciler: Reconciler
-    /// Tells a person or a journal one line.
-    let tell: @Sendable (String) -> Void
+    /// Tells a person one line, and a journal its fields.
+    let tell: @Sendable (String, [String: String]) -> Void
     let state = Mutex(State())
     private let news: Wakeup
     /// Ends the wait between looks.
@@ -70,7 +70,7 @@ package final class FleetWorker: Sendable {
     package init(
         _ settings: Settings, store: ObjectStore, queue: NATSQueue, shelf: Shelf,
         limits: FleetLimits, pipeline: Pipeline, numbers: FleetNumbers,
-        tell: @escaping @Sendable (String) -> Void
+        tell: @escaping @Sendable (String, [String: String]) -> Void
     ) throws(SystemError) {
         (self.settings, self.store, self.queue, self.shelf) = (settings, store, queue, shelf)
         (self.limits, self.pipeline, self.numbers) = (limits, pipeline, numbers)
@@ -114,7 +114,7 @@ package final class FleetWorker: Sendable {
                 }
             } catch {
                 state.withLock { $0.activeSlots -= 1 }
-                tell("a slot is missing: \(error.description)")
+                tell("a slot is missing: \(error.description)", [:])
             }
         }
         // A worker that drains looks itself, and without a thread another worker does.
@@ -200,7 +200,7 @@ package final class FleetWorker: Sendable {
 
     private func note(_ failure: QueueFailure) {
         numbers.add(.queueErrors)
-        tell(failure.reason)
+        tell(failure.reason, [:])
     }
 
     /// Tells why the store was not looked through.
@@ -208,7 +208,7 @@ package final class FleetWorker: Sendable {
         switch error {
         case let failure as QueueFailure: note(failure)
         case let failure as StoreFailure:
-            tell("the store cannot be looked through: \(failure.reason)")
+            tell("the store cannot be looked through: \(failure.reason)", [:])
         default: break
         }
     }
@@ -282,7 +282,7 @@ package final class FleetWorker: Sendable {
         defer { numbers.add(.running, -1) }
         guard let take = QueuedTake(delivery.bytes) else {
             numbers.add(.badMessages)
-            tell("a message that names no take is dropped")
+            tell("a message that names no take is dropped", [:])
             return delivery.drop()
         }
         let isNew = state.withLock { state in
@@ -297,7 +297,7 @@ package final class FleetWorker: Sendable {
             var work = TakeWork(self, take, delivery)
             try work.run()
         } catch {
-            tell("take \(take.id.text): given back: \(error.reason)")
+            tell("take \(take.id.text): given back: \(error.reason)", ["TAKE_ID": take.id.text])
             numbers.add(.givenBack)
             delivery.giveBack(after: TakeHistory.pause(after: delivery.deliveryCount, asked: .zero))
             if error.isLasting { fail(error) }
@@ -320,7 +320,7 @@ package final class FleetWorker: Sendable {
                     count += try reconciler.look { isStopping }
                 }
                 if count > 0 {
-                    tell("put \(count) \(count == 1 ? "take" : "takes") into the queue")
+                    tell("put \(count) \(count == 1 ? "take" : "takes") into the queue", [:])
                 }
             } catch {
                 note(error)

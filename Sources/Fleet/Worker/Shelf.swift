@@ -21,8 +21,10 @@ package struct Shelf: Sendable {
 
     package enum Choice: Sendable {
         case service(String, DeliveryPlan)
-        /// The take asks for what this worker does not do.
+        /// The take asks for what its service does not do.
         case refused(reason: String)
+        /// Another worker may know the service of this name.
+        case unknown(String)
         /// The worker's own account of the service is wrong.
         case unusable(String, reason: String)
     }
@@ -44,7 +46,7 @@ package struct Shelf: Sendable {
         }
         let found = named.map { name in services.first { $0.name == name } } ?? services.first
         guard let service = found else {
-            return .refused(reason: "the service '\(named ?? "")' is not one of this worker's")
+            return .unknown(named ?? "")
         }
         let plain: DeliveryPlan
         do throws(ManifestMistake) {

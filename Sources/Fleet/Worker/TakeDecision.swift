@@ -60,7 +60,9 @@ package enum TakeDecision: Sendable, Equatable {
             blame = .account
         case .refused(let status, _, _):
             blame = [404, 405, 407, 410, 501, 505].contains(status) ? .account : .take
-        case .unavailable(let status, _): blame = [429, 503].contains(status) ? .nothing : .take
+        // Proxies answer 502 and 504 while the service begins anew.
+        case .unavailable(let status, _):
+            blame = [429, 502, 503, 504].contains(status) ? .nothing : .take
         case .notDelivered: blame = failure.isOfConnecting ? .nothing : .take
         case .journal, .capture(.limitReached): blame = .nothing
         case .capture, .answerUnusable, .responseUnusable, .unfinished, .cancelled: blame = .take

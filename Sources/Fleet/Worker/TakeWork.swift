@@ -21,6 +21,10 @@ struct TakeWork {
     private var manifest: WorkManifest?
     /// Once it has begun.
     private var attempt: (number: Int, note: AttemptNote)?
+    /// So many workers may look for a service that one of them does not know.
+    private static let unknownLimit = 5
+    /// A service that wants a longer one is asked again then.
+    private static let longestPause = Duration.seconds(600)
     private var store: ObjectStore { worker.store }
     private var id: TakeID { take.id }
 
@@ -54,6 +58,12 @@ struct TakeWork {
         let (service, plan): (String, DeliveryPlan)
         switch worker.shelf.choice(for: manifest) {
         case .refused(let reason): return try bury(reason)
+        case .unknown(let name):
+            let reason = "the service '\(name)' is not one of this worker's"
+            guard delivery.deliveryCount >= Self.unknownLimit else {
+                return giveBack(.seconds(3), reason)
+            }
+            return try bury(reason)
         case .unusable(let name, let reason):
             return giveBack(pauseOf(name, .zero, isWrong: true), reason)
         case .service(let name, let made): (service, plan) = (name, made)
@@ -73,7 +83,7 @@ struct TakeWork {
         if let mark, mark.outcome == .text, delivery.deliveryCount > 1 { try putTexts(of: mark) }
         if mark?.outcome == .death { try noteDeath() }
         worker.numbers.add(.doneAlready)
-        worker.tell("take \(id.text): has its mark already")
+        tell("has its mark already")
         finish()
     }
 
@@ -83,7 +93,7 @@ struct TakeWork {
             return giveBack(.seconds(10), "its manifest is not there")
         }
         worker.numbers.add(.badMessages)
-        worker.tell("take \(id.text): dropped: its manifest is not there")
+        tell("dropped: its manifest is not there; is --store that of this queue?")
         delivery.drop()
     }
 
@@ -112,7 +122,9 @@ struct TakeWork {
             worker.numbers.add(.limited)
             // Another worker may have time sooner.
             guard wait < .seconds(60), waits(wait, unless: { worker.isStopping }) else {
-                giveBack(worker.isStopping ? .zero : wait, "the service '\(name)' has its limit")
+                giveBack(
+                    worker.isStopping ? .zero : wait,
+                    "the service '\(name)' has its limit, or wants a pause")
                 return false
             }
         }
@@ -148,7 +160,8 @@ struct TakeWork {
         case .left: try giveBack(.zero, "the worker was asked to end", .nothing)
         case .again(let reason, let asked, .take):
             try giveBack(pause(asked), named(reason), .take)
-        case .again(let reason, let asked, let blame):
+        case .again(let reason, let wanted, let blame):
+            let asked = min(wanted, Self.longestPause)
             let rest = pauseOf(service, asked, isWrong: blame == .account)
             if asked > .zero { worker.limits.close(service, for: asked) }
             try giveBack(max(asked, rest), named(reason), blame)
@@ -180,6 +193,7 @@ struct TakeWork {
         {
         case .absent: return .missing
         case .changed: return .bad("its audio was replaced since it was submitted")
+        case .tooLong: return .bad("its audio has more than \(manifest.byteCount) bytes")
         case .whole(let count, let digest):
             guard count == manifest.byteCount else {
                 return .bad("its audio has \(count) bytes, not \(manifest.byteCount)")
@@ -257,7 +271,7 @@ struct TakeWork {
         worker.numbers.add(isOurs ? count : .duplicates)
         if !isOurs { attempt?.note.duplicate = true }
         try endAttempt(outcome, reason)
-        worker.tell("take \(id.text): \(isOurs ? "" : "duplicate of another's mark: ")\(told)")
+        tell((isOurs ? "" : "duplicate of another's mark: ") + told)
         finish()
     }
 
@@ -311,7 +325,7 @@ struct TakeWork {
 
     private func giveBack(_ time: Duration, _ reason: String) {
         worker.numbers.add(.givenBack)
-        worker.tell("take \(id.text): given back for \(time.secondsText): \(reason)")
+        tell("given back for \(time.secondsText): \(reason)")
         delivery.giveBack(after: time)
     }
 
@@ -325,7 +339,13 @@ struct TakeWork {
         } catch {
             // It is delivered once more, and has its mark then.
             worker.numbers.add(.queueErrors)
-            worker.tell("take \(id.text): \(error.reason)")
+            tell(error.reason)
         }
+    }
+
+    private func tell(_ text: String) {
+        var fields = ["TAKE_ID": id.text]
+        fields["ATTEMPT"] = attempt.map { "\($0.number)" }
+        worker.tell("take \(id.text): \(text)", fields)
     }
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Fleet
+internal import Glibc
 import LinuxPlatform
 import Utter
 import UtterCommands
@@ -28,7 +29,9 @@ struct StoreOptions: ParsableArguments {
     var atLeastOnce = false
 
     /// Opens the store, and finds out whether it heeds conditions; blocks.
-    func open(_ numbers: FleetNumbers = FleetNumbers()) throws(CommandFailure) -> ObjectStore {
+    func open(
+        _ numbers: FleetNumbers = FleetNumbers(), onlyReads: Bool = false
+    ) throws(CommandFailure) -> ObjectStore {
         let (delivery, prefix) = try NamedServices.store(store, by: storeService)
         let link: ObjectLink?
         do throws(SystemError) {
@@ -42,6 +45,7 @@ struct StoreOptions: ParsableArguments {
                 hint: "its URL ends in {key}: see 'utter services show s3'", status: .configuration)
         }
         let store = ObjectStore(link, prefix: prefix, numbers: numbers)
+        if onlyReads { return store }
         do throws(StoreFailure) {
             if try !store.probe(isOptional: atLeastOnce) {
                 StandardError.line(
@@ -58,11 +62,16 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// Opens the store for what blocks, on a thread of its own, and makes its failure the command's.
+    ///
+    /// A signal ends the program: what was done stays.
     func use<Value: Sendable>(
-        _ body: @escaping @Sendable (ObjectStore) throws -> Value
+        onlyReads: Bool = false, _ body: @escaping @Sendable (ObjectStore) throws -> Value
     ) async throws -> Value {
-        try await onOwnThread {
-            let objects = try open()
+        Signals.unblock()
+        // A connection that breaks does not.
+        _ = signal(SIGPIPE, SIG_IGN)
+        return try await onOwnThread {
+            let objects = try open(onlyReads: onlyReads)
             defer { objects.link.shutDown() }
             return try body(objects)
         }
@@ -138,6 +147,12 @@ struct QueueOptions: ParsableArguments {
     /// Connects; blocks.
     func open() throws(CommandFailure) -> NATSQueue? {
         guard let place else { return nil }
+        for file in [place.credentialsFile, place.certificateFile].compactMap(\.self)
+        where unsafe access(file, R_OK) != 0 {
+            throw CommandFailure(
+                "\(file) cannot be read: it opens the queue",
+                hint: "see UTTER_NATS_CREDENTIALS and UTTER_NATS_CA", status: .configuration)
+        }
         do throws(QueueFailure) {
             let queue = try NATSQueue(place)
             try queue.prepare()
@@ -148,8 +163,13 @@ struct QueueOptions: ParsableArguments {
     }
 
     static func failure(_ error: QueueFailure) -> CommandFailure {
-        CommandFailure(
-            error.reason, hint: "is the server there, with JetStream? nats-server -js",
+        let isOfLogin = error.reason.contains("uthoriz")
+        return CommandFailure(
+            error.reason,
+            hint: isOfLogin
+                ? "its login: UTTER_NATS_USER and UTTER_NATS_PASSWORD, UTTER_NATS_TOKEN, or "
+                    + "UTTER_NATS_CREDENTIALS"
+                : "is the server there, with JetStream? nats-server -js",
             status: .notDelivered)
     }
 }

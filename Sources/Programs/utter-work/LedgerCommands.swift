@@ -29,7 +29,7 @@ struct FleetStatusCommand: AsyncParsableCommand {
     var queue: QueueOptions
 
     func run() async throws {
-        let status = try await store.use { try FleetStatus($0, queue.open()) }
+        let status = try await store.use(onlyReads: true) { try FleetStatus($0, queue.open()) }
         if json {
             var bytes = status.json
             bytes.removeLast()
@@ -97,7 +97,7 @@ struct DeadCommand: AsyncParsableCommand {
     var store: StoreOptions
 
     func run() async throws {
-        let marks = try await store.use { try Deaths($0).all() }
+        let marks = try await store.use(onlyReads: true) { try Deaths($0).all() }
         for mark in marks {
             try give(
                 json
@@ -131,6 +131,9 @@ struct RetryDeadCommand: AsyncParsableCommand {
     func validate() throws {
         guard takes.isEmpty == (reason != nil) else {
             throw ValidationError("Name takes, or a part of their --reason.")
+        }
+        guard reason?.isEmpty != true else {
+            throw ValidationError("--reason: a part of it; 'all' stands for all.")
         }
         for take in takes where take != "all" && TakeID(take) == nil {
             throw ValidationError("'\(take)' is not the name of a take.")

@@ -70,7 +70,12 @@ struct SubmitCommand: AsyncParsableCommand {
     private func submit(to objects: ObjectStore) throws -> Submission.Counts {
         let submission = Submission(
             objects, try queue.open(), profile: service, words: words.words
-        ) { StandardError.line($0) }
+        ) {
+            StandardError.line($0)
+        } named: { path, id in
+            // A reader that has left has read enough.
+            _ = StandardOutput.print("\(id.text)  \(path)")
+        }
         do {
             if list {
                 try submission.list(only, after: after)

@@ -98,6 +98,9 @@ struct WorkCommand: AsyncParsableCommand {
                 throw ValidationError(
                     "--limit: '\(text)' is not a limit, such as openai=60/min,600s/min.")
             }
+            guard service.isEmpty || service.contains(parts[0]) else {
+                throw ValidationError("--limit: no --service is named '\(parts[0])'.")
+            }
             rates[parts[0]] = rate
         }
     }
@@ -121,7 +124,7 @@ struct WorkCommand: AsyncParsableCommand {
         let place = try WorkerFolder(below: folder)
         defer { place.remove() }
         let shelf = try shelf()
-        guard let queue = connect(ending) else { return nil }
+        guard let queue = try connect(ending) else { return nil }
         let pipeline = try Pipeline(
             spool: Spool(at: place.path + "/spool"), secrets: NamedServices.secrets)
         defer { pipeline.shutDown() }
@@ -135,7 +138,7 @@ struct WorkCommand: AsyncParsableCommand {
         let worker = try FleetWorker(
             settings, store: objects, queue: queue, shelf: shelf,
             limits: try limits(queue, place.name), pipeline: pipeline, numbers: numbers
-        ) { StandardError.line($0) }
+        ) { StandardError.line($0, with: $1) }
         ending.set(worker)
         pipeline.tracesRequests = true
         let server = try metrics.serve(
@@ -176,13 +179,15 @@ struct WorkCommand: AsyncParsableCommand {
     }
 
     /// Waits for the queue; nil when a signal came first.
-    private func connect(_ ending: WorkerEnding) -> NATSQueue? {
+    private func connect(_ ending: WorkerEnding) throws(CommandFailure) -> NATSQueue? {
         var backoff = Backoff(from: .seconds(1), to: .seconds(15))
         while !ending.isAsked {
             do throws(CommandFailure) {
                 return try queue.open()
             } catch {
+                guard error.status == .notDelivered else { throw error }
                 StandardError.line(error.message)
+                StandardError.hint(error.hint)
             }
             _ = waits(backoff.next()) { ending.isAsked }
         }
