@@ -64,6 +64,10 @@ extension TakeFailure: Blamed {
         case .notTLS: "write http:// if the service speaks no TLS, or name its other port"
         case .tokenRefused(_, _, .schemes(let schemes)) where schemes.isOfDialogue:
             "utter does not speak \(schemes): ask for a token, or for Basic"
+        case .tokenRefused(_, _, .schemes(let schemes))
+        where !schemes.lowercased().contains("basic"):
+            "look up how the service takes a token for the scheme \(schemes); -c auth.kind=header and "
+                + "-c auth.header=NAME put it into a field of its own"
         case .tokenRefused(_, _, .schemes(let schemes)):
             "the service wants the scheme \(schemes): give a token USER:PASSWORD "
                 + "with -c auth.kind=basic"

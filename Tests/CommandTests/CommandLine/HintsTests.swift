@@ -179,6 +179,17 @@ import Testing
                 "utter does not speak Digest: ask for a token, or for Basic"
             ),
             (
+                .tokenRefused(status: 401, message: nil, advice: .schemes("Basic")),
+                "the service wants the scheme Basic: give a token USER:PASSWORD "
+                    + "with -c auth.kind=basic"
+            ),
+            // OpenStack Swift.
+            (
+                .tokenRefused(status: 401, message: nil, advice: .schemes("Swift")),
+                "look up how the service takes a token for the scheme Swift; -c auth.kind=header and "
+                    + "-c auth.header=NAME put it into a field of its own"
+            ),
+            (
                 .tokenRefused(status: 401, message: nil, advice: .tokenMissing),
                 "give it with UTTER_TOKEN, --token-file or --token-command; -c auth.header says where "
                     + "it stands"
