@@ -64,6 +64,9 @@ struct LostPower {
             guard let other = operation.other, let node = find(operation.path) else { return }
             setNames(
                 in: operation.path, [(Self.name(operation.path), nil), (Self.name(other), node)])
+        case "link":
+            guard let other = operation.other, let node = find(operation.path) else { return }
+            setNames(in: other, [(Self.name(other), node)])
         case "fdatasync", "fsync":
             guard let node = find(operation.path) else { return }
             for change in nodes[node].changes { nodes[node].take(change, .kept) }
