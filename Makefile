@@ -58,7 +58,8 @@ peers: ## Install the servers of other hands, in .build/peers
 	@scripts/install-packages.sh peers && scripts/peers.sh
 
 test-peers: ## Run the tests that need them
-	@scripts/peers.sh --check && UTTER_PEERS="$(CURDIR)/.build/peers" scripts/test.sh --filter PeerTests
+	@scripts/install-packages.sh --check peers && scripts/peers.sh --check && \
+		UTTER_PEERS="$(CURDIR)/.build/peers" scripts/test.sh --filter PeerTests
 
 fleet-demo: ## Show four workers that share a queue and a store, and are killed every second
 	@scripts/peers.sh --check && scripts/build.sh utter-endpoint utter utter-work && scripts/fleet-demo.sh

@@ -68,7 +68,8 @@ python3-jsonschema           judges what programs read
 man-db                       judges our manual"
 
 peers_packages="$test_packages
-nats-server                  the queue of a fleet"
+nats-server                  the queue of a fleet
+python3-swift                OpenStack Swift, a store"
 
 deb_packages="$build_packages
 dpkg-dev                     finds the libraries that the programs need

@@ -54,8 +54,10 @@ struct FleetPeerTests {
         #expect((takes...takes + 2 * faults).contains(calls), "\(calls) calls, \(faults) faults")
     }
 
-    @Test func aStoreWithoutConditionsIsRefused() async throws {
-        let bench = try await FleetBench(.rclone)
+    /// rclone takes no notice of them, and OpenStack Swift refuses them (501).
+    @Test(arguments: Peer.Kind.here.filter { $0 == .rclone || $0 == .openStack })
+    func aStoreWithoutConditionsIsRefused(_ kind: Peer.Kind) async throws {
+        let bench = try await FleetBench(kind)
         let refused = try await bench.run(["--drain"])
         #expect(refused.status == .exited(78))
         #expect(refused.errorText.contains("does not heed conditions"))

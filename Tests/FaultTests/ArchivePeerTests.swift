@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// Archives at stores of other hands: each gets every take, whatever is cut or killed on the way.
+@Suite(.serialized, .enabled(if: Peer.folder != nil))
+struct ArchivePeerTests {
+    @Test(arguments: Peer.Kind.here)
+    func anArchiveGetsEachTakeOverAnyLink(_ kind: Peer.Kind) async throws {
+        let peer = try await Peer(kind)
+        let bench = try PeerBench(peer)
+        let service = try RecordingServer(otherwise: .answer(text: "well said"))
+        for offset in [0, 300, 20_000, 64_300, 65_500] {
+            for direction in [LinkFault.Direction.toService, .toClient] {
+                let proxy = try FaultProxy(
+                    to: peer.port, plans: [LinkPlan(LinkFault(.reset, direction, at: offset))])
+                let archive = "\(offset)-\(direction)/{date}/{id}.{ext}"
+                let sent = try bench.start(
+                    ["send", "-q", "--to", service.url(), bench.path("short.wav")], nil,
+                    as: archive, at: proxy.port)
+                let result = try await sent.result()
+                #expect(result.status == .exited(0), "\(result.errorText)")
+                #expect(result.outputText == "well said\n")
+                let rest = try await bench.start(
+                    ["retry", "all"], nil, as: archive, at: proxy.port
+                ).result()
+                #expect(rest.status == .exited(0), "\(rest.errorText)")
+            }
+        }
+        let found = try peer.names()
+        #expect(found.count == 30)
+        for name in found where name.hasSuffix(".wav") { try bench.check("short.wav", is: name) }
+        for name in found where name.hasSuffix(".txt") {
+            #expect(try peer.bytes(of: name) == Array("well said\n".utf8))
+        }
+    }
+
+    /// Where programs are killed; the others take what these take.
+    private static let kinds = Peer.Kind.here.filter { $0 != .moto && $0 != .rclone }
+
+    /// In bytes of the requests to an archive; Apache gets the audio again once it has the folders.
+    private static func passed(_ kind: Peer.Kind) -> [Int] {
+        [1, 300, 20_000, 64_300, 65_000] + (kind == .apache ? [66_000, 100_000] : [])
+    }
+
+    @Test(arguments: kinds) func anArchiveGetsTheTakeOfAKilledProgram(
+        _ kind: Peer.Kind
+    ) async throws {
+        let peer = try await Peer(kind)
+        let bench = try PeerBench(peer)
+        let service = try RecordingServer(otherwise: .answer(text: "well said"))
+        for passed in Self.passed(kind) {
+            let name = "killed-\(passed)/{date}/{id}.{ext}"
+            let proxy = try await bench.kill(
+                archiving: "short.wav", of: service, as: name, after: passed)
+            try await bench.finish(name, at: proxy.port, by: ["flush", "-q"])
+            try bench.checkArchive("killed-\(passed)", has: "short.wav", "well said\n")
+        }
+        #expect(service.requests.count == Self.passed(kind).count)
+    }
+
+    /// Any of what was not yet synced is lost, torn or zeroed.
+    @Test(arguments: kinds) func anArchiveGetsTheTakeAfterAPowerCut(
+        _ kind: Peer.Kind
+    ) async throws {
+        let peer = try await Peer(kind)
+        var random = SeededRandom()
+        let service = try RecordingServer(otherwise: .answer(text: "well said"))
+        for passed in Self.passed(kind) {
+            let (bench, name) = (try PeerBench(peer), "power-\(passed)/{date}/{id}.{ext}")
+            let proxy = try await bench.kill(
+                archiving: "short.wav", of: service, as: name, after: passed, FileFaults())
+            try bench.cutPower(using: &random)
+            try await bench.finish(name, at: proxy.port, by: ["retry", "-q", "all"])
+            try bench.checkArchive("power-\(passed)", has: "short.wav", "well said\n")
+        }
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// Recordings, and a person who sends them to a peer.
+final class PeerBench: Sendable {
+    private let peer: Peer
+    private let folder: TemporaryFolder
+
+    init(_ peer: Peer) throws {
+        self.peer = peer
+        folder = try TemporaryFolder()
+        mkdir(folder.path("home"), 0o700)
+        var random = SeededRandom(seed: 24)
+        for (name, count) in [("short.wav", 64_000), ("long.wav", 12_000_000)] {
+            let samples = random.bytes(count)
+            try folder.write(
+                WAVBytes.file([
+                    WAVBytes.chunk("fmt ", WAVBytes.format()), WAVBytes.chunk("data", samples),
+                ]), to: name)
+        }
+    }
+
+    func path(_ recording: String) -> String { folder.path(recording) }
+
+    /// Starts `utter`, with an archive if the name has a mark.
+    func start(
+        _ words: [String], _ recording: String?, as name: String, at port: UInt16,
+        _ faults: FileFaults? = nil
+    ) throws -> CommandRun {
+        let profile = try profile(at: port)
+        var environment = CommandRun.cleanEnvironment
+        environment["HOME"] = folder.path("home")
+        environment["ALSA_CONFIG_PATH"] = "/dev/null"
+        environment["AWS_ACCESS_KEY_ID"] = Peer.user
+        environment["AWS_SECRET_ACCESS_KEY"] = Peer.key
+        environment["SWIFT_TOKEN"] = peer.token
+        if name.contains("{id}") {
+            environment["UTTER_ARCHIVE"] = peer.place(name, at: port)
+            for path in ["home/.config", "home/.config/utter"] { mkdir(folder.path(path), 0o700) }
+            try folder.write(
+                Array("[archive]\nservice = '\(profile)'\n".utf8),
+                to: "home/.config/utter/config.toml")
+        }
+        var words = words
+        if let recording {
+            words += [
+                "--to", peer.place(name, at: port), "--service", profile, folder.path(recording),
+            ]
+        }
+        let more = try faults?.environment(
+            folder: folder.path("home"), trace: folder.path("trace"))
+        return try .product(
+            "utter", words, environment: environment.merging(more ?? [:]) { $1 })
+    }
+
+    /// Writes the profile of the peer, or that of another kind in its place.
+    func profile(at port: UInt16, of kind: Peer.Kind? = nil) throws -> String {
+        let kind = kind ?? peer.kind
+        return try folder.write(
+            Array(kind.profile(at: port).utf8), to: "\(kind.rawValue).toml")
+    }
+
+    /// Kills a program that sends a recording again, once so many bytes of its requests have passed.
+    ///
+    /// - Returns: a link that is a good one from then on.
+    func kill(
+        sending recording: String, as name: String, after passed: Int, _ faults: FileFaults? = nil
+    ) async throws -> FaultProxy {
+        let proxy = try FaultProxy(to: peer.port) { LinkPlan(bytesPerSecond: 8_000_000) }
+        // Kept whole first: a file that is not read to its end is a part of itself.
+        await proxy.cut()
+        let kept = try await start(
+            ["send", "-q", "-c", "retry.never=true"], recording, as: name, at: proxy.port, faults
+        ).result()
+        #expect(kept.status != .exited(0))
+        await proxy.mend()
+        let before = proxy.connectionCount
+        let run = try start(["retry", "-q"], nil, as: name, at: proxy.port, faults)
+        try await Self.kill(run, once: passed, haveGoneThrough: proxy, since: before)
+        return proxy
+    }
+
+    /// Kills a program whose take is answered, once so many bytes have gone to the archive.
+    ///
+    /// - Returns: a link that is a good one from then on.
+    func kill(
+        archiving recording: String, of service: RecordingServer, as name: String,
+        after passed: Int, _ faults: FileFaults? = nil
+    ) async throws -> FaultProxy {
+        let proxy = try FaultProxy(to: peer.port) { LinkPlan(bytesPerSecond: 200_000) }
+        let run = try start(
+            ["send", "-q", "--to", service.url(), path(recording)], nil, as: name, at: proxy.port,
+            faults)
+        try await Self.kill(run, once: passed, haveGoneThrough: proxy, since: 0)
+        return proxy
+    }
+
+    private static func kill(
+        _ run: CommandRun, once passed: Int, haveGoneThrough proxy: FaultProxy, since first: Int
+    ) async throws {
+        let isReached = await patiently {
+            (first..<max(first, proxy.connectionCount)).reduce(0) {
+                $0 + proxy.passed($1).request
+            } >= passed
+        }
+        #expect(isReached)
+        run.signal(SIGKILL)
+        _ = try await run.result()
+    }
+
+    /// Makes the home what a power cut may leave of it now.
+    func cutPower(using random: inout SeededRandom) throws {
+        var disk = LostPower(folder: folder.path("home"))
+        for operation in FileOperation.trace(try folder.read("trace")) where operation.isChange {
+            disk.apply(operation)
+        }
+        let remains = try #require(disk.remains(mixtures: 1, using: &random).last)
+        try FileManager.default.removeItem(atPath: folder.path("home"))
+        mkdir(folder.path("home"), 0o700)
+        for (path, bytes) in remains.entries.sorted(by: { $0.key < $1.key }) {
+            if let bytes {
+                try folder.write(bytes, to: "home/" + path)
+            } else {
+                mkdir(folder.path("home/" + path), 0o700)
+            }
+        }
+    }
+
+    /// Sends a recording; connections after those of the plans are good ones.
+    func store(_ recording: String, as name: String, through plans: [LinkPlan]) async throws {
+        let proxy = try FaultProxy(to: peer.port, plans: plans)
+        let result = try await start(["send", "-q"], recording, as: name, at: proxy.port).result()
+        if result.status != .exited(0) { try await finish(name, at: proxy.port) }
+        try check(recording, is: name)
+    }
+
+    /// Sends again what was kept, until there is nothing.
+    func finish(
+        _ name: String, at port: UInt16, by words: [String] = ["retry", "-q"]
+    ) async throws {
+        var said: [String] = []
+        for _ in 0..<5 {
+            let result = try await start(words, nil, as: name, at: port).result()
+            if result.status == .exited(0) { return }
+            said.append(result.errorText)
+        }
+        Issue.record("\(name): \(said)")
+    }
+
+    func key() throws -> String {
+        let digits = String(repeating: "0123456789abcdef", count: 4)
+        return try folder.write(Array("utter-key-\(digits)\n".utf8), to: "key")
+    }
+
+    /// Compares what the store has with the recording, once it is decrypted.
+    func checkExport(of name: String, is recording: String, by key: String) async throws {
+        let sealed = try peer.bytes(of: name)
+        let file = try folder.write(sealed, to: name)
+        let result = try await start(
+            ["export", "--encrypt-key", key, file, folder.path(name + ".wav")], nil, as: name,
+            at: peer.port
+        ).result()
+        #expect(result.status == .exited(0) && result.errorText == "", "\(result.errorText)")
+        #expect(try folder.read(name + ".wav") == folder.read(recording), "\(name)")
+    }
+
+    /// Compares what the store has with the recording, as another client reads it.
+    func check(_ recording: String, is name: String) throws {
+        let there = try peer.bytes(of: name)
+        let here = try folder.read(recording)
+        #expect(there == here, "\(name): \(there.count) bytes of \(here.count)")
+    }
+
+    /// Checks that an archive has one take below a folder, whole.
+    func checkArchive(_ folder: String, has recording: String, _ text: String) throws {
+        let names = try peer.names(below: folder).map { "\(folder)/\($0)" }
+        #expect(names.count == 3, "\(names)")
+        for name in names {
+            if name.hasSuffix(".wav") { try check(recording, is: name) }
+            if name.hasSuffix(".txt") { #expect(try peer.bytes(of: name) == Array(text.utf8)) }
+        }
+        #expect(names.map { $0.suffix(4) }.sorted() == [".txt", ".wav", "json"], "\(names)")
+    }
+}
