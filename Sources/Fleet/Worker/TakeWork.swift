@@ -93,7 +93,7 @@ struct TakeWork {
             return giveBack(.seconds(10), "its manifest is not there")
         }
         worker.numbers.add(.badMessages)
-        tell("dropped: its manifest is not there; is --store that of this queue?")
+        tell("dropped: its manifest is not there; is this the queue of this store?")
         delivery.drop()
     }
 
