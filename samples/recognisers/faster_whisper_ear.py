@@ -96,10 +96,14 @@ class Ear:
     def words(self, sound, beam):
         if not self.voiced(sound).any():
             return []
-        segments, _ = MODEL.transcribe(
-            sound, language=self.language, beam_size=beam, word_timestamps=True,
-            condition_on_previous_text=False, initial_prompt=(self.prompt + " " + self.said[-200:])
-            .strip() or None, temperature=0.0 if beam == 1 else [0.0, 0.2, 0.4])
+        # Whisper may say a thing again and again, above all one that it is told was said before.
+        for before in (self.said[-200:], ""):
+            segments = list(MODEL.transcribe(
+                sound, language=self.language, beam_size=beam, word_timestamps=True,
+                condition_on_previous_text=False, temperature=0.0 if beam == 1 else [0.0, 0.2, 0.4],
+                initial_prompt=(self.prompt + " " + before).strip() or None)[0])
+            if all(s.compression_ratio < 2.4 for s in segments):
+                break
         offset = self.start / RATE
         return [
             (w.word, offset + w.start, offset + w.end)
