@@ -30,7 +30,9 @@ struct ArchivePeerTests {
         }
         let found = try peer.names()
         #expect(found.count == 30)
-        for name in found where name.hasSuffix(".wav") { try bench.check("short.wav", is: name) }
+        for name in found where name.hasSuffix(".wav") {
+            try await bench.check("short.wav", is: name)
+        }
         for name in found where name.hasSuffix(".txt") {
             #expect(try peer.bytes(of: name) == Array("well said\n".utf8))
         }
@@ -55,7 +57,7 @@ struct ArchivePeerTests {
             let proxy = try await bench.kill(
                 archiving: "short.wav", of: service, as: name, after: passed)
             try await bench.finish(name, at: proxy.port, by: ["flush", "-q"])
-            try bench.checkArchive("killed-\(passed)", has: "short.wav", "well said\n")
+            try await bench.checkArchive("killed-\(passed)", has: "short.wav", "well said\n")
         }
         #expect(service.requests.count == Self.passed(kind).count)
     }
@@ -71,9 +73,9 @@ struct ArchivePeerTests {
             let (bench, name) = (try PeerBench(peer), "power-\(passed)/{date}/{id}.{ext}")
             let proxy = try await bench.kill(
                 archiving: "short.wav", of: service, as: name, after: passed, FileFaults())
-            try bench.cutPower(using: &random)
+            try await bench.cutPower(using: &random)
             try await bench.finish(name, at: proxy.port, by: ["retry", "-q", "all"])
-            try bench.checkArchive("power-\(passed)", has: "short.wav", "well said\n")
+            try await bench.checkArchive("power-\(passed)", has: "short.wav", "well said\n")
         }
     }
 }

@@ -14,15 +14,17 @@ final class PeerBench: Sendable {
         self.peer = peer
         folder = try TemporaryFolder()
         mkdir(folder.path("home"), 0o700)
-        var random = SeededRandom(seed: 24)
-        for (name, count) in [("short.wav", 64_000), ("long.wav", 12_000_000)] {
-            let samples = random.bytes(count)
-            try folder.write(
-                WAVBytes.file([
-                    WAVBytes.chunk("fmt ", WAVBytes.format()), WAVBytes.chunk("data", samples),
-                ]), to: name)
-        }
+        for (name, bytes) in Self.recordings { try folder.write(bytes, to: name) }
     }
+
+    /// Made once: tests are built without optimisation, which makes random bytes dear.
+    private static let recordings = {
+        var random = SeededRandom(seed: 24)
+        return [("short.wav", 64_000), ("long.wav", 12_000_000)].map { name, count in
+            let samples = WAVBytes.chunk("data", random.bytes(count))
+            return (name, WAVBytes.file([WAVBytes.chunk("fmt ", WAVBytes.format()), samples]))
+        }
+    }()
 
     func path(_ recording: String) -> String { folder.path(recording) }
 
@@ -113,7 +115,20 @@ final class PeerBench: Sendable {
     }
 
     /// Makes the home what a power cut may leave of it now.
-    func cutPower(using random: inout SeededRandom) throws {
+    func cutPower(using random: inout SeededRandom) async throws {
+        let before = random
+        // A trace of many megabytes keeps a thread busy for seconds.
+        let after = await onOwnThread { [self] () -> Result<SeededRandom, any Error> in
+            Result {
+                var random = before
+                try leaveRemains(using: &random)
+                return random
+            }
+        }
+        random = try after.get()
+    }
+
+    private func leaveRemains(using random: inout SeededRandom) throws {
         var disk = LostPower(folder: folder.path("home"))
         for operation in FileOperation.trace(try folder.read("trace")) where operation.isChange {
             disk.apply(operation)
@@ -135,7 +150,7 @@ final class PeerBench: Sendable {
         let proxy = try FaultProxy(to: peer.port, plans: plans)
         let result = try await start(["send", "-q"], recording, as: name, at: proxy.port).result()
         if result.status != .exited(0) { try await finish(name, at: proxy.port) }
-        try check(recording, is: name)
+        try await check(recording, is: name)
     }
 
     /// Sends again what was kept, until there is nothing.
@@ -169,18 +184,27 @@ final class PeerBench: Sendable {
     }
 
     /// Compares what the store has with the recording, as another client reads it.
-    func check(_ recording: String, is name: String) throws {
-        let there = try peer.bytes(of: name)
-        let here = try folder.read(recording)
-        #expect(there == here, "\(name): \(there.count) bytes of \(here.count)")
+    func check(_ recording: String, is name: String) async throws {
+        let found = await onOwnThread { [self] () -> Result<String?, any Error> in
+            Result { try difference(of: name, from: recording) }
+        }
+        let differing = try found.get()
+        #expect(differing == nil)
+    }
+
+    private func difference(of name: String, from recording: String) throws -> String? {
+        let (there, here) = (try peer.bytes(of: name), try folder.read(recording))
+        // Without optimisation `==` looks at each element by itself.
+        if there.count == here.count, memcmp(there, here, there.count) == 0 { return nil }
+        return "\(name): \(there.count) bytes of \(here.count)"
     }
 
     /// Checks that an archive has one take below a folder, whole.
-    func checkArchive(_ folder: String, has recording: String, _ text: String) throws {
+    func checkArchive(_ folder: String, has recording: String, _ text: String) async throws {
         let names = try peer.names(below: folder).map { "\(folder)/\($0)" }
         #expect(names.count == 3, "\(names)")
         for name in names {
-            if name.hasSuffix(".wav") { try check(recording, is: name) }
+            if name.hasSuffix(".wav") { try await check(recording, is: name) }
             if name.hasSuffix(".txt") { #expect(try peer.bytes(of: name) == Array(text.utf8)) }
         }
         #expect(names.map { $0.suffix(4) }.sorted() == [".txt", ".wav", "json"], "\(names)")
