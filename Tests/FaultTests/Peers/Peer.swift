@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -57,7 +58,7 @@ final class Peer: Sendable {
     let port: UInt16
     /// What a plain `PUT` has for its token.
     let token: String?
-    /// The server, and what it needs to live.
+    /// The server, first, and what it needs to live.
     private let parts: [any Sendable]
 
     init(_ kind: Kind) async throws {
@@ -89,6 +90,8 @@ final class Peer: Sendable {
         let isReady = await patiently { [self] in (try? rclone(["mkdir", object("")])) != nil }
         try #require(isReady, "\(kind) does not take requests")
     }
+
+    deinit { (parts.first as? CommandRun)?.signal(SIGKILL) }
 
     private static func command(
         _ kind: Kind, _ port: UInt16, _ place: TemporaryFolder
@@ -139,46 +142,16 @@ final class Peer: Sendable {
         }
     }
 
-    /// What the client of other hands calls an object.
-    func object(_ name: String) -> String {
-        let root = "http://127.0.0.1:\(port)"
-        return switch kind {
-        case .apache: ":webdav,url='\(root)':voices/\(name)"
-        case .openStackFiles:
-            ":swift,user='\(Self.user)',key='\(Self.key)',auth='\(root)/auth/v1.0':voices/\(name)"
-        default:
-            ":s3,provider=Other,access_key_id='\(Self.user)',secret_access_key='\(Self.key)',"
-                + "endpoint='\(root)':voices/\(name)"
-        }
-    }
+    var client: PeerClient { PeerClient(kind: kind, port: port) }
 
-    /// The names of all that is there, below a folder.
-    func names(below folder: String = "") throws -> [String] {
-        let found = try rclone(["lsf", "-R", "--files-only", object(folder)])
-        return String(decoding: found, as: UTF8.self).split(separator: "\n").map(String.init)
-    }
+    func object(_ name: String) -> String { client.object(name) }
 
-    /// What it has under a name, as another client reads it; of a folder its only file.
-    func bytes(of name: String) throws -> [UInt8] {
-        var path = name
-        if !kind.speaksS3, !name.contains(".") {
-            let found = try names(below: name)
-            try #require(found.count == 1, "\(name): \(found)")
-            path += "/" + found[0]
-        }
-        return try rclone(["cat", object(path)])
-    }
+    func names(below folder: String = "") throws -> [String] { try client.names(below: folder) }
+
+    func bytes(of name: String) throws -> [UInt8] { try client.bytes(of: name) }
 
     @discardableResult
-    func rclone(_ words: [String]) throws -> [UInt8] {
-        let programs = try #require(Self.folder) + "/bin"
-        return try ForeignTool("\(programs)/rclone").run(
-            words + [
-                "--config", "/dev/null", "--retries", "1", "--low-level-retries", "1",
-                "--contimeout", "2s",
-            ]
-        ).output
-    }
+    func rclone(_ words: [String]) throws -> [UInt8] { try client.rclone(words) }
 
     static func freePort() throws -> UInt16 {
         let proxy = try FaultProxy(to: 9)

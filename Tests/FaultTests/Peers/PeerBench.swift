@@ -185,15 +185,19 @@ final class PeerBench: Sendable {
 
     /// Compares what the store has with the recording, as another client reads it.
     func check(_ recording: String, is name: String) async throws {
-        let found = await onOwnThread { [self] () -> Result<String?, any Error> in
-            Result { try difference(of: name, from: recording) }
+        // The thread may end after the test does, which a server must not.
+        let (client, path) = (peer.client, folder.path(recording))
+        let found = await onOwnThread { () -> Result<String?, any Error> in
+            Result { try Self.difference(of: name, at: client, from: path) }
         }
         let differing = try found.get()
         #expect(differing == nil)
     }
 
-    private func difference(of name: String, from recording: String) throws -> String? {
-        let (there, here) = (try peer.bytes(of: name), try folder.read(recording))
+    private static func difference(
+        of name: String, at client: PeerClient, from path: String
+    ) throws -> String? {
+        let (there, here) = (try client.bytes(of: name), try readFile(path))
         // Without optimisation `==` looks at each element by itself.
         if there.count == here.count, memcmp(there, here, there.count) == 0 { return nil }
         return "\(name): \(there.count) bytes of \(here.count)"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import Testing
 
 /// A web server of other hands that serves the files of a folder; Apache takes files, too (WebDAV).
@@ -64,4 +65,7 @@ package final class StaticServer: Sendable {
         try #require(
             await reservation.waitUntilOpen(), "\(String(decoding: run.error, as: UTF8.self))")
     }
+
+    // Before its folder goes: the tests may end while that is removed.
+    deinit { run.signal(SIGKILL) }
 }
