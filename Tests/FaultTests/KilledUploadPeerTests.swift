@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// Uploads to stores of other hands whose program is killed, or whose machine loses its power.
+@Suite(.serialized, .enabled(if: Peer.folder != nil))
+struct KilledUploadPeerTests {
+    @Test(arguments: Peer.Kind.here)
+    func aKilledProgramsUploadGoesOn(_ kind: Peer.Kind) async throws {
+        let peer = try await Peer(kind)
+        let bench = try PeerBench(peer)
+        for passed in Self.passed(kind) {
+            let name = "killed-\(passed)"
+            let proxy = try await bench.kill(sending: "long.wav", as: name, after: passed)
+            try await bench.finish(name, at: proxy.port)
+            try await bench.check("long.wav", is: name)
+        }
+    }
+
+    /// In bytes of a request: where a program is killed, or the power fails.
+    private static func passed(_ kind: Peer.Kind) -> [Int] {
+        // A place without parts has one request, which begins, goes on and ends.
+        [1, 400, 2_000_000] + (kind.speaksS3 ? [5_300_000, 9_000_000, 11_900_000] : [11_900_000])
+    }
+
+    /// Any of what was not yet synced is lost, torn or zeroed.
+    @Test(arguments: Peer.Kind.here)
+    func anUploadGoesOnAfterAPowerCut(_ kind: Peer.Kind) async throws {
+        let peer = try await Peer(kind)
+        var random = SeededRandom()
+        for passed in Self.passed(kind) {
+            let (bench, name) = (try PeerBench(peer), "power-\(passed)")
+            let proxy = try await bench.kill(
+                sending: "long.wav", as: name, after: passed, FileFaults())
+            try await bench.cutPower(using: &random)
+            try await bench.finish(name, at: proxy.port)
+            try await bench.check("long.wav", is: name)
+        }
+    }
+
+    /// A place without parts has none to list: what is not whole is not there.
+    @Test(arguments: Peer.Kind.here.filter { !$0.speaksS3 })
+    func aFileThatNeverEndedIsNotThere(_ kind: Peer.Kind) async throws {
+        let peer = try await Peer(kind)
+        let bench = try PeerBench(peer)
+        let proxy = try await bench.kill(sending: "long.wav", as: "left", after: 9_000_000)
+        #expect(try peer.names() == [])
+        try await bench.finish("left", at: proxy.port)
+        try await bench.check("long.wav", is: "left")
+    }
+}
