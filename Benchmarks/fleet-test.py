@@ -418,6 +418,7 @@ def wrong_clock(fleet):
 
 def main():
     chosen = options.parse_args()
+    chosen.programs = os.path.abspath(chosen.programs)
     # Whoever ends it: what it has started goes with it.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(130))
