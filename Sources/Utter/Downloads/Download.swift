@@ -20,7 +20,8 @@ public struct Download: Sendable {
     public var destination: String?
     /// The SHA-256 that what is at the URL must have, as 64 lower-case digits; nil takes any.
     ///
-    /// What has another one is removed, and the next call begins anew. It is not remembered.
+    /// What has another one is removed, and the next call begins anew. A copy that is there and has it is
+    /// not asked for again. It is not remembered.
     public var sha256: String?
     /// Origins of this machine or the network around it that may be connected to.
     ///

@@ -81,8 +81,9 @@ struct DownloadRun {
     private mutating func fetch(in folder: DownloadFolder) throws(DownloadFailure) -> FetchedFile {
         if let sha256 = download.sha256, let path = note.path {
             // What cannot be read is fetched again.
-            if (try? Self.digest(of: path)) == sha256 { return try file(isUnchanged: true) }
-            download.isFresh = true
+            let isRight = (try? Self.digest(of: path)) == sha256
+            if isRight, isCopyWanted { return try file(isUnchanged: true) }
+            download.isFresh = !isRight
         }
         let knownTag = try knownTag(in: folder)
         let fetch = FileFetch(
@@ -154,20 +155,19 @@ struct DownloadRun {
         try onDisk { () throws(SystemError) in try SHA256.ofFile(at: path).0.hexadecimal }
     }
 
+    /// Whether what was fetched before is there as it was, at the place where it is wanted.
+    private var isCopyWanted: Bool {
+        // One of another length was changed or damaged.
+        guard let path = note.path, OwnFile.isRegular(path),
+            note.isPlaylist || Self.byteCount(of: path) == note.byteCount
+        else { return false }
+        return download.destination.map { $0 == path || path.hasPrefix($0 + "/") } ?? true
+    }
+
     /// The tag of the copy that is there; what is there is given up if it is not wanted.
     private mutating func knownTag(in folder: DownloadFolder) throws(DownloadFailure) -> String? {
         copy = note.path.map { ($0, note.byteCount) }
-        // One of another length was changed or damaged.
-        let isThere =
-            note.path.map { path in
-                OwnFile.isRegular(path)
-                    && (note.isPlaylist || Self.byteCount(of: path) == note.byteCount)
-            } ?? false
-        let isWanted =
-            download.destination.map { place in
-                place == note.path || note.path?.hasPrefix(place + "/") == true
-            } ?? true
-        if isThere, isWanted, !download.isFresh, let tag = note.tag { return tag }
+        if isCopyWanted, !download.isFresh, let tag = note.tag { return tag }
         if let parent = download.destination.map(Self.parent), !Folder.isFolder(at: parent) {
             throw .disk("there is no folder '\(parent)'")
         }

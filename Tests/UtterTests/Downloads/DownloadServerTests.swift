@@ -76,9 +76,15 @@ import Testing
         // One that is right is not asked for again, and one that was damaged is.
         #expect(try await bench.fetch(url) { $0.sha256 = right }.get().isUnchanged)
         #expect(server.requests.count == 3)
-        let name = file.path.dropFirst(bench.folder.path.utf8.count + 1)
-        try bench.folder.write(Array(Self.bytes.reversed()), to: String(name))
-        let mended = try await bench.fetch(url) { $0.sha256 = right }.get()
+        // It is wanted elsewhere now.
+        let place = bench.folder.path("b")
+        let moved = try await bench.fetch(url) { ($0.sha256, $0.destination) = (right, place) }
+            .get()
+        #expect(moved.path == place)
+        #expect(try readFile(place) == Self.bytes)
+        try bench.folder.write(Array(Self.bytes.reversed()), to: "b")
+        let mended = try await bench.fetch(url) { ($0.sha256, $0.destination) = (right, place) }
+            .get()
         #expect(!mended.isUnchanged)
         #expect(try readFile(mended.path) == Self.bytes)
     }
