@@ -77,7 +77,7 @@ package final class Reconciler: Sendable {
             var takes = ListingReader(store, folder, after: last)
             while !isOver() {
                 var found: [(id: TakeID, object: ListedObject)] = []
-                while found.count < Self.batch, let take = try takes.nextTake() {
+                while found.count < Self.batch, !isOver(), let take = try takes.nextTake() {
                     if isNew(take.id) { found.append((take.id, take.object)) }
                 }
                 if found.isEmpty { break }

@@ -152,8 +152,8 @@ package final class Submission: Sendable {
         guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             status.st_size > 0
         else { throw UnusableFile(reason: "it is no file, or an empty one") }
-        let body = FileBody(file, byteCount: Int(status.st_size))
-        let digest = try Self.digest(of: body)
+        let body = RequestBody(FileBody(file, byteCount: Int(status.st_size)))
+        let digest = try body.sha256()
         let ending = path.split(separator: ".").last.map { $0.lowercased() } ?? ""
         let date = Date(timeIntervalSince1970: TimeInterval(status.st_mtim.tv_sec))
         guard Self.endings.contains(ending) else {
@@ -166,39 +166,12 @@ package final class Submission: Sendable {
         }
         let audio = FleetLayout.manifest(of: id).dropLast("json".count) + ending
         _ = try store.put(
-            String(audio), RequestBody(body), digest: digest, type: "application/octet-stream",
-            if: .absent)
+            String(audio), body, digest: digest, type: "application/octet-stream", if: .absent)
         try submit(
             id,
             WorkManifest.Raw(
                 version: 1, id: id.text, created: date.formatted(.iso8601), format: ending,
-                byteCount: body.byteCount, sha256: digest))
+                byteCount: Int(status.st_size), sha256: digest))
         named(path, id)
-    }
-
-    private static func digest(of body: FileBody) throws(SystemError) -> String {
-        var (digest, offset) = (SHA256(), 0)
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while offset < body.byteCount {
-            let count = try read(body, at: offset, into: &buffer)
-            guard count > 0 else { throw SystemError(call: "read", code: EIO) }
-            digest.update(buffer.span.extracting(first: count))
-            offset += count
-        }
-        return digest.hexadecimal
-    }
-
-    private static func read(
-        _ body: FileBody, at offset: Int, into buffer: inout [UInt8]
-    ) throws(SystemError) -> Int {
-        let found = unsafe buffer.withUnsafeMutableBytes { bytes in
-            Result { () throws(SystemError) in
-                unsafe try body.readBytes(
-                    at: offset,
-                    into: UnsafeMutableRawBufferPointer(
-                        rebasing: bytes[..<min(bytes.count, body.byteCount - offset)]))
-            }
-        }
-        return try found.get()
     }
 }
