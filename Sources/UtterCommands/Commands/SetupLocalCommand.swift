@@ -24,7 +24,7 @@ struct SetupLocalCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Use this model in place of the recipe's own: a file, a folder, or a name.",
-            valueName: "model"), completion: .directory)
+            valueName: "model"), completion: .file())
     var model: String?
 
     @Flag(name: [.long, .customShort("y")], help: "Ask nothing.")
