@@ -38,17 +38,13 @@ struct ArchivePeerTests {
         }
     }
 
-    /// Where programs are killed; the others take what these take.
-    private static let kinds = Peer.Kind.here.filter { $0 != .moto && $0 != .rclone }
-
     /// In bytes of the requests to an archive; Apache gets the audio again once it has the folders.
     private static func passed(_ kind: Peer.Kind) -> [Int] {
         [1, 300, 20_000, 64_300, 65_000] + (kind == .apache ? [66_000, 100_000] : [])
     }
 
-    @Test(arguments: kinds) func anArchiveGetsTheTakeOfAKilledProgram(
-        _ kind: Peer.Kind
-    ) async throws {
+    @Test(arguments: Peer.Kind.here)
+    func anArchiveGetsTheTakeOfAKilledProgram(_ kind: Peer.Kind) async throws {
         let peer = try await Peer(kind)
         let bench = try PeerBench(peer)
         let service = try RecordingServer(otherwise: .answer(text: "well said"))
@@ -63,9 +59,8 @@ struct ArchivePeerTests {
     }
 
     /// Any of what was not yet synced is lost, torn or zeroed.
-    @Test(arguments: kinds) func anArchiveGetsTheTakeAfterAPowerCut(
-        _ kind: Peer.Kind
-    ) async throws {
+    @Test(arguments: Peer.Kind.here)
+    func anArchiveGetsTheTakeAfterAPowerCut(_ kind: Peer.Kind) async throws {
         let peer = try await Peer(kind)
         var random = SeededRandom()
         let service = try RecordingServer(otherwise: .answer(text: "well said"))

@@ -10,18 +10,22 @@ struct KilledUploadPeerTests {
     func aKilledProgramsUploadGoesOn(_ kind: Peer.Kind) async throws {
         let peer = try await Peer(kind)
         let bench = try PeerBench(peer)
-        for passed in Self.passed(kind) {
-            let name = "killed-\(passed)"
-            let proxy = try await bench.kill(sending: "long.wav", as: name, after: passed)
+        for moment in Self.moments(kind) {
+            let name = "killed-\(moment)"
+            let proxy = try await bench.kill(sending: "long.wav", as: name, at: moment)
             try await bench.finish(name, at: proxy.port)
             try await bench.check("long.wav", is: name)
         }
+        if kind.speaksS3 { #expect(try await bench.openUploads() == []) }
     }
 
-    /// In bytes of a request: where a program is killed, or the power fails.
-    private static func passed(_ kind: Peer.Kind) -> [Int] {
+    /// Where a program is killed, or the power fails.
+    private static func moments(_ kind: Peer.Kind) -> [PeerBench.Moment] {
         // A place without parts has one request, which begins, goes on and ends.
-        [1, 400, 2_000_000] + (kind.speaksS3 ? [5_300_000, 9_000_000, 11_900_000] : [11_900_000])
+        let passed =
+            [1, 400, 2_000_000, 11_900_000] + (kind.speaksS3 ? [5_300_000, 9_000_000] : [])
+        return passed.map { .passed($0) }
+            + (kind.speaksS3 ? LinkFault.Direction.allCases.map { .joining($0) } : [])
     }
 
     /// Any of what was not yet synced is lost, torn or zeroed.
@@ -29,10 +33,10 @@ struct KilledUploadPeerTests {
     func anUploadGoesOnAfterAPowerCut(_ kind: Peer.Kind) async throws {
         let peer = try await Peer(kind)
         var random = SeededRandom()
-        for passed in Self.passed(kind) {
-            let (bench, name) = (try PeerBench(peer), "power-\(passed)")
+        for moment in Self.moments(kind) {
+            let (bench, name) = (try PeerBench(peer), "power-\(moment)")
             let proxy = try await bench.kill(
-                sending: "long.wav", as: name, after: passed, FileFaults())
+                sending: "long.wav", as: name, at: moment, FileFaults())
             try await bench.cutPower(using: &random)
             try await bench.finish(name, at: proxy.port)
             try await bench.check("long.wav", is: name)
@@ -44,7 +48,7 @@ struct KilledUploadPeerTests {
     func aFileThatNeverEndedIsNotThere(_ kind: Peer.Kind) async throws {
         let peer = try await Peer(kind)
         let bench = try PeerBench(peer)
-        let proxy = try await bench.kill(sending: "long.wav", as: "left", after: 9_000_000)
+        let proxy = try await bench.kill(sending: "long.wav", as: "left", at: .passed(9_000_000))
         #expect(try peer.names() == [])
         try await bench.finish("left", at: proxy.port)
         try await bench.check("long.wav", is: "left")

@@ -39,9 +39,9 @@ extension Pipeline {
         guard case .parts(let plan) = delivery.service.exchange, let list = plan.list,
             let (root, key) = delivery.service.storeRoot
         else { return nil }
-        let folder = key.prefix { $0 != "{" }
-        let prefix = folder[...(folder.lastIndex(of: "/") ?? folder.startIndex)]
-        let values = ["root": root.text, "prefix": folder.contains("/") ? String(prefix) : ""]
+        let start = key.prefix { $0 != "{" }
+        let folder = start.lastIndex(of: "/").map { start[...$0] } ?? ""
+        let values = ["root": root.text, "prefix": String(folder)]
         let answer = try await ask(list, values, by: delivery)
         let limit = Date(timeIntervalSinceNow: -(age / .seconds(1)))
             .formatted(.iso8601).prefix(19)

@@ -37,13 +37,15 @@ import Testing
     }
 
     /// The same store, with the bucket in the path.
-    private func delivery(_ server: RecordingServer) throws -> DeliveryPlan {
+    private func delivery(
+        _ server: RecordingServer, key: String = "voices/{date}/{id}.{ext}"
+    ) throws -> DeliveryPlan {
         let folder = try TemporaryFolder()
         let profile = try folder.write(
             Array("extends = 's3'\nurl = '\(server.url("/{bucket}/{key}"))'\n".utf8),
             to: "there.toml")
         return try Service(
-            profile, words: ["bucket": "bucket", "key": "voices/{date}/{id}.{ext}"]
+            profile, words: ["bucket": "bucket", "key": key]
         ).delivery
     }
 
@@ -65,6 +67,19 @@ import Testing
         #expect(last.method == "DELETE")
         #expect(last.target == "/bucket/voices/2026-01-02/a%20b.wav?uploadId=o%26ld")
         #expect(last.body.isEmpty)
+    }
+
+    /// The folder of the objects, up to the first mark.
+    @Test(arguments: [
+        ("{id}.{ext}", ""), ("take-{id}.{ext}", ""), ("voices/take-{id}.{ext}", "voices%2F"),
+        ("fixed.wav", ""),
+    ])
+    func thoseOfTheFolderAreAskedFor(_ key: String, _ folder: String) async throws {
+        let server = try store()
+        let pipeline = try pipeline()
+        defer { pipeline.shutDown() }
+        _ = try await pipeline.openUploads(at: try delivery(server, key: key), olderThan: .zero)
+        #expect(server.requests.map(\.target) == ["/bucket/?uploads&prefix=\(folder)"])
     }
 
     @Test func aStoreThatRefusesIsNamed() async throws {

@@ -5,6 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Utter
+
 /// Recordings, and a person who sends them to a peer.
 final class PeerBench: Sendable {
     private let peer: Peer
@@ -66,13 +68,36 @@ final class PeerBench: Sendable {
             Array(kind.profile(at: port).utf8), to: "\(kind.rawValue).toml")
     }
 
-    /// Kills a program that sends a recording again, once so many bytes of its requests have passed.
+    /// Where in what it sends a program is killed.
+    enum Moment: Sendable, CustomStringConvertible {
+        /// Once so many bytes of its requests have passed.
+        case passed(Int)
+        /// At the request that joins the parts: before the store has it, or once it has answered.
+        case joining(LinkFault.Direction)
+
+        var description: String {
+            switch self {
+            case .passed(let count): "\(count)"
+            case .joining(let direction): "joining-\(direction)"
+            }
+        }
+
+        fileprivate var hold: LinkHold? {
+            guard case .joining(let direction) = self else { return nil }
+            return LinkHold("POST", "uploadId=", direction)
+        }
+    }
+
+    /// Kills a program that sends a recording again.
     ///
-    /// - Returns: a link that is a good one from then on.
+    /// - Returns: a link that is a good one for the connections that come.
     func kill(
-        sending recording: String, as name: String, after passed: Int, _ faults: FileFaults? = nil
+        sending recording: String, as name: String, at moment: Moment, _ faults: FileFaults? = nil
     ) async throws -> FaultProxy {
-        let proxy = try FaultProxy(to: peer.port) { LinkPlan(bytesPerSecond: 8_000_000) }
+        let hold = Observed(moment.hold)
+        let proxy = try FaultProxy(to: peer.port) {
+            LinkPlan(bytesPerSecond: 8_000_000, hold: hold.look { $0 })
+        }
         // Kept whole first: a file that is not read to its end is a part of itself.
         await proxy.cut()
         let kept = try await start(
@@ -82,7 +107,8 @@ final class PeerBench: Sendable {
         await proxy.mend()
         let before = proxy.connectionCount
         let run = try start(["retry", "-q"], nil, as: name, at: proxy.port, faults)
-        try await Self.kill(run, once: passed, haveGoneThrough: proxy, since: before)
+        try await Self.kill(run, at: moment, of: proxy, since: before)
+        hold.update { $0 = nil }
         return proxy
     }
 
@@ -97,17 +123,18 @@ final class PeerBench: Sendable {
         let run = try start(
             ["send", "-q", "--to", service.url(), path(recording)], nil, as: name, at: proxy.port,
             faults)
-        try await Self.kill(run, once: passed, haveGoneThrough: proxy, since: 0)
+        try await Self.kill(run, at: .passed(passed), of: proxy, since: 0)
         return proxy
     }
 
     private static func kill(
-        _ run: CommandRun, once passed: Int, haveGoneThrough proxy: FaultProxy, since first: Int
+        _ run: CommandRun, at moment: Moment, of proxy: FaultProxy, since first: Int
     ) async throws {
         let isReached = await patiently {
-            (first..<max(first, proxy.connectionCount)).reduce(0) {
+            guard case .passed(let count) = moment else { return proxy.holdCount > 0 }
+            return (first..<max(first, proxy.connectionCount)).reduce(0) {
                 $0 + proxy.passed($1).request
-            } >= passed
+            } >= count
         }
         #expect(isReached)
         run.signal(SIGKILL)
@@ -164,6 +191,22 @@ final class PeerBench: Sendable {
             said.append(result.errorText)
         }
         Issue.record("\(name): \(said)")
+    }
+
+    /// The keys of uploads at the store that never ended; aborted once they are listed, if so.
+    func openUploads(below folder: String = "", aborts: Bool = false) async throws -> [String] {
+        let pipeline = try Pipeline(spool: nil) { question in
+            question.source == .variable("AWS_ACCESS_KEY_ID") ? Peer.user : Peer.key
+        }
+        defer { pipeline.shutDown() }
+        let delivery = try Service(
+            try profile(at: peer.port), words: ["bucket": "voices", "key": folder + "{id}.{ext}"]
+        ).delivery
+        // The clock of a store may go after ours.
+        let age = Duration.seconds(-60)
+        let found = try #require(await pipeline.openUploads(at: delivery, olderThan: age))
+        for upload in found where aborts { try await pipeline.abort(upload, at: delivery) }
+        return found.map(\.key)
     }
 
     func key() throws -> String {

@@ -42,6 +42,9 @@ package final class FaultProxy: Sendable {
         core.state.look { $0.passed[number].map { ($0[0], $0[1]) } ?? (0, 0) }
     }
 
+    /// How many connections fell silent at the request that their plan names.
+    package var holdCount: Int { core.state.look { $0.holds } }
+
     /// Cuts the link: connections are reset and new ones refused until `mend`, from when this returns.
     package func cut() async { await core.setCut(true) }
 

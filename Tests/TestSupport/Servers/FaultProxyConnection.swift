@@ -26,6 +26,8 @@ final class FaultProxyConnection {
     private var ways: [Way] = []
     private var stalledUntil = MonotonicTime(nanoseconds: 0)
     private var isBlackHole = false
+    /// Whether the answer that comes next is the one that does not pass.
+    private var holdsAnswer = false
     private var isDropping = false
     private let began = MonotonicTime.now
     private var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -88,6 +90,10 @@ final class FaultProxyConnection {
         let events = pollEvents(waits + [stop], until: .now + Self.turn)
         if events[2] != 0 { return false }
         for index in ways.indices where events[index] != 0 {
+            if index == 1, holdsAnswer {
+                hold()
+                return true
+            }
             if strikes(index, isReadable: true) {
                 guard strike(index) else { return false }
             } else {
@@ -148,6 +154,13 @@ final class FaultProxyConnection {
             return true
         }
         if isDropping { return true }
+        if index == 0, let held = plan.hold, held.isBegun(by: buffer[..<count]) {
+            holdsAnswer = held.direction == .toClient
+            if !holdsAnswer {
+                hold()
+                return true
+            }
+        }
         guard
             sendAll(
                 buffer[..<count], to: way.target, stop: core.stop.descriptor,
@@ -160,6 +173,12 @@ final class FaultProxyConnection {
         let passed = ways.map(\.passed)
         core.state.update { [number] in $0.passed[number] = passed }
         return true
+    }
+
+    /// Lets nothing pass any more, and says so.
+    private func hold() {
+        isBlackHole = true
+        core.state.update { $0.holds += 1 }
     }
 
     /// Lets both sides find their connection reset; their descriptors are closed with us.

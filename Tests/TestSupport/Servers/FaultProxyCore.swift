@@ -9,6 +9,8 @@ final class FaultProxyCore: Sendable {
         var accepted = 0
         /// The bytes that have passed each connection, to the service and to the client.
         var passed: [Int: [Int]] = [:]
+        /// How many connections fell silent at a request that a plan names.
+        var holds = 0
         var isCut = false
         /// Whether the acceptor has done what `isCut` says.
         var isCutDone = false

@@ -11,10 +11,17 @@ package struct LinkPlan: Sendable, Hashable {
     /// How long the connection stands before it leads anywhere.
     package var delay: Duration
 
-    package init(_ faults: LinkFault..., bytesPerSecond: Int? = nil, delay: Duration = .zero) {
+    /// The request at which the link falls silent, without a word to either side.
+    package var hold: LinkHold?
+
+    package init(
+        _ faults: LinkFault..., bytesPerSecond: Int? = nil, delay: Duration = .zero,
+        hold: LinkHold? = nil
+    ) {
         self.faults = faults
         self.bytesPerSecond = bytesPerSecond
         self.delay = delay
+        self.hold = hold
     }
 
     /// Nothing goes wrong.
