@@ -9,7 +9,7 @@ public struct TransferDeadlines: Sendable, Equatable {
     public var connect: Duration
     /// How long bytes may wait in the journal without the connection taking any.
     public var stall: Duration
-    /// From the last body byte until the answer is complete.
+    /// From the last byte of the body, and of the answer so far, until the next byte of the answer.
     public var answer: Duration
     /// From the head of a refusal to its end; what came by then is the answer.
     var refusal: Duration
@@ -17,7 +17,7 @@ public struct TransferDeadlines: Sendable, Equatable {
     /// the end; a pace that is our own adds its time.
     public var whole: Duration
 
-    /// Creates deadlines: 10 s to connect, 8 s of stall, 60 s for the answer, 5 s for the rest of a
+    /// Creates deadlines: 10 s to connect, 8 s of stall, 60 s without an answer, 5 s for the rest of a
     /// refusal, 6 h in all once the speech has ended.
     ///
     /// With 8 s a dead link is noticed within 10 s whatever was being done.
@@ -38,7 +38,7 @@ public struct TransferDeadlines: Sendable, Equatable {
         case connect
         /// The connection stopped taking bytes.
         case stall
-        /// No complete answer in time after the last body byte.
+        /// Nothing of the answer, or no more of it, in time.
         case answer
         /// The transfer of a complete recording took too long.
         case whole
@@ -77,6 +77,7 @@ struct TransferProgress: Equatable {
     var waitingSince: ContinuousClock.Instant?
     /// When the recording was known to be complete, plus the time that our own pace takes.
     var wholeSince: ContinuousClock.Instant?
+    /// When the body ended, or the last byte of the answer to all of it came.
     var bodyEnd: ContinuousClock.Instant?
 }
 

@@ -53,35 +53,12 @@ import Testing
 
     // MARK: - The file between connection and recogniser
 
-    private func file(capacity: Int = 100) throws -> BodyFile {
-        try BodyFile(in: RecognitionEndpointConfiguration.usualTemporaryFolder, capacity: capacity)
+    private func file() throws -> BodyFile {
+        try BodyFile(in: RecognitionEndpointConfiguration.usualTemporaryFolder)
     }
 
     private func bytes(_ taken: BodyFile.Taken?) -> [UInt8]? {
         if case .bytes(let bytes) = taken { bytes } else { nil }
-    }
-
-    @Test func aReaderThatIsBehindMakesTheConnectionWait() async throws {
-        let file = try file()
-        // Nobody reads: what waits for a recogniser may be long.
-        for number in 1...3 { await file.append([UInt8](repeating: UInt8(number), count: 100)) }
-        #expect(bytes(file.take(at: 0))?.count == 300)
-        let (steps, step) = AsyncStream.makeStream(of: Int.self)
-        let producer = Task {
-            await file.append([4])
-            step.yield(4)
-            file.finish()
-        }
-        var iterator = steps.makeAsyncIterator()
-        // The step follows from what is read on.
-        #expect(bytes(file.take(at: 250))?.count ?? 0 >= 50)
-        #expect(await iterator.next() == 4)
-        await producer.value
-        #expect(bytes(file.take(at: 300)) == [4])
-        guard case .end = file.take(at: 301) else {
-            Issue.record("there is no end")
-            return
-        }
     }
 
     @Test func whatWasReadIsReadOnceMore() async throws {
@@ -106,12 +83,10 @@ import Testing
         #expect(file.failure == .brokenOff)
     }
 
-    @Test func aClosedFileDropsWhatComesWithoutWaiting() async throws {
-        let file = try file(capacity: 1)
+    @Test func aClosedFileDropsWhatComes() async throws {
+        let file = try file()
         #expect(bytes(file.take(at: 0)) == nil)
         file.close()
-        // Of an open one each of these would wait for the one before to be read.
-        await file.append([1, 2, 3])
         await file.append([1, 2, 3])
         file.finish()
         guard case .end = file.take(at: 0) else {

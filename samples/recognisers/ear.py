@@ -2,9 +2,9 @@
 """What the recognisers of this folder have in common: the protocol of docs/recogniser.md.
 
 A recogniser calls run() with a function that is given what the client says of a recording, and
-makes an object with three methods: hear(pcm) takes sound in (16 kHz, 16 bits, mono), think() is
-called when all sound that has come was taken in, and finish() says the last final text. partial()
-and final() say what was heard.
+makes an object with three methods: hear(pcm) takes sound in (16 kHz, 16 bits, mono), think(late) is
+called when all sound that has come was taken in, or so much that it is late and more waits, and
+finish() says the last final text. partial() and final() say what was heard.
 """
 
 import json
@@ -16,6 +16,8 @@ import sys
 _lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)
 _unread = bytearray()
+# In bytes: so much sound is taken in at once.
+_MUCH = 20 * 32_000
 
 
 def _say(**line):
@@ -70,7 +72,7 @@ def _is_caught_up():
 
 def _recording(make, request):
     """Takes one recording in; after an error the rest of it is passed over."""
-    ear, failure = None, None
+    ear, failure, fresh = None, None, 0
     while True:
         command = _line()
         sound = _sound(command["audio"]) if "audio" in command else b""
@@ -83,8 +85,11 @@ def _recording(make, request):
                     ear.finish()
                 else:
                     ear.hear(sound)
-                    if _is_caught_up():
-                        ear.think()
+                    fresh += len(sound)
+                    late = not _is_caught_up()
+                    if not late or fresh >= _MUCH:
+                        ear.think(late)
+                        fresh = 0
         except Exception as error:  # Whatever it is, the next recording may do better.
             failure = error
             _say(error=f"{type(error).__name__}: {error}")

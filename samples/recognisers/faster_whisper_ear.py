@@ -16,6 +16,7 @@ short one, and no more than the last seconds are unread at the end.
 
 import os
 import sys
+import time
 
 # Threads that wait for work sleep: spinning ones lose a machine that does something else, too.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -57,16 +58,13 @@ class Ear:
         self.language = language if MODEL.model.is_multilingual else "en"
         hints = [request.get("prompt") or "", ", ".join(request.get("words") or [])]
         self.prompt = " ".join(h for h in hints if h)
-        self.said = ""
         # What is not final yet, and where it begins in the recording.
-        self.sound = numpy.zeros(0, numpy.float32)
-        self.start = 0
-        self.read = 0
-        self.reading = []
+        self.sound, self.fresh = numpy.zeros(0, numpy.float32), []
+        self.start, self.said = 0, ""
+        self.read, self.next, self.reading = 0, FIRST_READING, []
 
     def hear(self, pcm):
-        samples = numpy.frombuffer(pcm, numpy.int16).astype(numpy.float32) / 32768
-        self.sound = numpy.concatenate([self.sound, samples])
+        self.fresh.append(pcm)
 
     def voiced(self, sound):
         """For each frame, whether it is louder than the quiet of this recording."""
@@ -78,7 +76,7 @@ class Ear:
         return loudness > max(0.002, 0.08 * numpy.percentile(loudness, 95))
 
     def cut(self):
-        """Where the sound can be cut, in samples: in the last pause, if it is long enough."""
+        """Where the sound can be cut, in samples: in its last long pause."""
         sound = self.sound[:LONGEST]
         best, run = None, 0
         for number, is_voiced in enumerate(self.voiced(sound)):
@@ -96,18 +94,19 @@ class Ear:
     def words(self, sound, beam):
         if not self.voiced(sound).any():
             return []
-        # Whisper may say a thing again and again, above all one that it is told was said before.
-        for before in (self.said[-200:], ""):
+        # Whisper may say a thing again and again, above all what it is told was said before; a
+        # person says no more than eight tokens a second.
+        for before, repeats in ((self.said[-200:], 0), ("", 6)):
             segments = list(MODEL.transcribe(
                 sound, language=self.language, beam_size=beam, word_timestamps=True,
-                condition_on_previous_text=False, temperature=0.0 if beam == 1 else [0.0, 0.2, 0.4],
+                condition_on_previous_text=False, temperature=0.0, no_repeat_ngram_size=repeats,
+                max_new_tokens=20 + 8 * len(sound) // RATE,
                 initial_prompt=(self.prompt + " " + before).strip() or None)[0])
             if all(s.compression_ratio < 2.4 for s in segments):
                 break
         offset = self.start / RATE
-        return [
-            (w.word, offset + w.start, offset + w.end)
-            for s in segments for w in s.words or []]
+        words = [w for s in segments for w in s.words or []]
+        return [(w.word, offset + w.start, offset + w.end) for w in words]
 
     def settle(self, count, end=False):
         """Makes the text of so many samples final."""
@@ -117,33 +116,34 @@ class Ear:
         ear.final(text, [(w.strip(), s, e) for w, s, e in words], end)
         self.sound = self.sound[count:]
         self.start += count
-        self.read, self.reading = 0, []
+        self.read, self.next, self.reading = 0, FIRST_READING, []
 
-    def think(self):
-        place = self.cut()
-        while place is not None:
+    def settle_pieces(self, more_than=0):
+        samples = numpy.frombuffer(b"".join(self.fresh), numpy.int16).astype(numpy.float32)
+        self.sound, self.fresh = numpy.concatenate([self.sound, samples / 32768]), []
+        while len(self.sound) > more_than and (place := self.cut()) is not None:
             self.settle(place)
-            place = self.cut()
+
+    def think(self, late):
+        self.settle_pieces()
         length = len(self.sound)
-        if length - self.read < (NEXT_READING if self.read else FIRST_READING):
+        if late or length - self.read < self.next:
             return
-        before = self.reading
+        before, began = self.reading, time.monotonic()
         self.read, self.reading = length, self.words(self.sound, 1)
+        # It rests as long as it has read.
+        self.next = max(NEXT_READING, int(2 * RATE * (time.monotonic() - began)))
         agreed = 0
         for (one, _, _), (other, _, _) in zip(before, self.reading):
             if plain(one) != plain(other):
                 break
             agreed += 1
-        words = before[:agreed] + self.reading[agreed:]
-        text = "".join(word for word, _, _ in words)
-        if text.strip():
-            ear.partial(text.strip(), (self.start + length) / RATE)
+        text = "".join(word for word, _, _ in before[:agreed] + self.reading[agreed:]).strip()
+        if text:
+            ear.partial(text, (self.start + length) / RATE)
 
     def finish(self):
-        place = self.cut()
-        while place is not None and len(self.sound) > LONGEST:
-            self.settle(place)
-            place = self.cut()
+        self.settle_pieces(LONGEST)
         self.settle(len(self.sound), end=True)
 
 

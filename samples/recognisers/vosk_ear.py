@@ -41,7 +41,7 @@ class Ear:
             if self.recogniser.AcceptWaveform(piece):
                 self.settle(self.recogniser.Result())
 
-    def think(self):
+    def think(self, late):
         text = json.loads(self.recogniser.PartialResult())["partial"]
         if text and text != self.last:
             self.last = text

@@ -113,12 +113,12 @@ class Ear:
         del self.sound[:count]
         self.looked = self.quiet = 0
 
-    def think(self):
+    def think(self, late):
         while (count := self.place()) is not None:
             self.settle(count)
 
     def finish(self):
-        self.think()
+        self.think(late=True)
         self.settle(len(self.sound), end=True)
 
 

@@ -6,9 +6,8 @@ internal import Synchronization
 /// The bytes of one body as they came, from the connection's task to the recogniser's thread.
 ///
 /// They lie in a file without a name until the answer is there: a body may have to wait for a
-/// recogniser, and is read once more from its first byte when a recogniser breaks down. While it is
-/// being read, a body that is too far ahead suspends the task, so that TCP's window closes and the
-/// client waits. One task appends, one thread reads.
+/// recogniser, and is read once more from its first byte when a recogniser breaks down. A slow one
+/// keeps no client waiting, who would take the endpoint for dead. One task appends, one thread reads.
 final class BodyFile: Sendable {
     enum Taken: Sendable {
         case bytes([UInt8])
@@ -19,37 +18,27 @@ final class BodyFile: Sendable {
 
     private struct State {
         var byteCount = 0
-        /// Where the thread reads; nil while no thread does.
-        var offset: Int?
         var ending: Taken?
         var isClosed = false
-        var waiter: CheckedContinuation<Void, Never>?
 
         var isOver: Bool { isClosed || ending != nil }
-
-        /// The task, if there is a reason for it to go on.
-        mutating func freedWaiter(_ capacity: Int) -> CheckedContinuation<Void, Never>? {
-            isOver || byteCount - (offset ?? byteCount) < capacity ? waiter.take() : nil
-        }
     }
 
     private static let pieceSize = 65_536
 
     /// Signalled when there are bytes to read, or an end.
     let wakeup: Wakeup
-    private let capacity: Int
     private let file: any JournalFile
     private let state = Mutex(State())
 
-    init(in folder: String, capacity: Int = 262_144) throws(SystemError) {
-        self.capacity = capacity
+    init(in folder: String) throws(SystemError) {
         wakeup = try Wakeup()
         file = makePlainFile(try makeTemporaryFile(in: folder))
     }
 
     // MARK: - The connection's task
 
-    /// Appends bytes, and waits until there is space for more.
+    /// Appends bytes; drops them once nothing more is read.
     func append(_ bytes: [UInt8]) async {
         guard let offset = state.withLock({ $0.isOver ? nil : $0.byteCount }) else { return }
         do {
@@ -59,13 +48,6 @@ final class BodyFile: Sendable {
         }
         state.withLock { $0.byteCount += bytes.count }
         wakeup.signal()
-        await withCheckedContinuation { continuation in
-            let waiter = state.withLock { state in
-                state.waiter = continuation
-                return state.freedWaiter(capacity)
-            }
-            waiter?.resume()
-        }
     }
 
     static func reason(_ error: any Error) -> String {
@@ -85,13 +67,11 @@ final class BodyFile: Sendable {
     }
 
     private func end(_ ending: Taken) {
-        let waiter = state.withLock { state in
+        state.withLock { state in
             // An endpoint that ends waits for nothing.
             if case .failed(.shuttingDown) = ending { state.ending = ending }
             if state.ending == nil { state.ending = ending }
-            return state.waiter.take()
         }
-        waiter?.resume()
         wakeup.signal()
     }
 
@@ -101,12 +81,9 @@ final class BodyFile: Sendable {
     ///
     /// - Returns: nil when nothing has come, and more may come.
     func take(at offset: Int) -> Taken? {
-        let (count, ending, waiter) = state.withLock { state in
-            state.offset = offset
-            let count = min(state.byteCount - offset, Self.pieceSize)
-            return (count, state.ending, state.freedWaiter(capacity))
+        let (count, ending) = state.withLock { state in
+            (min(state.byteCount - offset, Self.pieceSize), state.ending)
         }
-        waiter?.resume()
         if case .failed = ending { return ending }
         guard count > 0 else { return ending }
         var bytes = [UInt8](repeating: 0, count: count)
@@ -130,10 +107,6 @@ final class BodyFile: Sendable {
 
     /// Says that nothing more will be read: bytes that still come are dropped.
     func close() {
-        let waiter = state.withLock { state in
-            state.isClosed = true
-            return state.waiter.take()
-        }
-        waiter?.resume()
+        state.withLock { $0.isClosed = true }
     }
 }

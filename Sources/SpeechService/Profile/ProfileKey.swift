@@ -143,7 +143,9 @@ extension ProfileKey {
         ProfileKey("transfer.redirect-to", .list, "origins to which a 307 or 308 may lead"),
         ProfileKey("transfer.connect-seconds", .seconds, "the longest wait for a connection"),
         ProfileKey("transfer.stall-seconds", .seconds, "how long sending may stand still"),
-        ProfileKey("transfer.answer-seconds", .seconds, "the longest wait for the answer"),
+        ProfileKey(
+            "transfer.answer-seconds", .seconds,
+            "the longest wait for the answer, or for more of it"),
         ProfileKey(
             "transfer.catch-up", "how fast to catch up after an outage: 4x, or 64k a second"),
         ProfileKey(

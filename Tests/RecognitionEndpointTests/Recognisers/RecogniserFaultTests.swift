@@ -101,6 +101,25 @@ import Testing
         }
     }
 
+    /// A client would take an endpoint for dead that takes nothing of its body.
+    @Test func aBodyIsTakenWholeWhileItsProgramTakesNothingIn() async throws {
+        let ear = try TestEar("slow")
+        // More than the kernel holds of a connection.
+        let body = [UInt8](repeating: 7, count: 16_000_000)
+        let answer = try await TestEndpoint.serve {
+            $0.recogniser = ear.recogniser
+        } _: { client in
+            try client.sendHead(
+                "/recognize", ["Content-Type: audio/pcm;rate=16000", "Accept: text/plain"])
+            for _ in 0..<16 { try client.sendChunk(body.prefix(1_000_000)) }
+            try client.sendEnd()
+            try ear.folder.write([], to: "go")
+            return try client.readAnswer()
+        }
+        #expect(answer.head.status == 200)
+        #expect(answer.body.hasPrefix("16000000 bytes"))
+    }
+
     @Test func whatAProgramComplainsOfWithoutEndHoldsNothingUp() async throws {
         let ear = try TestEar("complaints")
         try await withPool(ear) { pool async throws in

@@ -110,6 +110,9 @@ struct TestEar: Sendable {
                     os.write(2, b"y" * 65535 + b"\n")
             elif fault == "error":
                 say(error="no such voice")
+            elif fault == "slow":
+                while not os.path.exists(f"{folder}/go"):
+                    time.sleep(0.01)
 
         if fault == "unable":
             say(error="the model is missing", hint="fetch it")

@@ -202,6 +202,22 @@ import Testing
         #expect(result.isBodyComplete)
     }
 
+    /// A recogniser that is far behind says more and more, for longer than it may be silent.
+    @Test func anAnswerThatGrowsDoesNotTimeOut() async throws {
+        let growing = (0..<12).flatMap { _ in
+            [ServerStep.sendBodyChunk(text: "more "), .stall(.milliseconds(500))]
+        }
+        let server = try RecordingServer(
+            scripts: [
+                [.readHead, .readBodyToEnd, .beginResponse(status: 200)] + growing + [.endResponse]
+            ])
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true,
+            deadlines: TransferDeadlines(answer: .seconds(4)))
+        #expect(try #require(await upload.result()).ending == .answered)
+        #expect(upload.recorder.text == String(repeating: "more ", count: 12))
+    }
+
     @Test func theWholeTakesNoLongerThanAllowed() async throws {
         let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .readOn]])
         let upload = try Upload(
