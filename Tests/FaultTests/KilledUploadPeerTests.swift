@@ -18,7 +18,9 @@ struct KilledUploadPeerTests {
         }
         guard kind.speaksS3 else { return }
         // An upload whose beginning was not answered is known to the store alone.
-        let open = try await bench.openUploads().filter { !["killed-1", "killed-400"].contains($0) }
+        let open = try await bench.openUploads().filter {
+            !["killed-1", "killed-400"].contains($0)
+        }
         #expect(open == [])
     }
 

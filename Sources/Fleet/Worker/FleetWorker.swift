@@ -44,6 +44,8 @@ package final class FleetWorker: Sendable {
         var pauses = ServicePauses()
         var pullers: [NATSPuller] = []
         var activeSlots = 0
+        /// When a slot last asked whether the queue is whole.
+        var asked = ContinuousClock.now
         /// It pulls no more.
         var isStopping = false
         /// Takes that run are left.
@@ -242,7 +244,7 @@ package final class FleetWorker: Sendable {
                     state.withLock { $0.held[ObjectIdentifier(delivery)] = nil }
                 } else if settings.drains {
                     if try isDrained() { return stop() }
-                } else if !isStopping {
+                } else if !isStopping, isToAsk() {
                     // Its data may have been wiped.
                     try queue.prepare()
                 }
@@ -251,6 +253,15 @@ package final class FleetWorker: Sendable {
                 note(error)
                 _ = waits(backoff.next()) { isStopping }
             }
+        }
+    }
+
+    /// Whether no slot has asked for a while if the queue is whole: one of them asks for all.
+    private func isToAsk() -> Bool {
+        state.withLock { state in
+            guard state.asked + .seconds(9) <= .now else { return false }
+            state.asked = .now
+            return true
         }
     }
 
