@@ -84,7 +84,7 @@ gzip -9n <CHANGELOG.md >"$root/usr/share/doc/utter/CHANGELOG.md.gz"
 move utter-endpoint usr/libexec/utter/utter-endpoint usr/share/man/man1/utter-{serve,demo}.1
 move utter-keys usr/libexec/utter/utter-keys usr/share/man/man1/utter-keys.1 \
     usr/share/applications/org.utter.Utter.desktop
-move utter-work usr/libexec/utter/utter-work usr/share/man/man1/utter-fleet.1
+move utter-work usr/bin/utter-work usr/share/man/man1/utter-{work,fleet}.1
 rmdir "$root/usr/share/applications" "$root/usr/libexec/utter" "$root/usr/libexec"
 
 rm -rf "$out"
@@ -114,7 +114,7 @@ Description: keys outside of a terminal, for utter
  'utter keys' begins and ends recordings by a key of the keyboard, whichever
  window has the focus: by a desktop's portal for shortcuts, or by the devices.
 END
-pack utter-work usr/libexec/utter/utter-work <<END
+pack utter-work usr/bin/utter-work <<END
 Depends: utter (= $version)
 Recommends: ffmpeg
 Suggests: nats-server

@@ -57,6 +57,7 @@ put_manual() {
         "$program" --experimental-dump-help | "$built/utter-manual" "$1" "$date"
     done
     for page in "$1"/*.1; do put 644 "$page" "$root/share/man/man1/${page##*/}"; done
+    put 644 <(echo ".so man1/utter-fleet.1") "$root/share/man/man1/utter-work.1"
 }
 
 # A release build without its symbols, which are half of it.
@@ -72,7 +73,7 @@ put_all() {
     put_program "$program" "$root/bin/utter"
     put_program "$built/utter-endpoint" "$root/libexec/utter/utter-endpoint"
     put_program "$built/utter-keys" "$root/libexec/utter/utter-keys"
-    put_program "$built/utter-work" "$root/libexec/utter/utter-work"
+    put_program "$built/utter-work" "$root/bin/utter-work"
     pages=$(mktemp -d)
     trap 'rm -rf "$pages"' EXIT
     put_manual "$pages"
@@ -94,7 +95,8 @@ put_all() {
     # By its name a desktop knows who asks for a key.
     put 644 <(sed "s|@PREFIX@|$prefix|" packaging/org.utter.Utter.desktop) \
         "$root/share/applications/org.utter.Utter.desktop"
-    for text in docs/{using,fleet,keys,services,profiles,cassettes,control,recogniser}.md LICENSE; do
+    for text in docs/{using,fleet,fleet-figures,metrics,keys,services,profiles,cassettes,control}.md \
+        docs/recogniser.md LICENSE; do
         put 644 "$text" "$root/share/doc/utter/${text##*/}"
     done
     # What an earlier version has installed, and this one does not, goes.

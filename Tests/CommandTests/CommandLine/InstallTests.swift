@@ -32,10 +32,11 @@ import Testing
         #expect(paths.contains("/.local/bin/utter"))
         #expect(paths.contains("/.local/share/bash-completion/completions/utter"))
         #expect(paths.contains("/.local/libexec/utter/utter-keys"))
+        #expect(paths.contains("/.local/bin/utter-work"))
         #expect(paths.contains("/.local/share/applications/org.utter.Utter.desktop"))
         for page in [
             "man1/utter.1", "man1/utter-send.1", "man1/utter-serve.1", "man1/utter-keys.1",
-            "man7/utter.7",
+            "man1/utter-work.1", "man7/utter.7",
         ] {
             #expect(paths.contains("/.local/share/man/\(page)"), "\(page)")
         }
@@ -48,6 +49,10 @@ import Testing
         #expect(unit.contains("ExecStart=\(home.path)/.local/bin/utter flush"))
         let version = try await CommandRun.run(home.path(".local/bin/utter"), ["--version"])
         #expect(version.outputText.hasPrefix("utter "))
+        for (program, words) in [("utter-work", ["--help"]), ("utter", ["fleet", "--help"])] {
+            let help = try await CommandRun.run(home.path(".local/bin/\(program)"), words)
+            #expect(help.status == .exited(0) && help.outputText.contains("--help"), "\(program)")
+        }
 
         // Once more, which upgrades, and then all of it goes, empty folders too.
         #expect(try await run("install", "~/.local", home: home).status == .exited(0))
