@@ -77,7 +77,8 @@ struct TransferProgress: Equatable {
     var waitingSince: ContinuousClock.Instant?
     /// When the recording was known to be complete, plus the time that our own pace takes.
     var wholeSince: ContinuousClock.Instant?
-    /// When the body ended, or the last byte of the answer to all of it came.
+    /// When the body ended, or the last byte of the answer to it came: a recogniser that says more
+    /// and more of a long recording is not late.
     var bodyEnd: ContinuousClock.Instant?
 }
 

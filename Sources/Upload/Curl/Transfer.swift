@@ -325,8 +325,7 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         timings.lastByteIn = elapsed
-        // A recogniser that says more and more of a long recording is not late.
-        if request.isDownload || timings.lastByteOut != nil { progress.bodyEnd = .now }
+        if progress.bodyEnd != nil { progress.bodyEnd = .now }
         timings.firstBodyByteIn = timings.firstBodyByteIn ?? timings.lastByteIn
         let isGrowing = progress.wholeSince == nil
         if let reason = response.take(bodyByteCount: bytes.count, whileSpeaking: isGrowing) {
