@@ -9,7 +9,8 @@ public struct TransferDeadlines: Sendable, Equatable {
     public var connect: Duration
     /// How long bytes may wait in the journal without the connection taking any.
     public var stall: Duration
-    /// From the last byte of the body, and of the answer so far, until the next byte of the answer.
+    /// From the last byte of the body, and from the last news in the answer, until more news or its
+    /// end.
     public var answer: Duration
     /// From the head of a refusal to its end; what came by then is the answer.
     var refusal: Duration
@@ -38,7 +39,7 @@ public struct TransferDeadlines: Sendable, Equatable {
         case connect
         /// The connection stopped taking bytes.
         case stall
-        /// Nothing of the answer, or no more of it, in time.
+        /// The answer said nothing new in time, and did not end.
         case answer
         /// The transfer of a complete recording took too long.
         case whole
@@ -77,9 +78,18 @@ struct TransferProgress: Equatable {
     var waitingSince: ContinuousClock.Instant?
     /// When the recording was known to be complete, plus the time that our own pace takes.
     var wholeSince: ContinuousClock.Instant?
-    /// When the body ended, or the last byte of the answer to it came: a recogniser that says more
-    /// and more of a long recording is not late.
+    /// When the body ended, or the answer to it said something new.
     var bodyEnd: ContinuousClock.Instant?
+    /// How often it has done so.
+    var newsCount = 0
+
+    /// A recogniser that says more and more of a long recording is not late.
+    ///
+    /// A server that only keeps the connection awake is.
+    mutating func note(newsCount: Int, now: ContinuousClock.Instant) {
+        if newsCount > self.newsCount, bodyEnd != nil { bodyEnd = now }
+        self.newsCount = newsCount
+    }
 }
 
 extension Duration {

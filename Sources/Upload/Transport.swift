@@ -116,6 +116,9 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// Asked after each `transferDidReceive`: a service may leave its answer open at the end.
     var reading: AnswerReading { get }
 
+    /// How often the answer has said something new: one that goes on to do so is not late.
+    var newsCount: Int { get }
+
     func transferDidEnd(_ result: TransferResult)
 }
 
@@ -131,4 +134,6 @@ extension TransferObserver {
     ) {}
 
     var reading: AnswerReading { .goesOn }
+
+    package var newsCount: Int { 0 }
 }

@@ -282,11 +282,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// False ends the transfer instead.
-    private func mayEnd() -> Bool {
-        let isWanted = request.mayEndBody()
-        if !isWanted { ownEnding = ownEnding ?? .cancelled }
-        return isWanted
-    }
+    private func mayEnd() -> Bool { request.mayEndBody() || breakOff(.cancelled) }
 
     private func noteEnd() {
         progress.bodyEnd = .now
@@ -325,7 +321,7 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         timings.lastByteIn = elapsed
-        if progress.bodyEnd != nil { progress.bodyEnd = .now }
+        if request.isDownload { progress.bodyEnd = .now }
         timings.firstBodyByteIn = timings.firstBodyByteIn ?? timings.lastByteIn
         let isGrowing = progress.wholeSince == nil
         if let reason = response.take(bodyByteCount: bytes.count, whileSpeaking: isGrowing) {
@@ -339,6 +335,7 @@ final class Transfer: @unchecked Sendable {
 
     private func noteReading() {
         reading = observer.reading
+        progress.note(newsCount: observer.newsCount, now: .now)
         if reading == .ended { response.end() }
     }
 

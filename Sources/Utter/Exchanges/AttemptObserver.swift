@@ -15,6 +15,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
 
     private struct Handover {
         var reading = AnswerReading.goesOn
+        var newsCount = 0
         /// Handed-over bytes are to be ignored.
         var isCancelled = false
     }
@@ -105,8 +106,11 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         return head == nil ? answer.reading : .goesOn
     }
 
+    var newsCount: Int { handover.withLock { $0.newsCount } }
+
     private func hear() {
         firstText = firstText ?? .now
+        handover.withLock { $0.newsCount += 1 }
         run.handle(.heard(lane: lane, answer.transcript))
     }
 

@@ -80,6 +80,8 @@ final class CassetteRecorder: TransferObserver, @unchecked Sendable {
 
     var reading: AnswerReading { observer.reading }
 
+    var newsCount: Int { observer.newsCount }
+
     func transferDidEnd(_ result: TransferResult) {
         let cassette = cassette(result)
         let (folder, name, body, redaction) = (folder, name, request.body, service.redaction)

@@ -218,6 +218,19 @@ import Testing
         #expect(upload.recorder.text == String(repeating: "more ", count: 12))
     }
 
+    /// Some servers keep a connection awake while what they have behind them hangs.
+    @Test func anAnswerThatSaysNothingNewTimesOut() async throws {
+        let awake = (0..<1_000).flatMap { _ in
+            [ServerStep.sendBodyChunk(text: "."), .stall(.milliseconds(100))]
+        }
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBodyToEnd, .beginResponse(status: 200)] + awake])
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true,
+            deadlines: TransferDeadlines(answer: .milliseconds(700)))
+        #expect(try #require(await upload.result()).ending == .timedOut(.answer))
+    }
+
     @Test func theWholeTakesNoLongerThanAllowed() async throws {
         let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .readOn]])
         let upload = try Upload(

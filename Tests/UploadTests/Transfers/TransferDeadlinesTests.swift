@@ -71,6 +71,19 @@ import Testing
         }
     }
 
+    @Test func newsOfTheAnswerPutItsDeadlineOff() {
+        let at = { (seconds: Int) in Self.start + .seconds(seconds) }
+        var progress = TransferProgress(start: Self.start, isConnected: true)
+        // What is heard while the body is sent says nothing of its end.
+        progress.note(newsCount: 3, now: at(1))
+        #expect(progress.bodyEnd == nil)
+        progress.bodyEnd = at(10)
+        progress.note(newsCount: 3, now: at(60))
+        #expect(progress.bodyEnd == at(10))
+        progress.note(newsCount: 4, now: at(61))
+        #expect(progress.bodyEnd == at(61))
+    }
+
     @Test(arguments: [
         (Duration.zero, 0), (.seconds(-5), 0), (.nanoseconds(1), 1), (.milliseconds(1), 1),
         (.microseconds(1_001), 2), (.milliseconds(1_500), 1_500), (.seconds(10), 9_999),

@@ -15,6 +15,8 @@ final class TransferRecorder: TransferObserver {
         var longestPieces = (sent: 0, received: 0)
         var heads: [Int] = []
         var body: [UInt8] = []
+        /// Pieces of the body other than a dot.
+        var newsCount = 0
         var results: [TransferResult] = []
         /// The transfer thread, once it has connected.
         var thread: pthread_t?
@@ -50,8 +52,11 @@ final class TransferRecorder: TransferObserver {
         record.update { record in
             record.longestPieces.received = max(record.longestPieces.received, copy.count)
             record.body += copy
+            if copy != [UInt8(ascii: ".")] { record.newsCount += 1 }
         }
     }
+
+    var newsCount: Int { record.look { $0.newsCount } }
 
     func transferDidEnd(_ result: TransferResult) { record.update { $0.results.append(result) } }
 
