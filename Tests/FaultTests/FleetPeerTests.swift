@@ -19,7 +19,8 @@ struct FleetPeerTests {
         var workers = try (0..<3).map { _ in try bench.worker() }
         var random = SeededRandom()
         var faults = 0
-        for round in 0..<400 where try bench.names("results", ".json").count < takes {
+        for round in 0..<400 {
+            guard try bench.names("results", ".json").count < takes else { break }
             faults += 1
             let victim = Int.random(in: 0..<workers.count, using: &random)
             switch round % 4 {

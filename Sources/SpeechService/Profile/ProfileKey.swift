@@ -145,7 +145,7 @@ extension ProfileKey {
         ProfileKey("transfer.stall-seconds", .seconds, "how long sending may stand still"),
         ProfileKey(
             "transfer.answer-seconds", .seconds,
-            "the longest wait for the answer, or for more of it"),
+            "the longest wait for the answer, or for more of its text"),
         ProfileKey(
             "transfer.catch-up", "how fast to catch up after an outage: 4x, or 64k a second"),
         ProfileKey(

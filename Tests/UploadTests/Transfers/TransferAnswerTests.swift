@@ -321,11 +321,8 @@ import Testing
     }
 
     @Test func aRefusalWithoutEndIsCut() async throws {
-        let trickle = (0..<100_000).flatMap { _ in
-            [ServerStep.sendBodyChunk(text: "why "), .stall(.milliseconds(50))]
-        }
         let server = try RecordingServer(
-            scripts: [[.readHead, .readBodyToEnd, .beginResponse(status: 503)] + trickle])
+            scripts: [.trickle("why ", times: 100_000, every: .milliseconds(50), status: 503)])
         let upload = try Upload(
             to: server.url(), bytes(10), isSealed: true,
             deadlines: TransferDeadlines(answer: .ages, refusal: .seconds(2)))

@@ -204,13 +204,8 @@ import Testing
 
     /// A recogniser that is far behind says more and more, for longer than it may be silent.
     @Test func anAnswerThatGrowsDoesNotTimeOut() async throws {
-        let growing = (0..<12).flatMap { _ in
-            [ServerStep.sendBodyChunk(text: "more "), .stall(.milliseconds(500))]
-        }
         let server = try RecordingServer(
-            scripts: [
-                [.readHead, .readBodyToEnd, .beginResponse(status: 200)] + growing + [.endResponse]
-            ])
+            scripts: [.trickle("more ", times: 12, every: .milliseconds(500)) + [.endResponse]])
         let upload = try Upload(
             to: server.url(), bytes(640), isSealed: true,
             deadlines: TransferDeadlines(answer: .seconds(4)))
@@ -220,11 +215,8 @@ import Testing
 
     /// Some servers keep a connection awake while what they have behind them hangs.
     @Test func anAnswerThatSaysNothingNewTimesOut() async throws {
-        let awake = (0..<1_000).flatMap { _ in
-            [ServerStep.sendBodyChunk(text: "."), .stall(.milliseconds(100))]
-        }
         let server = try RecordingServer(
-            scripts: [[.readHead, .readBodyToEnd, .beginResponse(status: 200)] + awake])
+            scripts: [.trickle(".", times: 1_000, every: .milliseconds(100))])
         let upload = try Upload(
             to: server.url(), bytes(640), isSealed: true,
             deadlines: TransferDeadlines(answer: .milliseconds(700)))

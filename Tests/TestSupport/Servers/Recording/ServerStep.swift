@@ -83,4 +83,13 @@ extension [ServerStep] {
     ) -> [ServerStep] {
         [.readHead, .readBodyToEnd, .respond(status: status, headers: headers, text: text)]
     }
+
+    /// Reads the whole request, then begins an answer whose body comes in pieces, with a pause behind
+    /// each.
+    package static func trickle(
+        _ piece: String, times: Int, every pause: Duration, status: Int = 200
+    ) -> [ServerStep] {
+        [.readHead, .readBodyToEnd, .beginResponse(status: status)]
+            + (0..<times).flatMap { _ in [.sendBodyChunk(text: piece), .stall(pause)] }
+    }
 }
