@@ -39,12 +39,15 @@ package final class JournalLoop: Sendable {
     ///     it may be; must not block.
     ///   - onFull: called once on the journal thread when the journal has no room for much more:
     ///     the ring's writer should finish.
+    ///   - willSeal: called once on the journal thread with the final count of bytes, before any
+    ///     reader sees the end; must not block.
     ///   - onSeal: called once on the journal thread, after the journal was sealed.
     package func add(
         ring: consuming ByteRing.Consumer, mark: Mark? = nil, growth: Mark? = nil,
         open: @escaping @Sendable () -> Result<Journal, SystemError>,
         onGrowth: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void = {},
         onFull: @escaping @Sendable () -> Void = {},
+        willSeal: @escaping @Sendable (Int) -> Void = { _ in },
         onSeal: @escaping @Sendable (JournalSeal) -> Void
     ) {
         let (ring, mark) = (SharedRing(ring: ring), mark ?? makeMark())
@@ -52,7 +55,7 @@ package final class JournalLoop: Sendable {
             _ = loop.send(
                 JournalStage(
                     ring: ring, mark: mark, opened, growth: growth, onGrowth: onGrowth,
-                    onDrain: onDrain, onFull: onFull, onSeal: onSeal))
+                    onDrain: onDrain, onFull: onFull, willSeal: willSeal, onSeal: onSeal))
         }
         do throws(SystemError) {
             // Nothing joins it: a disk that hangs must not keep a program from ending.

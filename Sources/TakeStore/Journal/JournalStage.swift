@@ -17,6 +17,7 @@ final class JournalStage {
     private let onGrowth: @Sendable () -> Void
     private let onDrain: @Sendable () -> Void
     private let onFull: @Sendable () -> Void
+    private let willSeal: @Sendable (Int) -> Void
     private let onSeal: @Sendable (JournalSeal) -> Void
     /// Set for the network when the journal has grown or is sealed.
     private let growth: Mark?
@@ -32,7 +33,9 @@ final class JournalStage {
     init(
         ring: SharedRing, mark: Mark, _ opened: Result<Journal, SystemError>, growth: Mark? = nil,
         onGrowth: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void,
-        onFull: @escaping @Sendable () -> Void, onSeal: @escaping @Sendable (JournalSeal) -> Void
+        onFull: @escaping @Sendable () -> Void,
+        willSeal: @escaping @Sendable (Int) -> Void = { _ in },
+        onSeal: @escaping @Sendable (JournalSeal) -> Void
     ) {
         (self.ring, self.mark, self.growth) = (ring, mark, growth)
         switch opened {
@@ -42,6 +45,7 @@ final class JournalStage {
         self.onDrain = onDrain
         self.onGrowth = onGrowth
         self.onFull = onFull
+        self.willSeal = willSeal
         self.onSeal = onSeal
     }
 
@@ -66,11 +70,11 @@ final class JournalStage {
         }
         isDone = true
         announceGrowth()
+        let byteCount = journal?.byteCount ?? 0
+        willSeal(byteCount)
         journal?.seal()
         growth?.set()
-        let seal = JournalSeal(
-            byteCount: journal?.byteCount ?? 0, sha256: digest.hexadecimal, loss: loss)
-        onSeal(seal)
+        onSeal(JournalSeal(byteCount: byteCount, sha256: digest.hexadecimal, loss: loss))
         return true
     }
 

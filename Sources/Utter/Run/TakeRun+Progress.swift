@@ -66,7 +66,8 @@ extension TakeRun {
         }
     }
 
-    /// Breaks off the delivery of a recording that the service does not take.
+    /// Breaks off the delivery of a recording that the service does not take; on the journal thread,
+    /// before the seal.
     func checkLimits(of byteCount: Int) {
         let frames = account.encodedFrames
         if let failure = plan.limitFailure(frames: frames, byteCount: byteCount) {

@@ -96,6 +96,8 @@ final class Wiring: Sendable {
             onGrowth: { run.didGrow() },
             onDrain: { [capture] in capture.wake() },
             onFull: { run.handle(.full) },
+            // Before a request can end with the journal: what has ended is recognised, and billed.
+            willSeal: { run.checkLimits(of: $0) },
             onSeal: { [self] in complete(run, with: $0) })
     }
 
@@ -105,7 +107,6 @@ final class Wiring: Sendable {
         let (journal, record) = (run.journal, run.record)
         guard journal?.condition.failure != nil || record?.isStale == true else {
             run.didComplete()
-            run.checkLimits(of: seal.byteCount)
             return run.handle(.sealed(seal))
         }
         sync.perform {
@@ -113,7 +114,6 @@ final class Wiring: Sendable {
             record?.finish()
             run.didTend()
             run.didComplete()
-            run.checkLimits(of: seal.byteCount)
             run.handle(.sealed(seal))
         }
     }

@@ -124,11 +124,14 @@ import Testing
         let ring = ByteRing(minimumCapacity: 4_096)
         let producer = ring.takeProducer()
         let journal = Journal(file: PlainFile(try makeNamelessFile()), path: nil)
+        let before = Mutex<[(Int, Bool)]>([])
         let loop = try JournalLoop(onAppend: { appended.signal() })
         defer { loop.shutDown() }
         loop.add(
             ring: ring.takeConsumer(), open: { .success(journal) },
-            onGrowth: { grown.signal() }, onSeal: { _ in sealed.signal() })
+            onGrowth: { grown.signal() },
+            willSeal: { byteCount in before.withLock { $0.append((byteCount, journal.isSealed)) } },
+            onSeal: { _ in sealed.signal() })
         _ = producer.write([1].span)
         loop.wake()
         try #require(takeStoreWait(for: grown))
@@ -139,6 +142,8 @@ import Testing
         try #require(takeStoreWait(for: sealed))
         try #require(takeStoreWait(for: appended))
         #expect(journal.isSealed)
+        // No reader has seen the end when it is told that it comes.
+        #expect(before.withLock { $0.map { $0 == (1, false) } } == [true])
     }
 
     @Test func aSyncThatHangsDelaysNoAppendAndNoRead() throws {
