@@ -64,7 +64,7 @@ test-peers: ## Run the tests that need them
 fleet-demo: ## Show four workers that share a queue and a store, and are killed every second
 	@scripts/peers.sh --check && scripts/build.sh utter-endpoint utter utter-work && scripts/fleet-demo.sh
 
-bench: build ## Run the benchmarks on the release build, beside arecord and curl
+bench: build ## Run the benchmarks on the release build, beside arecord, curl, ffmpeg and plain C
 	@scripts/install-packages.sh --check bench && swift run -c release --package-path Benchmarks
 
 bench-check: build ## Count what a period costs, and fail when a count has risen by a tenth
@@ -73,7 +73,7 @@ bench-check: build ## Count what a period costs, and fail when a count has risen
 
 soak: ## Run the tests that take minutes or measure time
 	@UTTER_SOAK=1 scripts/test.sh --filter \
-		'DeadLink|LinkCut|RealPowerCut|EncryptedHour|aStoppedProgramMarksTheGap|DaemonLife'
+		'DeadLink|LinkCut|RealPowerCut|EncryptedHour|aStoppedProgramMarksTheGap|DaemonLife|FourGibibytes'
 
 fleet-test: ## Kill, stop and cut off a fleet of workers, and audit each take (ARGS="--short --nodes 3")
 	@scripts/peers.sh --check && scripts/build.sh utter-endpoint utter utter-work

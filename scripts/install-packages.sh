@@ -80,6 +80,7 @@ gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
 alsa-utils                   arecord, to compare with
 curl                         to compare with
+ffmpeg                       to compare with
 strace                       counts system calls
 valgrind                     counts allocations"
 

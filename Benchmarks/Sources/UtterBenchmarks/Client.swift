@@ -7,9 +7,20 @@ enum Client: String, CaseIterable {
     case utterOpus = "utter ogg-opus"
     case arecord20 = "arecord -F 20000 | curl"
     case arecordDefault = "arecord | curl"
+    case plainPCM = "plain C pcm"
+    case plainOpus = "plain C opus"
+    case ffmpegOpus = "ffmpeg opus"
 
     /// Whether it is one of ours.
     var isOurs: Bool { rawValue.hasPrefix("utter") }
+
+    /// What it is compared with: the simplest program that sends the same.
+    var limit: Client {
+        switch self {
+        case .utterOpus, .ffmpegOpus, .plainOpus: .plainOpus
+        default: .plainPCM
+        }
+    }
 
     /// The words of a command that records from a device for some seconds.
     func recording(
@@ -29,6 +40,19 @@ enum Client: String, CaseIterable {
                 "arecord -q -D \(device) -f S16_LE -r 16000 -c 1 -t raw \(period) -d \(seconds)"
                     + " | curl -sS --fail-with-body -X POST -H Expect:"
                     + " -H 'Content-Type: audio/pcm' -T - \(url)",
+            ]
+        case .plainPCM, .plainOpus:
+            return [
+                workplace.plainClient, "record", device, "\(seconds)", url,
+                self == .plainOpus ? "opus" : "pcm",
+            ]
+        case .ffmpegOpus:
+            return [
+                "ffmpeg", "-loglevel", "error", "-f", "alsa", "-sample_rate", "16000", "-channels",
+                "1", "-i",
+                device, "-t", "\(seconds)", "-c:a", "libopus", "-b:a", "32k", "-application",
+                "voip", "-f", "ogg", "-page_duration", "20000", "-flush_packets", "1", "-method",
+                "POST", url,
             ]
         }
     }

@@ -16,6 +16,11 @@ struct Distribution {
     /// The value that half of them do not exceed.
     var median: Double { percentile(50) }
 
+    /// Its median and spread, named with a unit.
+    func figures(_ unit: String) -> [(name: String, value: Double)] {
+        [(unit, median), ("least", minimum), ("most", maximum)]
+    }
+
     /// The value that `percent` of them do not exceed; 0 when there is none.
     func percentile(_ percent: Double) -> Double {
         guard !sorted.isEmpty else { return 0 }

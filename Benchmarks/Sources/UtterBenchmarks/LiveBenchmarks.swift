@@ -24,22 +24,41 @@ struct LiveBenchmarks {
             [("kbit_per_s", Double(opus.body.count) * 8 / Double(seconds) / 1_000)])
     }
 
-    /// Processor time per hour of audio: the slope between a short and a long take.
-    func processorTime() throws(BenchmarkError) {
+    /// Processor time per hour of audio: the slope between a short and a long take, in alternating
+    /// rounds.
+    func processorTime(rounds: Int = 3) throws(BenchmarkError) {
+        var slopes: [Client: [Double]] = [:]
+        var shorts: [Client: [Double]] = [:]
+        for _ in 0..<rounds {
+            for client in Client.allCases {
+                let short = try LiveTake(client, card: .direct, seconds: 3, in: workplace)
+                let long = try LiveTake(client, card: .direct, seconds: 3 + seconds, in: workplace)
+                let more = long.cost.processorTime - short.cost.processorTime
+                slopes[client, default: []].append(more / Double(seconds) * 3_600)
+                shorts[client, default: []].append(short.cost.processorTime * 1_000)
+            }
+        }
         for client in Client.allCases {
-            let short = try LiveTake(client, card: .direct, seconds: 3, in: workplace)
-            let long = try LiveTake(client, card: .direct, seconds: 3 + seconds, in: workplace)
-            let slope =
-                (long.cost.processorTime - short.cost.processorTime) / Double(seconds) * 3_600
             report.add(
                 "processor time: \(client.rawValue)",
-                [("s_per_hour", slope), ("start_and_end_ms", short.cost.processorTime * 1_000)])
+                Distribution(slopes[client] ?? []).figures("s_per_hour") + [
+                    ("of_plain_C", ratio(client, to: client.limit, slopes)),
+                    ("of_arecord_curl", ratio(client, to: .arecord20, slopes)),
+                    ("start_and_end_ms", Distribution(shorts[client] ?? []).median),
+                ])
         }
+    }
+
+    /// The median of the ratios of each round.
+    private func ratio(
+        _ client: Client, to other: Client, _ values: [Client: [Double]]
+    ) -> Double {
+        Distribution(zip(values[client] ?? [], values[other] ?? []).map { $0 / $1 }).median
     }
 
     /// Resident memory of a take while it is recorded.
     func memory() throws(BenchmarkError) {
-        for client in [Client.utterPCM, .utterOpus] {
+        for client in [Client.utterPCM, .utterOpus, .plainPCM] {
             var samples: [(second: Double, size: Double)] = []
             let start = monotonicTime()
             let take = try LiveTake(
@@ -57,14 +76,19 @@ struct LiveBenchmarks {
         }
     }
 
-    /// Execution → frame 0 of the card.
+    /// Execution → frame 0 of the card, in alternating runs.
     func startUp(runs: Int) throws(BenchmarkError) {
-        var values: [Double] = []
+        var values: [Client: [Double]] = [:]
         for _ in 0..<runs {
-            let take = try LiveTake(.utterPCM, card: .direct, seconds: 1, in: workplace)
-            values.append(Double(take.firstFrameAt - take.startedAt) / 1e6)
+            for client in [Client.utterPCM, .plainPCM, .arecord20] {
+                let take = try LiveTake(client, card: .direct, seconds: 1, in: workplace)
+                values[client, default: []].append(
+                    Double(take.firstFrameAt - take.startedAt) / 1e6)
+            }
         }
-        report.add("capturing: utter", milliseconds: Distribution(values))
+        for (client, values) in values {
+            report.add("capturing: \(client.rawValue)", milliseconds: Distribution(values))
+        }
     }
 
     /// Every sample of a long take, compared with what the card said.

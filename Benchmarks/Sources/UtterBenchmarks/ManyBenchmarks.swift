@@ -10,14 +10,22 @@ struct ManyBenchmarks {
     /// How much longer the long takes are than the short ones.
     let seconds: Int
 
-    /// Processor time per hour of audio with `count` processes side by side, each with its own card.
-    func sideBySide(_ count: Int) throws(BenchmarkError) {
-        for client in [Client.utterPCM, .arecord20] {
-            let short = try cost(of: client, count, seconds: 3)
-            let long = try cost(of: client, count, seconds: 3 + seconds)
+    /// Processor time per hour of audio with `count` processes side by side, each with its own card,
+    /// in alternating rounds.
+    func sideBySide(_ count: Int, rounds: Int = 3) throws(BenchmarkError) {
+        let clients = [Client.utterPCM, .arecord20, .plainPCM]
+        var slopes = clients.map { _ in [Double]() }
+        for _ in 0..<rounds {
+            for (index, client) in clients.enumerated() {
+                let short = try cost(of: client, count, seconds: 3)
+                let long = try cost(of: client, count, seconds: 3 + seconds)
+                slopes[index].append((long - short) / Double(seconds * count) * 3_600)
+            }
+        }
+        for (client, slopes) in zip(clients, slopes) {
             report.add(
                 "\(count) processes: \(client.rawValue)",
-                [("s_per_hour", (long - short) / Double(seconds * count) * 3_600)])
+                Distribution(slopes).figures("s_per_hour"))
         }
     }
 
@@ -49,30 +57,34 @@ struct ManyBenchmarks {
 
     /// Processor time and memory of takes in one process: the slope over time, and over takes.
     func takes(_ counts: [Int]) throws(BenchmarkError) {
-        let (alone, _) = try carry(1, seconds: 3 + seconds)
-        for count in counts {
-            let (_, short) = try carry(count, seconds: 3)
-            let (memory, long) = try carry(count, seconds: 3 + seconds)
-            report.add(
-                "\(count) takes in one process",
-                [
-                    ("s_per_hour", (long - short) / Double(seconds * count) * 3_600),
-                    ("MB_per_take", (memory - alone) / Double(count - 1)),
-                ])
+        for isOurs in [true, false] {
+            let (alone, _) = try carry(1, seconds: 3 + seconds, isOurs: isOurs)
+            for count in counts {
+                let (_, short) = try carry(count, seconds: 3, isOurs: isOurs)
+                let (memory, long) = try carry(count, seconds: 3 + seconds, isOurs: isOurs)
+                report.add(
+                    "\(count) takes in one process: \(isOurs ? "utter" : "plain C")",
+                    [
+                        ("s_per_hour", (long - short) / Double(seconds * count) * 3_600),
+                        ("MB_per_take", (memory - alone) / Double(count - 1)),
+                    ])
+            }
         }
     }
 
     /// Carries takes in a process of their own: its peak of memory in MB, and its processor time.
     private func carry(
-        _ count: Int, seconds: Int
+        _ count: Int, seconds: Int, isOurs: Bool
     ) throws(BenchmarkError) -> (memory: Double, time: Double) {
         let sink = try Sink()
-        let child = try Child([
-            CommandLine.arguments[0], "carry", "\(count)",
-            try workplace.makeRecording(seconds: seconds), sink.url,
-            "\(workplace.folder)/carried-\(monotonicTime())",
-        ])
-        let cost = child.wait()
+        let words =
+            isOurs
+            ? [
+                CommandLine.arguments[0], "carry", "\(count)",
+                try workplace.makeRecording(seconds: seconds), sink.url,
+                "\(workplace.folder)/carried-\(monotonicTime())",
+            ] : [workplace.plainClient, "replay", "\(count)", "\(seconds)", sink.url]
+        let cost = try Child(words).wait()
         guard cost.status == 0 else {
             throw BenchmarkError("\(count) takes ended with \(cost.status)")
         }

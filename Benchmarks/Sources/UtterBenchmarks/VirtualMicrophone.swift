@@ -40,14 +40,9 @@ final class VirtualMicrophone {
         folder = "\(workplace.folder)/card-\(card)-\(monotonicTime())"
         mkdir(folder, 0o700)
         let library = "\(workplace.folder)/uttermic.so"
-        if access(library, R_OK) != 0 {
-            let source = workplace.root + "/Tests/VirtualMicrophone/pcm_uttermic.c"
-            let status = Child.run([
-                "cc", "-shared", "-fPIC", "-DPIC", "-D_GNU_SOURCE", "-O2", "-o", library, source,
-                "-lasound",
-            ])
-            guard status == 0 else { throw BenchmarkError("cannot compile \(source)") }
-        }
+        try workplace.compile(
+            "Tests/VirtualMicrophone/pcm_uttermic.c", to: library,
+            ["-shared", "-fPIC", "-DPIC", "-lasound"])
         let properties = """
             rates \(card.rates)
             channels \(card.channels)

@@ -10,6 +10,8 @@ final class Workplace {
     let folder: String
     /// The root of the package.
     let root: String
+    /// The simplest program that does the same, in C.
+    var plainClient: String { "\(folder)/plain-client" }
 
     /// Finds the program.
     ///
@@ -30,6 +32,21 @@ final class Workplace {
         }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         setenv("XDG_STATE_HOME", "\(folder)/state", 1)
+        try compile(
+            "Benchmarks/plain-client.c", to: plainClient, ["-lasound", "-lcurl", "-lopus"])
+    }
+
+    /// Compiles a program or a library in C, unless it is there.
+    ///
+    /// - Throws: `BenchmarkError` when there is no C compiler, or a library is missing.
+    func compile(
+        _ source: String, to output: String, _ arguments: [String]
+    ) throws(BenchmarkError) {
+        guard access(output, R_OK) != 0 else { return }
+        let words = ["cc", "-O2", "-D_GNU_SOURCE", "-o", output, "\(root)/\(source)"]
+        guard Child.run(words + arguments) == 0 else {
+            throw BenchmarkError("cannot compile \(source)")
+        }
     }
 
     deinit { _ = Child.run(["rm", "-rf", folder]) }
