@@ -91,9 +91,7 @@ extension AudioCodec: RawRepresentable, CaseIterable, Hashable {
 // MARK: - Which one
 
 extension AudioCodec {
-    /// The form that a file's name promises; what has no header of its own is never meant.
-    ///
-    /// Nil when the name promises none of them.
+    /// The form that a file's name promises, if any; what has no header of its own is never meant.
     package init?(fileName: String) {
         let parts = fileName.lowercased().split(separator: ".", omittingEmptySubsequences: false)
         let found = Self.allCases.last { codec in

@@ -24,7 +24,7 @@ package enum InputType: Sendable, Equatable {
             self = .wav
         } else if let codec = Self.codec(bytes) {
             self = .coded(codec)
-        } else if Self.has("OggS", in: bytes, at: 0) {
+        } else if bytes.has("OggS".utf8) {
             self = Self.ogg(bytes)
         } else if let name = Self.magic(bytes) {
             self = .foreign(name)
@@ -34,7 +34,7 @@ package enum InputType: Sendable, Equatable {
                 self = .undecided(byteCount: 8)
                 return
             }
-            self = Self.has("ftyp", in: bytes, at: 4) ? .foreign("MP4 (M4A)") : .unknown
+            self = bytes.has("ftyp".utf8, at: 4) ? .foreign("MP4 (M4A)") : .unknown
         } else if bytes[0] == 0xFF, bytes[1] >= 0xE0, bytes.count < MPEGFrame.headerByteCount {
             self = .undecided(byteCount: MPEGFrame.headerByteCount)
         } else if let frame = MPEGFrame(bytes) {
@@ -47,7 +47,7 @@ package enum InputType: Sendable, Equatable {
     private static func codec(_ bytes: Span<UInt8>) -> AudioCodec? {
         AudioCodec.allCases.first { codec in
             !codec.signature.isEmpty
-                && codec.signature.allSatisfy { has($0.bytes, in: bytes, at: $0.offset) }
+                && codec.signature.allSatisfy { bytes.has($0.bytes, at: $0.offset) }
         }
     }
 
@@ -68,11 +68,11 @@ package enum InputType: Sendable, Equatable {
 
     /// Kinds that four bytes tell from anything that a microphone says.
     private static func magic(_ bytes: Span<UInt8>) -> String? {
-        let names: [(StaticString, String)] = [
+        let names = [
             ("FORM", "AIFF"), ("#!AM", "AMR"), (".snd", "AU"), ("caff", "CAF"),
         ]
-        if let found = names.first(where: { has($0.0, in: bytes, at: 0) }) { return found.1 }
-        if has("ID3", in: bytes, at: 0), (2...4).contains(bytes[3]) { return "MP3" }
+        if let found = names.first(where: { bytes.has($0.0.utf8) }) { return found.1 }
+        if bytes.has("ID3".utf8), (2...4).contains(bytes[3]) { return "MP3" }
         return switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
         case (0x1A, 0x45, 0xDF, 0xA3): "WebM (Matroska)"
         case (0x30, 0x26, 0xB2, 0x75): "WMA"
@@ -85,19 +85,18 @@ package enum InputType: Sendable, Equatable {
         guard bytes.count > 26 else { return .undecided(byteCount: 27) }
         let start = 27 + Int(bytes[26])
         guard bytes.count >= start + 8 else { return .undecided(byteCount: start + 8) }
-        let names: [(StaticString, String)] = [
+        let names = [
             ("\u{1}vorbis", "Ogg Vorbis"), ("\u{7F}FLAC", "Ogg FLAC"), ("Speex", "Ogg Speex"),
         ]
-        return .foreign(names.first { has($0.0, in: bytes, at: start) }?.1 ?? "Ogg")
+        return .foreign(names.first { bytes.has($0.0.utf8, at: start) }?.1 ?? "Ogg")
     }
+}
 
-    private static func has(_ magic: StaticString, in bytes: Span<UInt8>, at offset: Int) -> Bool {
-        has(Array("\(magic)".utf8), in: bytes, at: offset)
-    }
-
-    private static func has(_ magic: [UInt8], in bytes: Span<UInt8>, at offset: Int) -> Bool {
-        guard bytes.count >= offset + magic.count else { return false }
-        return magic.indices.allSatisfy { bytes[offset + $0] == magic[$0] }
+extension Span<UInt8> {
+    func has(_ magic: some Collection<UInt8>, at offset: Int = 0) -> Bool {
+        guard count >= offset + magic.count else { return false }
+        for (index, byte) in magic.enumerated() where self[offset + index] != byte { return false }
+        return true
     }
 }
 

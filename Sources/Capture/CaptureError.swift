@@ -42,7 +42,7 @@ public enum CaptureError: Error, Sendable, Equatable {
     case foreignAudio(name: String, kind: String)
 }
 
-extension CaptureError {
+extension CaptureError: CustomStringConvertible {
     /// What happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
@@ -96,13 +96,11 @@ extension CaptureError {
         }
     }
 
-    fileprivate static func seconds(_ frames: Int, _ sampleRate: Int) -> String {
+    private static func seconds(_ frames: Int, _ sampleRate: Int) -> String {
         let tenths = sampleRate > 0 ? frames * 10 / sampleRate : 0
         return "\(tenths / 10).\(tenths % 10)"
     }
 }
-
-extension CaptureError: CustomStringConvertible {}
 
 /// A program that records from a sound card.
 public struct DeviceHolder: Sendable, Hashable {

@@ -119,7 +119,6 @@ public enum SourceWait: Sendable, Equatable {
         }
     }
 
-    /// The same, and no longer than until an instant.
     func limited(to end: ContinuousClock.Instant) -> SourceWait {
         let first = due.map { min($0, end) } ?? end
         return isForDescriptors ? .forDescriptorsOrUntil(first) : .until(first)

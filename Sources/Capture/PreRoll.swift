@@ -61,9 +61,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
     /// Whether it takes no take any more.
     package var isOver: Bool { orders.withLock(\.isOver) }
 
-    /// Has the thread carry out a take, behind those that came before.
-    ///
-    /// - Returns: false when it takes none any more.
+    /// Has the thread carry out a take behind those before it; false when it takes none any more.
     func perform(_ take: @escaping @Sendable () -> Void) -> Bool {
         let isTaken = orders.withLock { orders in
             if !orders.isOver { orders.takes.append(take) }

@@ -26,11 +26,7 @@ extension Cassette {
     private static func read(_ path: String) throws(CassetteError) -> Cassette {
         let bytes: [UInt8]
         do throws(SystemError) {
-            let number = try retryingInterrupts("open") {
-                unsafe open(path, O_RDONLY | O_CLOEXEC)
-            }
-            let file = OwnedDescriptor(taking: number)
-            bytes = try readAll(file.number, limit: byteLimit)
+            bytes = try readFile(path, limit: byteLimit)
         } catch {
             throw .file(path: path, error)
         }
@@ -69,11 +65,7 @@ package enum CassetteError: Error, Sendable, Equatable {
             case .typeMismatch(let type, let context): ("it is no \(type)", context)
             case .valueNotFound(_, let context): ("it is null", context)
             case .dataCorrupted(let context): ("it is not JSON", context)
-            @unknown default:
-                (
-                    "it is not understood",
-                    DecodingError.Context(codingPath: [], debugDescription: "")
-                )
+            @unknown default: ("it is not understood", .init(codingPath: [], debugDescription: ""))
             }
         let place = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
         return place.isEmpty ? what : "\(place.joined(separator: ".")): \(what)"

@@ -5,13 +5,7 @@ extension Cassette.Request {
     ///
     /// Compared are the method, the path, the query, the type of the body, and each field in which a
     /// secret stood: it must be there, written in the same way. Names of other fields, their values
-    /// and the body's bytes are the client's own.
-    ///
-    /// - Parameters:
-    ///   - method: its method.
-    ///   - target: its path and query.
-    ///   - headers: its fields.
-    /// - Returns: nothing when it is the same.
+    /// and the body's bytes are the client's own. The target is the path and the query.
     package func differences(
         method: String, target: String, headers: [CassetteField]
     ) -> [String] {
@@ -49,14 +43,17 @@ extension Cassette.Request {
     }
 
     package var target: String {
-        guard let scheme = url.firstRange(of: "://") else { return url }
-        let rest = url[scheme.upperBound...]
-        guard let start = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
-        return rest[start] == "?" ? "/" + rest[start...] : String(rest[start...])
+        let rest = url[targetStart...]
+        return rest.hasPrefix("/") ? String(rest) : "/" + rest
     }
 
     /// Scheme, host and port.
-    package var origin: String { String(url.dropLast(target.count)) }
+    package var origin: String { String(url[..<targetStart]) }
+
+    private var targetStart: String.Index {
+        guard let scheme = url.firstRange(of: "://") else { return url.startIndex }
+        return url[scheme.upperBound...].firstIndex { $0 == "/" || $0 == "?" } ?? url.endIndex
+    }
 
     /// The path, and the values by parameter; several of one name are joined.
     private static func parts(of target: String) -> (String, [String: String]) {

@@ -71,13 +71,9 @@ struct Box {
         var key = key(under: root)
         defer { key.clear() }
         let cipher = try AESGCM(key: key.span, encrypts: true)
-        var sealed = [UInt8](repeating: 0, count: bytes.count + AESGCM.tagByteCount)
-        let isSealed = unsafe sealed.withUnsafeMutableBytes { output in
-            unsafe cipher.seal(
-                bytes.span, nonce: Self.zeroNonce.span, context: head + context, into: output)
-        }
-        guard isSealed else { throw AESGCM.failure }
-        let box = head + sealed
+        var box = head
+        try cipher.seal(
+            bytes.span, nonce: Self.zeroNonce.span, context: head + context, onto: &box)
         return box + Self.check(box[...])
     }
 

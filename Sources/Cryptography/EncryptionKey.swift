@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 package import LinuxPlatform
 internal import Synchronization
 
@@ -63,16 +62,15 @@ public final class EncryptionKey: Sendable {
         }
         var bytes = Self.bytes(ofText: secret) ?? []
         defer { bytes.clear() }
-        guard bytes.count == AESGCM.keyByteCount else { throw .damaged }
         try self.init(bytes: bytes, secret: secret)
     }
 
     package convenience init(bytes: [UInt8]) throws(KeyError) {
-        guard bytes.count == AESGCM.keyByteCount else { throw .damaged }
         try self.init(bytes: bytes, secret: bytes)
     }
 
     private convenience init(bytes: [UInt8], secret: [UInt8]) throws(KeyError) {
+        guard bytes.count == AESGCM.keyByteCount else { throw .damaged }
         try Self.refuseGuessable(bytes)
         self.init(secret: secret, random: bytes, .none)
     }
@@ -154,20 +152,15 @@ public final class EncryptionKey: Sendable {
 
     package func open(_ box: [UInt8], for context: [UInt8]) throws(EncryptionError) -> [UInt8] {
         let parsed = try Box(of: box)
-        if case .scrypt = parsed.derivation {
-            guard isPassphrase else { throw .wrongKey }
-        } else if isPassphrase {
-            throw .wrongKey
-        }
+        guard isPassphrase == (parsed.derivation != .none) else { throw .wrongKey }
+        let bytes: [UInt8]?
         do throws(SystemError) {
-            let root = try root(parsed.derivation)
-            guard let bytes = try parsed.open(box, under: root, for: context) else {
-                throw SystemError(call: "decrypt", code: EKEYREJECTED)
-            }
-            return bytes
+            bytes = try parsed.open(box, under: try root(parsed.derivation), for: context)
         } catch {
-            throw error.code == EKEYREJECTED ? .wrongKey : .system(error)
+            throw .system(error)
         }
+        guard let bytes else { throw .wrongKey }
+        return bytes
     }
 
     /// The cipher of a body, whose key is made of this one and a seed.

@@ -79,10 +79,7 @@ package struct SHA256 {
         return digest
     }
 
-    /// Reads a file to its end; blocks on the disk.
-    ///
-    /// - Returns: the digest of its bytes, and how many there are.
-    /// - Throws: `SystemError`.
+    /// Blocks on the disk.
     package static func ofFile(at path: String) throws(SystemError) -> (SHA256, byteCount: Int) {
         let file = OwnedDescriptor(
             taking: try retryingInterrupts("open \(path)") {

@@ -69,10 +69,7 @@ package struct FileRequest: Sendable {
         case unusable(String)
     }
 
-    /// - Parameters:
-    ///   - status: of the final response.
-    ///   - headers: with names in lower case.
-    /// - Returns: what is to be done.
+    /// By the final response's head, with names in lower case.
     package func step(status: Int, headers: [(name: String, value: String)]) -> Step {
         let field = { (name: String) in headers.first { $0.name == name }?.value }
         let tag = field("etag").flatMap { $0.hasSuffix("\"") && $0.count > 2 ? $0 : nil }
@@ -113,11 +110,8 @@ package struct FileRequest: Sendable {
         guard let range else {
             return .take(at: 0, skipping: 0, FilePart(total: length, tag: tag))
         }
-        if let length, length < range.upperBound {
-            return .unusable(Self.short)
-        }
-        return .take(
-            at: 0, skipping: range.lowerBound, FilePart(total: range.count, tag: tag))
+        if let length, length < range.upperBound { return .unusable(Self.short) }
+        return .take(at: 0, skipping: range.lowerBound, FilePart(total: range.count, tag: tag))
     }
 
     private func partial(_ found: ContentRange?, _ tag: String?) -> Step {

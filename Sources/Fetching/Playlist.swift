@@ -22,12 +22,7 @@ package enum Playlist: Sendable, Equatable {
         var group: String?
     }
 
-    /// Reads a text.
-    ///
-    /// - Parameters:
-    ///   - bytes: the text.
-    ///   - imports: the variables of the playlist that has named this one.
-    /// - Throws: `PlaylistError`.
+    /// `imports` are the variables of the playlist that has named this one.
     package init(
         _ bytes: [UInt8], importing imports: [String: String] = [:]
     ) throws(PlaylistError) {
@@ -39,7 +34,6 @@ package enum Playlist: Sendable, Equatable {
         self = try reader.end()
     }
 
-    /// Whether bytes begin as a playlist does.
     package static func begins(_ bytes: some Sequence<UInt8>) -> Bool {
         bytes.starts(with: "#EXTM3U".utf8)
     }
@@ -58,13 +52,13 @@ package struct MediaPlaylist: Sendable, Equatable {
 
 package struct MediaSegment: Sendable, Equatable {
     /// A file, or a range of one, and how it is encrypted.
-    package struct Resource: Sendable, Equatable, Hashable {
+    package struct Resource: Sendable, Hashable {
         package var reference: String
         package var range: Range<Int>?
         package var key: Key?
     }
 
-    package struct Key: Sendable, Equatable, Hashable {
+    package struct Key: Sendable, Hashable {
         package var reference: String
         /// The initialization vector, 16 bytes; of a segment it is the number if none is said.
         package var vector: [UInt8]?
@@ -80,7 +74,6 @@ package struct MediaSegment: Sendable, Equatable {
     /// What stands before it in its file; nil of a segment that needs none.
     package var map: Resource?
 
-    /// The vector of its encryption.
     package var vector: [UInt8] {
         resource.key?.vector
             ?? (0..<16).map { UInt8(truncatingIfNeeded: $0 < 8 ? 0 : sequence >> ((15 - $0) * 8)) }
@@ -132,9 +125,7 @@ private struct PlaylistReader {
         }
     }
 
-    private func malformed(_ reason: String) -> PlaylistError {
-        .malformed(line: line, reason)
-    }
+    private func malformed(_ reason: String) -> PlaylistError { .malformed(line: line, reason) }
 
     private mutating func read(tag: Substring, _ value: String) throws(PlaylistError) {
         switch tag {
@@ -164,7 +155,9 @@ private struct PlaylistReader {
                 resource.range = try range((place.count, place.start ?? 0))
             }
             // A number of a segment is none of what several share (RFC 8216 §4.3.2.5).
-            if let key, key.vector == nil { resource.key?.vector = MediaSegment.noVector }
+            if let key, key.vector == nil {
+                resource.key?.vector = [UInt8](repeating: 0, count: 16)
+            }
             map = resource
         case "#EXT-X-STREAM-INF":
             let found = try attributes(value)
@@ -325,14 +318,9 @@ private struct PlaylistReader {
     }
 }
 
-extension MediaSegment {
-    fileprivate static let noVector = [UInt8](repeating: 0, count: 16)
-}
-
 extension StringProtocol {
     fileprivate var trimming: String {
-        var text = self[...]
-        while text.first?.isWhitespace == true { text = text.dropFirst() }
+        var text = drop { $0.isWhitespace }
         while text.last?.isWhitespace == true { text = text.dropLast() }
         return String(text)
     }

@@ -73,7 +73,6 @@ package struct LocalPlaylist: Sendable {
     /// What is there of it while segments are fetched.
     package static let partName = "index.part"
 
-    /// A segment that is there.
     package struct Entry: Sendable, Equatable {
         package var sequence: Int
         package var duration: Double
@@ -84,9 +83,7 @@ package struct LocalPlaylist: Sendable {
         package var map: String?
         package var isDiscontinuous: Bool
 
-        package init(
-            _ segment: MediaSegment, identity: String, name: String?, map: String?
-        ) {
+        package init(_ segment: MediaSegment, identity: String, name: String?, map: String?) {
             (sequence, duration) = (segment.sequence, segment.duration)
             isDiscontinuous = segment.isDiscontinuous
             (self.identity, self.name, self.map) = (identity, name, map)
@@ -100,7 +97,6 @@ package struct LocalPlaylist: Sendable {
             (name, map, isDiscontinuous) = (text(words[3]), text(words[4]), words[5] == "1")
         }
 
-        /// A line of the file of entries.
         package var line: String {
             [
                 "\(sequence)", "\(duration)", identity, name ?? "-", map ?? "-",

@@ -4,7 +4,7 @@ package import FoundationEssentials
 package import TakeStore
 
 /// How a fleet stands, by the listings of its store.
-package struct FleetStatus: Codable, Sendable, Equatable {
+package struct FleetStatus: Encodable, Sendable {
     /// Takes without a mark: those that wait, and those that workers have.
     package var waiting = 0
     package var working = 0
@@ -22,7 +22,7 @@ package struct FleetStatus: Codable, Sendable, Equatable {
     package var marksPerMinute: Double?
     package var estimatedEnd: String?
     /// Whether the queue has answered; without it all that is open waits.
-    package var hasQueue = false
+    var hasQueue = false
 
     /// Looks through the store; blocks.
     package init(_ store: ObjectStore, _ queue: NATSQueue?, at now: Date = Date()) throws {
@@ -103,48 +103,35 @@ private struct CountedMarks {
     }
 }
 
-/// Deaths, and how they are taken back.
-package struct Deaths: Sendable {
-    private let store: ObjectStore
-    private let queue: NATSQueue?
-
-    package init(_ store: ObjectStore, _ queue: NATSQueue? = nil) {
-        (self.store, self.queue) = (store, queue)
-    }
-
-    /// The dead, in the order of their names, with their marks.
-    package func all() throws -> [ResultMark] {
-        let marks = try Lanes.run(store.takes(FleetLayout.dead)) { [store] id in
-            try store.get(FleetLayout.mark(of: id)).flatMap { ResultMark($0.bytes) }
+extension ObjectStore {
+    /// The marks of the dead, in the order of their names.
+    package func deaths() throws -> [ResultMark] {
+        let marks = try Lanes.run(takes(FleetLayout.dead)) { [self] id in
+            try get(FleetLayout.mark(of: id)).flatMap { ResultMark($0.bytes) }
         }
         return marks.compactMap { $0?.outcome == .death ? $0 : nil }
             .sorted { $0.id.text < $1.id.text }
     }
 
-    /// Opens a dead take again.
-    ///
-    /// - Returns: whether it was dead.
-    package func retry(_ id: TakeID) throws -> Bool {
-        guard let found = try store.get(FleetLayout.mark(of: id)),
+    /// Opens a take again; false when it was not dead.
+    package func retry(_ id: TakeID, in queue: NATSQueue?) throws -> Bool {
+        guard let found = try get(FleetLayout.mark(of: id)),
             let death = ResultMark(found.bytes),
             death.outcome == .death
         else { return false }
         let place = QueuedTake(id: id, key: death.key ?? FleetLayout.manifest(of: id))
         // Found by the reconciler, if the queue loses what comes now.
-        _ = try store.put(FleetLayout.again(id), place.bytes)
+        _ = try put(FleetLayout.again(id), place.bytes)
         var mark = ResultMark(.again, of: id)
-        mark.forgiven = try store.attempts(of: id).max() ?? 0
+        mark.forgiven = try attempts(of: id).max() ?? 0
         (mark.reason, mark.key, mark.duration) = (death.reason, death.key, death.duration)
-        guard
-            try store.put(FleetLayout.mark(of: id), mark.bytes, if: .unchanged(tag: found.tag))
+        guard try put(FleetLayout.mark(of: id), mark.bytes, if: .unchanged(tag: found.tag))
         else { return false }
-        try store.remove(FleetLayout.dead(id))
+        try remove(FleetLayout.dead(id))
         _ = try queue?.publish(place)
         return true
     }
-}
 
-extension ObjectStore {
     /// The takes whose hints or marks stand there, in the order of the listing.
     fileprivate func takes(_ beginning: String) throws(StoreFailure) -> [TakeID] {
         var objects = ListingReader(self, beginning)

@@ -32,9 +32,7 @@ package final class Reconciler: Sendable {
         (self.store, self.queue, self.numbers) = (store, queue, numbers)
     }
 
-    /// Goes through all takes and all marks.
-    ///
-    /// - Returns: how many takes were put into the queue.
+    /// Goes through all takes and all marks; how many takes were put into the queue.
     package func checkAll(unless isOver: () -> Bool = { false }) throws -> Int {
         try queue.prepare()
         var count = 0
@@ -67,7 +65,7 @@ package final class Reconciler: Sendable {
     }
 
     /// Looks for new takes of today and yesterday alone.
-    package func look(unless isOver: () -> Bool = { false }) throws -> Int {
+    func look(unless isOver: () -> Bool) throws -> Int {
         var count = 0
         let (newest, now) = (state.withLock { $0.newest }, Date())
         let since = TakeID(newest)?.date.map { $0.addingTimeInterval(-Self.overlap) }

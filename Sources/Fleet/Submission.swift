@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Cryptography
-package import FoundationEssentials
+internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
@@ -14,7 +14,7 @@ internal import Utter
 /// Each gets its name from what it is, so that whatever is submitted twice is one take. From any thread;
 /// calls block.
 package final class Submission: Sendable {
-    package struct Counts: Sendable, Equatable {
+    package struct Counts: Sendable {
         /// Takes that are new, and that were there.
         package var new = 0
         package var known = 0
@@ -27,33 +27,27 @@ package final class Submission: Sendable {
     private let store: ObjectStore
     /// Nil leaves the takes to the reconciler.
     private let queue: NATSQueue?
+    /// Of the service that the takes are for; nil is the worker's.
     private let profile: String?
     private let words: [String: String]
+    /// Is told of what cannot be read, and now and then how far it is.
     private let tell: @Sendable (String) -> Void
+    /// Is told which take a file is, by its path.
     private let named: @Sendable (String, TakeID) -> Void
     private let counts = Mutex((now: Counts(), told: ContinuousClock.now))
     /// Between lines that say how many there are.
     private static let pause = Duration.seconds(5)
 
     /// The endings of files that are recordings.
-    package static let endings: Set = [
+    private static let endings: Set = [
         "aac", "aif", "aiff", "amr", "flac", "m4a", "mka", "mp3", "mp4", "oga", "ogg", "opus",
         "wav", "webm", "wma",
     ]
 
-    /// Submits to a store and a queue.
-    ///
-    /// - Parameters:
-    ///   - store: gets the takes.
-    ///   - queue: says who works; nil leaves the takes to the reconciler.
-    ///   - profile: the service that they are for; nil is the worker's.
-    ///   - words: what is said to it.
-    ///   - tell: is told of what cannot be read, and now and then how far it is.
-    ///   - named: is told which take a file is, by its path.
     package init(
-        _ store: ObjectStore, _ queue: NATSQueue?, profile: String? = nil,
-        words: [String: String] = [:], tell: @escaping @Sendable (String) -> Void = { _ in },
-        named: @escaping @Sendable (String, TakeID) -> Void = { _, _ in }
+        _ store: ObjectStore, _ queue: NATSQueue?, profile: String?, words: [String: String],
+        tell: @escaping @Sendable (String) -> Void,
+        named: @escaping @Sendable (String, TakeID) -> Void
     ) {
         (self.store, self.queue, self.profile) = (store, queue, profile)
         (self.words, self.tell, self.named) = (words, tell, named)
@@ -72,7 +66,7 @@ package final class Submission: Sendable {
     }
 
     /// The name of a take by when it began and what it is: the same each time.
-    package static func name(at date: Date, of contents: [UInt8]) -> TakeID? {
+    static func name(at date: Date, of contents: [UInt8]) -> TakeID? {
         var digest = SHA256()
         digest.update(contents.span)
         let letters = Array("0123456789abcdefghjkmnpqrstvwxyz")
@@ -82,13 +76,11 @@ package final class Submission: Sendable {
 
     // MARK: - Objects of the store
 
-    /// Submits all recordings below a prefix; may be repeated, and goes on where it was then.
+    /// Submits all recordings whose names begin like this, below the store's prefix, behind `last`;
+    /// may be repeated.
     ///
-    /// - Parameters:
-    ///   - beginning: how their names begin, below the store's prefix.
-    ///   - last: behind this one; nil is all.
     /// - Throws: `StoreFailure` or `QueueFailure`; what was submitted stays so.
-    package func list(_ beginning: String, after last: String? = nil) throws {
+    package func list(_ beginning: String, after last: String?) throws {
         var objects = ListingReader(store, beginning, after: last)
         while let page = try objects.nextPage() { try Lanes.run(page) { try self.submit($0) } }
     }
@@ -124,7 +116,6 @@ package final class Submission: Sendable {
 
     /// Uploads files and submits them; those that cannot be read are told and skipped.
     ///
-    /// - Parameter paths: the files.
     /// - Throws: `StoreFailure` or `QueueFailure`; what was submitted stays so.
     package func send(_ paths: [String]) throws {
         try Lanes.run(paths) { [self] path in

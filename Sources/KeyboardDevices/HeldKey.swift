@@ -23,8 +23,6 @@ package struct HeldKey {
 
     init(_ key: KeyNumber) { self.key = key }
 
-    private var isMeant: Bool { downTime != nil }
-
     mutating func handle(
         _ moved: KeyNumber, _ movement: KeyMovement, on keyboard: Int,
         at instant: ContinuousClock.Instant
@@ -48,7 +46,7 @@ package struct HeldKey {
     private mutating func release(on keyboard: Int, as meaning: Meaning) -> Meaning? {
         guard keyboards.remove(keyboard) != nil, keyboards.isEmpty else { return nil }
         defer { downTime = nil }
-        return isMeant ? meaning : nil
+        return downTime == nil ? nil : meaning
     }
 
     /// Only keys of the same keyboard count: a program that types has a keyboard of its own.

@@ -9,7 +9,7 @@ internal import LinuxPlatform
 ///
 /// Used by one thread. It reports movements, and remembers no key.
 @safe final class InputDevice {
-    enum Reading: Equatable {
+    enum Reading {
         case key(KeyNumber, KeyMovement, at: ContinuousClock.Instant)
         case nothing
         case lost
@@ -67,7 +67,9 @@ internal import LinuxPlatform
                 if status != -EINTR { return .lost }
             } else if status == LIBEVDEV_READ_STATUS_SYNC.rawValue, !isBehind {
                 isBehind = true
-            } else if Int32(event.type) == EV_KEY, let movement = KeyMovement(event.value) {
+            } else if Int32(event.type) == EV_KEY,
+                let movement = KeyMovement(rawValue: event.value)
+            {
                 let instant = isBehind ? .now : instant(of: event.time)
                 return .key(KeyNumber(event.code), movement, at: instant)
             }
@@ -88,15 +90,4 @@ internal import LinuxPlatform
 
     /// An older event is not meant for what happens now.
     private static let longestAge = Duration.seconds(60)
-}
-
-extension KeyMovement {
-    fileprivate init?(_ value: Int32) {
-        switch value {
-        case 0: self = .release
-        case 1: self = .press
-        case 2: self = .repetition
-        default: return nil
-        }
-    }
 }

@@ -59,7 +59,8 @@ package struct KeyNumber: Hashable, Sendable {
     ]
 }
 
-enum KeyMovement: Sendable, Equatable, CaseIterable {
+/// The kernel's values of a key's event.
+enum KeyMovement: Int32 {
     case release
     case press
     /// Held down, as the keyboard reports again.

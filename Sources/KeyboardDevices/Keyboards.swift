@@ -27,8 +27,6 @@ package final class Keyboards {
     /// Why a device may not be read, if that is so of one.
     package private(set) var denial: SystemError?
 
-    /// Looks for keyboards.
-    ///
     /// - Throws: `SystemError` when the folder of devices cannot be watched, or is not there.
     package init(having key: KeyNumber) throws(SystemError) {
         self.key = key
@@ -41,9 +39,7 @@ package final class Keyboards {
 
     package var names: [String] { devices.values.map(\.device.name).sorted() }
 
-    /// Waits until something happens.
-    ///
-    /// - Returns: what, in order.
+    /// Blocks until something happens, and tells it in order.
     package func next() throws(SystemError) -> [Event] {
         let all = devices.sorted { $0.value.number < $1.value.number }
         var waits = [watch.number] + all.map(\.value.device.number)

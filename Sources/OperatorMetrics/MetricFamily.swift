@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+internal import LinuxPlatform
+
 /// One measured thing, and its values by their labels, as Prometheus reads them (text format 0.0.4).
 ///
 /// A label has few values: no text, id or URL is one.
@@ -34,7 +37,6 @@ package struct MetricFamily: Sendable {
         Self(name, "gauge", help, [("", value)])
     }
 
-    /// The same for each value of one label.
     package static func gauge(
         _ name: String, _ help: String, by label: String, _ values: [String: Double]
     ) -> Self { Self(name, "gauge", help, labelled(label, values)) }
@@ -57,7 +59,6 @@ package struct MetricFamily: Sendable {
         values.sorted { $0.key < $1.key }.map { ("{\(label)=\"\(escaped($0.key))\"}", $0.value) }
     }
 
-    /// The lines of the family.
     var text: String {
         (["# HELP \(name) \(help)", "# TYPE \(name) \(kind)"]
             + samples.map { "\(name)\($0.suffix) \(Self.text($0.value))" } + [""])
@@ -98,4 +99,35 @@ package struct Histogram: Sendable, Equatable {
 
 extension [MetricFamily] {
     package var text: String { map(\.text).joined() }
+}
+
+/// What Prometheus' own clients tell of a process, under the same names.
+enum ProcessNumbers {
+    static var families: [MetricFamily] {
+        var usage = rusage()
+        unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
+        let seconds = [usage.ru_utime, usage.ru_stime].reduce(0.0) {
+            $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6
+        }
+        var families = [
+            MetricFamily.counter(
+                "process_cpu_seconds_total", "Time of processors, in seconds.", seconds)
+        ]
+        // Where /proc is not there, nothing is said of these.
+        if let statm = try? readFile("/proc/self/statm", limit: 4_096),
+            let pages = String(decoding: statm, as: UTF8.self).split(separator: " ").dropFirst()
+                .first,
+            let count = Double(pages)
+        {
+            families.append(
+                .gauge(
+                    "process_resident_memory_bytes", "Memory in use, in bytes.",
+                    count * Double(getpagesize())))
+        }
+        if let descriptors = try? Folder.open(at: "/proc/self/fd").names() {  // As above.
+            families.append(
+                .gauge("process_open_fds", "Descriptors that are open.", Double(descriptors.count)))
+        }
+        return families
+    }
 }

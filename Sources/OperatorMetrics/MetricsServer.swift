@@ -32,13 +32,8 @@ package final class MetricsServer: Sendable {
     private let end: Wakeup
     private let thread: NamedThread
 
-    /// Listens, and answers from now on.
-    ///
-    /// - Parameters:
-    ///   - place: where.
-    ///   - token: what a client has to show as `Authorization: Bearer`; nil wants nothing.
-    ///   - source: what is told.
-    /// - Throws: `SystemError` when the place cannot be listened at.
+    /// Listens, and answers from now on; a client has to show `token`, unless that is nil, as
+    /// `Authorization: Bearer`.
     package init(
         at place: MetricsPlace, token: String? = nil, _ source: Source
     ) throws(SystemError) {
@@ -116,7 +111,6 @@ package final class MetricsServer: Sendable {
     }
 }
 
-/// The answer to one request.
 struct MetricsAnswer {
     let bytes: [UInt8]
 
@@ -172,4 +166,57 @@ struct MetricsAnswer {
         guard let shown, shown.utf8.count == token.utf8.count else { return false }
         return zip(shown.utf8, token.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
+}
+
+/// Where the numbers of a program are told: `127.0.0.1:9464`, `[::1]:9464` or `unix:/run/x.sock`.
+package enum MetricsPlace: Sendable, Equatable {
+    case port(String, UInt16)
+    case path(String)
+
+    package init?(_ text: String) {
+        if text.hasPrefix("unix:") {
+            let path = String(text.dropFirst(5))
+            guard path.hasPrefix("/") else { return nil }
+            self = .path(path)
+            return
+        }
+        guard let colon = text.lastIndex(of: ":"),
+            let port = UInt16(text[text.index(after: colon)...])
+        else { return nil }
+        var address = text[..<colon]
+        if address.hasPrefix("[") {
+            guard address.hasSuffix("]") else { return nil }
+            address = address.dropFirst().dropLast()
+        } else if address.contains(":") {
+            return nil
+        }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let family = address.contains(":") ? AF_INET6 : AF_INET
+        guard unsafe inet_pton(family, String(address), &bytes) == 1 else { return nil }
+        self = .port(String(address), port)
+    }
+
+    /// Whether other machines can reach it.
+    package var isOpen: Bool {
+        if case .port(let address, _) = self {
+            !address.hasPrefix("127.") && address != "::1"
+        } else {
+            false
+        }
+    }
+}
+
+/// Whether a program takes work; from any thread.
+package final class Readiness: Sendable {
+    private let state = Mutex<String?>("it is starting")
+
+    package init() {}
+
+    /// Why it takes none, in one line; nil when it does.
+    package var obstacle: String? {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    package static let ending = "it is ending"
 }

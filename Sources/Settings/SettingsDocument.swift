@@ -63,7 +63,8 @@ private final class DocumentBuilder {
         (namePlace.file, place.file) = (file, file)
         open[open.count - 1].members.append(
             SettingsTable.Member(
-                name: name ?? "", place: namePlace, node: SettingsNode(value, at: place)))
+                name: name ?? "", place: namePlace,
+                node: SettingsNode(value: value, place: place)))
     }
 
     fileprivate func end() {

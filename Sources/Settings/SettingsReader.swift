@@ -10,7 +10,7 @@
 /// try reader.finish()
 /// ```
 package struct SettingsReader {
-    private let table: SettingsTable
+    package let table: SettingsTable
     private let name: String?
     private var asked: [String] = []
 
@@ -21,7 +21,8 @@ package struct SettingsReader {
     }
 
     package mutating func node(_ key: String) -> SettingsNode? {
-        asked.append(key)
+        // A key may be read as one kind and then as another.
+        if !asked.contains(key) { asked.append(key) }
         return table[key]
     }
 
@@ -61,13 +62,8 @@ package struct SettingsReader {
     package mutating func seconds(
         _ key: String, upTo limit: Int, allowsZero: Bool = false
     ) throws(SettingsError) -> Duration? {
-        var said: Double?
-        if let text = table[key]?.value.string, let seconds = TimeText.seconds(text) {
-            asked.append(key)
-            said = seconds
-        } else {
-            said = try number(key)
-        }
+        var said = node(key)?.value.string.flatMap(TimeText.seconds)
+        if said == nil { said = try number(key) }
         guard let number = said else { return nil }
         guard allowsZero ? number >= 0 : number > 0, number <= Double(limit) else {
             throw error(
@@ -83,10 +79,7 @@ package struct SettingsReader {
 
     /// A list of strings, or one string.
     package mutating func strings(_ key: String) throws(SettingsError) -> [String]? {
-        if case .string(let text) = table[key]?.value {
-            asked.append(key)
-            return [text]
-        }
+        if let text = node(key)?.value.string { return [text] }
         return try list(key, of: "strings", \.string)
     }
 
@@ -164,7 +157,6 @@ package struct SettingsReader {
         return try list(key, of: "tables", \.table)?.map { SettingsReader($0, name: name) }
     }
 
-    /// Nil for a missing member.
     package func place(_ key: String) -> SettingsPosition? { table[key]?.place }
 
     /// The error about a member: `reason` stands behind its name.
@@ -172,7 +164,6 @@ package struct SettingsReader {
         SettingsError("'\(path(key))'\(reason)", at: place(key))
     }
 
-    /// The member's name in messages.
     package func path(_ key: String) -> String { name.map { "\($0).\(key)" } ?? key }
 
     package func finish() throws(SettingsError) {
@@ -185,12 +176,10 @@ package struct SettingsReader {
         _ meant: (_ path: String, _ isTable: Bool) -> String?
     ) -> [(error: SettingsError, meant: String?)] {
         table.members.filter { !asked.contains($0.name) }.map { member in
-            var isTable = false
-            if case .table = member.node.value { isTable = true }
             let path = path(member.name)
             let near =
                 EditDistance.nearest(to: member.name, among: asked).map(self.path)
-                ?? meant(path, isTable)
+                ?? meant(path, member.node.value.table != nil)
             let error = SettingsError(
                 "'\(path)' is not known" + (near.map { "; did you mean '\($0)'?" } ?? ""),
                 at: member.place)
@@ -200,5 +189,46 @@ package struct SettingsReader {
 
     private func wrong(_ key: String, _ node: SettingsNode, _ wanted: String) -> SettingsError {
         SettingsError("'\(path(key))' must be \(wanted), not \(node.value.kind)", at: node.place)
+    }
+}
+
+package enum EditDistance {
+    /// The letters that must be inserted, left out, replaced or exchanged with their neighbour
+    /// (Damerau and Levenshtein, no letter twice).
+    static func between(_ one: String, _ other: String) -> Int {
+        let (one, other) = (Array(one), Array(other))
+        guard !one.isEmpty, !other.isEmpty else { return max(one.count, other.count) }
+        var before = [Int](repeating: 0, count: other.count + 1)
+        var last = Array(0...other.count)
+        for row in 1...one.count {
+            var next = [row]
+            for column in 1...other.count {
+                let isSame = one[row - 1] == other[column - 1]
+                var cost = min(
+                    last[column] + 1, next[column - 1] + 1, last[column - 1] + (isSame ? 0 : 1))
+                if row > 1, column > 1, one[row - 1] == other[column - 2],
+                    one[row - 2] == other[column - 1]
+                {
+                    cost = min(cost, before[column - 2] + 1)
+                }
+                next.append(cost)
+            }
+            (before, last) = (last, next)
+        }
+        return last[other.count]
+    }
+
+    /// The word that was meant, when one is near enough: one slip in three letters.
+    ///
+    /// - Returns: the nearest; of several the first. A word of which only the beginning was typed
+    ///   is meant when no other begins so.
+    package static func nearest(to typed: String, among words: [String]) -> String? {
+        let near = words.map { (word: $0, distance: between(typed, $0)) }
+            .filter { $0.distance <= max(1, max(typed.count, $0.word.count) / 3) }
+            .min { $0.distance < $1.distance }
+        // In words of two letters one slip is half of it.
+        if let near, near.distance < min(typed.count, near.word.count) { return near.word }
+        let begun = words.filter { typed.count > 1 && $0.hasPrefix(typed) }
+        return begun.count == 1 ? begun[0] : nil
     }
 }

@@ -27,7 +27,7 @@ package enum SettingsValue: Sendable, Hashable {
     var integer: Int? { if case .integer(let number) = self { number } else { nil } }
     var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
     var array: [SettingsNode]? { if case .array(let elements) = self { elements } else { nil } }
-    var table: SettingsTable? { if case .table(let table) = self { table } else { nil } }
+    package var table: SettingsTable? { if case .table(let table) = self { table } else { nil } }
     var number: Double? {
         if case .number(let number) = self { number } else { integer.map { Double($0) } }
     }
@@ -36,11 +36,6 @@ package enum SettingsValue: Sendable, Hashable {
 package struct SettingsNode: Sendable, Hashable {
     package var value: SettingsValue
     package var place: SettingsPosition
-
-    init(_ value: SettingsValue, at place: SettingsPosition) {
-        self.value = value
-        self.place = place
-    }
 }
 
 /// In the order of the file.
@@ -62,7 +57,6 @@ package struct SettingsTable: Sendable, Hashable {
     }
 }
 
-/// For messages.
 package struct SettingsPosition: Sendable, Hashable, Comparable {
     /// From 1.
     package var line: Int

@@ -2,7 +2,6 @@
 
 /// Times as people write them: `5s`, `300ms`, `1m30s`, `1:30`, `1:02:03`, or a number of seconds.
 package enum TimeText {
-    /// The seconds that a text says; nil when it is not a time.
     package static func seconds(_ text: String) -> Double? { clock(text) ?? sum(text) }
 
     /// The units, in seconds.

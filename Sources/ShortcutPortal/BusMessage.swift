@@ -109,32 +109,27 @@ internal import CSystemd
             return inner == "{sv}" ? .options(Self.options(members)) : .array(members, of: inner)
         default:
             // Over it.
-            return isRead(unsafe sd_bus_message_skip(pointer, nil)) ? .other : nil
+            return unsafe sd_bus_message_skip(pointer, nil) > 0 ? .other : nil
         }
     }
 
     private func number<Number: FixedWidthInteger>(_ type: CChar, _ zero: Number) -> Number? {
         var number = zero
-        return isRead(unsafe sd_bus_message_read_basic(pointer, type, &number)) ? number : nil
+        return unsafe sd_bus_message_read_basic(pointer, type, &number) > 0 ? number : nil
     }
 
     private func string(_ type: Character) -> String? {
         var text: UnsafePointer<CChar>?
-        guard isRead(unsafe sd_bus_message_read_basic(pointer, Self.code(type), &text)) else {
-            return nil
-        }
-        return unsafe self.text(text)
+        let code = unsafe sd_bus_message_read_basic(pointer, Self.code(type), &text)
+        return unsafe code > 0 ? self.text(text) : nil
     }
 
     private func inside(_ type: Character, _ contents: String) -> [BusValue]? {
-        guard
-            isRead(unsafe sd_bus_message_enter_container(pointer, Self.code(type), contents))
-        else { return nil }
+        let code = unsafe sd_bus_message_enter_container(pointer, Self.code(type), contents)
+        guard code > 0 else { return nil }
         let values = values()
         return unsafe sd_bus_message_exit_container(pointer) >= 0 ? values : nil
     }
-
-    private func isRead(_ code: Int32) -> Bool { code > 0 }
 
     private static func options(_ entries: [BusValue]) -> [String: BusValue] {
         var options: [String: BusValue] = [:]

@@ -179,7 +179,7 @@ package struct Shortcut: Equatable, Sendable {
 }
 
 /// Why the desktop reports no shortcuts.
-package enum PortalError: Error, Equatable {
+package enum PortalError: Error, Equatable, CustomStringConvertible {
     case absent(String)
     case declined
     /// Without a reason.
@@ -187,9 +187,7 @@ package enum PortalError: Error, Equatable {
     case silent(String)
     case closed
     case broken(String)
-}
 
-extension PortalError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .absent(let reason): "this session has no portal for global shortcuts: \(reason)"

@@ -56,9 +56,7 @@ package enum OwnNetwork {
                 .contains { host.lowercased().hasSuffix($0) }
     }
 
-    /// What a URL says itself of where it leads: the address in it, or a name of the own network.
-    ///
-    /// - Returns: nil when it has another name.
+    /// What a URL says itself of where it leads: its address, or a name of the own network; or nil.
     static func ownPlace(in url: String) -> String? {
         let parts = url.split(separator: "/", maxSplits: 2)
         guard parts.count > 1 else { return nil }

@@ -20,20 +20,21 @@ struct ResponseHead {
     enum Step: Equatable {
         case goesOn
         /// An interim response is complete; its fields are there until the next status line.
-        case interim
-        case complete
-        case tooLong
-        /// 101, which was not asked for (RFC 9110 §15.2.2).
-        case switchesProtocol
+        case interim(status: Int)
+        case complete(status: Int)
+        case unusable(reason: String)
     }
 
     mutating func accumulate(_ line: String) -> Step {
         byteCount += line.utf8.count
         lineCount += 1
-        if byteCount > Self.byteLimit || lineCount > Self.lineLimit { return .tooLong }
+        if byteCount > Self.byteLimit || lineCount > Self.lineLimit {
+            return .unusable(reason: "the response's head is longer than 256 KiB or 200 lines")
+        }
         // Trailers after the body (RFC 9110 §6.5) are no part of the head.
         if isComplete { return .goesOn }
-        let text = line.trimmingSuffix { $0.isWhitespace }
+        var text = line[...]
+        while text.last?.isWhitespace == true { text.removeLast() }
         if text.hasPrefix("HTTP/") {
             headers = []
             isHTTP2 = text.hasPrefix("HTTP/2")
@@ -41,11 +42,14 @@ struct ResponseHead {
             return .goesOn
         }
         if text.isEmpty {
-            if status == 101 { return .switchesProtocol }
-            guard let status else { return .goesOn }
-            guard status >= 200 else { return status >= 100 ? .interim : .goesOn }
+            guard let status, status >= 100 else { return .goesOn }
+            // It was not asked for (RFC 9110 §15.2.2).
+            if status == 101 {
+                return .unusable(reason: "the service switched to another protocol")
+            }
+            guard status >= 200 else { return .interim(status: status) }
             isComplete = true
-            return .complete
+            return .complete(status: status)
         }
         guard let colon = text.firstIndex(of: ":") else { return .goesOn }
         let value = text[text.index(after: colon)...].drop { $0.isWhitespace }
@@ -54,12 +58,4 @@ struct ResponseHead {
     }
 
     func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
-}
-
-extension String {
-    fileprivate func trimmingSuffix(while predicate: (Character) -> Bool) -> Substring {
-        var end = endIndex
-        while end > startIndex, predicate(self[index(before: end)]) { end = index(before: end) }
-        return self[..<end]
-    }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The response so far, and how the transfer ended by it.
-///
-/// Keeps the head, and only the length of the body.
+/// The response so far, its head and the length of its body, and how the transfer ended by it.
 struct TransferResponse {
     private var head = ResponseHead()
     private var byteCount = 0
@@ -25,24 +23,7 @@ struct TransferResponse {
         isSecure = url.lowercased().hasPrefix("https:")
     }
 
-    enum Step: Equatable {
-        case goesOn
-        case interim(status: Int)
-        case head(status: Int)
-        case unusable(reason: String)
-    }
-
-    mutating func take(headerLine: String) -> Step {
-        switch head.accumulate(headerLine) {
-        case .goesOn: .goesOn
-        case .interim: head.status.map { .interim(status: $0) } ?? .goesOn
-        case .tooLong:
-            .unusable(reason: "the response's head is longer than 256 KiB or 200 lines")
-        case .switchesProtocol:
-            .unusable(reason: "the service switched to another protocol")
-        case .complete: head.status.map { .head(status: $0) } ?? .goesOn
-        }
-    }
+    mutating func take(headerLine: String) -> ResponseHead.Step { head.accumulate(headerLine) }
 
     /// Decoded bytes; returns why the body cannot be used, or nil.
     mutating func take(bodyByteCount: Int, whileSpeaking isEarly: Bool = false) -> String? {
@@ -59,7 +40,7 @@ struct TransferResponse {
 
     var status: Int? { head.isComplete ? head.status : nil }
     var headers: [(name: String, value: String)] { head.headers }
-    /// A refusal: the service does not want the rest.
+    /// The service does not want the rest.
     var isRefusal: Bool { status.map { $0 >= 300 } ?? false }
 
     /// How the transfer ended: `own` is why we broke it off, `failure` is libcurl's error.

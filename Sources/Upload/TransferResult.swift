@@ -138,8 +138,6 @@ package struct TransferRoute: Sendable, Equatable {
     /// OpenSSL's name; nil without TLS.
     package var cipher: String?
 
-    init() {}
-
     /// A proxy is asked for the whole URL (RFC 9112 §3.2.2), or to CONNECT.
     mutating func note(requestHead: String) {
         let line = requestHead.prefix { !$0.isNewline }.split(separator: " ")

@@ -20,23 +20,13 @@ package protocol Transport: AnyObject, Sendable {
 
     func hurry(_ id: TransferID)
 
-    /// Closes the connection without ending the body.
-    ///
-    /// The observer gets `.cancelled`, unless the transfer has ended already.
+    /// Closes the connection without ending the body; the observer gets `.cancelled`, unless the
+    /// transfer has ended already.
     func cancel(_ id: TransferID)
 
     func shutDown()
 }
 
-extension Transport {
-    func start(
-        _ request: TransferRequest, observer: any TransferObserver
-    ) -> TransferID {
-        start(request, after: .zero, atLeast: .zero, observer: observer)
-    }
-}
-
-/// One HTTP request of a take.
 package struct TransferRequest: Sendable {
     package var url: String
     package var method = "POST"
@@ -83,9 +73,7 @@ package struct TransferRequest: Sendable {
     }
 }
 
-/// Told what happens to a transfer.
-///
-/// Called on the transfer thread; must not block.
+/// Told what happens to a transfer, on the transfer thread; must not block.
 package protocol TransferObserver: AnyObject, Sendable {
     func transferDidConnect()
 

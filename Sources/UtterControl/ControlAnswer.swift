@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+package import LinuxPlatform
+package import Utter
 
 /// One line of an answer; `docs/control.md` describes it.
 package struct ControlAnswer: Codable, Sendable, Equatable {
@@ -71,4 +73,105 @@ package struct ControlAnswer: Codable, Sendable, Equatable {
     }
 
     var line: [UInt8] { ControlLine.encoded(self) }
+}
+
+/// One line for a person, which another process may have to write.
+package struct ToldLine: Codable, Sendable, Equatable {
+    package enum Kind: String, Codable {
+        case line
+        case error
+        case hint
+        /// Text that is written as it is, line feeds included.
+        case plain
+    }
+
+    package var kind: Kind
+    package var text: String
+
+    package static func line(_ text: String) -> ToldLine { ToldLine(kind: .line, text: text) }
+    package static func error(_ text: String) -> ToldLine { ToldLine(kind: .error, text: text) }
+    package static func hint(_ text: String) -> ToldLine { ToldLine(kind: .hint, text: text) }
+    package static func plain(_ text: String) -> ToldLine { ToldLine(kind: .plain, text: text) }
+}
+
+/// How a take ended, in the form in which it goes to the client that asks for its text.
+package struct TakeConclusion: Sendable {
+    package let take: TakeID
+    /// A `result`: the status to exit with, the text and what else there is to say.
+    package var answer: ControlAnswer
+    /// The object of the command's JSON form.
+    package let report: String
+    /// Whether the audio is needed no more once the text was printed.
+    let isSettled: Bool
+
+    package init(
+        take: TakeID, exit: Int32, text: String?, lines: [ToldLine], report: String,
+        isSettled: Bool
+    ) {
+        (self.take, self.report, self.isSettled) = (take, report, isSettled)
+        answer = ControlAnswer(.result, take: take.text)
+        (answer.exit, answer.text, answer.lines) = (exit, text, lines)
+    }
+}
+
+/// What the program that owns the socket does at the moment.
+package struct ControlStatus: Codable, Sendable, Equatable {
+    /// As much of what is heard so far is told: its end.
+    static let textLimit = 2_000
+
+    package var phase = Dictation.Phase.idle
+    /// The newest take that has not ended; nil when there is none.
+    package var take: String?
+    package var elapsedMs = 0
+    /// How loud the last 20 ms were, in dBFS; nil when nothing is recorded.
+    package var level: Double?
+    package var text = ""
+    /// Whether a daemon answers, which goes on without a take.
+    package var isDaemon = false
+    var process: Int32?
+
+    package init() {}
+
+    /// The same with what has been heard.
+    mutating func hear(_ heard: String) { text = String(heard.suffix(Self.textLimit)) }
+}
+
+/// Why the control socket cannot be used, or why what was asked for there is not done.
+///
+/// It goes over the socket: what happened and why, what to do, and the status to exit with.
+package struct ControlFailure: Error {
+    /// The statuses that are decided here, as the manual of `utter` lists them.
+    enum Status: Int32 {
+        case heardNothing = 1
+        case usage = 64
+        case nothingRecorded = 67
+        case internalError = 70
+        case notDelivered = 75
+        case configuration = 78
+    }
+
+    package var message: String
+    package var hint: String?
+    package var exit: Int32
+    /// What the system refused, which may have a hint of its own.
+    package var cause: SystemError?
+
+    package init(_ message: String, hint: String?, exit: Int32) {
+        (self.message, self.hint, self.exit) = (message, hint, exit)
+    }
+
+    init(_ message: String, hint: String? = nil, status: Status, cause: SystemError? = nil) {
+        self.init(message, hint: hint, exit: status.rawValue)
+        self.cause = cause
+    }
+
+    /// What counts without a program that records.
+    package static let nothingRecorded = ControlFailure(
+        "nothing is being recorded",
+        hint: "begin with: utter start; the last transcript is printed by: utter last",
+        status: .nothingRecorded)
+
+    /// What counts for a start that a stop has overtaken.
+    static let stoppedBefore = ControlFailure(
+        "the recording was stopped before it began", status: .heardNothing)
 }

@@ -23,7 +23,6 @@ package struct ControlClient: ~Copyable {
     private static let attempts = 100
     private static let searchTime = Duration.seconds(30)
 
-    /// What a connection says next.
     package enum Said {
         case answer(ControlAnswer)
         case line([UInt8])
@@ -118,8 +117,7 @@ package struct ControlClient: ~Copyable {
                 return ControlAnswer(line: line).map { .answer($0) } ?? .line(line)
             }
             if input.isTooLong { return .closed }
-            let pause = deadline.map { WorkerPause.until($0) } ?? .untilWoken
-            guard pause.wait(for: socket.number) else {
+            guard WorkerPause(until: deadline).wait(for: socket.number) else {
                 if let deadline, deadline <= .now { return .nothing }
                 continue
             }

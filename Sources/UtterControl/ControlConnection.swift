@@ -39,12 +39,10 @@ final class ControlConnection {
     private(set) var deadline: ContinuousClock.Instant?
     /// Whether it will ask for nothing more.
     private(set) var hasFinished = false
-    /// Whether the other side is gone.
     private(set) var isLost = false
     /// Whether it was promised a result, and what became of that is not known.
     private(set) var isOwedResult = false
     private var pending: ControlStatus?
-    /// The last change that it has been told.
     private var told: ControlStatus?
     private var nextChange = ContinuousClock.now
     private let accepted = ContinuousClock.now
@@ -196,10 +194,7 @@ final class ControlConnection {
     }
 
     /// Notes that what became of its result is known; false when it was known before.
-    func settleResult() -> Bool {
-        defer { isOwedResult = false }
-        return isOwedResult
-    }
+    func settleResult() -> Bool { exchange(&isOwedResult, with: false) }
 
     // MARK: - Changes
 

@@ -5,12 +5,6 @@ internal import LinuxPlatform
 
 /// The listening control socket, which one process of this person has.
 package final class ControlOwner: Sendable {
-    package enum Claim {
-        case owned(ControlOwner)
-        /// Another process answers there.
-        case live
-    }
-
     private let place: ControlPlace?
     private let socket: OwnedDescriptor
     /// What the path led to when it was ours.
@@ -40,17 +34,17 @@ package final class ControlOwner: Sendable {
         return ControlOwner(OwnedDescriptor(taking: first), at: nil)
     }
 
-    /// Makes the socket, unless another process answers there.
+    /// Makes the socket; nil when another process answers there.
     ///
     /// One that no process listens at any more is replaced. Blocks for a moment while another
     /// process does the same.
-    package static func claim(_ place: ControlPlace) throws(ControlFailure) -> Claim {
+    package static func claim(_ place: ControlPlace) throws(ControlFailure) -> ControlOwner? {
         try place.prepareFolder()
         do throws(SystemError) {
             let lock = try FileLock(path: place.path + ".lock", until: .now + Self.patience)
             defer { withExtendedLifetime(lock) {} }
-            if try isAnswered(place.path) { return .live }
-            return .owned(ControlOwner(try LocalSocket.listen(at: place.path), at: place))
+            if try isAnswered(place.path) { return nil }
+            return ControlOwner(try LocalSocket.listen(at: place.path), at: place)
         } catch {
             throw ControlFailure(
                 "the control socket cannot be made: \(error.description)", status: .configuration,
@@ -72,7 +66,6 @@ package final class ControlOwner: Sendable {
         }
     }
 
-    /// The descriptor that clients come from.
     var listener: Int32 { socket.number }
 
     /// Takes the socket's name away, if it is still ours.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import Glibc
-internal import LinuxPlatform
+package import LinuxPlatform
 
 /// Where the control socket of this person is.
 package struct ControlPlace: Equatable, Sendable {
@@ -9,7 +10,6 @@ package struct ControlPlace: Equatable, Sendable {
     /// Whether `UTTER_SOCKET` names it, so that it may lead to another machine.
     package let isGiven: Bool
 
-    /// The name of the variable that names another socket.
     package static let variable = "UTTER_SOCKET"
 
     init(user: uid_t, _ variables: (String) -> String?) throws(ControlFailure) {
@@ -39,10 +39,7 @@ package struct ControlPlace: Equatable, Sendable {
         try ControlPlace(user: geteuid()) { Environment[$0] }
     }
 
-    package var folder: String {
-        let parent = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
-        return parent.isEmpty ? "/" : String(parent)
-    }
+    package var folder: String { Folder.parent(of: path) }
 
     /// Makes sure that others have no part in the folder, unless a variable names it.
     func checkFolder() throws(ControlFailure) {
@@ -59,7 +56,7 @@ package struct ControlPlace: Equatable, Sendable {
         if isGiven, Folder.mayExist(at: folder) { return }
         try checkFolder()
         // The folder around it is made at login, and removed at the last logout.
-        let base = String(folder.prefix(upTo: folder.lastIndex(of: "/") ?? folder.startIndex))
+        let base = Folder.parent(of: folder)
         guard isGiven || Folder.mayExist(at: base) else {
             throw ControlFailure(
                 "the control socket has no folder: XDG_RUNTIME_DIR is \(base), which is not there",
@@ -73,5 +70,31 @@ package struct ControlPlace: Equatable, Sendable {
                 hint: "set XDG_RUNTIME_DIR to a folder of yours", status: .configuration,
                 cause: error)
         }
+    }
+}
+
+// The last stop or cancel, written down beside the socket: a start that was begun before it and comes
+// after it must not record, since the key is up already.
+extension ControlPlace {
+    private var endMark: String { String(path.dropFirst(folder.utf8.count + 1)) + ".stopped" }
+
+    package func noteEnd(_ end: ProcessBeginning) {
+        // Where there is no place for it, a start that was overtaken records, as any other does.
+        guard (try? prepareFolder()) != nil,
+            // Two numbers can be encoded, always.
+            let bytes = try? JSONEncoder().encode(end)
+        else { return }
+        // As above.
+        try? Folder.make(at: folder).replaceFile(endMark, with: Array(bytes), isDurable: false)
+    }
+
+    /// When the last stop or cancel was begun; nil when nothing says so.
+    package var lastEnd: ProcessBeginning? {
+        // A file that is missing, or is not ours, forbids nothing.
+        guard let bytes = try? Folder.make(at: folder).contents(of: endMark, limit: 4_096),
+            // As above.
+            let end = try? JSONDecoder().decode(ProcessBeginning.self, from: Data(bytes))
+        else { return nil }
+        return end.isPast ? end : nil
     }
 }

@@ -9,7 +9,6 @@ package import LinuxPlatform
 /// not read is not said twice.
 package struct ControlWorker: Worker {
     package enum Message: Sendable {
-        /// The answer to what a client has asked for.
         case reply(ControlReply, ControlClientID)
         /// Something changed, for those who follow.
         case change(ControlStatus)
@@ -60,22 +59,16 @@ package struct ControlWorker: Worker {
         // There may be none yet.
         if reserve == nil { reserve = try? Wakeup() }
         let now = ContinuousClock.now
-        var next: ContinuousClock.Instant?
+        var next = [acceptsAgain]
         for connection in connections {
-            if let instant = connection.tellChange(now: now) {
-                next = min(next ?? instant, instant)
-            }
-            if let deadline = connection.deadline {
-                if deadline <= now { connection.miss() }
-                if let deadline = connection.deadline { next = min(next ?? deadline, deadline) }
-            }
+            next.append(connection.tellChange(now: now))
+            if let deadline = connection.deadline, deadline <= now { connection.miss() }
+            next.append(connection.deadline)
         }
         removeEnded()
-        if let again = acceptsAgain { next = min(next ?? again, again) }
-        return isLast ? .untilWoken : WorkerPause(until: next)
+        return isLast ? .untilWoken : WorkerPause(until: next.compactMap(\.self).min())
     }
 
-    /// Waits for clients as well.
     package mutating func wait(for wakeup: Wakeup, _ pause: WorkerPause) {
         if let again = acceptsAgain, again <= .now { acceptsAgain = nil }
         let listener = acceptsAgain == nil ? owner.listener : -1
@@ -121,9 +114,7 @@ package struct ControlWorker: Worker {
                     refuse(connection, .foreign(user: user ?? .max))
                 }
             } catch {
-                if !wasShort {
-                    handler.lacksDescriptor(error)
-                }
+                if !wasShort { handler.lacksDescriptor(error) }
                 (isShort, wasShort) = (true, true)
                 guard reserve != nil || makeRoom() else { return pauseAccepting() }
                 reserve = nil
@@ -237,11 +228,9 @@ package protocol ControlHandler: AnyObject, Sendable {
     /// A client that waited for a result has printed it, or has gone without.
     func didEnd(_ client: ControlClientID, hasPrinted: Bool)
 
-    /// The process has no descriptor left for a client.
     func lacksDescriptor(_ error: SystemError)
 }
 
-/// What becomes of a request.
 package enum ControlReply: Sendable, Equatable {
     case answer(ControlAnswer)
     /// It is answered, and its result follows.

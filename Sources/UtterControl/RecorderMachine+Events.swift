@@ -41,17 +41,14 @@ extension RecorderMachine {
         case obey(ControlRequest, onlyFor: Int?, ControlClientID?)
         /// The text of a take was printed: its audio may go.
         case release(Int)
-        /// A take is known no more.
         case forget(Int)
         case sweep
         case report(ControlFailure)
         /// Tell the person at the recorder how a take ended whose text no client has got.
         case tell(TakeConclusion)
-        /// Nothing is left to be done.
         case finish
     }
 
-    /// What the recorder was begun for.
     package enum Purpose: Sendable {
         /// Takes, until it is told to end.
         case daemon

@@ -67,15 +67,11 @@ package struct RecorderMachine: Sendable {
             expectNoMore()
             expire { _ in true }
         }
-        closeIfDone()
+        if !isClosing, isLeaving || !status.isDaemon, entries.isEmpty, requests == 0 {
+            isClosing = true
+            actions.append(.finish)
+        }
         return actions
-    }
-
-    private mutating func closeIfDone() {
-        guard !isClosing, isLeaving || !status.isDaemon, entries.isEmpty, requests == 0
-        else { return }
-        isClosing = true
-        actions.append(.finish)
     }
 
     // MARK: - Requests

@@ -10,7 +10,7 @@ internal import SpeechService
 /// A service that it names is a table `services.NAME`; all else is a setting of a catalogue.
 package struct Configuration: Sendable {
     package struct Entry: Sendable, Equatable {
-        /// The value, as an option would have it.
+        /// As an option would have it.
         package var text: String
         package var place: SettingsPosition
     }
@@ -35,7 +35,6 @@ package struct Configuration: Sendable {
         } ?? Configuration()
     }
 
-    /// Reads what the file would say with this text.
     package init(_ text: String, _ catalogue: SettingsCatalogue) throws(ReadingError) {
         do throws(SettingsError) {
             try self.init(SettingsDocument.parse(text), catalogue)
@@ -44,9 +43,7 @@ package struct Configuration: Sendable {
         }
     }
 
-    init(
-        _ table: SettingsTable, _ catalogue: SettingsCatalogue
-    ) throws(SettingsError) {
+    init(_ table: SettingsTable, _ catalogue: SettingsCatalogue) throws(SettingsError) {
         var root = SettingsReader(table)
         if case .table? = root.node("service")?.value, let place = root.place("service") {
             throw SettingsError(
@@ -65,18 +62,13 @@ package struct Configuration: Sendable {
             guard let last = groups.indices.last, groups[last].name == parts[0] else { continue }
             try add(setting, parts[1], from: &groups[last].reader, catalogue)
         }
-        if case .table(let services)? = root.node("services")?.value {
-            var names = SettingsReader(services, name: "services")
-            for member in services.members {
-                guard var reader = try names.table(member.name),
-                    case .table(let table) = member.node.value
-                else { continue }
-                var service = try ServiceSettings(member.name, table, &reader)
+        if var names = try root.table("services") {
+            for member in names.table.members {
+                guard var reader = try names.table(member.name) else { continue }
+                var service = try ServiceSettings(member.name, &reader)
                 service.place = service.place ?? member.place
-                self.services[member.name] = service
+                services[member.name] = service
             }
-        } else {
-            _ = try root.table("services")
         }
         try ServiceSettings.refuseSecrets(in: root)
         for reader in [root] + groups.map(\.reader) {
@@ -100,26 +92,20 @@ package struct Configuration: Sendable {
         _ catalogue: SettingsCatalogue
     ) throws(SettingsError) {
         do throws(SettingsError) {
-            try addEntry(setting, key, from: &reader)
+            guard let text = try Self.text(setting.kind, key, from: &reader),
+                let place = reader.place(key)
+            else { return }
+            guard setting.accepts(text) else {
+                throw SettingsError(
+                    "'\(setting.name)' is '\(text)', which is not \(setting.form)", at: place)
+            }
+            let isPath = setting.kind.isPath(text)
+            entries[setting.name] = Entry(
+                text: isPath ? ConfigurationFile.expanded(text) : text, place: place)
         } catch {
             guard catalogue.isDispensable(setting.name) else { throw error }
             problems.append(error)
         }
-    }
-
-    private mutating func addEntry(
-        _ setting: any AnySetting, _ key: String, from reader: inout SettingsReader
-    ) throws(SettingsError) {
-        guard let text = try Self.text(setting.kind, key, from: &reader),
-            let place = reader.place(key)
-        else { return }
-        guard setting.accepts(text) else {
-            throw SettingsError(
-                "'\(setting.name)' is '\(text)', which is not \(setting.form)", at: place)
-        }
-        let isPath = setting.kind.isPath(text)
-        entries[setting.name] = Entry(
-            text: isPath ? ConfigurationFile.expanded(text) : text, place: place)
     }
 
     private static func text(
@@ -144,9 +130,7 @@ package enum ConfigurationFile {
     /// How long another process may change the file.
     private static let patience = Duration.seconds(5)
 
-    /// Locks the folder of the file.
-    ///
-    /// - Returns: nil when another process holds it for five seconds.
+    /// Nil when another process holds the folder of the file for five seconds.
     package static func lock() throws(SystemError) -> Folder? {
         // The folder itself may be a link.
         let target = unsafe realpath(folder, nil)

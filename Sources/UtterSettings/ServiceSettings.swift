@@ -10,11 +10,9 @@ package import SpeechService
 /// for what is usual.
 package struct ServiceSettings: Sendable {
     package let name: String
-    /// All that is said, as it is written.
     package let table: SettingsTable
     /// The profile that describes the service; usually that of the same name.
     package var profile: String
-    /// Where the file names the service, or the profile.
     package var place: SettingsPosition?
     package var url: Configuration.Entry?
     /// Where the token comes from, instead of where the profile says.
@@ -23,19 +21,14 @@ package struct ServiceSettings: Sendable {
     /// Whether the token may travel over plain http to another machine.
     package var allowsTokenInClear = false
     package var format: Configuration.Entry?
-    /// What is said for its words, `language`, `model` and `prompt` among them.
     package var words: [String: Configuration.Entry] = [:]
     /// The fields of the profile that are said, each a line of TOML.
     private var fields: [(path: String, line: String, place: SettingsPosition)] = []
 
-    /// The words that have members of their own.
-    package static let usualWords = ["language", "model", "prompt"]
     private static let tokenKinds = ["file", "command", "variable", "credential"]
 
-    init(
-        _ name: String, _ table: SettingsTable, _ reader: inout SettingsReader
-    ) throws(SettingsError) {
-        (self.name, self.table) = (name, table)
+    init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
+        (self.name, table) = (name, reader.table)
         let entry = try Self.entry("profile", &reader)
         profile =
             entry.map {
@@ -49,7 +42,7 @@ package struct ServiceSettings: Sendable {
                 "'\(reader.path("format"))' is '\(format.text)', which is not \(AudioCodec.names)",
                 at: format.place)
         }
-        for word in Self.usualWords { words[word] = try Self.entry(word, &reader) }
+        for word in ProfileWord.usual { words[word] = try Self.entry(word, &reader) }
         for word in try reader.texts("words") ?? [] {
             words[word.name] = Configuration.Entry(text: word.value, place: word.place)
         }
@@ -129,9 +122,7 @@ package struct ServiceSettings: Sendable {
 
     package var parameters: [String] { fields.compactMap { ProfileKey.parameter(of: $0.path) } }
 
-    /// The profile with what is said here over it.
-    ///
-    /// - Throws: `SettingsError`, with its place in the person's file.
+    /// The profile with what is said here over it; an error has its place in the person's file.
     package func laid(over profile: ServiceProfile) throws(SettingsError) -> ServiceProfile {
         guard !fields.isEmpty else { return profile }
         let own = ProfileText(
@@ -153,7 +144,6 @@ package struct ServiceSettings: Sendable {
         return fields[place.line - 1].place
     }
 
-    /// Demands that a table holds no secret itself.
     static func refuseSecrets(
         in reader: SettingsReader, alsoNamed names: [String] = []
     ) throws(SettingsError) {

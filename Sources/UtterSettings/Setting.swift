@@ -59,7 +59,6 @@ package enum SettingKind: Sendable {
     case nameOrPath
     case flag
 
-    /// Whether a text of this kind, as it stands in the file, is a path.
     package func isPath(_ text: String) -> Bool {
         switch self {
         case .path: true

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Settings
+internal import SpeechService
 
 /// The text of a file of settings, in which one value changes and all else stays as it is written.
 ///
@@ -101,7 +102,7 @@ package struct SettingsText {
         var table: SettingsTable? = table
         for name in path {
             node = table?[name]
-            if case .table(let inner)? = node?.value { table = inner } else { table = nil }
+            table = node?.value.table
         }
         return node
     }
@@ -198,16 +199,10 @@ package struct SettingsText {
     /// The text, once a reader has found in it what stood there before, but for one path.
     private func checked(against before: SettingsText, _ path: [String]) throws(Mistake) -> String {
         let name = path.joined(separator: "\n")
-        let now: SettingsTable
-        do throws(SettingsError) {
-            now = try SettingsDocument.parse(text)
-        } catch {
-            throw .tooElaborate(before.node(at: path)?.place)
-        }
         let others = { (table: SettingsTable) in Self.values(table).filter { $0.key != name } }
-        guard others(now) == others(before.table) else {
-            throw .tooElaborate(before.node(at: path)?.place)
-        }
+        // The text is not shown, so that what is wrong in it does not matter.
+        guard let now = try? SettingsDocument.parse(text), others(now) == others(before.table)
+        else { throw .tooElaborate(before.node(at: path)?.place) }
         return text
     }
 
@@ -215,20 +210,53 @@ package struct SettingsText {
         var all: [String: String] = [:]
         for member in table.members {
             let path = prefix + member.name
-            if case .table(let inner) = member.node.value {
+            if let inner = member.node.value.table {
                 all.merge(values(inner, path + "\n")) { $1 }
             } else {
-                all[path] = described(member.node.value)
+                all[path] = TOMLText.literal(member.node.value)
             }
         }
         return all
     }
+}
 
-    private static func described(_ value: SettingsValue) -> String {
+package enum TOMLText {
+    /// A text as a basic string, which every string of JSON is.
+    package static func quoted(_ text: String) -> String { JSONText.quoted(text) }
+
+    /// A name as a bare key, or in quotes where it cannot be one.
+    package static func key(_ name: String) -> String {
+        let isBare = name.utf8.allSatisfy { $0.isLetterOrDigit || "-_".utf8.contains($0) }
+        return isBare && !name.isEmpty ? name : quoted(name)
+    }
+
+    static func literal(_ value: SettingsValue) -> String {
         switch value {
-        case .array(let nodes): "[\(nodes.map { described($0.value) }.joined(separator: ", "))]"
-        case .table(let table): "\(values(table).sorted { $0.key < $1.key })"
-        default: "\(value)"
+        case .string(let text): return quoted(text)
+        case .integer(let number): return String(number)
+        case .number(let number): return "\(number)"
+        case .flag(let flag): return flag ? "true" : "false"
+        case .array(let elements):
+            return "[" + elements.map { literal($0.value) }.joined(separator: ", ") + "]"
+        case .table(let table) where table.members.isEmpty: return "{}"
+        case .table(let table):
+            let members = table.members.map { "\(key($0.name)) = \(literal($0.node.value))" }
+            return "{ \(members.joined(separator: ", ")) }"
+        // Nothing that is read has one; it stays of its kind.
+        case .date: return "1970-01-01"
+        }
+    }
+
+    /// A line for each value of a table and of those in it, and the place of its name.
+    package static func lines(
+        of table: SettingsTable, in path: String = ""
+    ) -> [(text: String, place: SettingsPosition)] {
+        table.members.flatMap { member in
+            let name = path.isEmpty ? key(member.name) : "\(path).\(key(member.name))"
+            if case .table(let inner) = member.node.value, !inner.members.isEmpty {
+                return lines(of: inner, in: name)
+            }
+            return [("\(name) = \(literal(member.node.value))", member.place)]
         }
     }
 }

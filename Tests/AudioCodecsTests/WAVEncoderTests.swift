@@ -73,8 +73,8 @@ import Testing
                 "-v", "error", "-show_entries", "stream=duration_ts", "-of", "csv=p=0", path,
             ])
             #expect(probed.text == "\(frames)\n")
-            // sox reads it by libsndfile; it does not believe in a length that is not said.
-            guard isSettled else { continue }
+            // It does not believe in a length that is not said, and reads 4 GiB of an RF64.
+            guard isSettled, name == "RIFF" || getenv("UTTER_SOAK") != nil else { continue }
             #expect(try ForeignTool("soxi").run(["-s", path]).text == "\(frames)\n")
         }
     }

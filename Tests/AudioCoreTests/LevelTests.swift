@@ -8,10 +8,11 @@ import Testing
     private func level(_ samples: [Int16]) -> Level { Level(of: samples.span) }
 
     @Test func noSamplesAreSilence() {
-        #expect(level([]) == .silence)
-        #expect(level([0, 0, 0]) == .silence)
-        #expect(Level.silence.decibels == -96)
-        #expect(Level.silence.peakDecibels == -96)
+        let silence = Level(peak: 0, rootMeanSquare: 0)
+        #expect(level([]) == silence)
+        #expect(level([0, 0, 0]) == silence)
+        #expect(silence.decibels == -96)
+        #expect(silence.peakDecibels == -96)
     }
 
     @Test func theLoudestSquareIsFullScale() {

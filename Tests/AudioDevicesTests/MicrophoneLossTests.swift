@@ -159,6 +159,6 @@ import Testing
         var span = buffer.mutableSpan
         let read = try microphone.read(into: &span)
         #expect(read == .end)
-        #expect(microphone.cardName == nil)
+        #expect(microphone.details == nil)
     }
 }

@@ -90,8 +90,8 @@ import Testing
     @Test func inRealTimeEachPeriodComesWhenItsLastFrameExists() throws {
         let clock = ManualClock()
         let pipe = try TestPipe(encoded(Array(voice.prefix(16_100))))
-        let source = CodedReplay(
-            .oggOpus, descriptor: pipe.readEnd, name: "standard input", now: clock.now)
+        let source = FileReplay.decoding(
+            .oggOpus, of: pipe.readEnd, name: "standard input", pace: .realTime, now: clock.now)
         let recorded = try source.record(clock: clock)
         #expect(recorded.deliveries.count == 51)
         #expect(recorded.deliveries.first == .init(frameCount: 320, elapsed: .milliseconds(20)))
@@ -105,9 +105,8 @@ import Testing
         for _ in 0..<10 {
             let pipe = try TestPipe()
             try pipe.write(Array(bytes.prefix(400)))
-            let source = CodedReplay(
-                .oggOpus, descriptor: pipe.readEnd, name: "pipe", pace: .unpaced,
-                prefix: Array(bytes.prefix(0)))
+            let source = FileReplay.decoding(
+                .oggOpus, of: pipe.readEnd, name: "pipe", pace: .unpaced)
             var received: [Int16] = []
             var rest = Array(bytes.dropFirst(400))
             // The first sound is in the first 400 bytes or soon after: open must not wait for it.

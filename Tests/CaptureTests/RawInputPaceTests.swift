@@ -13,9 +13,9 @@ import Testing
 
     private func source(
         _ pipe: TestPipe, pace: Pace, _ clock: ManualClock, prefix: [UInt8] = []
-    ) -> PCMReplay {
-        PCMReplay(
-            descriptor: pipe.readEnd, name: "standard input", rawFormat: .speech, pace: pace,
+    ) -> FileReplay {
+        FileReplay.samples(
+            of: pipe.readEnd, name: "standard input", rawFormat: .speech, pace: pace,
             prefix: prefix, now: clock.now)
     }
 
@@ -51,8 +51,8 @@ import Testing
         try #require(file >= 0)
         defer { close(file) }
         let clock = ManualClock()
-        let source = PCMReplay(
-            descriptor: file, name: "file", rawFormat: .speech, pace: .realTime, now: clock.now)
+        let source = FileReplay.samples(
+            of: file, name: "file", rawFormat: .speech, pace: .realTime, now: clock.now)
         let recorded = try source.record(clock: clock)
         #expect(recorded.samples == samples)
         #expect(recorded.deliveries.count == 51)

@@ -12,8 +12,8 @@ import Testing
 
     @Test func framesAreDeliveredAsTheyComeAndPartsOfFramesWait() throws {
         let pipe = try TestPipe()
-        let source = PCMReplay(
-            descriptor: pipe.readEnd, name: "standard input", rawFormat: stereo, pace: .unpaced)
+        let source = FileReplay.samples(
+            of: pipe.readEnd, name: "standard input", rawFormat: stereo, pace: .unpaced)
         #expect(try source.open() == stereo)
         defer { source.close() }
         var received: [Int16] = []
@@ -36,14 +36,14 @@ import Testing
 
     @Test func bytesAtTheEndThatAreNoFrameAreReported() throws {
         let pipe = try TestPipe([1, 0, 2, 0, 7, 7, 7])
-        let source = PCMReplay(
-            descriptor: pipe.readEnd, name: "pipe", rawFormat: stereo, pace: .unpaced)
+        let source = FileReplay.samples(
+            of: pipe.readEnd, name: "pipe", rawFormat: stereo, pace: .unpaced)
         #expect(try source.record().samples == [1, 2])
         #expect(
             source.warning == "the last 3 bytes of 'pipe' are less than a frame and left out")
         let odd = try TestPipe([1, 0, 7])
-        let single = PCMReplay(
-            descriptor: odd.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced)
+        let single = FileReplay.samples(
+            of: odd.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced)
         #expect(try single.record().samples == [1])
         #expect(single.warning == "the last byte of 'pipe' is less than a frame and left out")
     }
@@ -55,8 +55,8 @@ import Testing
             let bytes = WAVBytes.pcm(samples)
             let pipe = try TestPipe()
             let room = Int.random(in: 2...3_000, using: &random)
-            let source = PCMReplay(
-                descriptor: pipe.readEnd, name: "pipe", rawFormat: stereo, pace: .unpaced)
+            let source = FileReplay.samples(
+                of: pipe.readEnd, name: "pipe", rawFormat: stereo, pace: .unpaced)
             _ = try source.open()
             var received: [Int16] = []
             for piece in random.pieces(of: bytes.count, upTo: 4_000) where !piece.isEmpty {
@@ -83,8 +83,8 @@ import Testing
         defer { close(file) }
         var prefix = [UInt8](repeating: 0, count: 4)
         try #require(Glibc.read(file, &prefix, 4) == 4)
-        let source = PCMReplay(
-            descriptor: file, name: "file", rawFormat: .speech, pace: .unpaced, prefix: prefix)
+        let source = FileReplay.samples(
+            of: file, name: "file", rawFormat: .speech, pace: .unpaced, prefix: prefix)
         let recorded = try source.record()
         #expect(recorded.samples == samples)
         var descriptors: [pollfd] = []
@@ -93,8 +93,8 @@ import Testing
 
     @Test func aPrefixComesBeforeThePipe() throws {
         let pipe = try TestPipe([3, 0])
-        let source = PCMReplay(
-            descriptor: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced,
+        let source = FileReplay.samples(
+            of: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced,
             prefix: [1, 0, 2, 0])
         #expect(try source.record().samples == [1, 2, 3])
     }
@@ -102,16 +102,16 @@ import Testing
     @Test func theDescriptorStaysBlockingForThoseWhoShareIt() throws {
         let pipe = try TestPipe([1, 0])
         let before = fcntl(pipe.readEnd, F_GETFL)
-        let source = PCMReplay(
-            descriptor: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced)
+        let source = FileReplay.samples(
+            of: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced)
         _ = try source.record()
         #expect(fcntl(pipe.readEnd, F_GETFL) == before)
     }
 
     @Test func aStopEndsTheInputAtOnce() throws {
         let pipe = try TestPipe()
-        let source = PCMReplay(
-            descriptor: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced)
+        let source = FileReplay.samples(
+            of: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced)
         _ = try source.open()
         var received: [Int16] = []
         try pipe.write([1, 0])
@@ -123,14 +123,14 @@ import Testing
     }
 
     @Test func whatCannotBeReadSaysWhy() throws {
-        let closed = PCMReplay(descriptor: 987_654, name: "it", rawFormat: .speech, pace: .unpaced)
+        let closed = FileReplay.samples(of: 987_654, name: "it", rawFormat: .speech, pace: .unpaced)
         #expect(throws: CaptureError.cannotOpen(name: "it", reason: "Bad file descriptor")) {
             try closed.open()
         }
         let pipe = try TestPipe()
         let silent = StreamFormat(sampleRate: 0, channelCount: 0)
         #expect(throws: CaptureError.unusableAudio(name: "it", detail: "0 Hz and 0 channels")) {
-            try PCMReplay(descriptor: pipe.readEnd, name: "it", rawFormat: silent, pace: .unpaced)
+            try FileReplay.samples(of: pipe.readEnd, name: "it", rawFormat: silent, pace: .unpaced)
                 .open()
         }
     }

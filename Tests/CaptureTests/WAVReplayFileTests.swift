@@ -94,7 +94,7 @@ import Testing
         let samples = try source.record().samples
         // A pipe must give the same, and for the same reason.
         let pipe = try TestPipe(bytes)
-        let piped = PCMReplay(descriptor: pipe.readEnd, name: path, pace: .unpaced)
+        let piped = FileReplay.samples(of: pipe.readEnd, name: path, pace: .unpaced)
         #expect(try piped.record().samples == samples)
         #expect(piped.warning == source.warning)
         return (samples, source.warning)
@@ -164,7 +164,7 @@ import Testing
         defer { close(file) }
         lseek(file, 3 + 4, SEEK_SET)
         let prefix = Array("RIFF".utf8)
-        let source = PCMReplay(descriptor: file, name: "it", pace: .unpaced, prefix: prefix)
+        let source = FileReplay.samples(of: file, name: "it", pace: .unpaced, prefix: prefix)
         #expect(try source.record().samples == Self.samples)
         #expect(lseek(file, 0, SEEK_CUR) == 7)
     }

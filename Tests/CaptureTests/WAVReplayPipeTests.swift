@@ -20,8 +20,8 @@ import Testing
         #expect(InputType(prefix.span) == .wav && first == prefix)
         try pipe.write(Array(bytes.dropFirst(4)))
         pipe.closeWriteEnd()
-        let source = PCMReplay(
-            descriptor: pipe.readEnd, name: "standard input", pace: .unpaced, prefix: first)
+        let source = FileReplay.samples(
+            of: pipe.readEnd, name: "standard input", pace: .unpaced, prefix: first)
         #expect(try source.record().samples == samples)
     }
 
@@ -30,7 +30,8 @@ import Testing
         let pipe = try TestPipe()
         try pipe.write(Array(bytes.prefix(44 + 700)))
         let clock = ManualClock()
-        let source = PCMReplay(descriptor: pipe.readEnd, name: "pipe", now: clock.now)
+        let source = FileReplay.samples(
+            of: pipe.readEnd, name: "pipe", pace: .realTime, now: clock.now)
         _ = try source.open()
         defer { source.close() }
         var received: [Int16] = []
@@ -57,7 +58,8 @@ import Testing
     @Test func inRealTimeAPipeIsPacedLikeAFile() throws {
         let pipe = try TestPipe(WAVBytes.speech(samples))
         let clock = ManualClock()
-        let source = PCMReplay(descriptor: pipe.readEnd, name: "pipe", now: clock.now)
+        let source = FileReplay.samples(
+            of: pipe.readEnd, name: "pipe", pace: .realTime, now: clock.now)
         let recorded = try source.record(clock: clock)
         #expect(recorded.samples == samples)
         #expect(clock.elapsed == .milliseconds(250))
@@ -66,7 +68,7 @@ import Testing
 
     @Test func aPipeThatEndsInItsHeaderSaysWhere() throws {
         let pipe = try TestPipe(Array(WAVBytes.speech(samples).prefix(20)))
-        let source = PCMReplay(descriptor: pipe.readEnd, name: "pipe")
+        let source = FileReplay.samples(of: pipe.readEnd, name: "pipe", pace: .realTime)
         #expect(
             throws: CaptureError.unusableAudio(
                 name: "pipe", detail: "byte 20: the file ends before its data chunk")

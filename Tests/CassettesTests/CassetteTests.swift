@@ -46,6 +46,15 @@ import Testing
     }
 
     @Test(arguments: [
+        ("http://host:1", "/"), ("http://host:1?a=/b", "/?a=/b"), ("http://host:1/", "/"),
+    ])
+    func aURLWithoutAPathHasATarget(_ url: String, _ target: String) {
+        let request = Cassette.Request(url: url)
+        #expect(request.target == target)
+        #expect(request.origin == "http://host:1")
+    }
+
+    @Test(arguments: [
         ("", "it is not JSON"), ("[]", "it is no"), ("{}", "'version' is missing"),
         (#"{"version": 2}"#, "its version is 2"),
         (#"{"version": 1}"#, "'request' is missing"),

@@ -48,18 +48,22 @@ enum AnswerFuzz {
     static let rules: [Case] = {
         var strict = AnswerRule(framing: .sequence)
         strict.success = ValueCondition(
-            .path(JSONPath(names: "status")), .equals(.number(0)))
-        strict.noSpeech = ValueCondition(.path(JSONPath(names: "quiet")), .isSet)
-        strict.errors = ErrorPlaces(messages: [JSONPath(names: "why")])
-        strict.values.stop = JSONPath(names: "stop")
-        var gathered = AnswerRule.events
+            .path(JSONPath(dotted: "status")), .equals(.number(0)))
+        strict.noSpeech = ValueCondition(.path(JSONPath(dotted: "quiet")), .isSet)
+        strict.errors = ErrorPlaces(messages: [JSONPath(dotted: "why")])
+        strict.values.stop = JSONPath(dotted: "stop")
+        var gathered = AnswerRule(framing: .events)
         gathered.values.merge = .append
         return [
-            Case(rule: .automatic), Case(rule: .text),
-            Case(rule: .json(path: JSONPath(names: "text"))),
-            Case(rule: .jsonSequence(.standard)), Case(rule: .events), Case(rule: .subtitles),
+            Case(rule: .automatic), Case(rule: AnswerRule(framing: .text)),
+            Case(rule: .json(path: JSONPath(dotted: "text"))),
+            Case(rule: AnswerRule(framing: .sequence)),
+            Case(rule: AnswerRule(framing: .events)),
+            Case(rule: AnswerRule(framing: .subtitles)),
             Case(rule: strict), Case(rule: gathered),
-            Case(rule: .automatic, head: AnswerHead(mediaType: "text/event-stream")),
+            Case(
+                rule: .automatic,
+                head: AnswerHead(headers: [(name: "content-type", value: "text/event-stream")])),
         ]
     }()
 

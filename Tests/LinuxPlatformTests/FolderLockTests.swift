@@ -24,7 +24,7 @@ import Testing
         let other: Int32
         do {
             let lock = try FileLock(path: path, until: .now)
-            other = dup(lock.number)
+            other = dup(lock.file.number)
         }
         defer { close(other) }
         _ = try FileLock(path: path, until: .now)

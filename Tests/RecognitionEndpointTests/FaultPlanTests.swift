@@ -36,11 +36,11 @@ import Testing
         ("close status=500", "'close': there are two endings"),
     ])
     func whatIsNotUnderstoodIsNamed(text: String, reason: String) {
-        do throws(FaultPlanError) {
+        do throws(Refusal) {
             _ = try FaultPlan(parsing: text)
             Issue.record("'\(text)' was understood")
         } catch {
-            #expect(error.description == "X-Misbehave: " + reason)
+            #expect(error.message == "X-Misbehave: " + reason)
         }
     }
 }

@@ -84,7 +84,7 @@ import Testing
             ("audio/wav, audio/ogg", "'audio/wav, audio/ogg' is more than one type"),
         ] as [(String?, String)])
     func whatIsNotUnderstoodIsRefused(type: String?, reason: String) {
-        #expect(throws: UnsupportedMediaType(reason: reason)) { try AudioMediaType(parsing: type) }
+        #expect(throws: UndecodableAudio(reason)) { try AudioMediaType(parsing: type) }
     }
 
     // MARK: - Accept

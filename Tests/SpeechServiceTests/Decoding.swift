@@ -30,7 +30,8 @@ func decode(
     _ rule: AnswerRule, chunks: [[UInt8]], mediaType: String? = nil,
     byteLimit: Int = AnswerRule.standardByteLimit
 ) -> Decoded {
-    var decoder = rule.makeDecoder(mediaType: mediaType, byteLimit: byteLimit)
+    let head = AnswerHead(headers: mediaType.map { [(name: "content-type", value: $0)] } ?? [])
+    var decoder = rule.makeDecoder(head, byteLimit: byteLimit)
     return Decoded(&decoder, chunks)
 }
 

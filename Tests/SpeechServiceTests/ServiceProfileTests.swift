@@ -251,6 +251,10 @@ import Testing
             "test.toml:2:1: 'urll' is not known; did you mean 'url'?"
         ),
         (
+            "url = \"http://a/\"\n[transfer]\nconnect = 5",
+            "test.toml:3:1: 'transfer.connect' is not known; did you mean 'transfer.connect-seconds'?"
+        ),
+        (
             "url = \"http://a/{langage}\"",
             "test.toml:1:7: '{langage}' is no word of 'words'; did you mean '{language}'?"
         ),

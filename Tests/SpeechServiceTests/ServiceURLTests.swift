@@ -139,7 +139,7 @@ struct ServiceURLTests {
     ])
     func thisMachineIsKnownByName(text: String, isLoopback: Bool) throws {
         let url = try ServiceURL(text)
-        #expect(url.isLoopback == isLoopback)
+        #expect(url.origin.isLoopback == isLoopback)
         #expect(url.origin.isInClear == !isLoopback)
     }
 

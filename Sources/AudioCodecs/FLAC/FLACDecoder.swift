@@ -17,8 +17,6 @@ final class FLACDecoder: AudioDecoder {
     private var reader: FLACReader?
     private var sampleCount = 0
 
-    init() {}
-
     func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(UndecodableAudio) {

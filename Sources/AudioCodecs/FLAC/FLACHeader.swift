@@ -54,9 +54,7 @@ struct FLACHeader {
     private(set) var byteCount = 0
     private(set) var isComplete = false
 
-    /// Takes bytes in, up to the end of the header.
-    ///
-    /// - Returns: how many belong to it.
+    /// Takes bytes in, up to the end of the header, and returns how many belong to it.
     mutating func take(_ bytes: Span<UInt8>) throws(UndecodableAudio) -> Int {
         var index = 0
         while index < bytes.count, !isComplete {

@@ -108,9 +108,8 @@ internal import CFLAC
         return frame
     }
 
-    /// Goes forward to where the next frame may begin, behind the byte at which none does.
-    ///
-    /// - Returns: false when no byte that is there looks like it.
+    /// Goes behind the byte at which no frame begins, to where the next one may; false when no byte
+    /// that is there looks like it.
     func skip() -> Bool {
         let bytes = exchange.bytes
         // Fourteen bits that are set, and one that is not (RFC 9639 §9.1).

@@ -37,35 +37,9 @@ final class OggOpusDecoder: AudioDecoder {
 
     var isAtEnd: Bool { if case .ended = state { true } else { false } }
 
-    init() {}
-
     func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(UndecodableAudio) {
-        do throws(OggOpusError) {
-            try decodePages(of: bytes, into: &output)
-        } catch {
-            throw UndecodableAudio(error.description)
-        }
-    }
-
-    /// Ends the stream.
-    ///
-    /// Everything decodable has been appended by `decode` already; a part of a page at the end
-    /// is dropped.
-    func finish(into output: inout [Int16]) throws(UndecodableAudio) {
-        switch state {
-        case .beginning, .head, .tags:
-            throw UndecodableAudio(OggOpusError.endedInHeader.description)
-        case .audio, .ended: break
-        }
-    }
-
-    // MARK: - Pages
-
-    private func decodePages(
-        of bytes: Span<UInt8>, into output: inout [Int16]
-    ) throws(OggOpusError) {
         var rest = bytes
         while !rest.isEmpty {
             let piece = rest.extracting(first: Self.pieceByteCount)
@@ -77,21 +51,26 @@ final class OggOpusDecoder: AudioDecoder {
         }
     }
 
+    /// Appends nothing: a part of a page at the end is dropped.
+    func finish(into output: inout [Int16]) throws(UndecodableAudio) {
+        switch state {
+        case .beginning, .head, .tags: throw .endedInHeader
+        case .audio, .ended: break
+        }
+    }
+
+    // MARK: - Pages
+
     private func decode(
         _ page: OggPageReader.Page, into output: inout [Int16]
-    ) throws(OggOpusError) {
+    ) throws(UndecodableAudio) {
         if page.isFirst {
             try beginStream(page)
         } else {
             try continueStream(page)
         }
         pageSamples.removeAll(keepingCapacity: true)
-        var isTakingPackets = true
-        while isTakingPackets {
-            isTakingPackets = try reader.nextPacket { (packet) throws(OggOpusError) in
-                try decode(packet)
-            }
-        }
+        while try reader.nextPacket({ packet throws(UndecodableAudio) in try decode(packet) }) {}
         try appendPage(page, to: &output)
         if page.isLast {
             guard case .audio = state else { throw .endedInHeader }
@@ -99,7 +78,7 @@ final class OggOpusDecoder: AudioDecoder {
         }
     }
 
-    private func beginStream(_ page: OggPageReader.Page) throws(OggOpusError) {
+    private func beginStream(_ page: OggPageReader.Page) throws(UndecodableAudio) {
         switch state {
         case .beginning, .ended: break
         case .head, .tags, .audio: throw .multiplexed
@@ -112,10 +91,10 @@ final class OggOpusDecoder: AudioDecoder {
         try takePage(page)
     }
 
-    private func continueStream(_ page: OggPageReader.Page) throws(OggOpusError) {
+    private func continueStream(_ page: OggPageReader.Page) throws(UndecodableAudio) {
         switch state {
-        case .beginning: throw .notOpus(reason: "the first page does not begin a stream")
-        case .ended: throw .notOpus(reason: "a page follows the end of the stream")
+        case .beginning: throw .ogg("the first page does not begin a stream")
+        case .ended: throw .ogg("a page follows the end of the stream")
         case .head, .tags, .audio: break
         }
         guard page.serialNumber == serialNumber else { throw .multiplexed }
@@ -125,7 +104,7 @@ final class OggOpusDecoder: AudioDecoder {
         try takePage(page)
     }
 
-    private func takePage(_ page: OggPageReader.Page) throws(OggOpusError) {
+    private func takePage(_ page: OggPageReader.Page) throws(UndecodableAudio) {
         nextSequenceNumber = Int(UInt32(truncatingIfNeeded: page.sequenceNumber + 1))
         switch state {
         case .audio: try reader.beginPackets(limit: Self.maximumPacketByteCount)
@@ -135,12 +114,14 @@ final class OggOpusDecoder: AudioDecoder {
 
     // MARK: - Packets
 
-    private func decode(_ packet: Span<UInt8>) throws(OggOpusError) {
+    private func decode(_ packet: Span<UInt8>) throws(UndecodableAudio) {
         switch state {
         case .head:
             state = .tags(try OpusHead(packet: packet))
         case .tags(let head):
-            guard OpusHead.hasPrefix("OpusTags", packet) else { throw .missingTags }
+            guard packet.has("OpusTags".utf8) else {
+                throw .ogg("the second packet is not 'OpusTags'")
+            }
             codec = try OpusPacketDecoder(gain: head.outputGain)
             samplesToSkip = (head.preSkip + 2) / 3
             state = .audio
@@ -154,7 +135,7 @@ final class OggOpusDecoder: AudioDecoder {
     /// Appends the page's samples without those that the stream says do not belong to it.
     private func appendPage(
         _ page: OggPageReader.Page, to output: inout [Int16]
-    ) throws(OggOpusError) {
+    ) throws(UndecodableAudio) {
         guard !pageSamples.isEmpty else { return }
         let end = page.granulePosition
         guard end >= 0, end <= Self.maximumPosition else { throw .impossiblePosition(end) }
@@ -198,31 +179,53 @@ final class OggOpusDecoder: AudioDecoder {
 /// | 12 | 4 | rate of the original, in Hz, little-endian; informative |
 /// | 16 | 2 | output gain, in 1/256 dB, signed, little-endian |
 /// | 18 | 1 | channel mapping family |
-struct OpusHead: Equatable {
+struct OpusHead {
     /// Samples at 48 kHz to drop from the beginning.
     let preSkip: Int
 
     /// What to apply to the decoded samples, in 1/256 dB.
     let outputGain: Int
 
-    init(packet: Span<UInt8>) throws(OggOpusError) {
-        guard packet.count >= 19, Self.hasPrefix("OpusHead", packet) else {
-            throw .notOpus(reason: "the first packet is not 'OpusHead'")
+    init(packet: Span<UInt8>) throws(UndecodableAudio) {
+        guard packet.count >= 19, packet.has("OpusHead".utf8) else {
+            throw .ogg("the first packet is not 'OpusHead'")
         }
         guard packet[8] < 16 else {
-            throw .notOpus(reason: "version \(packet[8]) of the format is not known")
+            throw .ogg("version \(packet[8]) of the format is not known")
         }
         guard packet[18] == 0, (1...2).contains(packet[9]) else {
             let layout = "\(packet[9]) channels in mapping family \(packet[18])"
-            throw .notOpus(reason: "\(layout) are not supported, only mono and stereo")
+            throw .ogg("\(layout) are not supported, only mono and stereo")
         }
         preSkip = Int(packet[10]) | Int(packet[11]) << 8
         outputGain = Int(Int16(bitPattern: UInt16(packet[16]) | UInt16(packet[17]) << 8))
     }
+}
 
-    static func hasPrefix(_ magic: StaticString, _ packet: Span<UInt8>) -> Bool {
-        let magic = Array("\(magic)".utf8)
-        guard packet.count >= magic.count else { return false }
-        return magic.indices.allSatisfy { packet[$0] == magic[$0] }
+extension UndecodableAudio {
+    static func ogg(_ reason: String) -> UndecodableAudio {
+        UndecodableAudio("Ogg Opus: \(reason)")
+    }
+
+    /// No Ogg page begins at this byte, or its checksum is wrong (RFC 3533 §6).
+    static func notAPage(offset: Int) -> UndecodableAudio {
+        ogg("byte \(offset) does not begin an intact Ogg page")
+    }
+
+    static func missingPages(before sequence: Int) -> UndecodableAudio {
+        ogg("pages are missing before page \(sequence)")
+    }
+
+    static let multiplexed = ogg("the file holds more than one stream")
+
+    /// A page's granule position contradicts the audio before it (RFC 7845 §4).
+    static func impossiblePosition(_ position: Int64) -> UndecodableAudio {
+        ogg("granule position \(position) contradicts the audio before it")
+    }
+
+    static let endedInHeader = ogg("the stream ended before its headers were complete")
+
+    static func codecFailed(reason: String) -> UndecodableAudio {
+        ogg("cannot create a decoder: \(reason)")
     }
 }

@@ -35,14 +35,14 @@ final class OggOpusRecoverer: AudioRecoverer {
         for offset in 38..<40 where (seen..<seen + bytes.count).contains(offset) {
             preSkip |= Int(bytes[offset - seen]) << (8 * (offset - 38))
         }
-        do throws(OggOpusError) {
+        do throws(UndecodableAudio) {
             try pages.append(bytes)
         } catch {
             isBroken = true
             return
         }
         while true {
-            do throws(OggOpusError) {
+            do throws(UndecodableAudio) {
                 guard let page = try pages.nextPage() else { return }
                 take(page)
             } catch {

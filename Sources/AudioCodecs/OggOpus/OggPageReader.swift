@@ -22,9 +22,7 @@ internal import COpus
     private var sync = unsafe ogg_sync_state()
     private var page = unsafe ogg_page()
     private var stream = unsafe ogg_stream_state()
-    private var offset = 0
-
-    var byteCount: Int { offset }
+    private(set) var byteCount = 0
 
     init() {
         unsafe ogg_sync_init(&sync)
@@ -39,7 +37,7 @@ internal import COpus
     }
 
     /// Takes bytes in; at most a few kilobytes at once keep the buffer small.
-    mutating func append(_ bytes: Span<UInt8>) throws(OggOpusError) {
+    mutating func append(_ bytes: Span<UInt8>) throws(UndecodableAudio) {
         guard let buffer = unsafe ogg_sync_buffer(&sync, bytes.count) else {
             throw .codecFailed(reason: "out of memory")
         }
@@ -49,15 +47,14 @@ internal import COpus
         _ = unsafe ogg_sync_wrote(&sync, bytes.count)
     }
 
-    /// Reads the next page.
+    /// Nil when more bytes are needed.
     ///
-    /// - Returns: nil when more bytes are needed.
-    /// - Throws: `OggOpusError.notAPage` when the next bytes are not an intact page; reading may go
+    /// - Throws: `UndecodableAudio.notAPage` when the next bytes are not an intact page; reading may go
     ///   on where the next one may begin.
-    mutating func nextPage() throws(OggOpusError) -> Page? {
+    mutating func nextPage() throws(UndecodableAudio) -> Page? {
         let count = unsafe ogg_sync_pageseek(&sync, &page)
-        defer { offset += abs(count) }
-        guard count >= 0 else { throw .notAPage(offset: offset) }
+        defer { byteCount += abs(count) }
+        guard count >= 0 else { throw .notAPage(offset: byteCount) }
         guard count > 0 else { return nil }
         return unsafe Page(
             serialNumber: ogg_page_serialno(&page),
@@ -73,21 +70,20 @@ internal import COpus
         _ = unsafe ogg_stream_reset_serialno(&stream, serialNumber)
     }
 
-    mutating func beginPackets(limit: Int) throws(OggOpusError) {
+    mutating func beginPackets(limit: Int) throws(UndecodableAudio) {
         guard unsafe ogg_stream_pagein(&stream, &page) == 0 else {
-            throw .notAPage(offset: offset)
+            throw .notAPage(offset: byteCount)
         }
         guard unsafe stream.body_fill - stream.body_returned <= limit + Self.maximumPageByteCount
-        else { throw .packetTooLong(limit: limit) }
+        else { throw .ogg("a packet is longer than \(limit) bytes") }
     }
 
-    /// Hands the next whole packet to `body`.
+    /// False when the page has no further whole packet.
     ///
-    /// - Returns: false when the page has no further whole packet.
-    /// - Throws: `OggOpusError.missingPages` at a hole, or what `body` throws.
+    /// - Throws: `UndecodableAudio.missingPages` at a hole, or what `body` throws.
     mutating func nextPacket(
-        _ body: (Span<UInt8>) throws(OggOpusError) -> Void
-    ) throws(OggOpusError) -> Bool {
+        _ body: (Span<UInt8>) throws(UndecodableAudio) -> Void
+    ) throws(UndecodableAudio) -> Bool {
         var packet = unsafe ogg_packet()
         let result = unsafe ogg_stream_packetout(&stream, &packet)
         guard result != 0 else { return false }

@@ -10,11 +10,12 @@ internal import Glibc
 @safe final class OpusPacketDecoder {
     private let decoder: OpaquePointer
     private let factor: Float
+    /// Of the next packet, without the headers.
     private var number = 0
     private var samples = [Int16](repeating: 0, count: maximumSampleCount)
 
     /// The gain is in 1/256 dB.
-    init(gain: Int) throws(OggOpusError) {
+    init(gain: Int) throws(UndecodableAudio) {
         var code: Int32 = 0
         guard let decoder = unsafe opus_decoder_create(16_000, 1, &code) else {
             throw .codecFailed(reason: Self.reason(code))
@@ -27,19 +28,15 @@ internal import Glibc
         unsafe opus_decoder_destroy(decoder)
     }
 
-    func decode(_ packet: Span<UInt8>, into output: inout [Int16]) throws(OggOpusError) {
+    func decode(_ packet: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio) {
         // libopus takes an empty packet for a lost one and makes something up.
-        guard !packet.isEmpty else {
-            throw .damagedPacket(number: number, reason: "it is empty")
-        }
+        guard !packet.isEmpty else { throw .ogg("packet \(number): it is empty") }
         let count = unsafe packet.withUnsafeBufferPointer { bytes in
             unsafe opus_decode(
                 decoder, bytes.baseAddress, Int32(bytes.count), &samples,
                 Int32(Self.maximumSampleCount), 0)
         }
-        guard count >= 0 else {
-            throw .damagedPacket(number: number, reason: Self.reason(count))
-        }
+        guard count >= 0 else { throw .ogg("packet \(number): \(Self.reason(count))") }
         number += 1
         if factor == 1 {
             output.append(contentsOf: samples[..<Int(count)])

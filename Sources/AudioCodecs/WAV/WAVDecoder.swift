@@ -9,8 +9,6 @@ final class WAVDecoder: AudioDecoder {
     private var head: [UInt8] = []
     private var samples: PCMDecoder?
 
-    init() {}
-
     func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(UndecodableAudio) {

@@ -7,24 +7,24 @@ extension AudioCodec {
         bodyOffset: WAVEncoder.headerByteCount)
 
     /// The same samples behind a WAV header of unknown length (`0xFFFFFFFF` in both fields).
-    public static let wav = {
-        var codec = AudioCodec(
-            name: "wav", mediaType: "audio/wav",
-            mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"], bodyOffset: 0)
-        codec.storedLength = (
+    public static let wav = AudioCodec(
+        name: "wav", mediaType: "audio/wav",
+        mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"], bodyOffset: 0,
+        storedLength: (
             0..<WAVEncoder.headerByteCount, { WAVEncoder.storedHeader(frames: $0) }
-        )
-        return codec
-    }()
+        ))
 
     package static func makeWAVEncoder() -> any AudioEncoder { WAVEncoder() }
 
-    private init(name: String, mediaType: String, mediaTypes: [String], bodyOffset: Int) {
+    private init(
+        name: String, mediaType: String, mediaTypes: [String], bodyOffset: Int,
+        storedLength: (place: Range<Int>, bytes: @Sendable (_ frames: Int) -> [UInt8])? = nil
+    ) {
         self.init(
             name: name, title: "WAV", fileExtension: "wav", fileExtensions: ["wav"],
             mediaType: mediaType, mediaTypes: mediaTypes, header: WAVEncoder.header,
             bodyOffset: bodyOffset, highestByteRate: 32_000, nominalByteRate: 32_000,
-            isLossless: true,
+            isLossless: true, storedLength: storedLength,
             encoder: { WAVEncoder(frames: $1) }, makeDecoder: { WAVDecoder() },
             makeRecoverer: { WAVRecoverer(dropsEmptyTail: $0) })
     }

@@ -28,9 +28,7 @@ internal import Synchronization
     /// consumer; the counters' release and acquire order the accesses.
     private nonisolated(unsafe) let storage: UnsafeMutablePointer<UInt8>
 
-    /// Creates an empty ring.
-    ///
-    /// - Parameter minimumCapacity: in bytes; rounded up to a power of two.
+    /// The capacity is in bytes, and rounded up to a power of two.
     package init(minimumCapacity: Int) {
         var capacity = 4_096
         while capacity < minimumCapacity { capacity *= 2 }
@@ -42,25 +40,19 @@ internal import Synchronization
         unsafe storage.deallocate()
     }
 
-    /// Hands out the writing end.
-    ///
     /// Traps when it has been taken before.
     package func takeProducer() -> Producer {
         precondition(!producerIsTaken.exchange(true, ordering: .relaxed))
         return Producer(ring: self)
     }
 
-    /// Hands out the reading end.
-    ///
     /// Traps when it has been taken before.
     package func takeConsumer() -> Consumer {
         precondition(!consumerIsTaken.exchange(true, ordering: .relaxed))
         return Consumer(ring: self)
     }
 
-    /// The writing end; used on one thread at a time.
-    ///
-    /// No member ever waits.
+    /// The writing end; used on one thread at a time, and no member ever waits.
     package struct Producer: ~Copyable, Sendable {
         fileprivate let ring: ByteRing
 
@@ -72,9 +64,7 @@ internal import Synchronization
                 + ring.consumed.value.load(ordering: .acquiring)
         }
 
-        /// Stores all of `bytes`, or nothing when there is no room for all.
-        ///
-        /// - Returns: whether the bytes were stored.
+        /// Stores all of `bytes`; or nothing, and returns false, when there is no room for all.
         package func write(_ bytes: Span<UInt8>) -> Bool {
             let free = freeByteCount
             guard bytes.count <= free else { return false }
@@ -114,9 +104,7 @@ internal import Synchronization
         }
     }
 
-    /// The reading end; used on one thread at a time.
-    ///
-    /// No member ever waits.
+    /// The reading end; used on one thread at a time, and no member ever waits.
     package struct Consumer: ~Copyable, Sendable {
         fileprivate let ring: ByteRing
 

@@ -15,9 +15,7 @@ public struct Level: Sendable, Hashable {
         self.rootMeanSquare = rootMeanSquare
     }
 
-    static let silence = Level(peak: 0, rootMeanSquare: 0)
-
-    /// `silence` for no samples.
+    /// Zeros for no samples.
     package init(of samples: Span<Int16>) {
         var largest: Int32 = 0
         var sum: Int64 = 0

@@ -36,10 +36,7 @@ package enum SampleFormat: Sendable, Hashable, CaseIterable {
     }
 
     /// As `decode(_:into:)` for arrays, from the start of `samples` on; stops when that is full.
-    ///
-    /// - Returns: how many samples were written.
-    @discardableResult
-    package func decode(_ bytes: Span<UInt8>, into samples: inout MutableSpan<Int16>) -> Int {
+    package func decode(_ bytes: Span<UInt8>, into samples: inout MutableSpan<Int16>) {
         let count = min(bytes.count / byteCount, samples.count)
         guard self != .int16 else {
             // Every machine that Swift runs on is little-endian, too.
@@ -48,12 +45,11 @@ package enum SampleFormat: Sendable, Hashable, CaseIterable {
                     unsafe room.copyMemory(from: $0)
                 }
             }
-            return count
+            return
         }
         for index in 0..<count {
             samples[index] = sample(at: index * byteCount, in: bytes)
         }
-        return count
     }
 
     private func sample(at offset: Int, in bytes: Span<UInt8>) -> Int16 {
@@ -118,8 +114,6 @@ public struct StreamFormat: Sendable, Hashable {
 
     /// Frames in one period of 20 ms, the unit in which the sound card wakes us.
     package var framesPerPeriod: Int { sampleRate / 50 }
-
-    var bytesPerFrame: Int { channelCount * 2 }
 
     /// Rounded down to a nanosecond.
     package func duration(ofFrames frames: Int) -> Duration {

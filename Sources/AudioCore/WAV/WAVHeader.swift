@@ -17,29 +17,14 @@ package struct WAVHeader: Sendable, Hashable {
     static let maximumByteCount = 1 << 20
 
     package let sampleFormat: SampleFormat
-
     package let streamFormat: StreamFormat
-
     package let dataOffset: Int
-
     /// The length of the samples, in bytes, as the header claims it; the file may be shorter.
     ///
     /// `nil` is an unknown length: the samples go on to the end of the file. Writers that
     /// cannot seek say so with `0xFFFFFFFF`, with values around `0x7FFFFFFF` (sox, arecord),
     /// or with 0 in a file whose RIFF chunk ends at its data as well.
     package let dataByteCount: Int?
-
-    init(
-        sampleFormat: SampleFormat, streamFormat: StreamFormat, dataOffset: Int, dataByteCount: Int?
-    ) {
-        (self.sampleFormat, self.streamFormat) = (sampleFormat, streamFormat)
-        (self.dataOffset, self.dataByteCount) = (dataOffset, dataByteCount)
-    }
-
-    /// Stands for the header that raw samples do not have: signed 16-bit, to the end of the file.
-    package init(missingBefore format: StreamFormat) {
-        self.init(sampleFormat: .int16, streamFormat: format, dataOffset: 0, dataByteCount: nil)
-    }
 
     package var bytesPerFrame: Int { streamFormat.channelCount * sampleFormat.byteCount }
 
@@ -50,9 +35,7 @@ package struct WAVHeader: Sendable, Hashable {
         return [.riff, .rf64, .bw64, .rifx].contains(found)
     }
 
-    /// Reads the header at the start of `bytes`.
-    ///
-    /// For streams, of which only the beginning is there. A file is better read with
+    /// For streams, of which only the beginning is there; a file is better read with
     /// `WAVHeaderParser`, which needs no bytes of the chunks that it skips.
     ///
     /// - Returns: `nil` when more bytes are needed; never for `maximumByteCount` or more.
@@ -71,6 +54,13 @@ package struct WAVHeader: Sendable, Hashable {
     }
 }
 
+extension WAVHeader {
+    /// Stands for the header that raw samples do not have: signed 16-bit, to the end of the file.
+    package init(missingBefore format: StreamFormat) {
+        self.init(sampleFormat: .int16, streamFormat: format, dataOffset: 0, dataByteCount: nil)
+    }
+}
+
 /// The four bytes that name a RIFF chunk, such as `fmt ` or `data`.
 package struct ChunkIdentifier: Sendable, Hashable {
     /// The bytes, the first one in the lowest place.
@@ -80,13 +70,7 @@ package struct ChunkIdentifier: Sendable, Hashable {
         code = UInt32(truncatingIfNeeded: bytes.littleEndian(at: offset, byteCount: 4))
     }
 
-    private init(_ name: String) {
-        var code: UInt32 = 0
-        for (place, byte) in name.utf8.prefix(4).enumerated() {
-            code |= UInt32(byte) << UInt32(8 * place)
-        }
-        self.code = code
-    }
+    private init(_ name: String) { self.init(Array(name.utf8).span, at: 0) }
 
     static let riff = ChunkIdentifier("RIFF")
     static let rf64 = ChunkIdentifier("RF64")
@@ -108,15 +92,10 @@ extension ChunkIdentifier: CustomStringConvertible {
 
     /// The name in quotes; bytes that are not printable ASCII as `\x` and two hex digits.
     package var description: String {
-        var text = "'"
-        for byte in bytes {
-            if (0x20..<0x7F).contains(byte) {
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                text += byte < 16 ? "\\x0" : "\\x"
-                text += String(byte, radix: 16, uppercase: true)
-            }
+        let characters = bytes.map { byte -> String in
+            if (0x20..<0x7F).contains(byte) { return String(Unicode.Scalar(byte)) }
+            return (byte < 16 ? "\\x0" : "\\x") + String(byte, radix: 16, uppercase: true)
         }
-        return text + "'"
+        return "'\(characters.joined())'"
     }
 }

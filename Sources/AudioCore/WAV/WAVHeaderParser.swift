@@ -27,9 +27,7 @@ package struct WAVHeaderParser: Sendable {
 
     package init() {}
 
-    /// Takes exactly the wanted bytes, or fewer when the file ends here.
-    ///
-    /// - Returns: the header when the data chunk has been found; `nil` when more is wanted.
+    /// Takes exactly the wanted bytes, or fewer when the file ends here; `nil` when more is wanted.
     package mutating func take(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
         guard bytes.count >= wantedByteCount else {
             throw .endsInHeader(byteCount: wantedOffset + bytes.count)

@@ -4,6 +4,7 @@ internal import AudioCore
 internal import CALSA
 internal import Capture
 internal import Glibc
+internal import LinuxPlatform
 
 /// An ALSA PCM that captures, opened without blocking.
 ///
@@ -71,9 +72,7 @@ extension ALSADevice {
         return (before...after).contains(stamp) ? stamp : after
     }
 
-    /// After an overrun: what the ring held is gone.
-    ///
-    /// - Returns: as `start`.
+    /// As `start`, after an overrun: what the ring held is gone.
     func restart() throws(ALSAError) -> Int64 {
         // One that runs, and delivers nothing, must be stopped first; any other does not mind.
         _ = unsafe snd_pcm_drop(handle.pcm)
@@ -132,7 +131,16 @@ extension ALSADevice {
     }
 
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        handle.appendPollDescriptors(to: &descriptors)
+        let pcm = unsafe handle.pcm
+        let count = Int(unsafe snd_pcm_poll_descriptors_count(pcm))
+        guard count > 0 else { return }
+        let first = descriptors.count
+        descriptors.append(contentsOf: repeatElement(pollfd(), count: count))
+        let filled = unsafe descriptors.withUnsafeMutableBufferPointer { buffer in
+            let own = buffer.extracting(first...)
+            return unsafe snd_pcm_poll_descriptors(pcm, own.baseAddress, UInt32(count))
+        }
+        descriptors.removeLast(count - max(0, min(count, Int(filled))))
     }
 
     /// Whether the descriptors mean frames or a change of state; a plug-in also handles its own
@@ -157,5 +165,85 @@ extension ALSADevice {
 
     private static func nanoseconds(_ time: timespec) -> Int64 {
         Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
+
+/// An open PCM and the container for its status.
+///
+/// Safe because both are made in `init`, released in `deinit`, and used by `ALSADevice`
+/// alone, for the length of a call.
+@safe struct ALSAHandle: ~Copyable {
+    /// Never blocking.
+    let pcm: OpaquePointer
+    let status: OpaquePointer
+
+    /// Opening needs these for a moment: configuration, plug-ins, the sound server; without them
+    /// alsa-lib reports a missing device.
+    private static let neededDescriptors = 12
+
+    /// - Throws: `ALSAError` of `snd_pcm_open`; `EMFILE` when a failure may be due to that.
+    init(opening device: String) throws(ALSAError) {
+        var opened: OpaquePointer?
+        var allocated: OpaquePointer?
+        var code = unsafe snd_pcm_status_malloc(&allocated)
+        if code == 0 {
+            code = unsafe snd_pcm_open(
+                &opened, device, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
+        }
+        guard code == 0, let pcm = unsafe opened, let status = unsafe allocated else {
+            unsafe snd_pcm_status_free(allocated)
+            let isPoor = !ProcessLimits.areDescriptorsLeft(Self.neededDescriptors)
+            throw ALSAError(operation: "snd_pcm_open", code: isPoor ? EMFILE : -code)
+        }
+        unsafe self.pcm = unsafe pcm
+        unsafe self.status = unsafe status
+    }
+
+    deinit {
+        // Dropping and closing cannot fail in a way that leaves something to be done.
+        _ = unsafe snd_pcm_drop(pcm)
+        _ = unsafe snd_pcm_close(pcm)
+        unsafe snd_pcm_status_free(status)
+    }
+}
+
+/// How many frames a card must have captured by now, judged by the system's clock.
+///
+/// A card that was stopped by an overrun does not say how much it missed; this does. Each time the
+/// card's position is known, position and clock together say when frame 0 was captured. A late look
+/// at the clock and a coarse position both make that moment seem too late and never too early, so
+/// the earliest one counts. It may creep by 100 ppm, more than a crystal drifts. What is left is
+/// the coarseness of the card's position: a frame on most, a few milliseconds on some USB cards.
+struct CaptureClock {
+    private let sampleRate: Int
+    private var origin: Int64
+    private var notedAt: Int64
+
+    /// `now` is `CLOCK_MONOTONIC`, in ns.
+    init(sampleRate: Int, startedAt now: Int64) {
+        self.sampleRate = sampleRate
+        origin = now
+        notedAt = now
+    }
+
+    /// The card had captured `frames` at `now`, in ns.
+    mutating func note(frames: Int, at now: Int64) {
+        let crept = origin + max(0, now - notedAt) / 10_000
+        origin = min(crept, now - duration(frames))
+        notedAt = now
+    }
+
+    /// `now` in ns.
+    func frames(at now: Int64) -> Int {
+        let elapsed = max(0, now - origin)
+        let seconds = Int(elapsed / 1_000_000_000)
+        let rest = Int(elapsed % 1_000_000_000)
+        return seconds * sampleRate + (rest * sampleRate + 500_000_000) / 1_000_000_000
+    }
+
+    private func duration(_ frames: Int) -> Int64 {
+        let seconds = Int64(frames / sampleRate)
+        let rest = Int64(frames % sampleRate)
+        return seconds * 1_000_000_000 + rest * 1_000_000_000 / Int64(sampleRate)
     }
 }

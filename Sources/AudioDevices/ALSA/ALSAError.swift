@@ -5,7 +5,7 @@ internal import Capture
 internal import Glibc
 internal import LinuxPlatform
 
-struct ALSAError: Error, Equatable {
+struct ALSAError: Error {
     /// The C function that failed, such as "snd_pcm_readi".
     let operation: StaticString
 
@@ -38,13 +38,9 @@ struct ALSAError: Error, Equatable {
             ? "\(operation): \(reason)" : "\(reason); ALSA says: \(complaint)"
     }
 
-    var limit: SystemError? {
-        let error = SystemError(call: "\(operation)", code: code)
-        return error.isOfLimit ? error : nil
-    }
-
     func opening(_ device: String) -> CaptureError {
-        if let limit { return .limitReached(name: device, limit) }
+        let error = SystemError(call: "\(operation)", code: code)
+        if error.isOfLimit { return .limitReached(name: device, error) }
         // Before anything else is asked of alsa-lib.
         let reason = fullReason
         return switch code {
@@ -56,9 +52,5 @@ struct ALSAError: Error, Equatable {
         case EACCES, EPERM: .permissionDenied(name: device)
         default: .deviceUnusable(device: device, reason: reason)
         }
-    }
-
-    static func == (left: ALSAError, right: ALSAError) -> Bool {
-        left.code == right.code && "\(left.operation)" == "\(right.operation)"
     }
 }

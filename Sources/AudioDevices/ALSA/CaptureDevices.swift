@@ -13,16 +13,10 @@ public struct CaptureDevice: Sendable, Hashable {
     public let description: String
 
     /// Nil when the device is not bound to a card.
-    package let card: String?
+    package var card: String?
 
     /// Whether `Microphone` takes it by default.
     package var isDefault: Bool { name == "default" }
-
-    init(name: String, description: String, card: String? = nil) {
-        self.name = name
-        self.description = description
-        self.card = card
-    }
 }
 
 /// The devices that ALSA's configuration offers.

@@ -42,7 +42,7 @@ extension DeviceAbility {
                     told.signal()
                 }
             }
-            while shared.count < names.count,
+            while shared.list.withLock({ $0.count }) < names.count,
                 WorkerPause.until(.now + patience).wait(for: told.descriptor)
             { told.drain() }
         } catch {
@@ -68,6 +68,5 @@ extension DeviceAbility {
 
     private final class Answers: Sendable {
         let list = Mutex<[Result<DeviceAbility, CaptureError>]>([])
-        var count: Int { list.withLock { $0.count } }
     }
 }

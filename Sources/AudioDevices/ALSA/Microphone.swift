@@ -33,9 +33,6 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     /// A microphone does not wait for us.
     public var isLive: Bool { true }
 
-    /// Nil while closed, or behind a sound server; called on the thread that drives the device.
-    var cardName: String? { stream?.cardName ?? nil }
-
     /// What was agreed on with the open device; nil while it is closed.
     public var details: SourceDetails? { stream?.details }
 

@@ -89,8 +89,6 @@ struct MicrophoneStream: ~Copyable {
 
     var format: StreamFormat { device.setup.format }
 
-    var cardName: String? { device.cardName }
-
     var details: SourceDetails { device.details }
 
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
@@ -272,7 +270,10 @@ extension MicrophoneStream {
             throw .deviceSilent(device: name, seconds: limit)
         }
         // A card that hangs may go on when it is started anew.
-        if hasBegun, elapsed >= (pushes + 1) * Self.second { return try push() }
+        if hasBegun, elapsed >= (pushes + 1) * Self.second {
+            pushes += 1
+            return try startAnew()
+        }
         // Without an answer nothing is found out, and the next read says why.
         if hasBegun, case .fine = grain, position >= nextProbe, let left = try? device.available() {
             grain = .probing(position: position + left)
@@ -288,22 +289,17 @@ extension MicrophoneStream {
 
     private var quarterPeriod: Duration { format.duration(ofFrames: device.setup.periodFrames) / 4 }
 
-    /// Restarts a silent card; the time in between is counted as lost.
-    private mutating func push() throws(CaptureError) -> SourceRead {
-        pushes += 1
+    /// Restarts the card; the time in between is counted as lost.
+    private mutating func startAnew() throws(CaptureError) -> SourceRead {
         do throws(ALSAError) {
-            try startAnew()
+            let started = try device.restart()
+            lose(max(0, clock.frames(at: started) - position))
+            cardStart = position
         } catch {
             throw fail(error)
         }
         if let gap = report() { return gap }
         return try rest(wasWoken: false)
-    }
-
-    private mutating func startAnew() throws(ALSAError) {
-        let started = try device.restart()
-        lose(max(0, clock.frames(at: started) - position))
-        cardStart = position
     }
 
     private mutating func recover(from error: ALSAError) throws(CaptureError) -> SourceRead {
@@ -316,7 +312,7 @@ extension MicrophoneStream {
         }
     }
 
-    /// Restarts the card; the time in between is counted as lost.
+    /// Restarts a card that has stopped, but not at once again and again.
     private mutating func restart() throws(CaptureError) -> SourceRead {
         if let end {
             lose(max(0, end - position))
@@ -337,13 +333,7 @@ extension MicrophoneStream {
         nextRestart =
             now + Int64(restarts * device.setup.periodFrames) * Self.second
             / Int64(format.sampleRate)
-        do throws(ALSAError) {
-            try startAnew()
-        } catch {
-            throw fail(error)
-        }
-        if let gap = report() { return gap }
-        return try rest(wasWoken: false)
+        return try startAnew()
     }
 
     /// Wakes a suspended card without waiting for it.

@@ -8,10 +8,8 @@ internal import LinuxPlatform
 ///
 /// Another user's process shows its name, but not its files; what cannot be read is left out.
 struct DeviceHolders {
-    private let root: String
-
-    /// `root` is a folder like `/proc`.
-    init(root: String = "/proc") { self.root = root }
+    /// A folder like `/proc`.
+    var root = "/proc"
 
     /// Nil is any card; from any thread; reads a few files for each process.
     func holders(ofCard card: Int? = nil) -> [DeviceHolder] {
@@ -29,12 +27,7 @@ struct DeviceHolders {
 
     /// From the substream's `status` file.
     static func owner(inStatus text: String) -> Int32? {
-        for line in text.split(separator: "\n") {
-            let parts = line.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2, trimmed(parts[0]) == "owner_pid" else { continue }
-            return Int32(trimmed(parts[1]))
-        }
-        return nil
+        fields(of: text)["owner_pid"].flatMap { Int32($0) }
     }
 
     /// Such as 1 of "/dev/snd/pcmC1D0c".
@@ -46,17 +39,13 @@ struct DeviceHolders {
         return Int(parts[0])
     }
 
-    /// From the task's `status` file; a thread's process.
-    static func holder(inStatus text: String) -> DeviceHolder? {
-        var (name, process): (String?, Int32?)
-        for line in text.split(separator: "\n") {
+    private static func fields(of status: String) -> [String: String] {
+        var fields: [String: String] = [:]
+        for line in status.split(separator: "\n") {
             let parts = line.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2 else { continue }
-            if parts[0] == "Name" { name = trimmed(parts[1]) }
-            if parts[0] == "Tgid" { process = Int32(trimmed(parts[1])) }
+            if parts.count == 2 { fields[trimmed(parts[0])] = trimmed(parts[1]) }
         }
-        guard let name, let process else { return nil }
-        return DeviceHolder(process: process, program: name)
+        return fields
     }
 
     private static func trimmed(_ text: Substring) -> String {
@@ -92,8 +81,12 @@ struct DeviceHolders {
         }
     }
 
+    /// A thread's process.
     private func holder(_ task: Int32) -> DeviceHolder? {
-        Self.holder(inStatus: text("\(task)/status"))
+        let fields = Self.fields(of: text("\(task)/status"))
+        guard let program = fields["Name"], let process = fields["Tgid"].flatMap({ Int32($0) })
+        else { return nil }
+        return DeviceHolder(process: process, program: program)
     }
 
     private func names(_ folder: String) -> [String] {
@@ -102,11 +95,8 @@ struct DeviceHolders {
     }
 
     private func text(_ file: String) -> String {
-        let number = unsafe open("\(root)/\(file)", O_RDONLY | O_CLOEXEC)
-        guard number >= 0 else { return "" }
-        let descriptor = OwnedDescriptor(taking: number)
         // A process may have ended meanwhile; it holds nothing then.
-        guard let bytes = try? readAll(descriptor.number, limit: 1 << 16) else { return "" }
+        guard let bytes = try? readFile("\(root)/\(file)", limit: 1 << 16) else { return "" }
         return String(decoding: bytes, as: UTF8.self)
     }
 

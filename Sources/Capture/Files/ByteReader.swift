@@ -16,7 +16,6 @@ struct ByteReader: ~Copyable {
         case ended
     }
 
-    /// Size of one read when skipping.
     private static let skipByteCount = 4_096
 
     let descriptor: Int32
@@ -25,6 +24,7 @@ struct ByteReader: ~Copyable {
     let fileByteCount: Int?
     private(set) var position = 0
 
+    private let name: String
     private let owned: OwnedDescriptor?
     private let fileOffset: Int
     private var buffer: [UInt8]
@@ -61,6 +61,7 @@ struct ByteReader: ~Copyable {
         guard kind != S_IFDIR else { throw .cannotOpen(name: name, reason: "it is a folder") }
         self.descriptor = descriptor
         self.owned = owned
+        self.name = name
         if kind == S_IFREG {
             fileOffset = max(0, lseek(descriptor, 0, SEEK_CUR) - prefix.count)
             fileByteCount = max(0, Int(status.st_size) - fileOffset)
@@ -93,11 +94,20 @@ struct ByteReader: ~Copyable {
         return .filled
     }
 
+    /// As `fill`, behind the header.
+    mutating func readOn(_ wanted: Int) throws(CaptureError) -> Fill {
+        do throws(SystemError) {
+            return try fill(wanted)
+        } catch {
+            throw .readFailed(name: name, reason: error.reason)
+        }
+    }
+
     /// Blocks until `step` has its bytes or the input has ended.
     ///
     /// - Throws: `CaptureError.cannotOpen` with the name and what has not come by `deadline`.
     mutating func wait(
-        for what: String, of name: String, until deadline: ContinuousClock.Instant,
+        for what: String, until deadline: ContinuousClock.Instant,
         _ step: (inout ByteReader) throws(SystemError) -> Fill
     ) throws(CaptureError) {
         do throws(SystemError) {
@@ -127,7 +137,6 @@ struct ByteReader: ~Copyable {
         return .filled
     }
 
-    /// Consumes at most `count` bytes.
     mutating func consume(_ count: Int) {
         start += count
         position += count

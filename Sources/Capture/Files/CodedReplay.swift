@@ -2,24 +2,13 @@
 
 internal import AudioCodecs
 internal import AudioCore
-internal import Glibc
 internal import LinuxPlatform
 
-/// A recording that has to be decoded, from a file or a pipe, replayed as if it were being spoken.
+/// A recording that has to be decoded, from a file or a pipe.
 ///
-/// Delivers what its decoder makes of it. Whole periods of 20 ms are delivered, each at the
-/// instant at which its last frame would have come from a microphone; the clock starts with the
-/// first read. A recording that breaks off, or is damaged, yields what comes before, and `warning`
-/// tells.
-///
-/// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
-/// unchecked: it is handed over whole and never shared.
-final class CodedReplay: CaptureSource, @unchecked Sendable {
-    let name: String
-
-    var isLive: Bool { false }
-
-    /// A file without a pace; a paced file stands for a voice.
+/// Delivers what its decoder makes of it, as `PCMReplay` does samples. A recording that breaks off,
+/// or is damaged, yields what comes before, and `warning` tells.
+final class CodedReplay: Replay {
     var isStored: Bool { !clock.isHoldingBack && isFile }
 
     var nextFrames: ContinuousClock.Instant? {
@@ -27,7 +16,6 @@ final class CodedReplay: CaptureSource, @unchecked Sendable {
         return clock.next(min(format.framesPerPeriod, left), after: deliveredFrameCount)
     }
 
-    /// What was odd about the recording, or nil; final once `read` has returned `.end`.
     private(set) var warning: String?
 
     /// Bytes that are read of a file at once.
@@ -36,59 +24,39 @@ final class CodedReplay: CaptureSource, @unchecked Sendable {
     /// Bytes per read of a pipe: a killed program loses them.
     private static let pipeByteCount = 512
 
-    private let descriptor: (number: Int32, prefix: [UInt8])?
+    private(set) var format = StreamFormat.speech
+
+    private let name: String
     private var clock: ReplayClock
     private var reader: ByteReader?
     private let decoder: any AudioDecoder
-    private var format = StreamFormat.speech
     private var samples: [Int16] = []
     private var start = 0
     private var deliveredFrameCount = 0
-    private var isFile = false
+    private let isFile: Bool
     private var hasEnded = false
-    private var isStopped = false
-
-    init(
-        _ codec: AudioCodec, descriptor: Int32, name: String, pace: Pace = .realTime,
-        prefix: [UInt8] = [],
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) {
-        self.name = name
-        decoder = codec.makeDecoder()
-        self.descriptor = (descriptor, prefix)
-        clock = ReplayClock(pace: pace, now: now)
-    }
-
-    init(
-        _ codec: AudioCodec, reading reader: consuming ByteReader, name: String, clock: ReplayClock
-    ) {
-        decoder = codec.makeDecoder()
-        self.name = name
-        descriptor = nil
-        self.clock = clock
-        self.reader = consume reader
-    }
 
     /// Waits up to 10 s for the headers of a pipe.
-    func open() throws(CaptureError) -> StreamFormat {
-        if let descriptor {
-            reader = try ByteReader(
-                descriptor: descriptor.number, name: name, prefix: descriptor.prefix)
-        }
-        isFile = reader?.fileByteCount != nil
+    init(
+        _ codec: AudioCodec, reading reader: consuming ByteReader, name: String, clock: ReplayClock
+    ) throws(CaptureError) {
+        decoder = codec.makeDecoder()
+        self.name = name
+        self.clock = clock
+        isFile = reader.fileByteCount != nil
+        self.reader = consume reader
         let deadline = ContinuousClock.now + PCMReplay.headerWait
         while samples.isEmpty, !hasEnded {
-            try reader?.wait(for: "no audio", of: name, until: deadline) {
+            try self.reader?.wait(for: "no audio", until: deadline) {
                 reader throws(SystemError) in try reader.fill(1)
             }
             _ = try decodeSome()
         }
         format = decoder.format ?? .speech
-        return format
     }
 
     func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
-        guard !isStopped, reader != nil else { return .end }
+        guard reader != nil else { return .end }
         let room = frames.count / format.channelCount
         let unit = min(room, max(1, format.framesPerPeriod))
         precondition(unit > 0, "a capture buffer holds at least one frame")
@@ -110,14 +78,8 @@ final class CodedReplay: CaptureSource, @unchecked Sendable {
         return .frames(count)
     }
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        guard !isStopped, !isFile, let number = reader?.descriptor else { return }
-        descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
-    }
+    var pipe: Int32? { isFile ? nil : reader?.descriptor }
 
-    func requestStop() { isStopped = true }
-
-    /// A descriptor that was given stays open.
     func close() { reader = nil }
 }
 
@@ -134,12 +96,7 @@ extension CodedReplay {
 
     /// - Returns: false when no bytes are there yet.
     private func decodeSome() throws(CaptureError) -> Bool {
-        let fill: ByteReader.Fill
-        do throws(SystemError) {
-            fill = try reader?.fill(isFile ? Self.fileByteCount : Self.pipeByteCount) ?? .ended
-        } catch {
-            throw .readFailed(name: name, reason: error.reason)
-        }
+        let fill = try reader?.readOn(isFile ? Self.fileByteCount : Self.pipeByteCount) ?? .ended
         let count = reader?.byteCount ?? 0
         do throws(UndecodableAudio) {
             try reader?.withBytes(count) { bytes throws(UndecodableAudio) in

@@ -19,9 +19,7 @@ package final class CaptureAccount: Sendable {
     /// Below zero without a level.
     private let peakBits = Atomic<UInt32>(Float(-1).bitPattern)
 
-    package init() {}
-
-    package init(encodedFrames: Int, gapFrames: Int, encodedBytes: Int) {
+    package init(encodedFrames: Int = 0, gapFrames: Int = 0, encodedBytes: Int = 0) {
         captured.store(encodedFrames - gapFrames, ordering: .relaxed)
         if gapFrames > 0 { addGap(gapFrames) }
         addEncoded(frames: encodedFrames, bytes: encodedBytes)

@@ -12,8 +12,6 @@ package final class CaptureControl: Sendable {
     package init() {}
 
     /// Asks for the end: what the device holds and a short tail still follow.
-    ///
-    /// - Parameter keepsTail: false skips the tail.
     package func requestStop(keepsTail: Bool = true) {
         if !keepsTail { withoutTail.store(true, ordering: .relaxed) }
         // releasing: a thread that sees the stop also sees `withoutTail`.
@@ -80,26 +78,19 @@ enum CapturePhase {
     func obeying(_ control: CaptureControl, hasTail: Bool) -> CapturePhase {
         switch self {
         case .ended: self
-        case .unopened, .running, .tail, .draining, .closing:
-            control.isCancelRequested
-                ? .closing(.cancelled) : stopping(for: control, hasTail: hasTail)
-        }
-    }
-
-    /// Whether a recording in this phase can still go on after a stop.
-    func canResume(_ control: CaptureControl) -> Bool {
-        switch self {
-        case .running, .tail: control.keepsTail && !control.isCancelRequested
-        case .unopened, .draining, .closing, .ended: false
-        }
-    }
-
-    private func stopping(for control: CaptureControl, hasTail: Bool) -> CapturePhase {
-        switch self {
+        case _ where control.isCancelRequested: .closing(.cancelled)
         case .running where control.isStopRequested:
             hasTail && control.keepsTail ? .tail : .draining
         case .tail where !control.keepsTail: .draining
         default: self
+        }
+    }
+
+    /// After a stop.
+    func canResume(_ control: CaptureControl) -> Bool {
+        switch self {
+        case .running, .tail: control.keepsTail && !control.isCancelRequested
+        case .unopened, .draining, .closing, .ended: false
         }
     }
 }

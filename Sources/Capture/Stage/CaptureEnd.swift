@@ -103,7 +103,6 @@ package enum CaptureEvent: Sendable {
     case began
     /// The tail belongs to what follows it.
     case resumed
-    /// A change of a microphone's signal.
     case signal(SignalState)
     /// In frames of 16 kHz, now silence.
     case lost(frames: Int)

@@ -41,10 +41,8 @@ package final class CaptureLoop: Sendable {
         opening.begin(on: card, then: wake)
     }
 
-    /// Calls `alarm` at an instant, or soon after, on the capture thread, which no disk and no driver
-    /// holds up; it must not block.
-    ///
-    /// From any thread.
+    /// From any thread: has `alarm` called at an instant, or soon after, on the capture thread, which
+    /// no disk and no driver holds up; it must not block.
     package func call(
         at instant: ContinuousClock.Instant, _ alarm: @escaping @Sendable () -> Void
     ) {

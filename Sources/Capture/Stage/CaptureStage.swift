@@ -144,8 +144,7 @@ package final class CaptureStage {
         // Until it is known better.
         wait = .source(.until(.now))
         do throws(CaptureError) {
-            let opened = try result.get()
-            (format, details) = (opened.format, opened.details)
+            (format, details) = try result.get()
         } catch {
             source.release()
             phase = .closing(.source(error))
@@ -389,7 +388,6 @@ package final class CaptureStage {
         return max(0, limit - account.capturedFrames - account.gapFrames)
     }
 
-    /// Cuts `speech` at the plan's limit.
     @discardableResult
     private func trimToLimit() -> Bool {
         let left = framesLeft

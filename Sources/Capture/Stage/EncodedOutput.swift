@@ -54,9 +54,7 @@ final class EncodedOutput {
 
     /// Counts lost frames of the source's rate; returns them as frames at 16 kHz, `most` at most.
     func lose(_ frames: Int, sampleRate: Int, most: Int) -> Int {
-        let converted = ledger.speechFrames(
-            lost: frames, sampleRate: sampleRate, speechRate: StreamFormat.speech.sampleRate)
-        let lost = min(converted, most)
+        let lost = min(ledger.speechFrames(lost: frames, sampleRate: sampleRate), most)
         owe(lost, cause: .overrun)
         return lost
     }
@@ -130,8 +128,8 @@ struct GapLedger {
 
     init() { gaps.reserveCapacity(16) }
 
-    mutating func speechFrames(lost frames: Int, sampleRate: Int, speechRate: Int) -> Int {
-        let parts = remainder + frames * speechRate
+    mutating func speechFrames(lost frames: Int, sampleRate: Int) -> Int {
+        let parts = remainder + frames * StreamFormat.speech.sampleRate
         remainder = parts % sampleRate
         return parts / sampleRate
     }

@@ -10,10 +10,7 @@ internal import Synchronization
 /// on a disk that hangs. A `PreRoll` has its own thread already. A source that cannot be opened, or
 /// whose take has ended by the time it is open, is closed by the thread that has opened it.
 final class SourceOpening: Sendable {
-    struct Opened: Sendable {
-        var format: StreamFormat
-        var details: SourceDetails?
-    }
+    typealias Opened = (format: StreamFormat, details: SourceDetails?)
 
     private enum State {
         case opening
@@ -56,7 +53,7 @@ final class SourceOpening: Sendable {
     func open() -> Bool {
         do throws(CaptureError) {
             let format = try source.open()
-            if settle(.success(Opened(format: format, details: source.details))) { return true }
+            if settle(.success((format, source.details))) { return true }
             source.close()
         } catch {
             source.close()

@@ -132,6 +132,5 @@ enum FrameLayout {
         room(at: place) > FrameHeader.overhead ? place : place + room(at: place)
     }
 
-    /// The beginning of the block after that of `place`.
     static func nextBlock(after place: Int) -> Int { (place / blockByteCount + 1) * blockByteCount }
 }

@@ -27,8 +27,6 @@ final class FrameReader: @unchecked Sendable {
 
     deinit { frame.clear() }
 
-    /// Reads audio from `offset` on.
-    ///
     /// `start` is a frame that begins there or before; `end` is where its whole frames end in the
     /// file.
     ///
@@ -108,7 +106,6 @@ final class FrameReader: @unchecked Sendable {
         throw SystemError(call: "decrypt the frame at byte \(position.file)", code: EBADMSG)
     }
 
-    /// Whether the frame at a place of the file is whole and unaltered.
     func isIntact(_ header: FrameHeader, at place: Int) -> Bool {
         keepFrame(header, at: FramePosition(file: place, audio: header.offset))
     }

@@ -35,7 +35,7 @@ struct FrameScan {
 
     private mutating func take(_ header: FrameHeader, at place: Int) {
         if place != FrameLayout.frameStart(end.file) || header.offset != end.audio {
-            map.note(
+            map.damage.append(
                 FrameDamage(
                     lost: end.audio..<header.offset, start: end.file, resumption: place))
         }
@@ -59,9 +59,7 @@ struct FrameDamage: Equatable {
 
 struct FrameMap {
     /// In order.
-    private(set) var damage: [FrameDamage] = []
-
-    mutating func note(_ loss: FrameDamage) { damage.append(loss) }
+    var damage: [FrameDamage] = []
 
     func loss(at offset: Int) -> Range<Int>? {
         damage.first { $0.lost.contains(offset) }?.lost

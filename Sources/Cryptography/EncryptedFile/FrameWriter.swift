@@ -3,9 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// Encrypts what is appended to one file, frame after frame.
-///
-/// Used by one thread at a time.
+/// Encrypts what is appended to one file, frame after frame; used by one thread at a time.
 final class FrameWriter: @unchecked Sendable {
     private let file: any JournalFile
     private let cipher: AESGCM
@@ -63,14 +61,7 @@ final class FrameWriter: @unchecked Sendable {
         number += 1
         let header = FrameHeader(number: number, length: UInt16(bytes.count), offset: offset)
         let nonce = header.bytes
-        let start = frames.count + nonce.count
         frames += nonce
-        frames += repeatElement(0, count: header.frameByteCount - nonce.count)
-        let isSealed = unsafe frames.withUnsafeMutableBytes { frames in
-            unsafe cipher.seal(
-                bytes, nonce: nonce.span,
-                into: UnsafeMutableRawBufferPointer(rebasing: frames[start...]))
-        }
-        guard isSealed else { throw AESGCM.failure }
+        try cipher.seal(bytes, nonce: nonce.span, onto: &frames)
     }
 }

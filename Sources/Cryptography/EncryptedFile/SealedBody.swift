@@ -11,16 +11,14 @@ internal import Synchronization
 /// kept, and the same bytes under the same seed have the same form each time. A seed belongs to one
 /// body: two bodies that differ have different ones. Usable from any thread.
 package final class SealedBody: Sendable {
-    /// The type of what is sent.
     package static let mediaType = "application/vnd.utter.encrypted"
     private static let slot = 512
 
     private let header: [UInt8]
     private let cipher: Mutex<AESGCM>
 
-    /// - Parameters:
-    ///   - key: a random one.
-    ///   - seed: any text; it is hashed.
+    /// The seed is any text, and hashed.
+    ///
     /// - Throws: `EncryptionError.wrongKey` for a passphrase, which would cost its time for each body.
     package init(key: EncryptionKey, seed: String) throws(EncryptionError) {
         var digest = SHA256()
@@ -47,13 +45,9 @@ package final class SealedBody: Sendable {
         frame == 0 ? 0 : firstCapacity + (frame - 1) * capacity
     }
 
-    /// The length of the encrypted form of `plain` bytes.
-    ///
     /// While more bytes may follow, only whole frames count.
     package static func byteCount(of plain: Int, isWhole: Bool) -> Int {
-        let count = frameCount(plain)
-        guard isWhole else { return place(count) }
-        return markPlace(plain) + FrameHeader.overhead
+        isWhole ? markPlace(plain) + FrameHeader.overhead : place(frameCount(plain))
     }
 
     private static func markPlace(_ plain: Int) -> Int {
@@ -143,15 +137,10 @@ package final class SealedBody: Sendable {
         _ bytes: [UInt8], _ header: FrameHeader
     ) throws(SystemError) -> [UInt8] {
         let nonce = header.bytes
-        var frame = nonce + [UInt8](repeating: 0, count: header.frameByteCount - nonce.count)
-        let isSealed = cipher.withLock { cipher in
-            unsafe frame.withUnsafeMutableBytes { frame in
-                unsafe cipher.seal(
-                    bytes.span, nonce: nonce.span,
-                    into: UnsafeMutableRawBufferPointer(rebasing: frame[nonce.count...]))
-            }
+        var frame = nonce
+        try cipher.withLock { cipher throws(SystemError) in
+            try cipher.seal(bytes.span, nonce: nonce.span, onto: &frame)
         }
-        guard isSealed else { throw AESGCM.failure }
         return frame
     }
 }

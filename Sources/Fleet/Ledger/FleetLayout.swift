@@ -1,50 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import TakeStore
+internal import TakeStore
 
 /// What the objects of a fleet are called, below its prefix.
-package enum FleetLayout {
-    package static let takes = "takes/"
-    package static let results = "results/"
-    package static let attempts = "attempts/"
+enum FleetLayout {
+    static let takes = "takes/"
+    static let results = "results/"
+    static let attempts = "attempts/"
     /// Marks that were opened again: a hint for the reconciler, which looks at the mark.
-    package static let again = "again/"
+    static let again = "again/"
     /// Deaths, so that they can be listed: a hint, too.
-    package static let dead = "dead/"
+    static let dead = "dead/"
 
     /// What workers write.
     static let own = [results, attempts, again, dead]
 
     /// Of a take whose day is that of its name.
-    package static func manifest(of id: TakeID) -> String { "\(takes)\(id.day)/\(id.text).json" }
+    static func manifest(of id: TakeID) -> String { "\(takes)\(id.day)/\(id.text).json" }
 
-    package static func mark(of id: TakeID) -> String { "\(results)\(id.text).json" }
+    static func mark(of id: TakeID) -> String { "\(results)\(id.text).json" }
 
-    package static func text(of id: TakeID, _ ending: String) -> String {
+    static func text(of id: TakeID, _ ending: String) -> String {
         "\(results)\(id.text).\(ending)"
     }
 
-    package static func attempts(of id: TakeID) -> String { "\(attempts)\(id.text)/" }
+    static func attempts(of id: TakeID) -> String { "\(attempts)\(id.text)/" }
 
-    package static func attempt(_ number: Int, of id: TakeID) -> String {
+    static func attempt(_ number: Int, of id: TakeID) -> String {
         "\(attempts(of: id))\(number).json"
     }
 
-    package static func dead(_ id: TakeID) -> String { "\(dead)\(id.text).json" }
+    static func dead(_ id: TakeID) -> String { "\(dead)\(id.text).json" }
 
-    package static func again(_ id: TakeID) -> String { "\(again)\(id.text).json" }
+    static func again(_ id: TakeID) -> String { "\(again)\(id.text).json" }
 
-    /// The take whose object this is, such as `takes/2026-11-21/20261121-052233-k3f9q2m7x4tz.json`.
-    ///
-    /// - Returns: nil unless it ends in `.json` and stands at such a place.
-    package static func take(ofManifest key: String) -> TakeID? {
+    /// Such as of `takes/2026-11-21/20261121-052233-k3f9q2m7x4tz.json`; nil of any other place.
+    static func take(ofManifest key: String) -> TakeID? {
         let parts = key.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "takes", isDay(parts[1]) else { return nil }
         return take(named: parts[2])
     }
 
     /// The same of a mark, and of what stands for one among the hints.
-    package static func take(ofMark key: String) -> TakeID? {
+    static func take(ofMark key: String) -> TakeID? {
         let parts = key.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, ["results", "again", "dead"].contains(parts[0]) else { return nil }
         return take(named: parts[1])
@@ -60,7 +58,7 @@ package enum FleetLayout {
     }
 
     /// Whether a name that comes from outside is one of an object below the prefix.
-    package static func isHarmless(_ key: String) -> Bool {
+    static func isHarmless(_ key: String) -> Bool {
         let parts = key.split(separator: "/", omittingEmptySubsequences: false)
         return key.utf8.count <= 900 && !key.isEmpty
             && parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import TakeStore
+internal import SpeechService
+internal import TakeStore
 
 /// Finds the takes without a mark by two sorted listings, each of which is read once.
 ///
 /// It holds one name of each. A listing that is not in order, as a store or a clock may have it, costs
 /// a look at the mark itself, and never a wrong answer.
-package struct ListingMerge {
-    package enum Finding: Sendable, Equatable {
+struct ListingMerge {
+    enum Finding {
         case marked, open
         /// The listings do not say.
         case unsure
@@ -18,16 +19,8 @@ package struct ListingMerge {
     private var isExhausted = false
     private var isDisordered = false
 
-    package init() {}
-
-    /// Looks for the mark of the next take of the listing.
-    ///
-    /// - Parameters:
-    ///   - take: the take.
-    ///   - next: the next name of the listing of marks; nil at its end.
-    /// - Returns: what the listings say.
-    /// - Throws: what `next` throws.
-    package mutating func finding<Failure: Error>(
+    /// Of the next take; `next` gives the next name of the listing of marks, nil at its end.
+    mutating func finding<Failure: Error>(
         of take: TakeID, next: () throws(Failure) -> TakeID?
     ) throws(Failure) -> Finding {
         defer { lastTake = max(lastTake, take.text) }
@@ -46,7 +39,7 @@ package struct ListingMerge {
 }
 
 /// Reads a listing object after object, a page at a time.
-package struct ListingReader: ~Copyable {
+struct ListingReader: ~Copyable {
     private let store: ObjectStore
     private let beginning: String
     private var last: String?
@@ -54,17 +47,17 @@ package struct ListingReader: ~Copyable {
     private var isOver = false
 
     /// Reads the objects whose names begin like this, behind `last`.
-    package init(_ store: ObjectStore, _ beginning: String, after last: String? = nil) {
+    init(_ store: ObjectStore, _ beginning: String, after last: String? = nil) {
         (self.store, self.beginning, self.last) = (store, beginning, last)
     }
 
-    package mutating func next() throws(StoreFailure) -> ListedObject? {
+    mutating func next() throws(StoreFailure) -> ListedObject? {
         if page.isEmpty, let more = try nextPage() { page = more[...] }
         return page.popFirst()
     }
 
     /// The next objects, at least one; nil at the end.
-    package mutating func nextPage() throws(StoreFailure) -> [ListedObject]? {
+    mutating func nextPage() throws(StoreFailure) -> [ListedObject]? {
         while !isOver {
             let found = try store.page(of: beginning, after: last)
             isOver = found.isLast
@@ -75,7 +68,7 @@ package struct ListingReader: ~Copyable {
     }
 
     /// The next object that is a take's manifest, mark or hint, such as stand among others.
-    package mutating func nextTake() throws(StoreFailure) -> (id: TakeID, object: ListedObject)? {
+    mutating func nextTake() throws(StoreFailure) -> (id: TakeID, object: ListedObject)? {
         while let object = try next() {
             let id = FleetLayout.take(ofManifest: object.key)
             if let id = id ?? FleetLayout.take(ofMark: object.key) { return (id, object) }
@@ -85,12 +78,9 @@ package struct ListingReader: ~Copyable {
 }
 
 extension ObjectStore {
-    /// Goes through all takes beside all marks, each listing once.
+    /// Goes through all takes beside all marks, each listing once, until `visit` answers false.
     ///
-    /// - Parameters:
-    ///   - markSeen: is told of the marks that are passed.
-    ///   - visit: is told of each take, and whether it has a mark; an answer of false ends it.
-    /// - Throws: `StoreFailure`, or what `visit` throws.
+    /// `markSeen` is told of the marks that are passed.
     func eachTake(
         markSeen: (TakeID, ListedObject) -> Void = { _, _ in },
         _ visit: (TakeID, ListedObject, _ isMarked: Bool) throws -> Bool
@@ -110,7 +100,6 @@ extension ObjectStore {
         }
     }
 
-    /// The numbers of a take's attempts.
     func attempts(of id: TakeID) throws(StoreFailure) -> [Int] {
         var objects = ListingReader(self, FleetLayout.attempts(of: id))
         var numbers: [Int] = []
@@ -122,5 +111,50 @@ extension ObjectStore {
             numbers.append(number)
         }
         return numbers
+    }
+}
+
+struct ListedObject: Sendable, Equatable {
+    var key: String
+    var byteCount: Int
+    /// With its quotation marks, as the store writes it.
+    var tag: String
+    /// ISO 8601, as the store writes it.
+    var modified: String
+}
+
+/// A page of a listing, as `ListObjectsV2` answers it.
+struct ListingPage: Equatable {
+    var objects: [ListedObject]
+    var isLast: Bool
+
+    /// Reads an answer; nil for a document of another kind.
+    init?(_ document: [UInt8]) {
+        let text = String(decoding: document, as: UTF8.self)
+        guard text.contains("<ListBucketResult"), text.contains("</ListBucketResult>") else {
+            return nil
+        }
+        isLast = Self.first("IsTruncated", in: text[...]) != "true"
+        objects = []
+        var rest = text[...]
+        while let start = rest.firstRange(of: "<Contents>"),
+            let end = rest[start.upperBound...].firstRange(of: "</Contents>")
+        {
+            let entry = rest[start.upperBound..<end.lowerBound]
+            rest = rest[end.upperBound...]
+            guard let key = Self.first("Key", in: entry), !key.isEmpty else { continue }
+            objects.append(
+                ListedObject(
+                    key: key, byteCount: Self.first("Size", in: entry).flatMap { Int($0) } ?? 0,
+                    tag: Self.first("ETag", in: entry) ?? "",
+                    modified: Self.first("LastModified", in: entry) ?? ""))
+        }
+    }
+
+    private static func first(_ name: String, in text: Substring) -> String? {
+        guard let start = text.firstRange(of: "<\(name)>"),
+            let end = text[start.upperBound...].firstRange(of: "</\(name)>")
+        else { return nil }
+        return XMLElement.plain(text[start.upperBound..<end.lowerBound])
     }
 }

@@ -1,92 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import FoundationEssentials
-package import SpeechService
+internal import FoundationEssentials
+internal import SpeechService
 package import TakeStore
 
 /// The one object that says what became of a take: `results/ID.json`.
 package struct ResultMark: Codable, Sendable, Equatable {
-    package enum Outcome: String, Codable, Sendable {
+    enum Outcome: String, Codable {
         case text, death
         /// A death that a person has taken back: the take is open, and the next mark replaces this.
         case again
     }
 
-    package var version = 1
+    var version = 1
     package var id: TakeID
-    package var outcome: Outcome
-    package var text: String?
+    var outcome: Outcome
+    var text: String?
     package var reason: String?
-    package var worker: String?
+    var worker: String?
     /// The number of the attempt that has brought it.
-    package var attempt: Int?
+    var attempt: Int?
     /// Attempts up to this one count no more; of `again`.
-    package var forgiven: Int?
+    var forgiven: Int?
     /// Of the manifest, where that is not where the take's name says; of a death.
-    package var key: String?
+    var key: String?
     /// ISO 8601, by the worker's clock.
-    package var finished: String
-    package var service: String?
+    var finished: String
+    var service: String?
     /// Of the sound, in seconds.
-    package var duration: Double?
-    package var language: String?
-    package var words: [RecognizedWord]?
-    package var segments: [RecognizedWord]?
+    var duration: Double?
+    var language: String?
+    var words: [RecognizedWord]?
+    var segments: [RecognizedWord]?
 
-    package init(_ outcome: Outcome, of id: TakeID, at date: Date = Date()) {
+    init(_ outcome: Outcome, of id: TakeID, at date: Date = Date()) {
         (self.id, self.outcome) = (id, outcome)
         finished = date.formatted(.iso8601)
     }
 
     /// Reads a mark; nil of another object that stands in its way.
-    package init?(_ bytes: [UInt8]) {
+    init?(_ bytes: [UInt8]) {
         guard let mark = decoded(ResultMark.self, bytes) else { return nil }
         self = mark
     }
 
-    package mutating func say(_ transcript: Transcript) {
+    mutating func say(_ transcript: Transcript) {
         text = transcript.displayText
         language = transcript.language
         words = transcript.words.isEmpty ? nil : transcript.words
         segments = transcript.segments.isEmpty ? nil : transcript.segments
     }
 
-    package var bytes: [UInt8] { encoded(self) }
+    var bytes: [UInt8] { encoded(self) }
 
     /// In one line.
     package var line: String { String(decoding: encoded(self, isPretty: false), as: UTF8.self) }
 
-    package var isOpen: Bool { outcome == .again }
+    var isOpen: Bool { outcome == .again }
 }
 
 /// What is noted of one try: `attempts/ID/NUMBER.json`, before it begins and once it has ended.
-package struct AttemptNote: Codable, Sendable, Equatable {
-    package var version = 1
-    package var worker: String
-    package var began: String
-    package var ended: String?
+struct AttemptNote: Codable, Sendable, Equatable {
+    var version = 1
+    var worker: String
+    var began: String
+    var ended: String?
     /// Such as `text`, `death`, `failed`, `given back`.
-    package var outcome: String?
-    package var reason: String?
+    var outcome: String?
+    var reason: String?
     /// Whether the end says nothing against the take: the service was away.
-    package var isForgiven: Bool?
+    var isForgiven: Bool?
     /// The mark of another was there when this one's text was ready.
-    package var duplicate: Bool?
+    var duplicate: Bool?
 
-    package init(worker: String, at date: Date = Date()) {
+    init(worker: String, at date: Date = Date()) {
         self.worker = worker
         began = date.formatted(.iso8601)
     }
 
-    package mutating func end(_ outcome: String, _ reason: String? = nil, at date: Date = Date()) {
+    mutating func end(_ outcome: String, _ reason: String? = nil, at date: Date = Date()) {
         (self.outcome, self.reason) = (outcome, reason)
         ended = date.formatted(.iso8601)
     }
 
-    package var bytes: [UInt8] { encoded(self) }
+    var bytes: [UInt8] { encoded(self) }
 
     /// Whether it counts against the take: the worker died with it, or it failed.
-    package var counts: Bool { isForgiven != true }
+    var counts: Bool { isForgiven != true }
 }
 
 /// Sorted, so that the same contents are the same bytes.

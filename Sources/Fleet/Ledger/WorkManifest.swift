@@ -2,7 +2,7 @@
 
 internal import AudioCodecs
 internal import SpeechService
-package import TakeStore
+internal import TakeStore
 
 /// Why a manifest is not worked on.
 package struct ManifestMistake: Error, Sendable, Equatable {
@@ -16,24 +16,24 @@ package struct ManifestMistake: Error, Sendable, Equatable {
 /// Members that are not named here are not looked at: an address, a command, a header field or a file
 /// of a service can stand in a manifest, and means nothing.
 package struct WorkManifest: Sendable, Equatable {
-    package let id: TakeID
+    let id: TakeID
     /// Of the audio, below the prefix.
-    package let audio: String
+    let audio: String
     /// Such as `wav`: the ending of the file that a worker reads.
-    package let format: String
-    package let byteCount: Int
+    let format: String
+    let byteCount: Int
     /// 64 digits; nil where `tag` stands for it.
-    package let sha256: String?
+    let sha256: String?
     /// The store's own mark of the object's contents.
-    package let tag: String?
+    let tag: String?
     /// Of the sound; zero when that is not known.
-    package let seconds: Double
+    let seconds: Double
     /// The name of the service; nil leaves it to the worker.
-    package let profile: String?
-    package let words: [String: String]
+    let profile: String?
+    let words: [String: String]
 
     /// In bytes: a manifest of ours has 600.
-    package static let byteLimit = 64 << 10
+    static let byteLimit = 64 << 10
     private static let wordLimit = 4_096
 
     /// A manifest as it is written.
@@ -53,14 +53,8 @@ package struct WorkManifest: Sendable, Equatable {
         var audio: String?
     }
 
-    /// Reads the manifest of a take, whose name its key has said.
-    ///
-    /// - Parameters:
-    ///   - bytes: the object.
-    ///   - key: its name below the prefix.
-    ///   - limit: the most bytes of audio.
-    /// - Throws: `ManifestMistake` for one that is not worked on.
-    package init(_ bytes: [UInt8], at key: String, limit: Int) throws(ManifestMistake) {
+    /// Reads the manifest of a take, whose name its key has said; `limit` is of the audio, in bytes.
+    init(_ bytes: [UInt8], at key: String, limit: Int) throws(ManifestMistake) {
         guard let id = FleetLayout.take(ofManifest: key) else {
             throw ManifestMistake(reason: "its key is not that of a manifest")
         }

@@ -3,7 +3,6 @@
 internal import CNATS
 internal import Glibc
 internal import LinuxPlatform
-internal import Synchronization
 internal import Utter
 
 /// Where the queue is, and what opens it.

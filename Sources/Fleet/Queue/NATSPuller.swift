@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Takes messages out of one consumer; `@unchecked Sendable` because the library's subscription is safe
 /// from any thread.
-@safe package final class NATSPuller: @unchecked Sendable {
+@safe final class NATSPuller: @unchecked Sendable {
     private let subscription: OpaquePointer
     private let link: NATSConnection
     private let isStopped = Atomic(false)
@@ -32,15 +32,13 @@ internal import Synchronization
     deinit { unsafe natsSubscription_Destroy(subscription) }
 
     /// Ends the wait, from any thread.
-    package func stop() {
+    func stop() {
         isStopped.store(true, ordering: .relaxed)
         _ = unsafe natsSubscription_Unsubscribe(subscription)
     }
 
-    /// Waits for one message.
-    ///
-    /// - Returns: nil when none came in time, or `stop` was called.
-    package func pull(within time: Duration) throws(QueueFailure) -> NATSDelivery? {
+    /// Waits for one message; nil when none came in time, or `stop` was called.
+    func pull(within time: Duration) throws(QueueFailure) -> NATSDelivery? {
         var list = unsafe natsMsgList()
         let milliseconds = Int64(time / .milliseconds(1))
         let status = unsafe natsSubscription_Fetch(&list, subscription, 1, milliseconds, nil)
@@ -56,14 +54,13 @@ internal import Synchronization
     }
 }
 
-/// One message that is leased, from any thread.
-///
-/// `@unchecked Sendable` because the lock is held while the library has it.
-@safe package final class NATSDelivery: @unchecked Sendable {
+/// One message that is leased; `@unchecked Sendable` because the lock is held while the library has
+/// it, from any thread.
+@safe final class NATSDelivery: @unchecked Sendable {
     private let message: OpaquePointer
     private let link: NATSConnection
     private let isSettled = Mutex(false)
-    package let bytes: [UInt8]
+    let bytes: [UInt8]
     /// How often it was delivered, this time included.
     let deliveryCount: Int
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CNATS
+internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 internal import TakeStore
+internal import Utter
 
 /// The queue on NATS JetStream, which leases messages to workers.
 ///
@@ -13,11 +15,11 @@ internal import TakeStore
 /// stream refuses a second one: so a take that waits or is leased is not put in twice, however often
 /// that is tried and whatever time has passed. A second stream has the one message of the reconciler.
 package final class NATSQueue: Sendable {
-    let place: QueuePlace
+    private let place: QueuePlace
     let link: NATSConnection
     private let known: Mutex<Duration>
 
-    var takes: String { place.name }
+    private var takes: String { place.name }
     private var check: String { place.name + "_CHECK" }
     private var subject: String { place.name.lowercased() + ".takes" }
     private var checkSubject: String { place.name.lowercased() + ".check" }
@@ -107,23 +109,21 @@ package final class NATSQueue: Sendable {
         let (status, _) = NATSConnection.settled { code in
             unsafe js_AddConsumer(nil, link.context, stream, &settings, nil, &code)
         }
-        // It was made meanwhile.
-        guard status != NATS_OK,
+        if status != NATS_OK,
             unsafe js_GetConsumerInfo(&info, link.context, stream, name, nil, nil) == NATS_OK
-        else {
+        {
+            // It was made meanwhile.
+            unsafe jsConsumerInfo_Destroy(info)
+        } else {
             try NATSConnection.check(status, "make the consumer \(name)")
-            return place.lease
         }
-        unsafe jsConsumerInfo_Destroy(info)
         return place.lease
     }
 
     // MARK: - Messages
 
-    /// Puts a take in, unless it waits there or is leased.
-    ///
-    /// - Returns: whether it was not there.
-    package func publish(_ take: QueuedTake) throws(QueueFailure) -> Bool {
+    /// Puts a take in; false when it waits there or is leased.
+    func publish(_ take: QueuedTake) throws(QueueFailure) -> Bool {
         try publish("\(subject).\(take.id.text)", take.bytes)
     }
 
@@ -144,10 +144,109 @@ package final class NATSQueue: Sendable {
     }
 
     /// A way to take messages out, for one thread.
-    package func makePuller(of line: QueueLine) throws(QueueFailure) -> NATSPuller {
+    func makePuller(of line: QueueLine) throws(QueueFailure) -> NATSPuller {
         switch line {
         case .takes: try NATSPuller(link, stream: takes, consumer: "takes", subject + ".>")
         case .check: try NATSPuller(link, stream: check, consumer: "check", checkSubject)
         }
     }
+
+    // MARK: - What it holds
+
+    func counts() throws(QueueFailure) -> QueueCounts { try look().counts }
+
+    /// What the stream holds, and the first message if its consumer takes that for acknowledged.
+    private func look() throws(QueueFailure) -> (counts: QueueCounts, lost: UInt64?) {
+        var counts = QueueCounts()
+        var consumer: UnsafeMutablePointer<jsConsumerInfo>?
+        var stream: UnsafeMutablePointer<jsStreamInfo>?
+        var code = jsErrCode(0)
+        let found = unsafe js_GetConsumerInfo(&consumer, link.context, takes, "takes", nil, &code)
+        if code == JSStreamNotFoundErr || code == JSConsumerNotFoundErr { return (counts, nil) }
+        try NATSConnection.check(found, "count")
+        defer { unsafe jsConsumerInfo_Destroy(consumer) }
+        try NATSConnection.check(
+            unsafe js_GetStreamInfo(&stream, link.context, takes, nil, &code), "count")
+        defer { unsafe jsStreamInfo_Destroy(stream) }
+        guard let known = unsafe consumer?.pointee, let state = unsafe stream?.pointee.State else {
+            return (counts, nil)
+        }
+        unsafe counts.waiting = Int(clamping: known.NumPending)
+        unsafe counts.leased = Int(known.NumAckPending)
+        guard unsafe state.Msgs > 0 else { return (counts, nil) }
+        let first = unsafe Double(state.FirstTime) / 1e9
+        counts.oldestAge = max(0, Date().timeIntervalSince1970 - first)
+        return unsafe (counts, state.FirstSeq <= known.AckFloor.Stream ? state.FirstSeq : nil)
+    }
+
+    /// Puts messages in again that lie there and would never be delivered, and returns how many;
+    /// blocks for a second when there may be some.
+    ///
+    /// A server that is killed may find on its disk what was acknowledged, and what its consumer knows
+    /// to be: such a message lies there for ever, and its take cannot be put in again.
+    func restore() throws(QueueFailure) -> Int {
+        guard let suspect = try look().lost else { return 0 }
+        // What was acknowledged just now is about to go.
+        _ = waits(.seconds(1))
+        guard try look().lost == suspect else { return 0 }
+        var count = 0
+        while count < 10_000, let number = try look().lost {
+            var message: OpaquePointer?
+            let status = unsafe js_GetMsg(&message, link.context, takes, number, nil, nil)
+            try NATSConnection.check(status, "read")
+            let bytes = unsafe Self.bytes(of: message)
+            unsafe natsMsg_Destroy(message)
+            let deleted = unsafe js_DeleteMsg(link.context, takes, number, nil, nil)
+            try NATSConnection.check(deleted, "delete")
+            // One that has its mark costs a look at that.
+            if let take = QueuedTake(bytes), try publish(take) { count += 1 }
+        }
+        return count
+    }
+
+    static func bytes(of message: OpaquePointer?) -> [UInt8] {
+        let count = unsafe Int(natsMsg_GetDataLength(message))
+        return unsafe natsMsg_GetData(message).map { data in
+            unsafe Array(UnsafeRawBufferPointer(start: data, count: count))
+        } ?? []
+    }
+}
+
+/// Why the queue does not do what it is asked.
+package struct QueueFailure: Error, Sendable, Equatable {
+    package var reason: String
+}
+
+/// A take as the queue carries it: where its manifest is.
+struct QueuedTake: Codable, Sendable, Equatable {
+    var id: TakeID
+    /// Of the manifest, below the prefix.
+    var key: String
+
+    init(id: TakeID, key: String) { (self.id, self.key) = (id, key) }
+
+    /// Reads a message, which is not trusted: the key must be that of this take's manifest.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count <= 4_096, let take = decoded(QueuedTake.self, bytes),
+            FleetLayout.take(ofManifest: take.key) == take.id
+        else { return nil }
+        self = take
+    }
+
+    var bytes: [UInt8] { encoded(self, isPretty: false) }
+}
+
+struct QueueCounts: Sendable {
+    var waiting = 0
+    var leased = 0
+    /// For how many seconds the oldest take has been there; 0 when there is none.
+    var oldestAge = 0.0
+
+    var isEmpty: Bool { waiting == 0 && leased == 0 }
+}
+
+enum QueueLine {
+    case takes
+    /// One message, whose holder reconciles.
+    case check
 }

@@ -9,9 +9,7 @@ package protocol SharedValues: AnyObject, Sendable {
     /// A value, its revision, and when the server has got it; nil when there is none.
     func get(_ key: String) throws(QueueFailure) -> SharedValue?
 
-    /// Writes it unless it has changed since; no revision is a new one.
-    ///
-    /// - Returns: whether it was written.
+    /// False when it has changed since, and was not written; no revision is a new one.
     func set(_ key: String, to bytes: [UInt8], after revision: UInt64?) throws(QueueFailure) -> Bool
 
     /// How many values there are.
@@ -35,11 +33,7 @@ package struct SharedValue: Sendable {
 
     /// Opens the bucket, which is made where it is missing.
     ///
-    /// - Parameters:
-    ///   - bucket: its name.
-    ///   - lifetime: how long a value stays that is not written again; nil is for ever.
-    ///   - queue: whose connection it uses.
-    /// - Throws: `QueueFailure` when the server has no such values.
+    /// A value that is not written again stays for `lifetime`; nil is for ever.
     package init(
         _ bucket: String, lifetime: Duration? = nil, of queue: NATSQueue
     ) throws(QueueFailure) {

@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// How much of a service may be used in a minute; nil is without a limit.
 package struct ServiceRate: Sendable, Equatable {
-    package var requests: Double?
-    package var seconds: Double?
+    var requests: Double?
+    var seconds: Double?
 
-    package init(requests: Double? = nil, seconds: Double? = nil) {
+    init(requests: Double? = nil, seconds: Double? = nil) {
         (self.requests, self.seconds) = (requests, seconds)
     }
 
@@ -36,29 +36,23 @@ package struct ServiceRate: Sendable, Equatable {
 ///
 /// A take may be longer than what is left: then the level falls below zero, and the next waits for
 /// it. So an hour of audio is possible where ten minutes a minute are allowed.
-package struct TokenBucket: Codable, Sendable, Equatable {
+struct TokenBucket: Codable, Sendable, Equatable {
     /// What is left; nil before the first use.
-    package var requests: Double?
-    package var seconds: Double?
+    var requests: Double?
+    var seconds: Double?
     /// Seconds since 1970, by the clock of the queue's server.
-    package var at: Double
+    var at = 0.0
     /// The service has said that it takes nothing until then.
-    package var closedUntil: Double?
+    var closedUntil: Double?
 
     /// A sixth of a minute may be used at once.
     private static let burst = 1.0 / 6
 
-    package init(at time: Double = 0) { at = time }
-
-    /// Takes one request out.
+    /// Takes one request out; `audio` is in seconds, `now` by the same clock as `at`.
     ///
-    /// - Parameters:
-    ///   - rate: how fast it fills.
-    ///   - audio: in seconds.
-    ///   - now: by the same clock as `at`.
     /// - Returns: nil when it may go, otherwise how many seconds to wait before the next try; nothing
     ///   is taken out then.
-    package mutating func take(_ rate: ServiceRate, audio: Double, now: Double) -> Double? {
+    mutating func take(_ rate: ServiceRate, audio: Double, now: Double) -> Double? {
         let elapsed = max(0, now - at)
         at = max(at, now)
         let wait =
@@ -128,10 +122,8 @@ package final class FleetLimits: Sendable {
                 name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "_" })
     }
 
-    /// Asks whether a take may be sent now.
-    ///
-    /// - Returns: nil if so, otherwise how long to wait before the next question.
-    package func take(_ service: String, audio: Double) -> Duration? {
+    /// Nil when a take may be sent now, otherwise how long to wait before the next question.
+    func take(_ service: String, audio: Double) -> Duration? {
         announce()
         let rate = rates[service] ?? ServiceRate()
         let wait = change(service) { bucket, now, workers in
@@ -141,7 +133,7 @@ package final class FleetLimits: Sendable {
     }
 
     /// Notes for all workers that a service takes nothing for a time.
-    package func close(_ service: String, for time: Duration) {
+    func close(_ service: String, for time: Duration) {
         _ = change(service) { bucket, now, _ in
             bucket.closedUntil = max(bucket.closedUntil ?? 0, now + time / .seconds(1))
             return nil
@@ -150,9 +142,8 @@ package final class FleetLimits: Sendable {
 
     /// Changes the bucket of a service: that of all workers or, without shared values, one's own.
     ///
-    /// - Parameters:
-    ///   - service: its name.
-    ///   - change: gets the bucket, the time by its clock, and how many workers share the rate.
+    /// `change` gets the bucket, the time by its clock, and how many workers share the rate.
+    ///
     /// - Returns: how many seconds to wait; nothing is changed then.
     private func change(
         _ service: String, _ change: (inout TokenBucket, Double, Int) -> Double?

@@ -21,12 +21,11 @@ package final class FleetWorker: Sendable {
         /// Its own folder, which is empty when it begins.
         package var folder: String
         /// The most bytes of one recording.
-        package var audioLimit = 4 << 30
-        /// Tries of one take.
+        var audioLimit = 4 << 30
         package var attemptLimit = 5
         /// Between quick looks for new takes, and between whole ones.
         package var look = Duration.seconds(15)
-        package var wholeLook = Duration.seconds(3_600)
+        var wholeLook = Duration.seconds(3_600)
 
         /// Reads a recording of any form.
         package var source: @Sendable (String) -> any CaptureSource
@@ -82,14 +81,11 @@ package final class FleetWorker: Sendable {
         checkNews = try Wakeup(isPolled: false)
     }
 
-    /// Services that refuse this worker whatever it sends; empty when it is ready.
-    package var wrongServices: [String] { state.withLock { $0.pauses.wrong } }
-
-    /// Why it takes no work, in one line; nil when it does.
-    ///
-    /// Asks the queue.
+    /// Why it takes no work, in one line; nil when it does; asks the queue.
     package var obstacle: String? {
-        if let name = wrongServices.first { return "the service '\(name)' refuses this worker" }
+        if let name = state.withLock({ $0.pauses.wrong.first }) {
+            return "the service '\(name)' refuses this worker"
+        }
         do throws(QueueFailure) {
             _ = try queue.counts()
             return nil
@@ -180,9 +176,7 @@ package final class FleetWorker: Sendable {
         news.signal()
     }
 
-    /// Extends the leases of what is worked on when a third of their time has passed.
-    ///
-    /// - Returns: when to do so again; nil without work.
+    /// Extends the leases when a third of their time is over; returns when to do so again, if ever.
     private func extendLeases() -> ContinuousClock.Instant? {
         let lease = queue.lease
         let (held, next) = state.withLock { state -> ([NATSDelivery], ContinuousClock.Instant?) in
@@ -205,7 +199,6 @@ package final class FleetWorker: Sendable {
         tell(failure.reason, [:])
     }
 
-    /// Tells why the store was not looked through.
     private func note(_ error: any Error) {
         switch error {
         case let failure as QueueFailure: note(failure)

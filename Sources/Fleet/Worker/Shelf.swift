@@ -13,13 +13,13 @@ package struct Shelf: Sendable {
         let name: String
         let delivery: Delivery
 
-        /// Names a service; `delivery` says how a take with these words is delivered.
+        /// `delivery` says how a take with these words is delivered.
         package init(_ name: String, delivery: @escaping Delivery) {
             (self.name, self.delivery) = (name, delivery)
         }
     }
 
-    package enum Choice: Sendable {
+    enum Choice {
         case service(String, DeliveryPlan)
         /// The take asks for what its service does not do.
         case refused(reason: String)
@@ -40,14 +40,12 @@ package struct Shelf: Sendable {
 
     package var names: [String] { services.map(\.name) }
 
-    package func choice(for manifest: WorkManifest) -> Choice {
+    func choice(for manifest: WorkManifest) -> Choice {
         let named = manifest.profile.flatMap { name in
             onlyStores(name) && !names.contains(name) ? nil : name
         }
         let found = named.map { name in services.first { $0.name == name } } ?? services.first
-        guard let service = found else {
-            return .unknown(named ?? "")
-        }
+        guard let service = found else { return .unknown(named ?? "") }
         let plain: DeliveryPlan
         do throws(ManifestMistake) {
             plain = try service.delivery([:])

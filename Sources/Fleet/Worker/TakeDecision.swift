@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 /// What follows of the end of a call.
-package enum TakeDecision: Sendable, Equatable {
+enum TakeDecision: Equatable {
     /// What a failure says something against.
-    package enum Blame: Sendable, Equatable {
+    enum Blame {
         case take
         /// The worker's account of the service is wrong.
         case account
@@ -13,17 +13,14 @@ package enum TakeDecision: Sendable, Equatable {
         case nothing
     }
 
-    /// The text is the take's.
     case text
     /// The take will fail each time.
     case death(reason: String)
     /// It is tried another time, after what the service wants to be waited for.
     case again(reason: String, asked: Duration, Blame)
-    /// The worker leaves.
     case left
 
-    /// Decides by how a take ended.
-    package init(_ outcome: TakeOutcome) {
+    init(_ outcome: TakeOutcome) {
         let asked = outcome.attempts.last?.result.retryAfter ?? .zero
         switch outcome.result {
         case .failure(let failure): self.init(failure, asked: asked)
@@ -44,7 +41,7 @@ package enum TakeDecision: Sendable, Equatable {
         }
     }
 
-    package init(_ failure: TakeFailure, asked: Duration) {
+    init(_ failure: TakeFailure, asked: Duration) {
         let reason = failure.description
         let blame: Blame
         switch failure {
@@ -72,30 +69,25 @@ package enum TakeDecision: Sendable, Equatable {
 }
 
 /// What a worker does with a take before it tries, by what the store has of it.
-package struct TakeHistory: Sendable, Equatable {
-    /// Notes by their numbers.
-    package var attempts: [Int: AttemptNote]
+struct TakeHistory {
+    /// By their numbers.
+    var attempts: [Int: AttemptNote]
     /// Attempts up to this one were forgiven by a person.
-    package var forgiven: Int
+    var forgiven = 0
 
-    package init(attempts: [Int: AttemptNote], forgiven: Int = 0) {
-        (self.attempts, self.forgiven) = (attempts, forgiven)
-    }
-
-    package var nextNumber: Int { (attempts.keys.max() ?? 0) + 1 }
+    var nextNumber: Int { (attempts.keys.max() ?? 0) + 1 }
 
     private var counted: [(key: Int, value: AttemptNote)] {
         attempts.filter { $0.key > forgiven && $0.value.counts }.sorted { $0.key < $1.key }
     }
 
-    /// How many tries count against the take.
-    package var failures: Int { counted.count }
+    var failures: Int { counted.count }
 
     /// Why the take is given up; nil while there are tries left.
     ///
     /// One whose worker did not live to write its end counts half: machines are killed for other
     /// reasons than a take, which is hardly the reason ten times.
-    package func death(limit: Int) -> String? {
+    func death(limit: Int) -> String? {
         let weight = counted.reduce(0) { $0 + ($1.value.ended == nil ? 1 : 2) }
         guard weight >= 2 * limit else { return nil }
         let reason =
@@ -104,7 +96,7 @@ package struct TakeHistory: Sendable, Equatable {
     }
 
     /// Between tries of one take: 1 s to 5 min.
-    package static func pause(
+    static func pause(
         after failures: Int, asked: Duration, share: Double = .random(in: 0...1)
     ) -> Duration {
         var backoff = Backoff(from: .seconds(1), to: .seconds(300), after: failures - 1)

@@ -253,7 +253,6 @@ struct TakeWork {
         try end(.done, isOurs, "text", nil, told: "text, \(times)")
     }
 
-    /// Writes that the take is dead.
     private mutating func bury(_ reason: String) throws(StoreFailure) {
         var mark = ResultMark(.death, of: id)
         (mark.reason, mark.key) = (reason, take.key)
@@ -280,9 +279,7 @@ struct TakeWork {
         _ = try store.put(FleetLayout.dead(id), take.bytes)
     }
 
-    /// Writes the mark, unless another's is there.
-    ///
-    /// - Returns: whether the mark is this one: an answer may have been lost.
+    /// False when another's mark is there, and not this one, whose answer was lost.
     private func put(_ mark: inout ResultMark) throws(StoreFailure) -> Bool {
         mark.worker = worker.settings.name
         mark.attempt = attempt?.number

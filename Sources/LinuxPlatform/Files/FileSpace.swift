@@ -10,22 +10,20 @@ internal import Glibc
 /// - Throws: `SystemError`: `ENOSPC` or `EDQUOT` when there is no room, `EOPNOTSUPP` when the file
 ///   system cannot promise any.
 func reserveSpace(behind descriptor: Int32, byteCount: Int) throws(SystemError) {
-    let end = off_t(try status(of: descriptor).st_size)
+    let end = off_t(try fileStatus(of: descriptor).st_size)
     try retryingInterrupts("fallocate") {
         utter_fallocate_beyond_end(descriptor, end, off_t(byteCount))
     }
 }
 
-/// Gives back what is reserved behind the end of a file.
-///
 /// Blocks on the disk.
 func releaseSpace(behind descriptor: Int32) throws(SystemError) {
-    let end = off_t(try status(of: descriptor).st_size)
+    let end = off_t(try fileStatus(of: descriptor).st_size)
     try retryingInterrupts("ftruncate") { ftruncate(descriptor, end) }
 }
 
 func isRemoved(_ descriptor: Int32) throws(SystemError) -> Bool {
-    try status(of: descriptor).st_nlink == 0
+    try fileStatus(of: descriptor).st_nlink == 0
 }
 
 /// Bytes that this user may still store at `path`, quotas not counted; nil when the system does not
@@ -44,8 +42,9 @@ extension statvfs {
     }
 }
 
-private func status(of descriptor: Int32) throws(SystemError) -> stat {
+/// The corresponding C function is `fstat`.
+func fileStatus(of descriptor: Int32, _ call: String = "fstat") throws(SystemError) -> stat {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError.last("fstat") }
+    guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError.last(call) }
     return status
 }

@@ -25,10 +25,7 @@ extension Folder {
     }
 
     package func closeToOthers() throws(SystemError) {
-        var status = stat()
-        guard unsafe fstat(descriptor.number, &status) == 0 else {
-            throw SystemError.last("fstat \(path)")
-        }
+        let status = try fileStatus(of: descriptor.number, "fstat \(path)")
         guard status.st_mode & 0o077 != 0 else { return }
         guard fchmod(descriptor.number, 0o700) == 0 else {
             throw SystemError.last("chmod \(path)")
@@ -52,9 +49,7 @@ extension Folder {
     }
 
     package func hasOwnFolder(_ name: String) -> Bool {
-        var status = stat()
-        guard unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-        else { return false }
+        guard let status = entry(name) else { return false }
         return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
     }
 
@@ -65,8 +60,7 @@ extension Folder {
     package func move(
         _ name: String, to folder: Folder, as newName: String
     ) throws(SystemError) {
-        let result = unsafe renameat(
-            descriptor.number, name, folder.descriptor.number, newName)
+        let result = unsafe renameat(descriptor.number, name, folder.descriptor.number, newName)
         guard result == 0 else { throw SystemError.last("rename \(path)/\(name)") }
         try folder.sync()
         try sync()
@@ -127,12 +121,7 @@ extension Folder {
     }
 
     /// In seconds since 1970; nil when there is no such entry.
-    package func modificationTime(of name: String) -> Int? {
-        var status = stat()
-        guard unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-        else { return nil }
-        return Int(status.st_mtim.tv_sec)
-    }
+    package func modificationTime(of name: String) -> Int? { entry(name)?.st_mtim.tv_sec }
 
     /// Looks at names only: fast enough for every start.
     package func entryCount(upTo limit: Int) throws(SystemError) -> Int {
@@ -156,13 +145,16 @@ extension Folder {
     /// What the kernel calls this boot of the machine; empty where it does not say.
     package static let bootName: String = {
         let path = "/proc/sys/kernel/random/boot_id"
-        let file = unsafe utter_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)
-        guard file >= 0 else { return "" }
-        let descriptor = OwnedDescriptor(taking: file)
         // Without it, only what was synced counts.
-        let bytes = (try? readAll(descriptor.number, limit: 100)) ?? []
+        let bytes = (try? readFile(path, limit: 100)) ?? []
         return String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)
     }()
+
+    /// By the words of the path alone.
+    package static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
 
     package static func isFolder(at path: String) -> Bool {
         var status = stat()
@@ -171,12 +163,9 @@ extension Folder {
 
     /// Gives a file of this folder another place, where nothing is, or copies it where that cannot be.
     ///
-    /// It appears whole, and goes from here. Blocks on the disk.
+    /// It appears whole, and goes from here; with `replaces`, what is there goes once the file has its
+    /// place. Blocks on the disk.
     ///
-    /// - Parameters:
-    ///   - name: the file's, in this folder.
-    ///   - path: its new place.
-    ///   - replaces: what is there goes, once the file has its place.
     /// - Throws: `SystemError`; `EEXIST` when there is something else.
     package func place(
         _ name: String, at path: String, replaces: Bool = false
@@ -189,10 +178,9 @@ extension Folder {
         } else if unsafe linkat(descriptor.number, name, AT_FDCWD, path, 0) != 0 {
             let error = SystemError.last("link \(path)")
             if error.code == EEXIST {
-                var (own, other) = (stat(), stat())
-                guard unsafe fstatat(descriptor.number, name, &own, AT_SYMLINK_NOFOLLOW) == 0,
-                    unsafe lstat(path, &other) == 0, own.st_ino == other.st_ino,
-                    own.st_dev == other.st_dev
+                var other = stat()
+                guard let own = entry(name), unsafe lstat(path, &other) == 0,
+                    own.st_ino == other.st_ino, own.st_dev == other.st_dev
                 else { throw error }
             } else {
                 guard [EXDEV, EPERM, EMLINK, EOPNOTSUPP].contains(error.code) else { throw error }
@@ -207,18 +195,15 @@ extension Folder {
     ) throws(SystemError) {
         let old = try openFile(name)
         let temporary = "\(path).\(getpid()).part"
-        let new = OwnedDescriptor(
-            taking: try retryingInterrupts("open \(temporary)") {
-                unsafe utter_openat(
-                    AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            })
+        let new = try OwnedDescriptor(of: "open \(temporary)") {
+            unsafe utter_openat(
+                AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        }
         defer { _ = unsafe unlink(temporary) }
         try copy(old.number, to: new.number)
         let result =
             unsafe replaces
             ? rename(temporary, path) : utter_rename_new(AT_FDCWD, temporary, path)
-        guard result == 0 else {
-            throw SystemError.last("rename \(path)")
-        }
+        guard result == 0 else { throw SystemError.last("rename \(path)") }
     }
 }

@@ -59,9 +59,7 @@ extension Folder {
 
 /// A file that one process at a time has locked, until this value is destroyed (`flock(2)`).
 package struct FileLock: ~Copyable {
-    private let file: OwnedDescriptor
-
-    var number: Int32 { file.number }
+    let file: OwnedDescriptor
 
     /// How often a lock is asked for again that another process holds, in milliseconds.
     private static let interval: Int32 = 5
@@ -73,11 +71,10 @@ package struct FileLock: ~Copyable {
     /// - Throws: `SystemError`; `EWOULDBLOCK` when it was held until `deadline`.
     package init(path: String, until deadline: ContinuousClock.Instant) throws(SystemError) {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
-        let number = try retryingInterrupts("open \(path)") {
+        let file = try OwnedDescriptor(of: "open \(path)") {
             unsafe utter_openat(AT_FDCWD, path, flags, 0o600)
         }
-        let file = OwnedDescriptor(taking: number)
-        while flock(number, LOCK_EX | LOCK_NB) != 0 {
+        while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR, deadline > .now else {
                 throw SystemError.last("lock \(path)")
             }
@@ -87,5 +84,5 @@ package struct FileLock: ~Copyable {
     }
 
     /// As `Folder` does, for the same reason.
-    deinit { _ = flock(number, LOCK_UN) }
+    deinit { _ = flock(file.number, LOCK_UN) }
 }

@@ -42,7 +42,6 @@ package final class Folder: Sendable {
         return try open(path: path, at: AT_FDCWD, name: path)
     }
 
-    /// Opens a folder that is there.
     package static func open(at path: String) throws(SystemError) -> Folder {
         try open(path: path, at: AT_FDCWD, name: path)
     }
@@ -63,13 +62,10 @@ package final class Folder: Sendable {
     private static func open(
         path: String, at parent: Int32, name: String
     ) throws(SystemError) -> Folder {
-        let number = try retryingInterrupts("open \(path)") {
+        let descriptor = try OwnedDescriptor(of: "open \(path)") {
             unsafe utter_openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
         }
-        let descriptor = OwnedDescriptor(taking: number)
-        var status = stat()
-        guard unsafe fstat(number, &status) == 0 else { throw SystemError.last("fstat \(path)") }
-        guard status.st_uid == geteuid() else {
+        guard try fileStatus(of: descriptor.number, "fstat \(path)").st_uid == geteuid() else {
             throw SystemError(call: "\(path) belongs to another user", code: EPERM)
         }
         return Folder(path: path, descriptor: descriptor)
@@ -127,9 +123,7 @@ package final class Folder: Sendable {
 
     /// For reading and writing; `EEXIST` when the name is taken.
     package func createFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
-        let file = OwnedDescriptor(
-            taking: try openFile(
-                name, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC))
+        let file = try openFile(name, flags: O_RDWR | O_CREAT | O_EXCL)
         // The umask can only have taken permissions away, our own among them.
         guard fchmod(file.number, 0o600) == 0 else {
             throw SystemError.last("chmod \(path)/\(name)")
@@ -139,17 +133,15 @@ package final class Folder: Sendable {
 
     package func openFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
         // O_NONBLOCK means nothing for files; a named pipe must not make us wait.
-        OwnedDescriptor(
-            taking: try openFile(
-                name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC))
+        try openFile(name, flags: O_RDONLY | O_NONBLOCK)
     }
 
     package func openFileForWriting(_ name: String) throws(SystemError) -> OwnedDescriptor {
-        OwnedDescriptor(taking: try openFile(name, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
+        try openFile(name, flags: O_WRONLY)
     }
 
     package func openFileForBoth(_ name: String) throws(SystemError) -> OwnedDescriptor {
-        OwnedDescriptor(taking: try openFile(name, flags: O_RDWR | O_NOFOLLOW | O_CLOEXEC))
+        try openFile(name, flags: O_RDWR)
     }
 
     /// For reading and writing; of one that is there, all stays.
@@ -157,9 +149,9 @@ package final class Folder: Sendable {
         size(of: name) == nil ? try createFile(name) : try openFileForBoth(name)
     }
 
-    private func openFile(_ name: String, flags: Int32) throws(SystemError) -> Int32 {
-        try retryingInterrupts("open \(path)/\(name)") {
-            unsafe utter_openat(descriptor.number, name, flags, 0o600)
+    private func openFile(_ name: String, flags: Int32) throws(SystemError) -> OwnedDescriptor {
+        try OwnedDescriptor(of: "open \(path)/\(name)") {
+            unsafe utter_openat(descriptor.number, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
         }
     }
 
@@ -232,12 +224,7 @@ package final class Folder: Sendable {
     }
 
     /// Nil for a missing file; much cheaper than a thrown error.
-    package func size(of name: String) -> Int? {
-        var status = stat()
-        let flags = AT_SYMLINK_NOFOLLOW
-        guard unsafe fstatat(descriptor.number, name, &status, flags) == 0 else { return nil }
-        return Int(status.st_size)
-    }
+    package func size(of name: String) -> Int? { entry(name).map { Int($0.st_size) } }
 
     /// What a file may hold without a further block of the disk, in bytes.
     package func room(of name: String) throws(SystemError) -> Int {
@@ -245,11 +232,15 @@ package final class Folder: Sendable {
     }
 
     private func status(of name: String) throws(SystemError) -> stat {
-        var status = stat()
-        guard unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            throw SystemError.last("stat \(path)/\(name)")
-        }
+        guard let status = entry(name) else { throw SystemError.last("stat \(path)/\(name)") }
         return status
+    }
+
+    /// Follows no link; nil, with `errno`, when there is no such entry.
+    func entry(_ name: String) -> stat? {
+        var status = stat()
+        let flags = AT_SYMLINK_NOFOLLOW
+        return unsafe fstatat(descriptor.number, name, &status, flags) == 0 ? status : nil
     }
 
     /// Durable; blocks on the disk.
@@ -279,11 +270,7 @@ package final class Folder: Sendable {
     ///
     /// The process that made them may have died before their names were durable.
     package func ancestors() throws(SystemError) -> [Folder] {
-        var status = stat()
-        guard unsafe fstat(descriptor.number, &status) == 0 else {
-            throw SystemError.last("fstat \(path)")
-        }
-        var (inode, up) = (status.st_ino, "..")
+        var (inode, up) = (try fileStatus(of: descriptor.number, "fstat \(path)").st_ino, "..")
         var ancestors: [Folder] = []
         while true {
             let parent = unsafe utter_openat(
@@ -291,9 +278,7 @@ package final class Folder: Sendable {
             // What cannot be opened was not made by us.
             guard parent >= 0 else { return ancestors }
             let folder = Folder(path: "\(path)/\(up)", descriptor: OwnedDescriptor(taking: parent))
-            guard unsafe fstat(folder.descriptor.number, &status) == 0 else {
-                throw SystemError.last("fstat \(path)/\(up)")
-            }
+            let status = try fileStatus(of: folder.descriptor.number, "fstat \(path)/\(up)")
             // The root is its own parent.
             guard status.st_uid == geteuid(), status.st_ino != inode else { return ancestors }
             ancestors.append(folder)

@@ -28,8 +28,7 @@ package struct FolderWatch: ~Copyable {
 
     /// Waits until a name has appeared; nil is for ever.
     package func wait(within limit: Duration?) {
-        let pause = limit.map { WorkerPause.until(.now + $0) } ?? .untilWoken
-        _ = pause.wait(for: descriptor.number)
+        _ = WorkerPause(until: limit.map { ContinuousClock.now + $0 }).wait(for: descriptor.number)
     }
 }
 

@@ -22,7 +22,7 @@ package struct NamedFile: Sendable {
         let kind = try kind()
         guard kind != .folder else { throw SystemError(call: "open \(path)", code: EISDIR) }
         let (place, mode) =
-            kind == .other ? (path, W_OK) : (Self.folder(of: target), W_OK | X_OK)
+            kind == .other ? (path, W_OK) : (Folder.parent(of: target), W_OK | X_OK)
         guard unsafe access(place, mode) == 0 else { throw SystemError.last("open \(place)") }
     }
 
@@ -39,7 +39,10 @@ package struct NamedFile: Sendable {
         case .other: try write(bytes, to: try opened(O_WRONLY | O_NONBLOCK | O_NOCTTY))
         case .file:
             if let descriptor {
-                try write(bytes, to: try duplicate(of: descriptor))
+                let duplicate = try OwnedDescriptor(of: "open \(path)") {
+                    fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+                }
+                try write(bytes, to: duplicate)
             } else {
                 try place(bytes, isNew: false)
             }
@@ -98,29 +101,22 @@ package struct NamedFile: Sendable {
         return unsafe String(cString: resolved)
     }
 
-    private static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-
     // MARK: - Writing
 
     private func place(_ bytes: [UInt8], isNew: Bool) throws(SystemError) {
         let target = isNew ? path : self.target
-        let place = Self.folder(of: target)
-        let folder = OwnedDescriptor(
-            taking: try retryingInterrupts("open \(place)") {
-                unsafe open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            })
+        let place = Folder.parent(of: target)
+        let folder = try OwnedDescriptor(of: "open \(place)") {
+            unsafe open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        }
         let name = String(
             target[(target.lastIndex(of: "/").map(target.index(after:)) ?? target.startIndex)...])
         // One process writes one file at a time.
         let temporary = ".utter-\(getpid())-\(UInt32.random(in: .min ... .max)).new"
-        let file = OwnedDescriptor(
-            taking: try retryingInterrupts("open \(path)") {
-                unsafe utter_openat(
-                    folder.number, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            })
+        let file = try OwnedDescriptor(of: "open \(path)") {
+            unsafe utter_openat(
+                folder.number, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        }
         do throws(SystemError) {
             var before = stat()
             let mode = unsafe stat(target, &before) == 0 ? before.st_mode & 0o7777 : 0o600
@@ -157,17 +153,7 @@ package struct NamedFile: Sendable {
     }
 
     private func opened(_ flags: Int32) throws(SystemError) -> OwnedDescriptor {
-        OwnedDescriptor(
-            taking: try retryingInterrupts("open \(path)") {
-                unsafe open(path, flags | O_CLOEXEC)
-            })
-    }
-
-    private func duplicate(of number: Int32) throws(SystemError) -> OwnedDescriptor {
-        OwnedDescriptor(
-            taking: try retryingInterrupts("open \(path)") {
-                fcntl(number, F_DUPFD_CLOEXEC, 0)
-            })
+        try OwnedDescriptor(of: "open \(path)") { unsafe open(path, flags | O_CLOEXEC) }
     }
 
     /// Writes at the descriptor's position; waits for a full pipe, fails without a reader.

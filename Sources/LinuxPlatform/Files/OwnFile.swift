@@ -89,10 +89,8 @@ package struct OwnFile: Sendable {
 /// A file of settings is read only when it is the user's own: it may name a command that is run, so that
 /// those who may write it could do all that the user can.
 extension OwnFile {
-    /// Reads the text of a file of settings; a link is followed.
+    /// Reads at most `limit` bytes, and follows a link; nil when there is no file.
     ///
-    /// - Parameter limit: the longest that is read, in bytes.
-    /// - Returns: nil when there is no file.
     /// - Throws: `ReadingError` when it cannot be read, or may be written by others.
     package func settingsText(limit: Int) throws(ReadingError) -> String? {
         let number = open()
@@ -127,7 +125,7 @@ extension OwnFile {
         guard Self.isOwn(status) else { throw unusable("belongs to another user") }
         guard status.st_mode & 0o022 == 0 else { throw tooOpen(path, "it") }
         // In a folder that others may write, the file could be replaced.
-        let folder = Self.folder(of: path)
+        let folder = Folder.parent(of: path)
         guard unsafe stat(folder, &status) == 0 else { return }
         guard Self.isOwn(status) else { throw unusable("is in a folder of another user") }
         guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
@@ -138,11 +136,6 @@ extension OwnFile {
     /// Root can write everything anyway.
     private static func isOwn(_ status: stat) -> Bool {
         status.st_uid == geteuid() || status.st_uid == 0
-    }
-
-    private static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     private var isLink: Bool {

@@ -8,13 +8,15 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
     /// Valid while this value lives.
     package let number: Int32
 
-    package init(taking number: Int32) {
-        self.number = number
+    package init(taking number: Int32) { self.number = number }
+
+    /// Takes what `open` returns; as `retryingInterrupts`.
+    package init(of call: String, _ open: () -> Int32) throws(SystemError) {
+        number = try retryingInterrupts(call, open)
     }
 
     package func duplicate() throws(SystemError) -> OwnedDescriptor {
-        OwnedDescriptor(
-            taking: try retryingInterrupts("dup") { fcntl(number, F_DUPFD_CLOEXEC, 0) })
+        try OwnedDescriptor(of: "dup") { fcntl(number, F_DUPFD_CLOEXEC, 0) }
     }
 
     deinit {
@@ -36,8 +38,7 @@ package func makePipe() throws(SystemError) -> (reading: Int32, writing: Int32) 
 /// program that goes on in the background may write to it for as long as it likes. It is read from
 /// its start.
 package func makeMemoryFile(_ bytes: [UInt8] = []) throws(SystemError) -> OwnedDescriptor {
-    let number = try retryingInterrupts("memfd_create") { unsafe utter_memory_file("utter") }
-    let file = OwnedDescriptor(taking: number)
+    let file = try OwnedDescriptor(of: "memfd_create") { unsafe utter_memory_file("utter") }
     try writeAll(bytes.span, to: file.number, at: 0)
     return file
 }
@@ -48,17 +49,14 @@ package func makeMemoryFile(_ bytes: [UInt8] = []) throws(SystemError) -> OwnedD
 package func makeTemporaryFile(in folder: String) throws(SystemError) -> OwnedDescriptor {
     let path = "\(folder)/utter-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
-    let number = try retryingInterrupts("open") { unsafe open(path, flags, 0o600) }
+    let file = try OwnedDescriptor(of: "open") { unsafe open(path, flags, 0o600) }
     _ = unsafe unlink(path)
-    return OwnedDescriptor(taking: number)
+    return file
 }
 
-/// Reads a file that exists already.
-///
 /// - Throws: `SystemError`; `EFBIG` when there are more than `limit` bytes.
 package func readFile(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
-    let number = try retryingInterrupts("open") { unsafe open(path, O_RDONLY | O_CLOEXEC) }
-    let file = OwnedDescriptor(taking: number)
+    let file = try OwnedDescriptor(of: "open") { unsafe open(path, O_RDONLY | O_CLOEXEC) }
     return try readAll(file.number, limit: limit)
 }
 
@@ -83,9 +81,7 @@ package func readAll(
                 guard end > .now else { throw SystemError(call: "read", code: ETIMEDOUT) }
             }
         }
-        let count = try retryingInterrupts("read") {
-            unsafe read(descriptor, &buffer, wanted)
-        }
+        let count = try retryingInterrupts("read") { unsafe read(descriptor, &buffer, wanted) }
         guard count > 0 else { return bytes }
         bytes += buffer[..<count]
         guard bytes.count <= limit else { throw SystemError(call: "read", code: EFBIG) }

@@ -41,15 +41,6 @@ package struct ChildProcess: ~Copyable, Sendable {
     /// Once true, the number may be another process's.
     private var isOver = false
 
-    package init(
-        shell command: String, environment: [String], input: consuming Stream = .nothing,
-        output: consuming Stream, terminal: Int32?
-    ) throws(SystemError) {
-        try self.init(
-            "/bin/sh", ["sh", "-c", command], environment: environment, input: input,
-            output: output, terminal: terminal)
-    }
-
     /// Runs a program with the name it goes by as its first word, variables as "NAME=value", and a
     /// terminal that it gets to itself.
     ///
@@ -72,16 +63,7 @@ package struct ChildProcess: ~Copyable, Sendable {
     /// To be polled: readable once the process has ended.
     package var ending: Int32 { end.number }
 
-    /// False at the deadline.
-    package func waitUntilOver(
-        orReadable descriptor: Int32, _ other: Int32 = -1, by deadline: ContinuousClock.Instant
-    ) -> Bool {
-        waitUntilReadable(end.number, descriptor, other, by: deadline)
-    }
-
-    /// Blocks until the program has ended.
-    ///
-    /// - Returns: the status of `waitpid(2)`, or nil at the deadline.
+    /// Blocks until the program has ended: its status of `waitpid(2)`, or nil at the deadline.
     package mutating func status(
         by deadline: ContinuousClock.Instant
     ) throws(SystemError) -> Int32? {
@@ -111,8 +93,7 @@ package struct ChildProcess: ~Copyable, Sendable {
 
     private static func watch(_ process: pid_t) throws(SystemError) -> OwnedDescriptor {
         do throws(SystemError) {
-            return OwnedDescriptor(
-                taking: try retryingInterrupts("pidfd_open") { utter_pidfd_open(process) })
+            return try OwnedDescriptor(of: "pidfd_open") { utter_pidfd_open(process) }
         } catch {
             kill(process)
             throw error
@@ -158,11 +139,8 @@ package struct ChildProcess: ~Copyable, Sendable {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        var usual = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe sigemptyset(&usual)
-        for number in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&usual, number) }
+        var none = signalSet([])
+        var usual = signalSet([SIGPIPE, SIGXFSZ])
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
         unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
         unsafe posix_spawnattr_setpgroup(&attributes, 0)
@@ -180,16 +158,14 @@ package struct ChildProcess: ~Copyable, Sendable {
     }
 }
 
-/// Waits until a descriptor is readable or at its end, through signals.
-///
-/// - Returns: false at the deadline.
+/// Waits until a descriptor is readable or at its end, through signals; false at the deadline.
 package func waitUntilReadable(
     _ descriptors: Int32..., by deadline: ContinuousClock.Instant
 ) -> Bool {
     var events = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    while true {
-        let left = (deadline - .now) / .milliseconds(1)
-        guard left > 0 else { return false }
-        if unsafe poll(&events, nfds_t(events.count), Int32(min(left, 1e9)) + 1) > 0 { return true }
+    while deadline > .now {
+        let time = WorkerPause.until(deadline).milliseconds
+        if unsafe poll(&events, nfds_t(events.count), time) > 0 { return true }
     }
+    return false
 }

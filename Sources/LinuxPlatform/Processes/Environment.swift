@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Glibc
 
 /// The process's environment; read by commands only, never by the library.
@@ -33,5 +34,35 @@ package enum Environment {
     package static func folder(_ variable: String, orBelowHome usual: String) -> String {
         if let folder = self[variable], folder.hasPrefix("/") { return folder + "/utter" }
         return home + usual + "/utter"
+    }
+}
+
+package enum ProcessLimits {
+    package static func areDescriptorsLeft(_ count: Int) -> Bool {
+        let descriptors = (0..<count).map { _ in dup(STDERR_FILENO) }
+        for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
+        return descriptors.allSatisfy { $0 >= 0 }
+    }
+
+    /// In bytes; nil without a limit.
+    package static var addressSpace: Int? {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0,
+            limit.rlim_cur != rlim_t.max
+        else { return nil }
+        return Int(clamping: limit.rlim_cur)
+    }
+}
+
+/// What the system writes to the disk when this process crashes: all of its memory.
+package enum CoreDumps {
+    /// Forbids them, and with them every other process to look into this one's memory.
+    ///
+    /// For a program alone, since it is for all of the process and cannot be undone.
+    package static func forbid() {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        // Lowering a limit cannot fail.
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        _ = utter_forbid_dumps()
     }
 }

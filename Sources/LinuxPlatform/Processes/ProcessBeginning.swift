@@ -29,11 +29,8 @@ package struct ProcessBeginning: Codable, Comparable, Sendable {
     }
 
     package static func ticks(of process: Int32) -> UInt64? {
-        let descriptor = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        let file = OwnedDescriptor(taking: descriptor)
-        // A process that has just ended has nothing to read.
-        guard let bytes = try? readAll(file.number, limit: 4_096) else { return nil }
+        // A process that has ended has nothing to read.
+        guard let bytes = try? readFile("/proc/\(process)/stat", limit: 4_096) else { return nil }
         // The name stands between brackets, and may hold anything; the time is field 22.
         let text = String(decoding: bytes, as: UTF8.self)
         guard let end = text.lastIndex(of: ")") else { return nil }

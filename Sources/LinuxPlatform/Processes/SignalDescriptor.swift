@@ -10,11 +10,8 @@ package final class SignalDescriptor: Sendable {
     private let descriptor: OwnedDescriptor
 
     package init(signals: [Int32]) throws(SystemError) {
-        var mask = sigset_t()
-        unsafe sigemptyset(&mask)
-        for number in signals { _ = unsafe sigaddset(&mask, number) }
-        let number = try retryingInterrupts("signalfd") { unsafe utter_signalfd(&mask) }
-        descriptor = OwnedDescriptor(taking: number)
+        var mask = signalSet(signals)
+        descriptor = try OwnedDescriptor(of: "signalfd") { unsafe utter_signalfd(&mask) }
     }
 
     package var number: Int32 { descriptor.number }
@@ -39,4 +36,32 @@ package func terminalColumns(_ descriptor: Int32) -> Int? {
 package func terminalRows(_ descriptor: Int32) -> Int? {
     let rows = Int(utter_terminal_rows(descriptor))
     return rows > 0 ? rows : nil
+}
+
+func signalSet(_ numbers: [Int32]) -> sigset_t {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    for number in numbers { unsafe sigaddset(&set, number) }
+    return set
+}
+
+/// The signals that a thread blocks.
+package struct SignalMask: Sendable {
+    private var set: sigset_t
+
+    /// Blocks signals for this thread, or lets them through: `how` is one of `sigprocmask(2)`.
+    ///
+    /// - Returns: what was blocked before.
+    @discardableResult
+    package static func change(_ how: Int32, _ numbers: [Int32]) -> SignalMask {
+        var (set, before) = (signalSet(numbers), sigset_t())
+        unsafe pthread_sigmask(how, &set, &before)
+        return SignalMask(set: before)
+    }
+
+    /// Blocks these for this thread, and no others.
+    package func restore() {
+        var set = set
+        unsafe pthread_sigmask(SIG_SETMASK, &set, nil)
+    }
 }

@@ -27,9 +27,7 @@ package enum LocalSocket {
         }
         guard unsafe chmod(hidden, 0o600) == 0 else { throw SystemError.last("chmod \(path)") }
         try retryingInterrupts("listen \(path)") { Glibc.listen(socket.number, backlog) }
-        guard unsafe rename(hidden, path) == 0 else {
-            throw SystemError.last("rename \(path)")
-        }
+        guard unsafe rename(hidden, path) == 0 else { throw SystemError.last("rename \(path)") }
         makeNonblocking(socket.number)
         return socket
     }
@@ -132,8 +130,7 @@ package enum LocalSocket {
         _ type: __socket_type = SOCK_STREAM
     ) throws(SystemError) -> OwnedDescriptor {
         let type = Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        return OwnedDescriptor(
-            taking: try retryingInterrupts("socket") { socket(AF_UNIX, type, 0) })
+        return try OwnedDescriptor(of: "socket") { socket(AF_UNIX, type, 0) }
     }
 
     private static func option(_ name: Int32, of number: Int32) -> Int32? {
@@ -158,17 +155,46 @@ package enum LocalSocket {
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
         let offset = MemoryLayout<sockaddr_un>.size - room
         let length = socklen_t(offset + bytes.count + (isAbstract ? 0 : 1))
-        let failure = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                base -> SystemError? in
-                do throws(SystemError) {
-                    unsafe try body(base, length)
-                    return nil
-                } catch {
-                    return error
-                }
+        unsafe try withUnsafePointer(to: &address) { pointer throws(SystemError) in
+            unsafe try pointer.withMemoryRebound(
+                to: sockaddr.self, capacity: 1
+            ) { base throws(SystemError) in
+                unsafe try body(base, length)
             }
         }
-        if let failure { throw failure }
+    }
+}
+
+/// Where systemd's journal takes entries with fields of their own (systemd-journald.service(8)).
+package struct JournalSocket: Sendable {
+    private let path: String
+
+    /// Nil unless the descriptor leads to the journal, as `stream` says: its device and inode number.
+    ///
+    /// `stream` is what systemd sets as `JOURNAL_STREAM` (systemd.exec(5)).
+    package init?(
+        leadingFrom descriptor: Int32, named stream: String?,
+        at path: String = "/run/systemd/journal/socket"
+    ) {
+        var status = stat()
+        guard let stream, unsafe fstat(descriptor, &status) == 0,
+            stream == "\(status.st_dev):\(status.st_ino)"
+        else { return nil }
+        self.path = path
+    }
+
+    /// Hands over a line for information; false when the journal does not take it.
+    ///
+    /// Field names have capital letters, digits and underscores; line breaks in values become spaces.
+    package func take(_ message: String, _ fields: [String: String]) -> Bool {
+        let program = CommandLine.arguments.first?.split(separator: "/").last ?? "utter"
+        var entry = [
+            "MESSAGE": message, "PRIORITY": "6", "SYSLOG_IDENTIFIER": String(program),
+        ]
+        entry.merge(fields) { own, _ in own }
+        let text = entry.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\(TerminalText.singleLine($0.value))\n" }.joined()
+        // A journal that is not there has no fields.
+        return (try? LocalSocket.sendDatagram(text, to: path)) != nil
     }
 }

@@ -22,8 +22,7 @@ package enum NumericSocket {
         let (family, place) = unsafe (info.pointee.ai_family, info.pointee.ai_addr)
         let length = unsafe info.pointee.ai_addrlen
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let listener = OwnedDescriptor(
-            taking: try retryingInterrupts("socket") { socket(family, type, 0) })
+        let listener = try OwnedDescriptor(of: "socket") { socket(family, type, 0) }
         var one: Int32 = 1
         _ = unsafe setsockopt(listener.number, SOL_SOCKET, SO_REUSEADDR, &one, 4)
         try retryingInterrupts("bind \(name)") { unsafe bind(listener.number, place, length) }

@@ -39,7 +39,6 @@ internal import Synchronization
     }
 }
 
-/// The marks that are set of one loop.
 @safe package final class Marks: Sendable {
     fileprivate let first = unsafe Atomic<Unmanaged<Mark>?>(nil)
 

@@ -71,3 +71,29 @@ private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
     thread.body()
     return nil
 }
+
+/// Runs tasks on the thread that calls `run`.
+///
+/// The standard executor is libdispatch, which starts three threads for the first task.
+package final class ThreadExecutor: TaskExecutor {
+    private let wakeup: Wakeup
+    private let jobs = Mutex<[UnownedJob]>([])
+
+    package init() throws(SystemError) { wakeup = try Wakeup() }
+
+    /// From any thread; never blocks.
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+        wakeup.signal()
+    }
+
+    /// Runs jobs in order, until the process ends.
+    package func run() -> Never {
+        while true {
+            wakeup.wait(.untilWoken)
+            let due = jobs.withLock { exchange(&$0, with: []) }
+            for job in due { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        }
+    }
+}

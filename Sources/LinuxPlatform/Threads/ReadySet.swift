@@ -32,9 +32,7 @@ package final class ReadySet {
     private var found = [UInt](repeating: 0, count: 128)
 
     package init() throws(SystemError) {
-        let number = utter_epoll()
-        guard number >= 0 else { throw SystemError.last("epoll_create") }
-        epoll = OwnedDescriptor(taking: number)
+        epoll = try OwnedDescriptor(of: "epoll_create") { utter_epoll() }
     }
 
     /// `none` forgets the descriptor, which must be done before it is closed.

@@ -50,10 +50,9 @@ package final class Settlement<Value: Sendable>: Sendable {
     /// From any thread; the first call counts.
     package func settle(_ value: Value) {
         let waiting = state.withLock { state in
-            guard state.value == nil else { return [CheckedContinuation<Void, Never>]() }
-            state.value = value
-            defer { state.waiting = [] }
-            return state.waiting
+            if state.value == nil { state.value = value }
+            // Once it is known, no task begins to wait.
+            return exchange(&state.waiting, with: [])
         }
         for waiter in waiting { waiter.resume() }
     }

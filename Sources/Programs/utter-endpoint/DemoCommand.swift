@@ -7,7 +7,6 @@ import Utter
 import UtterCommands
 internal import UtterTerminal
 
-/// `utter demo`: the whole way of a voice in one process, without a microphone.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
@@ -38,29 +37,23 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let file = try file ?? Self.sample()
-        let endpoint: RecognitionEndpoint
-        do throws(RecognitionEndpointError) {
-            endpoint = try RecognitionEndpoint(
-                RecognitionEndpointConfiguration(
-                    recogniser: .chosen(command: recogniser, grammar: grammar)))
-        } catch {
-            throw CommandFailure(error)
-        }
+        let endpoint = try ServeCommand.makeEndpoint(
+            RecognitionEndpointConfiguration(
+                recogniser: .chosen(command: recogniser, grammar: grammar)))
         StandardError.line("loading the recogniser")
         let (ports, port) = AsyncStream<Int>.makeStream()
-        let server = Task { () async -> RecognitionEndpointError? in
+        let server = Task {
             defer { port.finish() }
-            do throws(RecognitionEndpointError) {
-                try await endpoint.run { port.yield($0) }
-                return nil
-            } catch {
-                return error
-            }
+            try await endpoint.run { port.yield($0) }
         }
         defer { endpoint.shutdown() }
         guard let number = await ports.first(where: { _ in true }) else {
-            let failure = await server.value.map { CommandFailure($0) }
-            throw failure ?? CommandFailure("the endpoint ended early", status: .internalError)
+            do {
+                try await server.value
+            } catch let error as RecognitionEndpointError {
+                throw CommandFailure(error)
+            }
+            throw CommandFailure("the endpoint ended early", status: .internalError)
         }
         try await replay(file, port: number)
     }
@@ -97,4 +90,16 @@ struct DemoCommand: AsyncParsableCommand {
             "the sample \(name) is not installed",
             hint: "name a WAV or Ogg Opus file: utter demo FILE", status: .noInput)
     }
+}
+
+/// The program behind `utter serve` and `utter demo`.
+@main
+struct EndpointMain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "utter",
+        abstract: "The built-in recognition endpoint of utter, and its demonstration.",
+        version: "utter \(UtterVersion.text)",
+        subcommands: [ServeCommand.self, DemoCommand.self, RecogniseCommand.self])
+
+    static func main() { Program.run(EndpointMain.self) }
 }

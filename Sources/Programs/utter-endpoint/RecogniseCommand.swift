@@ -6,7 +6,6 @@ import RecognitionEndpoint
 import UtterCommands
 internal import UtterTerminal
 
-/// PocketSphinx as a program that the endpoint starts.
 struct RecogniseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recogniser",
@@ -26,7 +25,6 @@ struct RecogniseCommand: ParsableCommand {
 }
 
 extension Recogniser {
-    /// The recogniser that a person has chosen: a command, or PocketSphinx in this program.
     static func chosen(command: String?, grammar: String?, memory: Int? = nil) -> Recogniser {
         guard let command else {
             return .pocketSphinx(
@@ -46,7 +44,6 @@ extension Recogniser {
 }
 
 extension ServeCommand {
-    /// Tries a recogniser's program, and prints a line for each thing that it has to do.
     func check(_ recogniser: Recogniser) async throws {
         let sample = try DemoCommand.sample()
         let isGood = try await NamedThread.result(name: "check") { () throws(SystemError) in

@@ -19,7 +19,7 @@ extension ServeCommand {
                 "--cassette: \(error.description)", hint: hint, status: .configuration)
         }
         let server = CassetteServer.make(
-            cassettes, host: host, port: port, speed: speed.speed,
+            cassettes, host: host, port: port, speed: speed,
             onRequest: { [verbose, quiet] in
                 // A reader that is too slow misses lines; the server does not wait for it.
                 guard StandardError.isWritable else { return }
@@ -47,22 +47,14 @@ extension ServeCommand {
     }
 }
 
-struct ReplaySpeed: ExpressibleByArgument {
-    static let max = ReplaySpeed(speed: .max)
-
-    let speed: CassetteServer.Speed
-
-    private init(speed: CassetteServer.Speed) { self.speed = speed }
-
-    init?(argument: String) {
+extension CassetteServer.Speed: ExpressibleByArgument {
+    package init?(argument: String) {
         if argument == "max" {
             self = .max
         } else if let factor = Double(argument), factor >= 0.01, factor <= 1_000 {
-            self.init(speed: .factor(factor))
+            self = .factor(factor)
         } else {
             return nil
         }
     }
-
-    var defaultValueDescription: String { "max" }
 }

@@ -9,7 +9,6 @@ import UtterCommands
 import UtterControl
 internal import UtterTerminal
 
-/// `utter serve`: runs the recognition endpoint until a signal.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -100,7 +99,7 @@ struct ServeCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "How fast the time of the cassettes passes: max, or a factor such as 1.",
             valueName: "speed"))
-    var speed = ReplaySpeed.max
+    var speed = CassetteServer.Speed.max
 
     @OptionGroup
     var metrics: MetricsOptions
@@ -154,19 +153,20 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.maximumConcurrentRecognitions = maxRecognitions
         configuration.maximumBodyByteCount = maxBody
         configuration.allowsFaults = allowFaults
-        configuration.executor = try exchangeThread()
+        // A thread of their own for all exchanges, which do little between two waits.
+        let executor = try ThreadExecutor()
+        _ = try NamedThread(name: "exchange") { executor.run() }
+        configuration.executor = executor
         let numbers = EndpointNumbers()
         configuration.onRequest = { [numbers, verbose] request in
             numbers.note(request)
-            if verbose {
-                // A reader that is too slow misses lines; the server does not wait for it.
-                guard StandardError.isWritable else { return }
-                StandardError.line(RequestLine.text(request))
-            }
+            // A reader that is too slow misses lines; the server does not wait for it.
+            guard verbose, StandardError.isWritable else { return }
+            StandardError.line(RequestLine.text(request))
         }
         // A second endpoint has another port.
         configuration.uploadFolder = Environment.stateFolder + "/endpoint/\(port)"
-        let endpoint = try makeEndpoint(configuration)
+        let endpoint = try Self.makeEndpoint(configuration)
         let readiness = Readiness()
         let server = try metrics.serve(
             MetricsServer.Source {
@@ -184,7 +184,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    private func makeEndpoint(
+    static func makeEndpoint(
         _ configuration: RecognitionEndpointConfiguration
     ) throws -> RecognitionEndpoint {
         do throws(RecognitionEndpointError) {
@@ -196,13 +196,6 @@ struct ServeCommand: AsyncParsableCommand {
             configuration.uploadFolder = nil
             return try makeEndpoint(configuration)
         }
-    }
-
-    /// A thread of their own for all exchanges, which do little between two waits.
-    private func exchangeThread() throws -> ThreadExecutor {
-        let executor = try ThreadExecutor()
-        _ = try NamedThread(name: "exchange") { executor.run() }
-        return executor
     }
 
     func serve(
@@ -271,7 +264,6 @@ extension CommandFailure {
     }
 }
 
-/// The line that `utter serve -v` prints for a request.
 enum RequestLine {
     /// What a request was and what became of it.
     ///

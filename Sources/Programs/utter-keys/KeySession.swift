@@ -8,7 +8,6 @@ import UtterCommands
 import UtterControl
 internal import UtterTerminal
 
-/// A key, and the takes that it begins and ends, until a signal.
 final class KeySession: Sendable {
     private let trigger: any KeyTrigger
     private let talk: KeyTalk
@@ -71,7 +70,6 @@ final class KeySession: Sendable {
     }
 }
 
-/// Where a key is watched.
 protocol KeyTrigger: Sendable {
     /// The key, in a sentence.
     var title: String { get }

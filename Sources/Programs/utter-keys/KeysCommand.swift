@@ -4,7 +4,6 @@ import ArgumentParser
 import Utter
 import UtterCommands
 
-/// `utter keys`: talks while a key is held, in whatever window.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",

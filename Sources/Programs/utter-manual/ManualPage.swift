@@ -3,23 +3,18 @@
 /// The manual page of one command, in mdoc(7); pure.
 struct ManualPage {
     private let program: String
-    private let command: ToolInfo.Command
-    private let date: String
     private var lines: [String] = []
 
-    /// Writes the page of a command.
-    ///
-    /// - Parameters:
-    ///   - command: the command.
-    ///   - program: the program that it belongs to.
-    ///   - date: such as `November 22, 2026`.
+    /// The date is such as `November 22, 2026`.
     init(of command: ToolInfo.Command, program: String, date: String) {
-        (self.command, self.program, self.date) = (command, program, date)
+        self.program = program
         let name = "\(program)-\(command.commandName)"
+        let abstract = command.abstract ?? name
+        let title = abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract
         lines = [
             ".\\\" Made of the definitions by which the program reads its command line.",
             ".Dd \(date)", ".Dt \(name.uppercased()) 1", ".Os", ".Sh NAME", ".Nm \(name)",
-            ".Nd \(Self.macroText(Self.withoutFullStop(command.abstract ?? name)))",
+            ".Nd \(Self.macroText(title))",
             ".Sh SYNOPSIS",
         ]
         let inner = (command.subcommands ?? []).filter {
@@ -63,7 +58,8 @@ struct ManualPage {
     private mutating func addSynopsis(of command: ToolInfo.Command, _ names: [String]) {
         lines.append(".Nm \(program)")
         lines.append(".Cm \(names.joined(separator: " "))")
-        let arguments = Self.shown(command)
+        // What the help of a command leaves out belongs here, too.
+        let arguments = command.arguments ?? []
         if arguments.contains(where: { $0.kind != "positional" }) { lines.append(".Op Ar options") }
         for argument in arguments where argument.kind == "positional" {
             let dots = argument.isRepeating ? " ..." : ""
@@ -74,7 +70,7 @@ struct ManualPage {
 
     private mutating func addArguments(of command: ToolInfo.Command) {
         var titles: [String] = []
-        let arguments = Self.shown(command)
+        let arguments = command.arguments ?? []
         for argument in arguments where !titles.contains(argument.sectionTitle ?? "") {
             titles.append(argument.sectionTitle ?? "")
         }
@@ -93,11 +89,6 @@ struct ManualPage {
             }
             lines.append(".El")
         }
-    }
-
-    private static func shown(_ command: ToolInfo.Command) -> [ToolInfo.Argument] {
-        // What the help of a command leaves out belongs here.
-        command.arguments ?? []
     }
 
     /// Such as `Fl n , -newest Ar count`.
@@ -143,9 +134,5 @@ struct ManualPage {
             let escaped = word.replacing("\\", with: "\\e").replacing("\"", with: "\\(dq")
             return escaped.count <= 3 ? "\\&" + escaped : escaped
         }.joined(separator: " ")
-    }
-
-    private static func withoutFullStop(_ text: String) -> String {
-        text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 }

@@ -8,7 +8,6 @@ import Utter
 import UtterCommands
 internal import UtterTerminal
 
-/// Where the recordings and the results are.
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -78,7 +77,6 @@ struct StoreOptions: ParsableArguments {
     }
 }
 
-/// Where the queue is.
 struct QueueOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -8,7 +8,6 @@ import Utter
 import UtterCommands
 internal import UtterTerminal
 
-/// `utter-work status`: how the fleet stands.
 struct FleetStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -60,7 +59,6 @@ struct FleetStatusCommand: AsyncParsableCommand {
     }
 }
 
-/// `utter-work check`: puts into the queue what it lacks.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -85,7 +83,6 @@ struct CheckCommand: AsyncParsableCommand {
     }
 }
 
-/// `utter-work dead`: lists takes that were given up.
 struct DeadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead", abstract: "List the takes that were given up, and why.")
@@ -97,18 +94,14 @@ struct DeadCommand: AsyncParsableCommand {
     var store: StoreOptions
 
     func run() async throws {
-        let marks = try await store.use(onlyReads: true) { try Deaths($0).all() }
+        let marks = try await store.use(onlyReads: true) { try $0.deaths() }
         for mark in marks {
-            try give(
-                json
-                    ? mark.line
-                    : "\(mark.id.text)  \(TerminalText.singleLine(TerminalText.sanitized(mark.reason ?? "")))"
-            )
+            let reason = TerminalText.singleLine(TerminalText.sanitized(mark.reason ?? ""))
+            try give(json ? mark.line : "\(mark.id.text)  \(reason)")
         }
     }
 }
 
-/// `utter-work retry`: opens dead takes again.
 struct RetryDeadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
@@ -142,14 +135,14 @@ struct RetryDeadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (count, missing) = try await store.use { objects in
-            let deaths = Deaths(objects, try queue.open())
+            let line = try queue.open()
             var ids = takes.compactMap { TakeID($0) }
             if takes.contains("all") || reason != nil {
-                ids = try deaths.all().filter { mark in
+                ids = try objects.deaths().filter { mark in
                     reason.map { (mark.reason ?? "").contains($0) } ?? true
                 }.map(\.id)
             }
-            let missing = try ids.filter { try !deaths.retry($0) }
+            let missing = try ids.filter { try !objects.retry($0, in: line) }
             return (ids.count - missing.count, missing)
         }
         StandardError.line("opened \(count) \(count == 1 ? "take" : "takes") again")

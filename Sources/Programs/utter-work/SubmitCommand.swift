@@ -6,7 +6,6 @@ import Utter
 import UtterCommands
 internal import UtterTerminal
 
-/// `utter-work submit`: hands recordings to the fleet.
 struct SubmitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "submit",

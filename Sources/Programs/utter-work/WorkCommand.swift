@@ -12,7 +12,6 @@ import UtterCommands
 import UtterControl
 internal import UtterTerminal
 
-/// `utter-work`: a worker.
 struct WorkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "work",
@@ -205,7 +204,6 @@ struct WorkCommand: AsyncParsableCommand {
     }
 }
 
-/// How a worker is asked to end.
 private final class WorkerEnding: Sendable {
     private struct State {
         var worker: FleetWorker?

@@ -4,7 +4,6 @@ import ArgumentParser
 import Utter
 import UtterCommands
 
-/// `utter fleet`: what many machines do together.
 struct FleetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
-
 enum AnswerFormat: String, Sendable, Codable {
     /// JSON objects, one a line, while the audio comes: partial texts, then the final one.
     case lines
@@ -16,20 +14,15 @@ enum AnswerFormat: String, Sendable, Codable {
     /// - Returns: nil when none is accepted.
     init?(accept: String?) {
         let ranges = Self.acceptedRanges(in: accept ?? "*/*")
-        if ranges.contains(where: { ["application/x-ndjson", "application/ndjson"].contains($0) }) {
-            self = .lines
-        } else if ranges.contains("application/json") {
-            self = .object
-        } else if ranges.contains("text/plain") {
-            self = .text
-        } else if ranges.contains(where: { ["*/*", "application/*"].contains($0) }) {
-            self = .lines
-        } else if ranges.contains("text/*") {
-            self = .text
-        } else {
-            return nil
-        }
+        guard let choice = Self.choices.first(where: { ranges.contains($0.0) }) else { return nil }
+        self = choice.1
     }
+
+    private static let choices: [(String, AnswerFormat)] = [
+        ("application/x-ndjson", .lines), ("application/ndjson", .lines),
+        ("application/json", .object), ("text/plain", .text), ("*/*", .lines),
+        ("application/*", .lines), ("text/*", .text),
+    ]
 
     var mediaType: String {
         switch self {
@@ -71,7 +64,7 @@ enum AnswerFormat: String, Sendable, Codable {
         }
         line.duration = recognition.duration.rounded(to: 100)
         line.words = recognition.words.map { word in
-            AnswerLine.Word(
+            RecogniserLine.Word(
                 word: word.text, start: word.start.rounded(to: 100),
                 end: word.end.rounded(to: 100), probability: word.probability?.rounded(to: 10_000))
         }
@@ -155,13 +148,6 @@ extension Double {
 }
 
 struct AnswerLine: Encodable {
-    /// A word and its place in the audio, in seconds.
-    struct Word: Encodable {
-        var word: String
-        var start, end: Double
-        var probability: Double?
-    }
-
     struct Reason: Encodable {
         var message: String
     }
@@ -192,7 +178,7 @@ struct AnswerLine: Encodable {
 
     var type, status, text, message, delta, task, language: String?
     var time, duration: Double?
-    var words: [Word]?
+    var words: [RecogniserLine.Word]?
     var segments: [Segment]?
     var error: Reason?
     var recognitions: Load?
@@ -202,18 +188,14 @@ struct AnswerLine: Encodable {
     var json: String { Self.json(self) }
 
     static func json(_ value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Only numbers that are not finite have no form in JSON, and there are none.
-        let bytes = (try? encoder.encode(value)) ?? Data()
         // Terminals obey the control characters of C1 and DEL, which JSON allows in a string.
-        return String(decoding: bytes, as: UTF8.self).unicodeScalars.reduce(into: "") {
+        String(decoding: jsonLine(of: value), as: UTF8.self).unicodeScalars.reduce(into: "") {
             text, scalar in
             if (0x7F...0x9F).contains(scalar.value) {
                 text += "\\u00" + String(scalar.value, radix: 16)
             } else {
                 text.unicodeScalars.append(scalar)
             }
-        } + "\n"
+        }
     }
 }

@@ -158,7 +158,7 @@ struct BodyIdentity: Sendable {
 }
 
 /// What a request's head says about its body: which recording it is, and its digest.
-struct BodyClaim: Sendable, Equatable {
+struct BodyClaim: Sendable {
     private static let longestKey = 255
 
     /// The value of `Idempotency-Key`, the same for every attempt to send one recording; nil
@@ -168,8 +168,8 @@ struct BodyClaim: Sendable, Equatable {
     var digest: String?
 
     init(_ fields: HTTPFields) throws(Refusal) {
-        key = HTTPField.Name("Idempotency-Key").flatMap { fields[$0] }
-        digest = HTTPField.Name("Content-Digest").flatMap { fields[$0] }
+        key = fields[named: "Idempotency-Key"]
+        digest = fields[named: "Content-Digest"]
         if let key, key.isEmpty || key.utf8.count > Self.longestKey {
             throw Refusal(
                 400, "the Idempotency-Key is empty or longer than \(Self.longestKey) bytes")

@@ -5,17 +5,12 @@ internal import Synchronization
 struct Recognition: Sendable, Equatable, Codable {
     /// The words, separated by single spaces; empty when nothing was heard.
     var text = ""
-
     /// The length of the audio, in seconds.
     var duration = 0.0
-
     var words: [RecognisedWord] = []
-
     var wantedFormat: String?
-
     /// What the client has said of it, or else the only one of the recogniser; for `verbose_json`.
     var language: String?
-
     /// Whether the client wants events with the text as it becomes known, as OpenAI's API has them.
     var isStreamed: Bool?
 }
@@ -24,27 +19,19 @@ struct Recognition: Sendable, Equatable, Codable {
 struct PartialRecognition: Sendable, Equatable {
     /// The words, separated by single spaces; not empty.
     var text: String
-
     /// How much of the audio it is about, in seconds from its beginning.
     var time: Double
-
     /// The words at the beginning that will not change.
     var settled = ""
-
     var isStreamed = false
 }
 
 struct RecognisedWord: Sendable, Equatable, Codable {
     var text: String
-
-    /// When it begins, in seconds from the beginning of the audio.
-    var start: Double
-
-    /// When it ends, in seconds from the beginning of the audio.
-    var end: Double
-
+    /// In seconds from the beginning of the audio.
+    var start, end: Double
     /// How sure the recogniser is, from 0 to 1; nil when it does not say.
-    var probability: Double? = nil
+    var probability: Double?
 }
 
 /// Hands what was heard from the recogniser's thread to the connection's task.

@@ -14,9 +14,7 @@ struct StreamedAnswer: ~Copyable {
     var fields: HTTPFields
     var status = 200
 
-    init(
-        _ writer: consuming ResponseWriter, format: AnswerFormat, fields: HTTPFields = [:]
-    ) {
+    init(_ writer: consuming ResponseWriter, format: AnswerFormat, fields: HTTPFields = [:]) {
         unused = consume writer
         self.format = format
         self.fields = fields
@@ -50,10 +48,7 @@ struct StreamedAnswer: ~Copyable {
                 + AnswerFormat.event(
                     AnswerLine(type: "transcript.text.done", text: recognition.text))
             : format.final(recognition)
-        guard let writer = unused.take() else {
-            try await begun?.write(ByteBuffer(string: text))
-            return try await end()
-        }
+        guard let writer = unused.take() else { return try await end(with: text) }
         var head = HTTPResponse.make(
             status, isStreamed ? AnswerFormat.eventType : format.mediaType(of: recognition),
             byteCount: text.utf8.count)
@@ -70,13 +65,12 @@ struct StreamedAnswer: ~Copyable {
     }
 
     /// Says what went wrong: with a status, or in a last line when the text had begun.
-    @concurrent mutating func fail(_ refusal: Refusal, closes: Bool = true) async throws {
+    @concurrent mutating func fail(_ refusal: Refusal) async throws {
         guard let writer = unused.take() else {
-            let line = AnswerFormat.error(refusal.message, isEvent: format == .object)
-            try await begun?.write(ByteBuffer(string: line))
-            return try await end()
+            return try await end(
+                with: AnswerFormat.error(refusal.message, isEvent: format == .object))
         }
-        try await writer.refuse(refusal, closes: closes)
+        try await writer.refuse(refusal, closes: true)
     }
 
     /// Writes a head before the answer's own; without effect once that has begun.
@@ -88,7 +82,6 @@ struct StreamedAnswer: ~Copyable {
         }
     }
 
-    /// Answers with a head alone.
     @concurrent mutating func acknowledge(_ head: HTTPResponse) async throws {
         try await unused.take()?.writeResponse(head)
     }
@@ -100,7 +93,8 @@ struct StreamedAnswer: ~Copyable {
         begun = try await writer.writeHead(head)
     }
 
-    @concurrent private mutating func end() async throws {
+    @concurrent private mutating func end(with text: String) async throws {
+        try await begun?.write(ByteBuffer(string: text))
         try await begun.take()?.finish(nil)
     }
 }

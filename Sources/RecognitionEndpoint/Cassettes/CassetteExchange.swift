@@ -22,8 +22,9 @@ struct CassetteExchange: Sendable {
         let served = { [onRequest] in
             onRequest(
                 CassetteServer.Served(
-                    number: number, name: Self.name(of: cassette), differences: differences,
-                    byteCount: upload.byteCount))
+                    number: number,
+                    name: cassette.title ?? "\(cassette.request.method) \(cassette.request.target)",
+                    differences: differences, byteCount: upload.byteCount))
         }
         try await writer.inviteBody(of: request)
         guard differences.isEmpty else {
@@ -96,10 +97,6 @@ struct CassetteExchange: Sendable {
         let rest = began + time - .now
         if rest > .zero { try await Task.sleep(for: rest) }
     }
-
-    private static func name(of cassette: Cassette) -> String {
-        cassette.title ?? "\(cassette.request.method) \(cassette.request.target)"
-    }
 }
 
 /// Counts the bytes of a request's body, for an answer that waits for some of them.
@@ -130,7 +127,7 @@ final class CassetteUpload: Sendable {
         for try await buffer in body { add(buffer.readableBytes) }
     }
 
-    /// Waits until this many bytes have come, or the body is over.
+    /// Until so many have come, or the body is over.
     @concurrent func wait(forBytes count: Int) async {
         await withCheckedContinuation { continuation in
             change { $0.waiting.append((count, continuation)) }

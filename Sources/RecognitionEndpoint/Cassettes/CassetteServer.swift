@@ -34,7 +34,7 @@ package enum CassetteServer {
     package static func make(
         _ cassettes: [Cassette], host: String = "127.0.0.1", port: Int = 0, speed: Speed = .max,
         onRequest: @escaping @Sendable (Served) -> Void = { _ in }
-    ) -> HTTPService {
+    ) -> some LocalServer {
         let tape = CassetteTape(cassettes)
         return HTTPService(
             host: host, port: port, idleTimeout: .seconds(60), gracePeriod: .seconds(1)

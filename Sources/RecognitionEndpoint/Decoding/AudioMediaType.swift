@@ -19,16 +19,16 @@ enum AudioMediaType: Sendable, Equatable {
         return files.map(\.mediaType).joined(separator: ", ") + " or audio/pcm, or a form"
     }
 
-    /// Reads a header field's value.
-    ///
     /// PCM has the rate, channels and byte order that its parameters say, or else 16 kHz, mono and
     /// little-endian; `audio/l16` alone is big-endian unless `endian=little` says otherwise
-    /// (RFC 2586 §2). What speech services have made of the parameters is understood, too:
+    /// (RFC 2586 §2).
+    ///
+    /// What speech services have made of the parameters is understood, too:
     /// `rate=16k`, `bit=16`, `endianness=little-endian`, and the capabilities of GStreamer,
     /// `audio/x-raw,format=(string)S16LE,rate=(int)16000`.
-    init(parsing value: String?) throws(UnsupportedMediaType) {
+    init(parsing value: String?) throws(UndecodableAudio) {
         guard let value, !value.isEmpty else {
-            throw UnsupportedMediaType(reason: "the request has no Content-Type")
+            throw UndecodableAudio("the request has no Content-Type")
         }
         if value == SealedBody.mediaType {
             self = .encrypted
@@ -36,7 +36,7 @@ enum AudioMediaType: Sendable, Equatable {
         }
         if value.lowercased().hasPrefix("multipart/form-data") {
             guard let boundary = FormPartHead.parameter("boundary", in: value) else {
-                throw UnsupportedMediaType(reason: "the form's boundary is missing")
+                throw UndecodableAudio("the form's boundary is missing")
             }
             self = .form(boundary: boundary)
             return
@@ -46,13 +46,13 @@ enum AudioMediaType: Sendable, Equatable {
         let isGStreamer = name.hasPrefix("audio/x-raw")
         let rest = value[type.endIndex...]
         guard isGStreamer || rest.first != "," else {
-            throw UnsupportedMediaType(reason: "'\(value)' is more than one type")
+            throw UndecodableAudio("'\(value)' is more than one type")
         }
         var parameters: [(name: String, value: String)] = []
         for part in rest.split(whereSeparator: { $0 == ";" || isGStreamer && $0 == "," })
         where !Self.trimmed(part).isEmpty {
             guard let sign = part.firstIndex(of: "=") else {
-                throw UnsupportedMediaType(reason: "'\(Self.trimmed(part))' is not a parameter")
+                throw UndecodableAudio("'\(Self.trimmed(part))' is not a parameter")
             }
             var text = Self.trimmed(part[part.index(after: sign)...]).lowercased()
             // GStreamer says what kind of value it is.
@@ -73,12 +73,11 @@ enum AudioMediaType: Sendable, Equatable {
         default:
             guard let codec = AudioCodec.allCases.first(where: { $0.mediaTypes.contains(name) })
             else {
-                throw UnsupportedMediaType(reason: "'\(name)' is not supported")
+                throw UndecodableAudio("'\(name)' is not supported")
             }
             for parameter in parameters where parameter.name == "codecs" {
                 guard codec.mediaType.hasSuffix("codecs=\(parameter.value)") else {
-                    throw UnsupportedMediaType(
-                        reason: "the codec '\(parameter.value)' is not supported")
+                    throw UndecodableAudio("the codec '\(parameter.value)' is not supported")
                 }
             }
             self = .file(codec)
@@ -87,19 +86,19 @@ enum AudioMediaType: Sendable, Equatable {
 
     private static func pcm(
         _ parameters: [(name: String, value: String)], isBigEndian: Bool
-    ) throws(UnsupportedMediaType) -> AudioMediaType {
+    ) throws(UndecodableAudio) -> AudioMediaType {
         var format = StreamFormat.speech
         var isBigEndian = isBigEndian
         for (name, value) in parameters {
             switch name {
             case "rate":
                 guard let rate = Self.rate(value), (1000...768_000).contains(rate) else {
-                    throw UnsupportedMediaType(reason: "the rate '\(value)' is not supported")
+                    throw UndecodableAudio("the rate '\(value)' is not supported")
                 }
                 format.sampleRate = rate
             case "channels":
                 guard let count = Int(value), (1...32).contains(count) else {
-                    throw UnsupportedMediaType(reason: "'\(value)' channels are not supported")
+                    throw UndecodableAudio("'\(value)' channels are not supported")
                 }
                 format.channelCount = count
             case "endian", "endianness":
@@ -107,11 +106,11 @@ enum AudioMediaType: Sendable, Equatable {
                 case "little", "little-endian", "1234": isBigEndian = false
                 case "big", "big-endian", "4321": isBigEndian = true
                 default:
-                    throw UnsupportedMediaType(reason: "the byte order '\(value)' is not known")
+                    throw UndecodableAudio("the byte order '\(value)' is not known")
                 }
             case "bits", "bit", "width", "depth":
                 guard value == "16" else {
-                    throw UnsupportedMediaType(reason: "\(value) bits are not supported")
+                    throw UndecodableAudio("\(value) bits are not supported")
                 }
             case "encoding", "format":
                 switch value {
@@ -119,16 +118,15 @@ enum AudioMediaType: Sendable, Equatable {
                 case "s16le": isBigEndian = false
                 case "s16be": isBigEndian = true
                 default:
-                    throw UnsupportedMediaType(
-                        reason: "the \(name) '\(value)' is not supported")
+                    throw UndecodableAudio("the \(name) '\(value)' is not supported")
                 }
             case "signed":
                 guard value == "true" else {
-                    throw UnsupportedMediaType(reason: "unsigned samples are not supported")
+                    throw UndecodableAudio("unsigned samples are not supported")
                 }
             case "layout":
                 guard value == "interleaved" else {
-                    throw UnsupportedMediaType(reason: "the layout '\(value)' is not supported")
+                    throw UndecodableAudio("the layout '\(value)' is not supported")
                 }
             default:
                 // Parameters that say nothing about the samples.
@@ -149,8 +147,4 @@ enum AudioMediaType: Sendable, Equatable {
         while text.last == " " || text.last == "\t" { text = text.dropLast() }
         return String(text)
     }
-}
-
-struct UnsupportedMediaType: Error, Equatable {
-    let reason: String
 }

@@ -11,90 +11,56 @@ struct BodyDecoder {
     private var converter: SpeechConverter?
     private var samples: [Int16] = []
 
-    /// What a form says of the answer's format; nil for other bodies.
-    var wantedFormat: String? { decoder.form?.wantedFormat }
-
-    /// Whether a form asks for events.
-    var isStreamed: Bool { decoder.form?.isStreamed ?? false }
-
-    /// What a form says of what is said in the recording.
-    var hints: SpeechHints { decoder.form?.hints ?? SpeechHints() }
+    /// What a form says beside its file, also an encrypted one; nil for other bodies.
+    var form: FormDecoder? { decoder.form }
 
     /// The key is that of encrypted bodies.
-    init(_ mediaType: AudioMediaType, key: EncryptionKey? = nil) throws(BodyFailure) {
-        if mediaType == .encrypted, let key {
-            decoder = SealedBodyDecoder(key: key)
-        } else {
-            decoder = try Self.decoder(of: mediaType)
-        }
-        try makeConverter()
-    }
-
-    private static func decoder(
-        of type: AudioMediaType
-    ) throws(BodyFailure) -> any AudioDecoder {
-        do throws(UndecodableAudio) {
-            return try type.makeDecoder()
-        } catch {
-            throw .notAudio(reason: error.description)
-        }
+    init(_ mediaType: AudioMediaType, key: EncryptionKey? = nil) throws(UndecodableAudio) {
+        decoder = try mediaType.makeDecoder(key: key)
     }
 
     /// Takes bytes in, cut anywhere, and appends what they decode to.
     mutating func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
-    ) throws(BodyFailure) {
+    ) throws(UndecodableAudio) {
         samples.removeAll(keepingCapacity: true)
-        do throws(UndecodableAudio) {
-            try decoder.decode(bytes, into: &samples)
-        } catch {
-            throw .notAudio(reason: error.description)
-        }
+        try decoder.decode(bytes, into: &samples)
         try convert(into: &output)
     }
 
-    mutating func finish(into output: inout [Int16]) throws(BodyFailure) {
+    mutating func finish(into output: inout [Int16]) throws(UndecodableAudio) {
         samples.removeAll(keepingCapacity: true)
-        do throws(UndecodableAudio) {
-            try decoder.finish(into: &samples)
-        } catch {
-            throw .notAudio(reason: error.description)
-        }
-        try convert(into: &output)
-        do throws(ConversionError) {
-            try converter?.finish(into: &output)
-        } catch {
-            throw .notAudio(reason: error.description)
-        }
+        try decoder.finish(into: &samples)
+        try convert(into: &output, isEnd: true)
     }
 
-    private mutating func makeConverter() throws(BodyFailure) {
-        guard converter == nil, let format = decoder.format else { return }
+    private mutating func convert(
+        into output: inout [Int16], isEnd: Bool = false
+    ) throws(UndecodableAudio) {
         do throws(ConversionError) {
-            converter = try SpeechConverter(from: format)
-        } catch {
-            throw .notAudio(reason: error.description)
-        }
-    }
-
-    private mutating func convert(into output: inout [Int16]) throws(BodyFailure) {
-        try makeConverter()
-        do throws(ConversionError) {
+            if converter == nil, let format = decoder.format {
+                converter = try SpeechConverter(from: format)
+            }
             try converter?.convert(samples.span, into: &output)
+            if isEnd { try converter?.finish(into: &output) }
         } catch {
-            throw .notAudio(reason: error.description)
+            throw UndecodableAudio(error.description)
         }
     }
 }
 
 extension AudioMediaType {
-    func makeDecoder() throws(UndecodableAudio) -> any AudioDecoder {
+    func makeDecoder(key: EncryptionKey? = nil) throws(UndecodableAudio) -> any AudioDecoder {
         switch self {
         case .pcm(let format, let isBigEndian):
-            makePCMDecoder(.int16, format: format, isBigEndian: isBigEndian)
-        case .file(let codec): codec.makeDecoder()
-        case .form(let boundary): FormDecoder(boundary: boundary)
-        case .encrypted: throw UndecodableAudio("it is encrypted, and there is no key here")
+            return makePCMDecoder(.int16, format: format, isBigEndian: isBigEndian)
+        case .file(let codec): return codec.makeDecoder()
+        case .form(let boundary): return FormDecoder(boundary: boundary)
+        case .encrypted:
+            guard let key else {
+                throw UndecodableAudio("it is encrypted, and there is no key here")
+            }
+            return SealedBodyDecoder(key: key)
         }
     }
 }
@@ -129,13 +95,7 @@ private final class SealedBodyDecoder: AudioDecoder {
         }
         guard let head = reader.head else { return }
         if decoder == nil {
-            let type: AudioMediaType
-            do throws(UnsupportedMediaType) {
-                type = try AudioMediaType(parsing: head.contentType)
-            } catch {
-                throw UndecodableAudio(error.reason)
-            }
-            decoder = try type.makeDecoder()
+            decoder = try AudioMediaType(parsing: head.contentType).makeDecoder()
         }
         try decoder?.decode(plain.span, into: &output)
     }

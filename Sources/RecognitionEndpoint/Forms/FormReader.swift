@@ -126,7 +126,7 @@ struct FormPartHead: Sendable, Equatable {
     /// What kind of audio the part is: by the extension of the file's name, as services of this kind
     /// do, or else by its type; nil when neither says it.
     var mediaType: AudioMediaType? {
-        get throws(UnsupportedMediaType) {
+        get throws(UndecodableAudio) {
             if let codec = fileName.flatMap({ AudioCodec(fileName: $0) }) { return .file(codec) }
             guard let contentType, contentType.lowercased() != "application/octet-stream" else {
                 return nil
@@ -183,13 +183,7 @@ final class FormDecoder: AudioDecoder {
     /// Makes the decoder; false when more bytes are needed for that, or the file has not come.
     private func begin() throws(UndecodableAudio) -> Bool {
         guard let file = reader.file else { return false }
-        let type: AudioMediaType?
-        do throws(UnsupportedMediaType) {
-            type = try file.mediaType
-        } catch {
-            throw UndecodableAudio(error.reason)
-        }
-        switch (type, InputType(beginning.span)) {
+        switch (try file.mediaType, InputType(beginning.span)) {
         case (let type?, _): decoder = try type.makeDecoder()
         case (nil, .wav): decoder = AudioCodec.wav.makeDecoder()
         case (nil, .coded(let codec)): decoder = codec.makeDecoder()

@@ -12,9 +12,11 @@ struct JSGFGrammar: Sendable, Equatable {
 
     private static let deepestGroup = 100
 
-    fileprivate struct Token {
+    private struct Token {
         let text: String
         let line: Int
+
+        func error(_ reason: String) -> JSGFError { JSGFError(line: line, reason: reason) }
     }
 
     init(parsing bytes: [UInt8]) throws(JSGFError) {
@@ -130,12 +132,8 @@ struct JSGFGrammar: Sendable, Equatable {
     }
 }
 
-extension JSGFGrammar.Token {
-    fileprivate func error(_ reason: String) -> JSGFError { JSGFError(line: line, reason: reason) }
-}
-
 struct JSGFError: Error, Equatable {
-    /// The line, from 1.
+    /// From 1.
     let line: Int
     let reason: String
 }

@@ -47,9 +47,7 @@ internal import Synchronization
         _ = unsafe ps_free(decoder)
     }
 
-    /// Begins an utterance; times count from here.
-    ///
-    /// - Returns: false when PocketSphinx refuses.
+    /// Begins an utterance, from which times count; false when PocketSphinx refuses.
     func beginUtterance() -> Bool {
         // Without this, the frames of all earlier utterances would count too.
         guard unsafe ps_start_stream(decoder) >= 0 else { return false }
@@ -68,9 +66,7 @@ internal import Synchronization
         unsafe utter_ps_update_mean(decoder)
     }
 
-    /// Ends the utterance and searches it once more as a whole.
-    ///
-    /// - Returns: false when PocketSphinx refuses.
+    /// Ends the utterance and searches it once more as a whole; false when PocketSphinx refuses.
     func endUtterance() -> Bool {
         unsafe ps_end_utt(decoder) >= 0
     }
@@ -85,8 +81,8 @@ internal import Synchronization
         unsafe ps_get_in_speech(decoder) != 0
     }
 
-    /// The words of the utterance, in order; times count from its beginning.
-    var words: [RecogniserLine.Word] {
+    /// The words of the utterance, in order, which begins at `offset`, in seconds.
+    func words(at offset: Double) -> [RecogniserLine.Word] {
         var words: [RecogniserLine.Word] = []
         let logarithms = unsafe ps_get_logmath(decoder)
         // The iterator frees itself when it has reached the end.
@@ -102,8 +98,8 @@ internal import Synchronization
             {
                 words.append(
                     RecogniserLine.Word(
-                        word: word, start: Double(first) / Self.framesPerSecond,
-                        end: Double(last + 1) / Self.framesPerSecond,
+                        word: word, start: Double(first) / Self.framesPerSecond + offset,
+                        end: Double(last + 1) / Self.framesPerSecond + offset,
                         probability: min(1, max(0, probability))))
             }
             unsafe segment = unsafe ps_seg_next(current)
@@ -182,9 +178,7 @@ enum RecogniserErrorLog {
         return true
     }()
 
-    /// Runs `body` and returns the first error that PocketSphinx reports meanwhile.
-    ///
-    /// - Returns: nil when it reported none on this thread.
+    /// The first error that PocketSphinx reports meanwhile on this thread; nil without one.
     static func firstError(during body: () -> Void) -> String? {
         guard isInstalled else { return nil }
         let thread = UInt(pthread_self())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPocketSphinx
+internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
 
@@ -10,7 +11,6 @@ internal import LinuxPlatform
 /// Each recording has a decoder of its own: a decoder remembers the sound of what it has heard, so the
 /// next text would depend on the last speaker. The next one is loaded as soon as there is an answer.
 package struct PocketSphinxProgram {
-    /// Where the protocol is broken.
     private struct Misuse: Error {
         let reason: String
     }
@@ -19,9 +19,7 @@ package struct PocketSphinxProgram {
 
     package init() {}
 
-    /// Works until the end of the input; blocks.
-    ///
-    /// - Returns: the status to exit with.
+    /// Works until the end of the input; blocks, and returns the status to exit with.
     package mutating func run(_ model: RecognitionModel) -> Int32 {
         do {
             let prepared = try PreparedModel(model)
@@ -51,9 +49,9 @@ package struct PocketSphinxProgram {
     /// Takes one recording in until its end; after an error it still reads that far.
     private mutating func recognise(with recogniser: consuming SpeechRecogniser) throws {
         var hasFailed = false
-        func attempt(_ body: () throws(SpeechRecogniser.Failure) -> Void) {
+        func attempt(_ body: () throws -> Void) {
             guard !hasFailed else { return }
-            do throws(SpeechRecogniser.Failure) {
+            do {
                 try body()
             } catch {
                 hasFailed = true
@@ -62,13 +60,11 @@ package struct PocketSphinxProgram {
                 say(line)
             }
         }
-        attempt { () throws(SpeechRecogniser.Failure) in try recogniser.begin() }
+        attempt { try recogniser.beginUtterance() }
         while let command = try nextCommand() {
             if command.cancel == true { return }
             if command.end == true {
-                return attempt { () throws(SpeechRecogniser.Failure) in
-                    say(try recogniser.finish(say: say))
-                }
+                return attempt { say(try recogniser.finish(say: say)) }
             }
             guard let count = command.audio, (0...Self.longestPiece).contains(count) else {
                 throw Misuse(reason: "'audio', 'end' or 'cancel' is expected")
@@ -78,18 +74,16 @@ package struct PocketSphinxProgram {
                 Int16(bitPattern: UInt16(unread[$0]) | UInt16(unread[$0 + 1]) << 8)
             }
             unread.removeFirst(min(count, unread.count))
-            attempt { () throws(SpeechRecogniser.Failure) in
-                try recogniser.process(samples.span, say: say)
-            }
+            attempt { try recogniser.process(samples.span, say: say) }
         }
     }
 
-    /// - Returns: nil at the end of the input.
+    /// Nil at the end of the input.
     private mutating func nextCommand() throws -> RecogniserCommand? {
         while true {
             if let end = unread.firstIndex(of: 0x0A) {
                 defer { unread.removeFirst(end + 1) }
-                return try RecogniserCommand(parsing: Array(unread[..<end]))
+                return try JSONDecoder().decode(RecogniserCommand.self, from: Data(unread[..<end]))
             }
             guard unread.count < Self.longestLine else {
                 throw Misuse(reason: "a line is too long")
@@ -98,7 +92,7 @@ package struct PocketSphinxProgram {
         }
     }
 
-    /// - Returns: false at the end of the input.
+    /// False at the end of the input.
     private mutating func readMore() throws -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = try retryingInterrupts("read") {

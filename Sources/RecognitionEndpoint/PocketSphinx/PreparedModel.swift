@@ -10,9 +10,7 @@ struct PreparedModel: Sendable {
     /// The grammar in the one form that PocketSphinx is given; nil with a language model.
     let grammar: JSGFGrammar?
 
-    /// Checks the files of a model.
-    ///
-    /// PocketSphinx itself says little about what is missing.
+    /// Checks the files: PocketSphinx itself says little about what is missing.
     init(_ model: RecognitionModel) throws(ModelError) {
         self.model = model
         let folder = model.acousticModelFolder
@@ -28,18 +26,14 @@ struct PreparedModel: Sendable {
         }
     }
 
-    private static func check(
-        _ what: String, _ path: String
-    ) throws(ModelError) {
+    private static func check(_ what: String, _ path: String) throws(ModelError) {
         guard unsafe access(path, R_OK) == 0 else {
             let reason = SystemError.last("access").reason
             throw .fileUnreadable(what: what, path: path, reason: reason)
         }
     }
 
-    private static func readGrammar(
-        _ path: String
-    ) throws(ModelError) -> JSGFGrammar {
+    private static func readGrammar(_ path: String) throws(ModelError) -> JSGFGrammar {
         let bytes: [UInt8]
         do {
             bytes = try readFile(path, limit: maximumGrammarByteCount)
@@ -56,17 +50,14 @@ struct PreparedModel: Sendable {
     private static let maximumGrammarByteCount = 1 << 20
 }
 
-/// Why PocketSphinx cannot work.
-enum ModelError: Error, Hashable {
+enum ModelError: Error, CustomStringConvertible {
     /// A file of the model cannot be read; `what` names its part.
     case fileUnreadable(what: String, path: String, reason: String)
     /// The grammar's text is not JSGF, or uses what is not supported.
     case grammarMalformed(path: String, line: Int, reason: String)
     /// PocketSphinx refused the model; `reason` is its own word for it.
     case refused(reason: String)
-}
 
-extension ModelError: CustomStringConvertible {
     var description: String {
         switch self {
         case .fileUnreadable(let what, let path, let reason):

@@ -9,7 +9,6 @@
 /// long audio is cut into utterances: at the first pause after 20 s, and without any pause after
 /// 60 s. That bounds memory, and the wait for the final text to some seconds.
 struct SpeechRecogniser: ~Copyable {
-    /// Why audio was not recognised; PocketSphinx's doing.
     struct Failure: Error {}
 
     private let decoder: PocketSphinxDecoder
@@ -21,11 +20,6 @@ struct SpeechRecogniser: ~Copyable {
     /// Loads a model; blocks for as long as `PocketSphinxDecoder` says.
     init(_ model: PreparedModel) throws(ModelError) {
         decoder = try PocketSphinxDecoder(model)
-    }
-
-    /// Begins the audio; called once.
-    mutating func begin() throws(Failure) {
-        try beginUtterance()
     }
 
     /// Takes samples in, 16 kHz and mono; says what an utterance means whenever that has changed.
@@ -75,7 +69,8 @@ struct SpeechRecogniser: ~Copyable {
         return length >= Self.minimumUtteranceSampleCount && !decoder.isInSpeech
     }
 
-    private mutating func beginUtterance() throws(Failure) {
+    /// Called from outside once, before there is audio.
+    mutating func beginUtterance() throws(Failure) {
         guard decoder.beginUtterance() else { throw Failure() }
         utteranceStart = sampleCount
         lastPartialText = ""
@@ -83,14 +78,9 @@ struct SpeechRecogniser: ~Copyable {
 
     private mutating func endUtterance() throws(Failure) -> RecogniserLine {
         guard decoder.endUtterance() else { throw Failure() }
-        let offset = Self.seconds(utteranceStart)
         var line = RecogniserLine()
         (line.final, line.time) = (decoder.hypothesis, Self.seconds(sampleCount))
-        line.words = decoder.words.map { word in
-            RecogniserLine.Word(
-                word: word.word, start: word.start + offset, end: word.end + offset,
-                probability: word.probability)
-        }
+        line.words = decoder.words(at: Self.seconds(utteranceStart))
         return line
     }
 

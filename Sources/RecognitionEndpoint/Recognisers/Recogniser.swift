@@ -64,7 +64,6 @@ public struct RecognitionModel: Sendable, Hashable {
     /// The folder of the acoustic model, for 16 kHz.
     var acousticModelFolder = Self.debianFolder + "/en-us"
 
-    /// The file with the pronunciation of every word.
     var dictionaryPath = Self.debianFolder + "/cmudict-en-us.dict"
 
     /// The US English language model.

@@ -5,7 +5,6 @@ internal import LinuxPlatform
 
 /// Tries whether a program does what docs/recogniser.md asks of a recogniser.
 package struct RecogniserCheck {
-    /// One thing that was tried.
     package struct Finding: Sendable, Equatable {
         package let name: String
         /// What the program did.
@@ -19,14 +18,13 @@ package struct RecogniserCheck {
 
     /// Tries one thing after the other until one goes wrong; blocks, on one thread.
     ///
-    /// - Parameters:
-    ///   - recogniser: the program.
-    ///   - recording: the path of a WAV file with speech.
-    ///   - tell: gets what was found.
+    /// The recording is the path of a WAV file with speech.
+    ///
     /// - Returns: whether all is as it has to be.
     package static func run(
         _ recogniser: Recogniser, on recording: String, tell: (Finding) -> Void
     ) -> Bool {
+        var step = "the program starts"
         do {
             let recording = try readFile(recording, limit: 16 << 20)
             var decoder = try BodyDecoder(.file(.wav))
@@ -35,50 +33,36 @@ package struct RecogniserCheck {
             try decoder.finish(into: &samples)
             let check = RecogniserCheck(
                 program: try RecogniserProgram(recogniser), wakeup: try Wakeup(), samples: samples)
-            return check.run(tell)
+            for (name, body) in check.steps {
+                step = name
+                tell(Finding(name: name, detail: try body(), isGood: true))
+            }
+            return true
         } catch {
             let reason = (error as? RecogniserFault)?.reason ?? "\(error)"
-            tell(Finding(name: "the program starts", detail: reason, isGood: false))
+            tell(Finding(name: step, detail: reason, isGood: false))
             return false
         }
     }
 
-    private func run(_ tell: (Finding) -> Void) -> Bool {
+    private var steps: [(String, () throws -> String)] {
         let odd = [1, 2, 3, 160, 7, 4_001, 333, 12_007]
-        let steps: [(String, () throws(RecogniserFault) -> String)] = [
+        return [
             ("it says that it is ready", start),
-            (
-                "it hears a recording in pieces of odd sizes",
-                { () throws(RecogniserFault) in
-                    try hear(samples[...], odd)
-                }
-            ),
-            ("it hears an empty recording", { () throws(RecogniserFault) in try hear([], odd) }),
+            ("it hears a recording in pieces of odd sizes", { try hear(samples[...], odd) }),
+            ("it hears an empty recording", { try hear([], odd) }),
             ("it gives up a recording in the middle", giveUp),
-            (
-                "it hears another recording after that",
-                { () throws(RecogniserFault) in
-                    try hear(samples[...], [1_600])
-                }
-            ),
+            ("it hears another recording after that", { try hear(samples[...], [1_600]) }),
             ("it ends with its input", end),
         ]
-        for (name, step) in steps {
-            do throws(RecogniserFault) {
-                tell(Finding(name: name, detail: try step(), isGood: true))
-            } catch {
-                tell(Finding(name: name, detail: error.reason, isGood: false))
-                return false
-            }
-        }
-        return true
     }
 
     private func start() throws(RecogniserFault) -> String {
         _ = try program.waitUntilReady(isNew: true, isQuiet: true, wokenBy: wakeup) { true }
         let languages = program.ready.languages?.joined(separator: ", ")
-        let name = program.ready.name.map { RecogniserProgram.excerpt($0) } ?? "without a name"
-        return name + (languages.map { ": " + RecogniserProgram.excerpt($0) } ?? "")
+        let name = program.ready.name.map { TerminalText.excerpt(of: $0.utf8) }
+        return (name ?? "without a name")
+            + (languages.map { ": " + TerminalText.excerpt(of: $0.utf8) } ?? "")
     }
 
     private func hear(
@@ -101,7 +85,7 @@ package struct RecogniserCheck {
             guard let line = try program.next(wokenBy: wakeup, by: deadline) else { continue }
             if let error = line.error {
                 throw RecogniserFault(
-                    reason: "it says an error: \(RecogniserProgram.excerpt(error))")
+                    reason: "it says an error: \(TerminalText.excerpt(of: error.utf8))")
             }
             guard line.ready == nil else {
                 throw RecogniserFault(reason: "it says that it is ready before its last final text")
@@ -109,10 +93,10 @@ package struct RecogniserCheck {
             for word in line.words ?? [] {
                 guard lastStart <= word.start, word.start <= word.end, word.end <= duration + 0.1
                 else {
+                    let text = TerminalText.excerpt(of: word.word.utf8)
                     throw RecogniserFault(
-                        reason:
-                            "the word '\(RecogniserProgram.excerpt(word.word))' has an impossible "
-                            + "time: \(word.start) to \(word.end) of \(duration) s")
+                        reason: "the word '\(text)' has an impossible time: "
+                            + "\(word.start) to \(word.end) of \(duration) s")
                 }
                 lastStart = word.start
             }
@@ -123,7 +107,7 @@ package struct RecogniserCheck {
             }
             _ = try program.waitUntilReady(isQuiet: true, wokenBy: wakeup) { true }
             let words = text.split(separator: " ").joined(separator: " ")
-            return words.isEmpty ? "no words" : RecogniserProgram.excerpt(words)
+            return words.isEmpty ? "no words" : TerminalText.excerpt(of: words.utf8)
         }
     }
 

@@ -4,6 +4,13 @@ internal import FoundationEssentials
 
 // The protocol between the endpoint and a recogniser; docs/recogniser.md specifies it.
 
+func jsonLine(of value: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Only numbers that are not finite have no form in JSON, and there are none.
+    return Array((try? encoder.encode(value)) ?? Data()) + [0x0A]
+}
+
 /// What the client says of a recording beside its sound.
 struct SpeechHints: Codable, Sendable, Equatable {
     /// As in BCP 47, such as `en`.
@@ -75,22 +82,7 @@ struct RecogniserCommand: Codable, Sendable, Equatable {
     var audio: Int?
     var end, cancel: Bool?
 
-    var line: [UInt8] { Self.line(of: self) }
-
-    fileprivate static func line(of value: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Only numbers that are not finite have no form in JSON, and there are none.
-        return Array((try? encoder.encode(value)) ?? Data()) + [0x0A]
-    }
-
-    init(begin: Beginning? = nil, audio: Int? = nil, end: Bool? = nil, cancel: Bool? = nil) {
-        (self.begin, self.audio, self.end, self.cancel) = (begin, audio, end, cancel)
-    }
-
-    init(parsing line: [UInt8]) throws {
-        self = try JSONDecoder().decode(RecogniserCommand.self, from: Data(line))
-    }
+    var line: [UInt8] { jsonLine(of: self) }
 }
 
 /// A line that a recogniser writes: one of `ready`, `partial`, `final` and `error`, with what
@@ -101,6 +93,7 @@ struct RecogniserLine: Codable, Sendable, Equatable {
         var languages: [String]?
     }
 
+    /// Its place in the audio is in seconds.
     struct Word: Codable, Sendable, Equatable {
         var word: String
         var start, end: Double
@@ -115,7 +108,7 @@ struct RecogniserLine: Codable, Sendable, Equatable {
     var end: Bool?
     var error, hint: String?
 
-    var line: [UInt8] { RecogniserCommand.line(of: self) }
+    var line: [UInt8] { jsonLine(of: self) }
 
     init() {}
 

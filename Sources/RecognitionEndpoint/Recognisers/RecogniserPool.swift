@@ -18,7 +18,6 @@ final class RecogniserPool: Sendable {
         var queue: [RecognitionJob] = []
         /// Threads that run or are being started.
         var count = 0
-        /// The number of the thread that was started last.
         var lastNumber = 0
         var isStopped = false
         /// What the last program that began has called itself.
@@ -151,9 +150,7 @@ final class RecogniserPool: Sendable {
         }
     }
 
-    /// Takes a thread back that has done its job; called on that thread.
-    ///
-    /// - Returns: its next job; nil when the thread is idle now.
+    /// Takes a thread back, on that thread, and returns its next job; nil when it is idle now.
     func free(_ thread: RecogniserThread) -> RecognitionJob? {
         state.withLock { state in
             if let job = state.nextJob() { return job }
@@ -162,9 +159,7 @@ final class RecogniserPool: Sendable {
         }
     }
 
-    /// Lets a thread go that is idle, if another one is.
-    ///
-    /// - Returns: false when it has to stay, or has been given a job.
+    /// Lets an idle thread go if another one is idle; false when it has to stay, or has a job.
     func dismiss(_ thread: RecogniserThread) -> Bool {
         state.withLock { $0.idle.count > 1 } && retire(thread)
     }

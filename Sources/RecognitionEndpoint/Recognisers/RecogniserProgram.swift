@@ -14,12 +14,6 @@ struct RecogniserFault: Error, Equatable {
 /// Every wait has an end, and so has what is kept: 64 KiB and a piece more for the program to read,
 /// one line that it writes, and the end of what it complains of. Its group is killed when this goes.
 final class RecogniserProgram {
-    private struct Started: ~Copyable {
-        let process: ChildProcess
-        let input: OwnedDescriptor?
-        let output, complaints: OwnedDescriptor
-    }
-
     private enum Phase {
         case ready, recording
         /// It was told that the recording is over, and is to say that it is ready.
@@ -57,38 +51,27 @@ final class RecogniserProgram {
     /// Starts the program; the kernel kills it when the calling thread ends.
     init(_ recogniser: Recogniser) throws(RecogniserFault) {
         self.recogniser = recogniser
-        let started: Started
+        let limit = recogniser.memoryLimit.map { String(max(1, $0 >> 10)) } ?? ""
         do throws(SystemError) {
-            started = try Self.start(recogniser)
+            let sound = try makePipe()
+            let soundEnd = OwnedDescriptor(taking: sound.reading)
+            input = OwnedDescriptor(taking: sound.writing)
+            let lines = try makePipe()
+            let linesEnd = OwnedDescriptor(taking: lines.writing)
+            output = OwnedDescriptor(taking: lines.reading)
+            let words = try makePipe()
+            let wordsEnd = OwnedDescriptor(taking: words.writing)
+            complaints = OwnedDescriptor(taking: words.reading)
+            for number in [sound.writing, lines.reading, words.reading] {
+                _ = fcntl(number, F_SETFL, O_NONBLOCK)
+            }
+            process = try ChildProcess(
+                "/bin/sh", ["sh", "-c", Self.launch, "sh", limit] + recogniser.words,
+                environment: recogniser.environment, input: .given(soundEnd),
+                output: .given(linesEnd), error: .given(wordsEnd))
         } catch {
             throw RecogniserFault(reason: "it cannot be started: \(error.description)")
         }
-        process = started.process
-        input = started.input
-        output = started.output
-        complaints = started.complaints
-    }
-
-    private static func start(_ recogniser: Recogniser) throws(SystemError) -> Started {
-        let sound = try makePipe()
-        let soundEnd = OwnedDescriptor(taking: sound.reading)
-        let ownInput = OwnedDescriptor(taking: sound.writing)
-        let lines = try makePipe()
-        let linesEnd = OwnedDescriptor(taking: lines.writing)
-        let ownOutput = OwnedDescriptor(taking: lines.reading)
-        let words = try makePipe()
-        let wordsEnd = OwnedDescriptor(taking: words.writing)
-        let ownComplaints = OwnedDescriptor(taking: words.reading)
-        for number in [ownInput.number, ownOutput.number, ownComplaints.number] {
-            _ = fcntl(number, F_SETFL, O_NONBLOCK)
-        }
-        let limit = recogniser.memoryLimit.map { String(max(1, $0 >> 10)) } ?? ""
-        let process = try ChildProcess(
-            "/bin/sh", ["sh", "-c", launch, "sh", limit] + recogniser.words,
-            environment: recogniser.environment, input: .given(soundEnd),
-            output: .given(linesEnd), error: .given(wordsEnd))
-        return Started(
-            process: process, input: ownInput, output: ownOutput, complaints: ownComplaints)
     }
 
     // MARK: - What it is told
@@ -137,7 +120,8 @@ final class RecogniserProgram {
             guard isWanted() else { return false }
             let line = try next(wokenBy: wakeup, by: deadline)
             if isNew, let error = line?.error {
-                throw RecogniserFault(reason: Self.excerpt(error), hint: line?.hint)
+                throw RecogniserFault(
+                    reason: TerminalText.excerpt(of: error.utf8), hint: line?.hint)
             }
             if isQuiet, let line, line.ready == nil, line.error == nil {
                 throw fault("it says a text before it is ready")
@@ -169,8 +153,7 @@ final class RecogniserProgram {
             }
             if let line = try takeLine() { return line }
             let wasBehind = isBehind
-            let limit =
-                deadline ?? (unsent.isEmpty ? nil : lastSign + recogniser.patience)
+            let limit = deadline ?? (unsent.isEmpty ? nil : lastSign + recogniser.patience)
             let ready = poll(wakeup.descriptor, until: limit)
             if ready.complaint { takeComplaint() }
             if ready.input { try write() }
@@ -199,7 +182,8 @@ final class RecogniserProgram {
         unread.removeFirst(end + 1)
         guard bytes.count <= Self.lineLimit else { throw fault("it writes a line too long") }
         guard let line = RecogniserLine(parsing: bytes) else {
-            throw fault("it writes what is no line of the protocol: \(Self.excerpt(bytes))")
+            let text = TerminalText.excerpt(of: bytes)
+            throw fault("it writes what is no line of the protocol: \(text)")
         }
         return line
     }
@@ -298,13 +282,7 @@ final class RecogniserProgram {
             let signal = status & 0x7F
             text = signal == 0 ? "it ended with status \(status >> 8)" : "signal \(signal) ended it"
         }
-        let words = complaint.split(separator: 0x0A).last.map { Self.excerpt($0) } ?? ""
+        let words = complaint.split(separator: 0x0A).last.map { TerminalText.excerpt(of: $0) } ?? ""
         return RecogniserFault(reason: words.isEmpty ? text : "\(text): \(words)")
     }
-
-    private static func excerpt(_ bytes: some Sequence<UInt8>) -> String {
-        TerminalText.excerpt(of: bytes)
-    }
-
-    static func excerpt(_ text: String) -> String { excerpt(text.utf8) }
 }

@@ -38,9 +38,7 @@ final class RecogniserThread: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Hands work over, from any thread; only to a thread that is idle.
-    ///
-    /// - Returns: false when the thread is ending.
+    /// Hands work over, from any thread, to one that is idle; false when it is ending.
     func work(at job: RecognitionJob) -> Bool {
         let isTaken = state.withLock { state in
             guard !state.isEnding else { return false }
@@ -68,9 +66,7 @@ final class RecogniserThread: Sendable {
 
     private var isStopped: Bool { state.withLock(\.isEnding) }
 
-    /// Works until there is nothing more to do.
-    ///
-    /// - Returns: why there is no program any more, if that is the reason.
+    /// Works until there is nothing more to do; returns why there is no program any more, if so.
     private func run(_ onReady: (RecogniserFault?) -> Void) -> RecogniserFault? {
         var program: RecogniserProgram?
         do throws(RecogniserFault) {
@@ -102,7 +98,7 @@ final class RecogniserThread: Sendable {
     private func startProgram() throws(RecogniserFault) -> RecogniserProgram? {
         let program = try RecogniserProgram(recogniser)
         let isReady = try program.waitUntilReady(isNew: true, wokenBy: wakeup) { !isStopped }
-        if let name = program.ready.name { pool.name = RecogniserProgram.excerpt(name) }
+        if let name = program.ready.name { pool.name = TerminalText.excerpt(of: name.utf8) }
         return isReady ? program : nil
     }
 
@@ -115,23 +111,16 @@ final class RecogniserThread: Sendable {
         if isStopped { return .failed(.shuttingDown) }
         var reason = ""
         for _ in 0..<2 {
-            do throws(RecognitionJob.Failure) {
-                do throws(RecogniserFault) {
-                    if program == nil { program = try startProgram() }
-                } catch {
-                    throw .program(error)
-                }
+            do {
+                if program == nil { program = try startProgram() }
                 guard let program else { return .failed(.shuttingDown) }
                 return .final(try job.run(program))
+            } catch let fault as RecogniserFault {
+                program = nil
+                reason = fault.reason
             } catch {
-                switch error {
-                case .job(let failure):
-                    program?.cancel()
-                    return .failed(failure)
-                case .program(let fault):
-                    program = nil
-                    reason = fault.reason
-                }
+                program?.cancel()
+                return .failed(error as? BodyFailure ?? .notAudio(reason: "\(error)"))
             }
         }
         return .failed(.recogniserFailed(reason: reason))
@@ -150,9 +139,7 @@ final class RecogniserThread: Sendable {
         if !isStopped { program = try startProgram() }
     }
 
-    /// Waits for work; blocks.
-    ///
-    /// - Returns: nil when the thread is to end.
+    /// Waits for work; blocks, and is nil when the thread is to end.
     private func nextJob(_ program: RecogniserProgram) -> RecognitionJob? {
         var limit = Optional(ContinuousClock.now + pool.idleTime)
         while true {

@@ -7,11 +7,6 @@ internal import Synchronization
 
 /// One recording that is to be recognised; used by its request and by a recogniser's thread.
 final class RecognitionJob: Sendable {
-    enum Failure: Error {
-        case job(BodyFailure)
-        case program(RecogniserFault)
-    }
-
     private enum Phase {
         case waiting, running, over
     }
@@ -20,7 +15,6 @@ final class RecognitionJob: Sendable {
     private static let longestText = 16 << 20
 
     let body: BodyFile
-
     let events = RecognitionEvents()
 
     private let mediaType: AudioMediaType
@@ -58,7 +52,6 @@ final class RecognitionJob: Sendable {
         if hasWaited { end(.failed(failure)) }
     }
 
-    /// Whether it waits for no recogniser any more.
     var isOver: Bool { phase.withLock { $0 != .waiting } }
 
     /// False when the job has been given up.
@@ -78,7 +71,10 @@ final class RecognitionJob: Sendable {
     // MARK: - The recogniser's thread
 
     /// Does the work from the body's first byte to its end; blocks.
-    func run(_ program: RecogniserProgram) throws(Failure) -> Recognition {
+    ///
+    /// - Throws: `RecogniserFault` when the program has gone wrong; `BodyFailure` or
+    ///   `UndecodableAudio` when the recording has.
+    func run(_ program: RecogniserProgram) throws -> Recognition {
         var known = hints
         while true {
             let (recognition, found) = try recognise(by: program, known)
@@ -86,22 +82,16 @@ final class RecognitionJob: Sendable {
             // A form has said more behind its file: the text is to be made with it.
             known = found
             program.cancel()
-            do throws(RecogniserFault) {
-                _ = try program.waitUntilReady(wokenBy: body.wakeup) { body.failure == nil }
-            } catch {
-                throw .program(error)
-            }
+            _ = try program.waitUntilReady(wokenBy: body.wakeup) { body.failure == nil }
         }
     }
 
     /// - Returns: no recognition when the body turns out to have other hints.
     private func recognise(
         by program: RecogniserProgram, _ hints: SpeechHints
-    ) throws(Failure) -> (Recognition?, SpeechHints) {
-        var hearing = Hearing(events)
-        var decoder = try job { () throws(BodyFailure) in
-            try BodyDecoder(mediaType, key: key)
-        }
+    ) throws -> (Recognition?, SpeechHints) {
+        var hearing = Hearing(events: events)
+        var decoder = try BodyDecoder(mediaType, key: key)
         var known = hints
         var (offset, sampleCount) = (0, 0)
         var hasBegun = false
@@ -109,18 +99,17 @@ final class RecognitionJob: Sendable {
         while true {
             while deadline == nil, !program.isBehind, let taken = body.take(at: offset) {
                 var samples: [Int16] = []
-                try job { () throws(BodyFailure) in
-                    switch taken {
-                    case .bytes(let bytes):
-                        offset += bytes.count
-                        try decoder.decode(bytes.span, into: &samples)
-                    case .end: try decoder.finish(into: &samples)
-                    case .failed(let failure): throw failure
-                    }
-                }
-                let found = decoder.hints.over(hints)
                 var isEnd = false
-                if case .end = taken { isEnd = true }
+                switch taken {
+                case .bytes(let bytes):
+                    offset += bytes.count
+                    try decoder.decode(bytes.span, into: &samples)
+                case .end:
+                    isEnd = true
+                    try decoder.finish(into: &samples)
+                case .failed(let failure): throw failure
+                }
+                let found = decoder.form?.hints.over(hints) ?? hints
                 if !hasBegun, !samples.isEmpty || isEnd {
                     (hasBegun, known) = (true, found)
                     program.begin(known)
@@ -132,39 +121,28 @@ final class RecognitionJob: Sendable {
                 program.finish()
                 deadline = program.answerTime(.seconds(sampleCount / 16_000))
             }
-            if let failure = body.failure { throw .job(failure) }
-            let line: RecogniserLine?
-            do throws(RecogniserFault) {
-                line = try program.next(wokenBy: body.wakeup, by: deadline)
-            } catch {
-                throw .program(error)
+            if let failure = body.failure { throw failure }
+            guard let line = try program.next(wokenBy: body.wakeup, by: deadline) else { continue }
+            if let error = line.error {
+                let reason = TerminalText.excerpt(of: error.utf8)
+                throw BodyFailure.recogniserFailed(reason: reason)
             }
-            guard let line else { continue }
-            if let reason = line.error {
-                throw .job(.recogniserFailed(reason: RecogniserProgram.excerpt(reason)))
-            }
-            hearing.isStreamed = decoder.isStreamed
+            hearing.isStreamed = decoder.form?.isStreamed == true
             hearing.take(line, duration: Double(sampleCount) / 16_000)
             guard hearing.recognition.text.utf8.count <= Self.longestText else {
-                throw .program(RecogniserFault(reason: "it says more than a recording can"))
+                throw RecogniserFault(reason: "it says more than a recording can")
             }
             if line.end == true, line.final != nil, deadline != nil {
-                hearing.recognition.wantedFormat = decoder.wantedFormat
-                if decoder.wantedFormat == "verbose_json" {
+                hearing.recognition.wantedFormat = decoder.form?.wantedFormat
+                if decoder.form?.wantedFormat == "verbose_json" {
                     let languages = program.ready.languages ?? []
                     hearing.recognition.language =
                         known.language ?? (languages.count == 1 ? languages[0] : nil)
                 }
-                hearing.recognition.isStreamed = decoder.isStreamed ? true : nil
+                hearing.recognition.isStreamed = hearing.isStreamed ? true : nil
                 return (hearing.recognition, known)
             }
         }
-    }
-
-    private func job<Value>(
-        _ body: () throws(BodyFailure) -> Value
-    ) throws(Failure) -> Value {
-        do throws(BodyFailure) { return try body() } catch { throw .job(error) }
     }
 }
 
@@ -172,10 +150,8 @@ final class RecognitionJob: Sendable {
 private struct Hearing {
     var recognition = Recognition()
     var isStreamed = false
-    private let events: RecognitionEvents
-    private var lastText = ""
-
-    init(_ events: RecognitionEvents) { self.events = events }
+    let events: RecognitionEvents
+    var lastText = ""
 
     /// Takes a line about a recording of which so many seconds were sent.
     mutating func take(_ line: RecogniserLine, duration: Double) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
@@ -59,9 +60,7 @@ final class BodyFile: Sendable {
         end(.end)
     }
 
-    /// Gives the recognition up; what has not been read is dropped.
-    ///
-    /// From any thread.
+    /// Gives the recognition up, from any thread; what has not been read is dropped.
     func fail(_ failure: BodyFailure) {
         end(.failed(failure))
     }
@@ -86,15 +85,8 @@ final class BodyFile: Sendable {
         }
         if case .failed = ending { return ending }
         guard count > 0 else { return ending }
-        var bytes = [UInt8](repeating: 0, count: count)
-        do throws(SystemError) {
-            let got = try unsafe bytes.withUnsafeMutableBytes { buffer in
-                Result { () throws(SystemError) in
-                    try unsafe file.read(at: offset, into: buffer)
-                }
-            }.get()
-            guard got > 0 else { throw SystemError(call: "read", code: 5) }
-            return .bytes(Array(bytes.prefix(got)))
+        do {
+            return .bytes(try file.bytes(count, at: offset))
         } catch {
             return .failed(.recogniserFailed(reason: Self.reason(error)))
         }
@@ -108,5 +100,17 @@ final class BodyFile: Sendable {
     /// Says that nothing more will be read: bytes that still come are dropped.
     func close() {
         state.withLock { $0.isClosed = true }
+    }
+}
+
+extension JournalFile {
+    /// What there is from `offset` on: at least one byte, and at most `count`.
+    func bytes(_ count: Int, at offset: Int) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = try unsafe bytes.withUnsafeMutableBytes {
+            try unsafe read(at: offset, into: $0)
+        }
+        guard got > 0 else { throw SystemError(call: "read", code: EIO) }
+        return Array(bytes.prefix(got))
     }
 }

@@ -4,26 +4,12 @@ internal import HummingbirdCore
 internal import NIOCore
 
 struct BodyUpload: Sendable {
-    private let job: RecognitionJob
-    private let plan: FaultPlan
-    private let limit: Int
-    private let idleTimeout: Duration
-    private let connection: Connection
-    private let acceptsEnd: @Sendable (BodyIdentity) -> BodyFailure?
-
-    /// A whole body is shown to `acceptsEnd`, which may say why it is not to be answered.
-    init(
-        _ job: RecognitionJob, plan: FaultPlan, configuration: RecognitionEndpointConfiguration,
-        on connection: Connection,
-        acceptsEnd: @escaping @Sendable (BodyIdentity) -> BodyFailure?
-    ) {
-        self.job = job
-        self.plan = plan
-        self.acceptsEnd = acceptsEnd
-        limit = configuration.maximumBodyByteCount
-        idleTimeout = configuration.idleTimeout
-        self.connection = connection
-    }
+    let job: RecognitionJob
+    let plan: FaultPlan
+    let configuration: RecognitionEndpointConfiguration
+    let connection: Connection
+    /// Is shown a whole body, and may say why it is not to be answered.
+    let acceptsEnd: @Sendable (BodyIdentity) -> BodyFailure?
 
     /// Takes the body until its end, even when it is not needed any more.
     @concurrent func take(_ body: RequestBody) async throws {
@@ -40,9 +26,12 @@ struct BodyUpload: Sendable {
     }
 
     @concurrent private func forward(_ body: RequestBody) async throws {
+        let (limit, time) = (configuration.maximumBodyByteCount, configuration.idleTimeout)
+        // A body that stalls is given up, but awaited.
+        let alarm: @Sendable () -> Void = { job.fail(.stalled(time)) }
         var identity = BodyIdentity()
         var iterator = body.makeAsyncIterator()
-        while let buffer = try await next(of: &iterator) {
+        while let buffer = try await connection.next(of: &iterator, within: time, alarm) {
             let bytes = Array(buffer.readableBytesView)
             identity.add(bytes.span)
             guard identity.byteCount <= limit else {
@@ -57,17 +46,6 @@ struct BodyUpload: Sendable {
         try await closeIfAsked()
         if let failure = acceptsEnd(identity) { job.fail(failure) }
         job.body.finish()
-    }
-
-    /// Waits for the next bytes; gives the body up, but goes on waiting, when they do not come.
-    @concurrent private func next(
-        of iterator: inout RequestBody.AsyncIterator
-    ) async throws -> ByteBuffer? {
-        let alarm = connection.schedule(in: idleTimeout) { [job, idleTimeout] in
-            job.fail(.stalled(idleTimeout))
-        }
-        defer { alarm.cancel() }
-        return try await iterator.next()
     }
 
     @concurrent private func closeIfAsked() async throws {

@@ -2,9 +2,8 @@
 
 internal import HTTPTypes
 
-enum Demand: Sendable, Equatable {
-    /// What is asked of the recognition of a body.
-    struct Asked: Sendable, Equatable {
+enum Demand: Sendable {
+    struct Asked: Sendable {
         var mediaType: AudioMediaType
         var format: AnswerFormat
         var plan: FaultPlan
@@ -96,8 +95,7 @@ enum Demand: Sendable, Equatable {
     /// Refuses what another server on the way might read differently.
     private static func checkFraming(_ head: HTTPRequest) throws(Refusal) {
         // The first Host is the authority, the others stay (RFC 9112 §3.2).
-        let others = HTTPField.Name("Host").flatMap { head.headerFields[$0] }
-        guard let host = head.authority, others == nil else {
+        guard let host = head.authority, head.headerFields[named: "Host"] == nil else {
             throw Refusal(400, "a request has one Host field")
         }
         guard host.utf8.allSatisfy(isHostByte) else { throw Refusal(400, "the Host is no host") }
@@ -138,8 +136,7 @@ enum Demand: Sendable, Equatable {
         do {
             mediaType = try AudioMediaType(parsing: contentType)
         } catch {
-            throw Refusal(
-                415, "\(error.reason); send \(AudioMediaType.names)")
+            throw Refusal(415, "\(error); send \(AudioMediaType.names)")
         }
         guard mediaType != .encrypted || configuration.bodyKey != nil else {
             throw Refusal(415, "the body is encrypted, and this endpoint has no key")
@@ -175,13 +172,9 @@ enum Demand: Sendable, Equatable {
     private static func plan(
         _ fields: HTTPFields, _ configuration: RecognitionEndpointConfiguration
     ) throws(Refusal) -> FaultPlan {
-        guard configuration.allowsFaults, let name = HTTPField.Name("X-Misbehave"),
-            let text = fields[name]
-        else { return FaultPlan() }
-        do {
-            return try FaultPlan(parsing: text)
-        } catch {
-            throw Refusal(400, error.description)
+        guard configuration.allowsFaults, let text = fields[named: "X-Misbehave"] else {
+            return FaultPlan()
         }
+        return try FaultPlan(parsing: text)
     }
 }

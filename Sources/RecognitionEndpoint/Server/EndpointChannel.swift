@@ -8,7 +8,6 @@ internal import NIOHTTP1
 internal import NIOHTTPTypes
 internal import NIOHTTPTypesHTTP1
 
-/// How the bytes of one connection become requests, and answers become bytes.
 struct EndpointChannel: HTTPChannelHandler {
     let responder: Responder
 
@@ -56,11 +55,7 @@ struct Connection: Sendable {
     /// Thrown to close a connection that must not carry another request.
     struct End: Error {}
 
-    private let channel: any Channel
-
-    init(_ channel: any Channel) {
-        self.channel = channel
-    }
+    let channel: any Channel
 
     /// Ends the sending side after an answer went out before its body had come in.
     ///
@@ -72,10 +67,7 @@ struct Connection: Sendable {
     func linger() async -> Scheduled<Void> {
         // The client may be gone already; then there is nothing to be closed.
         try? await channel.close(mode: .output)
-        let channel = channel
-        return channel.eventLoop.scheduleTask(in: TimeAmount(Self.lingerTime)) {
-            channel.close(promise: nil)
-        }
+        return channel.eventLoop.scheduleTask(in: TimeAmount(Self.lingerTime)) { end() }
     }
 
     /// Answers before anything of the body was read.
@@ -93,11 +85,14 @@ struct Connection: Sendable {
         throw End()
     }
 
-    /// Does something when the time is over; to be cancelled before.
-    func schedule(
-        in time: Duration, _ body: @escaping @Sendable () -> Void
-    ) -> Scheduled<Void> {
-        channel.eventLoop.scheduleTask(in: TimeAmount(time), body)
+    /// Waits for the next bytes of a body; calls `alarm` when they are late, and waits on.
+    @concurrent func next(
+        of iterator: inout RequestBody.AsyncIterator, within time: Duration,
+        _ alarm: @escaping @Sendable () -> Void
+    ) async throws -> ByteBuffer? {
+        let alarm = channel.eventLoop.scheduleTask(in: TimeAmount(time), alarm)
+        defer { alarm.cancel() }
+        return try await iterator.next()
     }
 
     /// Notes that the audio of the request that is being answered is over.

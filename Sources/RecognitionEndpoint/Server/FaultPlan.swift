@@ -25,77 +25,60 @@ struct FaultPlan: Sendable, Equatable {
     }
 
     var byteCount = 0
-
     var action = Action.none
-
     var truncatesAnswer = false
-
-    var isAnswer: Bool {
-        if case .answer = action { true } else { false }
-    }
 
     /// How many more bytes are read before something is done; `read` have been.
     func byteCount(after read: Int) -> Int { action == .none ? .max : max(0, byteCount - read) }
 
     init() {}
 
-    init(parsing text: String) throws(FaultPlanError) {
+    init(parsing text: String) throws(Refusal) {
         var names: Set<String> = []
         var status: Int?
         for item in text.split(separator: " ") {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let (name, value) = (String(parts[0]), parts.dropFirst().first.map(String.init))
             guard names.insert(name).inserted else {
-                throw FaultPlanError(item: name, reason: "it is there twice")
+                throw Self.refusal(name, "it is there twice")
             }
             switch name {
             case "after": byteCount = try Self.number(value, of: name, in: 0...Int.max)
             case "status": status = try Self.number(value, of: name, in: 200...599)
             case "close", "truncate-answer":
                 guard value == nil else {
-                    throw FaultPlanError(item: name, reason: "it takes no value")
+                    throw Self.refusal(name, "it takes no value")
                 }
-            default: throw FaultPlanError(item: name, reason: "it is not known")
+            default: throw Self.refusal(name, "it is not known")
             }
         }
         truncatesAnswer = names.contains("truncate-answer")
         if names.contains("close") { action = .close }
         guard let status else { return }
-        guard action == .none else {
-            throw FaultPlanError(item: "close", reason: "there are two endings")
-        }
+        guard action == .none else { throw Self.refusal("close", "there are two endings") }
         action = .answer(status: status)
     }
 
     private static func number(
         _ value: String?, of name: String, in range: ClosedRange<Int>
-    ) throws(FaultPlanError) -> Int {
-        guard let value, !value.isEmpty else {
-            throw FaultPlanError(item: name, reason: "it has no value")
-        }
+    ) throws(Refusal) -> Int {
+        guard let value, !value.isEmpty else { throw refusal(name, "it has no value") }
         guard let number = Int(value), range.contains(number) else {
-            let reason = "'\(value)' is not a number that is possible here"
-            throw FaultPlanError(item: name, reason: reason)
+            throw refusal(name, "'\(value)' is not a number that is possible here")
         }
         return number
     }
+
+    private static func refusal(_ item: String, _ reason: String) -> Refusal {
+        Refusal(400, "X-Misbehave: '\(item)': \(reason)")
+    }
 }
 
-struct FaultPlanError: Error, Equatable {
-    let item: String
-    let reason: String
-
-    var description: String { "X-Misbehave: '\(item)': \(reason)" }
-}
-
-/// One request that is answered as its fault plan says instead of with text.
-struct MisbehavingExchange {
-    let request: Request
-    let plan: FaultPlan
-    let connection: Connection
-
-    @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
-        guard case .answer(let status) = plan.action else { return }
+extension RecognitionExchange {
+    /// Answers with a status instead of text, where the plan says.
+    @concurrent func misbehave(
+        _ status: Int, _ plan: FaultPlan, _ writer: consuming ResponseWriter
+    ) async throws {
         if plan.byteCount > 0 { try await writer.inviteBody(of: request) }
         var iterator = request.body.makeAsyncIterator()
         var byteCount = 0

@@ -9,7 +9,7 @@ internal import ServiceLifecycle
 internal import Synchronization
 
 /// A server that listens until it is shut down; what it answers is its owner's.
-package final class HTTPService: LocalServer {
+final class HTTPService: LocalServer {
     typealias Responder =
         @concurrent @Sendable (Request, consuming ResponseWriter, Connection) async throws -> Void
 
@@ -42,7 +42,7 @@ package final class HTTPService: LocalServer {
         self.responder = responder
     }
 
-    package func run(
+    func run(
         onReady: @escaping @Sendable (Int) async -> Void
     ) async throws(RecognitionEndpointError) {
         try await run(preparing: {}, onReady: onReady)
@@ -75,15 +75,11 @@ package final class HTTPService: LocalServer {
         if let failure { throw translated(failure) }
     }
 
-    package func shutdown() {
+    func shutdown() {
         let group: ServiceGroup? = state.withLock { state in
-            switch state {
-            case .running(let group): return group
-            case .unused:
-                state = .over
-                return nil
-            case .over: return nil
-            }
+            if case .running(let group) = state { return group }
+            state = .over
+            return nil
         }
         guard let group else { return }
         Task { await group.triggerGracefulShutdown() }
@@ -125,7 +121,7 @@ package final class HTTPService: LocalServer {
                     Self.maximumConnectionCount)),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger,
             responder: { [responder] request, writer, channel in
-                try await responder(request, writer, Connection(channel))
+                try await responder(request, writer, Connection(channel: channel))
             },
             onServerRunning: { await onReady($0.localAddress?.port ?? 0) })
         var services = ServiceGroupConfiguration(services: [server], logger: logger)
@@ -146,17 +142,12 @@ package final class HTTPService: LocalServer {
     }
 }
 
+/// `RecognitionEndpoint` says what its functions do.
 package protocol LocalServer: Sendable {
-    /// Listens and answers until `shutdown` is called or the task is cancelled; once.
-    ///
-    /// - Parameter onReady: called with the port once clients can connect.
-    /// - Throws: `RecognitionEndpointError` when the address cannot be listened on.
     func run(
         onReady: @escaping @Sendable (Int) async -> Void
     ) async throws(RecognitionEndpointError)
 
-    /// Lets the work that runs finish and ends `run`; without effect when it has ended.
-    ///
     /// From any thread; returns at once.
     func shutdown()
 }

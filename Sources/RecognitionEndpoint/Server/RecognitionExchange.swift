@@ -44,11 +44,10 @@ struct RecognitionExchange: Sendable {
             try await upload(head, plan)?.create(manifest, writer)
         case .upload(let name, let head, let plan):
             try await upload(head, plan)?.answer(name, writer)
-        case .recognition(let asked) where asked.plan.isAnswer:
-            try await MisbehavingExchange(
-                request: request, plan: asked.plan, connection: connection
-            ).answer(writer)
         case .recognition(let asked):
+            if case .answer(let status) = asked.plan.action {
+                return try await misbehave(status, asked.plan, writer)
+            }
             let job: RecognitionJob
             do {
                 job = try await RecognitionJob.make(asked.mediaType, asked.hints, configuration)
@@ -99,10 +98,10 @@ struct RecognitionExchange: Sendable {
         _ writer: consuming ResponseWriter
     ) async throws {
         shelf?.makeRoom()
-        guard pool.submit(job) else { return try await refuse(.busy, writer) }
+        guard pool.submit(job) else { return try await refuse(Refusal(.noRecogniser), writer) }
         try await writer.inviteBody(of: request)
         let upload = BodyUpload(
-            job, plan: asked.plan, configuration: configuration, on: connection
+            job: job, plan: asked.plan, configuration: configuration, connection: connection
         ) { [ledger] body in
             guard body.agrees(with: asked.claim.digest) else { return .digestMismatch }
             guard let ticket else { return nil }
@@ -156,7 +155,9 @@ struct RecognitionExchange: Sendable {
         for try await buffer in request.body {
             body.add(Array(buffer.readableBytesView).span)
             guard body.byteCount <= limit else {
-                return try await refuseRest(Refusal(.tooLarge(limit: limit)), writer)
+                try await writer.refuse(Refusal(.tooLarge(limit: limit)), closes: true)
+                await connection.linger().cancel()
+                throw Connection.End()
             }
         }
         // A cancelled body ends as if it were whole.
@@ -172,18 +173,8 @@ struct RecognitionExchange: Sendable {
                 fields: HTTPFields(named: [("Idempotent-Replayed", "true")])
             )
             try await answer.finish(recognition)
-        case .conflict: try await writer.refuse(.otherBody, closes: false)
+        case .conflict: try await writer.refuse(Refusal(.otherRecording), closes: false)
         case .gone: try await writer.refuse(.firstFailed, closes: false)
         }
-    }
-
-    /// Refuses a body of which more comes.
-    @concurrent private func refuseRest(
-        _ refusal: Refusal, _ writer: consuming ResponseWriter
-    ) async throws {
-        try await writer.refuse(refusal, closes: true)
-        let deadline = await connection.linger()
-        deadline.cancel()
-        throw Connection.End()
     }
 }

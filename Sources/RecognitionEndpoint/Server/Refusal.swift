@@ -17,42 +17,32 @@ struct Refusal: Error, Sendable, Equatable {
     }
 
     init(_ failure: BodyFailure) {
-        self = failure == .noRecogniser ? .busy : Refusal(failure.status, failure.description)
+        self.init(
+            failure.status, failure.description,
+            fields: failure == .noRecogniser ? [.retryAfter: "1"] : [:])
     }
-
-    /// A key stands for one recording (draft-ietf-httpapi-idempotency-key-header-07 §2.7).
-    static let otherBody = Refusal(.otherRecording)
 
     static let firstFailed = Refusal(
         503, "the request before this one with the same key has failed",
-        fields: [.retryAfter: "1"])
-
-    static let busy = Refusal(
-        503, "as many recordings wait as this endpoint is allowed",
         fields: [.retryAfter: "1"])
 }
 
 enum BodyFailure: Error, Sendable, Equatable {
     /// The body is not the audio that its media type promises; `reason` says where.
     case notAudio(reason: String)
-    /// The body has more bytes than the endpoint takes.
     case tooLarge(limit: Int)
     /// The client went away in the middle of the body, or sent what is not HTTP.
     case brokenOff
-    /// The client has sent nothing for this time.
     case stalled(Duration)
-    /// Another request with the same key took its place.
     case superseded
     case digestMismatch
     /// The endpoint is shutting down and the time for running recognitions is over.
     case shuttingDown
     /// Two programs have failed at it, or one that works has refused it.
     case recogniserFailed(reason: String)
-    /// More recordings wait for a recogniser than are allowed.
     case noRecogniser
-    /// Another recording has the key of this one.
+    /// A key stands for one recording (draft-ietf-httpapi-idempotency-key-header-07 §2.7).
     case otherRecording
-    /// The upload is too old.
     case expired
 
     /// Whether the same recording would fail again.
@@ -87,7 +77,7 @@ enum BodyFailure: Error, Sendable, Equatable {
         case .digestMismatch: "the body is not the one that its Content-Digest names"
         case .shuttingDown: "the endpoint is shutting down"
         case .recogniserFailed(let reason): "the recogniser failed: \(reason)"
-        case .noRecogniser: Refusal.busy.message
+        case .noRecogniser: "as many recordings wait as this endpoint is allowed"
         case .otherRecording: "another recording has been answered under this Idempotency-Key"
         case .expired: "the upload has expired"
         }

@@ -77,7 +77,7 @@ struct ResumableExchange: Sendable {
         }
         let offset: Int
         do throws(Refusal) {
-            offset = try await shelf.sync(upload)
+            offset = try await upload.sync()
             if request.method == .patch { try await checkAppend(to: upload, at: offset) }
         } catch {
             return try await refuse(error, writer)
@@ -151,7 +151,8 @@ struct ResumableExchange: Sendable {
             writer, format: upload.manifest.format,
             fields: head.isTus ? [:] : HTTPFields(named: [("Upload-Complete", "?1")]))
         let place = isNew ? UploadHead.root + upload.name : nil
-        while true {
+        let refusal: Refusal
+        events: while true {
             switch await next(holder.events) {
             case .stored(let count):
                 guard head.version != nil else { continue }
@@ -186,20 +187,18 @@ struct ResumableExchange: Sendable {
                 if let error = await stored { throw error }
                 throw Connection.End()
             case .failed(let failure):
-                let refusal = marked(Refusal(failure), isComplete: failure.isOfRecording)
-                try await answer.fail(refusal)
-                let deadline = await connection.linger()
-                _ = await stored
-                deadline.cancel()
-                throw Connection.End()
-            case .refused(let refusal):
-                try await answer.fail(marked(refusal))
-                let deadline = await connection.linger()
-                _ = await stored
-                deadline.cancel()
-                throw Connection.End()
+                refusal = marked(Refusal(failure), isComplete: failure.isOfRecording)
+                break events
+            case .refused(let told):
+                refusal = marked(told)
+                break events
             }
         }
+        try await answer.fail(refusal)
+        let deadline = await connection.linger()
+        _ = await stored
+        deadline.cancel()
+        throw Connection.End()
     }
 
     private func next(_ events: RecognitionEvents) async -> RecognitionEvents.Event {
@@ -210,9 +209,7 @@ struct ResumableExchange: Sendable {
         }
     }
 
-    /// Stores the body, and posts what becomes of it.
-    ///
-    /// - Returns: why it has no end, if so.
+    /// Stores the body, and posts what becomes of it; returns why it has no end, if so.
     @concurrent private func store(
         _ upload: Upload, _ holder: Upload.Holder
     ) async -> (any Error)? {
@@ -237,9 +234,7 @@ struct ResumableExchange: Sendable {
         }
     }
 
-    /// Takes the body until its end, even when it is not wanted any more.
-    ///
-    /// - Returns: whether all of it was stored.
+    /// Takes the body until its end, even when it is not wanted; true when all of it was stored.
     @concurrent private func receive(
         _ upload: Upload, _ events: RecognitionEvents, isWhole: Bool
     ) async throws -> Bool {
@@ -247,7 +242,9 @@ struct ResumableExchange: Sendable {
         var count = 0
         var isRefused = false
         var report = ContinuousClock.now + configuration.uploadReportInterval
-        while let buffer = try await next(of: &iterator, events) {
+        let time = configuration.idleTimeout
+        let alarm: @Sendable () -> Void = { events.post(.failed(.stalled(time))) }
+        while let buffer = try await connection.next(of: &iterator, within: time, alarm) {
             guard !isRefused else { continue }
             let bytes = Array(buffer.readableBytesView.prefix(plan.byteCount(after: count)))
             do {
@@ -256,7 +253,7 @@ struct ResumableExchange: Sendable {
                 count += bytes.count
                 if plan.byteCount(after: count) == 0 { try await misbehave() }
                 if report <= .now {
-                    events.post(.stored(try await shelf.sync(upload)))
+                    events.post(.stored(try await upload.sync()))
                     report = .now + configuration.uploadReportInterval
                 }
             } catch let refusal as Refusal {
@@ -266,15 +263,6 @@ struct ResumableExchange: Sendable {
         }
         if !isRefused, plan.byteCount(after: count) < .max { try await misbehave() }
         return !isRefused
-    }
-
-    @concurrent private func next(
-        of iterator: inout RequestBody.AsyncIterator, _ events: RecognitionEvents
-    ) async throws -> ByteBuffer? {
-        let time = configuration.idleTimeout
-        let alarm = connection.schedule(in: time) { events.post(.failed(.stalled(time))) }
-        defer { alarm.cancel() }
-        return try await iterator.next()
     }
 
     @concurrent private func misbehave() async throws {
@@ -288,7 +276,7 @@ struct ResumableExchange: Sendable {
     @concurrent private func finish(
         _ upload: Upload, _ holder: Upload.Holder, isWhole: Bool
     ) async throws {
-        let count = try await shelf.sync(upload)
+        let count = try await upload.sync()
         let length = upload.manifest.length
         guard head.completes ?? (length == count) else {
             return holder.events.post(.appended(count))

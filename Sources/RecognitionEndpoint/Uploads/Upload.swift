@@ -5,7 +5,7 @@ internal import NIOPosix
 internal import Synchronization
 
 /// What is kept of an upload beside its bytes, as `NAME.json`.
-struct UploadManifest: Codable, Sendable, Equatable {
+struct UploadManifest: Codable, Sendable {
     var mediaType: String
     var format: AnswerFormat
     /// The `Idempotency-Key` and the `Content-Digest` of the request that created the upload.
@@ -38,12 +38,6 @@ final class Upload: Sendable {
             events.post(.failed(.superseded))
             connection.end()
         }
-    }
-
-    enum Piece: Sendable {
-        case bytes([UInt8])
-        case end
-        case failed(BodyFailure)
     }
 
     private struct State {
@@ -80,12 +74,11 @@ final class Upload: Sendable {
     /// How many have come; those of an answered upload are not in the file any more.
     var byteCount: Int { state.withLock(\.byteCount) }
 
-    /// - Returns: nil when the upload was removed.
-    func change(_ change: (inout UploadManifest) -> Void) -> UploadManifest? {
+    /// False when the upload was removed.
+    func change(_ change: (inout UploadManifest) -> Void) -> Bool {
         state.withLock { state in
-            guard !state.isRemoved else { return nil }
-            change(&state.manifest)
-            return state.manifest
+            if !state.isRemoved { change(&state.manifest) }
+            return !state.isRemoved
         }
     }
 
@@ -174,11 +167,15 @@ final class Upload: Sendable {
     /// Lets the feed look again, as after the manifest has changed.
     func wakeFeed() { state.withLock { $0.growth.take() }?.resume() }
 
-    /// Makes durable what has come, and returns how much that is.
-    func sync() async throws -> Int {
+    /// Makes durable what has come, and returns how much that is: only this may a client be told.
+    func sync() async throws(Refusal) -> Int {
         let (count, synced) = state.withLock { ($0.byteCount, $0.syncedCount) }
         guard count > synced else { return count }
-        try await onDisk { [file] in try file.sync() }
+        do {
+            try await onDisk { [file] in try file.sync() }
+        } catch {
+            throw .cannotStore(error)
+        }
         state.withLock { $0.syncedCount = max($0.syncedCount, count) }
         return count
     }
@@ -197,7 +194,7 @@ final class Upload: Sendable {
     }
 
     /// Waits for the bytes from `offset` on; called by the feed alone.
-    func piece(from offset: Int) async -> Piece {
+    func piece(from offset: Int) async -> BodyFile.Taken {
         while true {
             let (stop, count, isWhole) = state.withLock {
                 ($0.stop, $0.byteCount - offset, $0.manifest.isWhole)
@@ -218,17 +215,9 @@ final class Upload: Sendable {
         }
     }
 
-    private func read(_ count: Int, at offset: Int) async -> Piece {
+    private func read(_ count: Int, at offset: Int) async -> BodyFile.Taken {
         do {
-            return .bytes(
-                try await onDisk { [file] in
-                    var bytes = [UInt8](repeating: 0, count: count)
-                    let got = try unsafe bytes.withUnsafeMutableBytes {
-                        try unsafe file.read(at: offset, into: $0)
-                    }
-                    guard got > 0 else { throw SystemError(call: "read", code: 5) }
-                    return Array(bytes.prefix(got))
-                })
+            return .bytes(try await onDisk { [file] in try file.bytes(count, at: offset) })
         } catch {
             return .failed(.recogniserFailed(reason: "the upload cannot be read"))
         }

@@ -6,8 +6,6 @@
 struct UploadFeed: Sendable {
     let upload: Upload
     let shelf: UploadShelf
-    let pool: RecogniserPool
-    let ledger: AnswerLedger
 
     @concurrent func run() async {
         var ending: RecognitionEvents.Event
@@ -22,13 +20,15 @@ struct UploadFeed: Sendable {
     @concurrent private func recognise() async -> RecognitionEvents.Event {
         let job: RecognitionJob
         do {
-            job = try await shelf.makeJob(
-                try AudioMediaType(parsing: upload.manifest.mediaType), upload.manifest.hints)
+            let manifest = upload.manifest
+            job = try await RecognitionJob.make(
+                try AudioMediaType(parsing: manifest.mediaType), manifest.hints ?? SpeechHints(),
+                shelf.configuration)
         } catch {
             return .failed(.recogniserFailed(reason: BodyFile.reason(error)))
         }
         shelf.makeRoom()
-        guard pool.submit(job) else { return .failed(.noRecogniser) }
+        guard shelf.pool.submit(job) else { return .failed(.noRecogniser) }
         async let ticket = fill(job)
         while true {
             let event = await job.events.next()
@@ -41,17 +41,15 @@ struct UploadFeed: Sendable {
             if case .final(let recognition) = event {
                 // Before it is sent: a client that does not get it asks again.
                 await shelf.keep(recognition, of: upload)
-                if let ticket { ledger.commit(ticket, recognition) }
+                if let ticket { shelf.ledger.commit(ticket, recognition) }
             } else if let ticket {
-                ledger.abandon(ticket)
+                shelf.ledger.abandon(ticket)
             }
             return event
         }
     }
 
-    /// Hands the bytes over until their end.
-    ///
-    /// - Returns: the ticket under which others wait for the answer, if any.
+    /// Hands all bytes over; returns the ticket under which others wait for the answer, if any.
     @concurrent private func fill(_ job: RecognitionJob) async -> AnswerLedger.Ticket? {
         var body = BodyIdentity()
         while true {
@@ -78,12 +76,12 @@ struct UploadFeed: Sendable {
         _ body: BodyIdentity, for job: RecognitionJob
     ) async -> AnswerLedger.Ticket? {
         guard let key = upload.manifest.key else { return nil }
-        switch ledger.admit(key, giveUp: { job.fail(.superseded) }) {
+        switch shelf.ledger.admit(key, giveUp: { job.fail(.superseded) }) {
         case .new(let ticket):
-            return ledger.complete(ticket, body) ? ticket : nil
+            return shelf.ledger.complete(ticket, body) ? ticket : nil
         case .known:
             // The same recording gets the same text each time.
-            if await ledger.verdict(key, body) == .conflict { job.fail(.otherRecording) }
+            if await shelf.ledger.verdict(key, body) == .conflict { job.fail(.otherRecording) }
             return nil
         }
     }

@@ -31,9 +31,9 @@ final class UploadShelf: Sendable {
     private static let manifestLimit = 16 << 20
 
     private let folder: Folder
-    private let configuration: RecognitionEndpointConfiguration
-    private let pool: RecogniserPool
-    private let ledger: AnswerLedger
+    let configuration: RecognitionEndpointConfiguration
+    let pool: RecogniserPool
+    let ledger: AnswerLedger
     private let state = Mutex(State())
 
     /// Opens the folder and what is in it; blocks on the disk.
@@ -139,7 +139,8 @@ final class UploadShelf: Sendable {
             try await upload.append(bytes)
         } catch {
             giveBack(bytes.count, 0, of: manifest.peer)
-            throw .cannotStore(error)
+            // One that was deleted meanwhile says so itself.
+            throw error as? Refusal ?? .cannotStore(error)
         }
         feed(upload)
     }
@@ -147,7 +148,7 @@ final class UploadShelf: Sendable {
     /// Feeds a recogniser with what there is, unless one is being fed.
     func feed(_ upload: Upload) {
         guard upload.beginFeed() else { return }
-        let feed = UploadFeed(upload: upload, shelf: self, pool: pool, ledger: ledger)
+        let feed = UploadFeed(upload: upload, shelf: self)
         Task(executorPreference: configuration.executor) { await feed.run() }
     }
 
@@ -162,10 +163,6 @@ final class UploadShelf: Sendable {
     /// How long a recogniser waits for an upload that breaks off now: not while others need it.
     var patience: Duration { pool.isCrowded ? .zero : configuration.uploadPatience }
 
-    func makeJob(_ type: AudioMediaType, _ hints: SpeechHints?) async throws -> RecognitionJob {
-        try await RecognitionJob.make(type, hints ?? SpeechHints(), configuration)
-    }
-
     /// Notes that all bytes are here, durably.
     func complete(_ upload: Upload) async throws(Refusal) {
         let count = upload.byteCount
@@ -177,15 +174,6 @@ final class UploadShelf: Sendable {
         feed(upload)
     }
 
-    /// Makes durable what has come, and returns how much that is: only this may a client be told.
-    func sync(_ upload: Upload) async throws(Refusal) -> Int {
-        do {
-            return try await upload.sync()
-        } catch {
-            throw .cannotStore(error)
-        }
-    }
-
     func setLength(_ length: Int, of upload: Upload) async throws(Refusal) {
         guard upload.manifest.length != length else { return }
         guard length >= upload.byteCount else { throw .inconsistentLength }
@@ -195,7 +183,7 @@ final class UploadShelf: Sendable {
     private func change(
         _ upload: Upload, _ change: (inout UploadManifest) -> Void
     ) async throws(Refusal) {
-        guard upload.change(change) != nil else { throw .noUpload }
+        guard upload.change(change) else { throw .noUpload }
         do {
             try await onDisk { [folder] in
                 // A request and the recogniser may change it at once: the last one writes the newest.
@@ -217,7 +205,7 @@ final class UploadShelf: Sendable {
     /// Keeps an answer in the place of the audio.
     func keep(_ answer: Recognition, of upload: Upload) async {
         let manifest = upload.manifest
-        guard upload.change({ $0.answer = answer }) != nil else { return }
+        guard upload.change({ $0.answer = answer }) else { return }
         do {
             try await change(upload) { _ in }
             try await onDisk { [folder] in

@@ -34,7 +34,7 @@ public enum AnswerError: Error, Sendable, Equatable {
     case undecodable(reason: String)
 }
 
-extension AnswerError {
+extension AnswerError: CustomStringConvertible {
     /// What happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
@@ -86,8 +86,6 @@ extension AnswerError {
         }
     }
 }
-
-extension AnswerError: CustomStringConvertible {}
 
 enum ByteCount {
     static func text(_ count: Int) -> String {

@@ -8,19 +8,16 @@ public struct AnswerRule: Sendable, Hashable {
     package var values: ValueRule
     /// What must be true somewhere in the answer, or it is a failure; nil when nothing must.
     var success: ValueCondition?
-    /// What is true of an answer without speech.
     var noSpeech: ValueCondition?
     /// Texts that stand for a recording without speech, such as "[BLANK_AUDIO]"; in lower case and
     /// without white space.
     var silence: Set<String> = []
-    /// What an answer without a byte means.
     package var empty = EmptyAnswer.failure
     package var errors = ErrorPlaces()
     /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
     /// the first that is there counts.
     var headers: [HeaderTranscript] = []
 
-    /// The bytes of an answer that are read and kept unless told otherwise.
     static let standardByteLimit = 8 << 20
 
     init(framing: AnswerFraming, values: ValueRule = .standard) {
@@ -30,10 +27,6 @@ public struct AnswerRule: Sendable, Hashable {
 
     /// By what the service says and sends, as the usual services say it.
     public static let automatic = AnswerRule(framing: .automatic)
-    static let text = AnswerRule(framing: .text)
-    /// Events in the manner of OpenAI and its like.
-    static let events = AnswerRule(framing: .events)
-    static let subtitles = AnswerRule(framing: .subtitles)
 
     static func json(path: JSONPath) -> AnswerRule {
         AnswerRule(
@@ -41,27 +34,18 @@ public struct AnswerRule: Sendable, Hashable {
             values: ValueRule(textPaths: [path], selectors: ValueRule.standard.failures))
     }
 
-    /// JSON values, read while they come.
-    static func jsonSequence(_ values: ValueRule) -> AnswerRule {
-        AnswerRule(framing: .sequence, values: values)
-    }
-
     /// Reads `auto`, `text`, `sequence`, `events`, `subtitles` or `json:PATH`.
     ///
     /// - Throws: `ServiceError.invalidAnswerRule`, or `.invalidPath` for what follows `json:`.
     public init(_ text: String) throws(ServiceError) {
-        switch text {
-        case "auto": self = .automatic
-        case "text": self = .text
-        case "sequence": self = .jsonSequence(.standard)
-        case "events": self = .events
-        case "subtitles": self = .subtitles
-        case _ where text.hasPrefix("json:"):
+        if text.hasPrefix("json:") {
             self = .json(path: try JSONPath(String(text.dropFirst("json:".count))))
-        default:
-            let shown = TerminalText.cut(TerminalText.sanitized(text))
-            throw .invalidAnswerRule(text: shown)
+            return
         }
+        // A word does not say which path, or which header.
+        guard let framing = AnswerFraming(rawValue: text), framing != .json, framing != .header
+        else { throw .invalidAnswerRule(text: TerminalText.cut(TerminalText.sanitized(text))) }
+        self.init(framing: framing)
     }
 }
 
@@ -69,7 +53,7 @@ extension AnswerRule: CustomStringConvertible {
     /// The rule as it is written, as far as one word can say it.
     public var description: String {
         switch framing {
-        case .json: "json:\(values.textPaths.first ?? JSONPath(names: "text"))"
+        case .json: "json:\(values.textPaths.first ?? JSONPath(dotted: "text"))"
         case .text, .sequence, .events, .subtitles: framing.rawValue
         case .automatic, .header: AnswerFraming.automatic.rawValue
         }
@@ -77,41 +61,37 @@ extension AnswerRule: CustomStringConvertible {
 }
 
 extension AnswerRule {
-    /// Makes a decoder for one answer.
+    /// `byteLimit` is the most bytes that are kept.
     ///
-    /// - Parameters:
-    ///   - head: what the head of the response says.
-    ///   - byteLimit: the most bytes that are kept. Of a stream these are the bytes since the
-    ///     last hypothesis, and those of what stays: partials replace each other, so that an hour
-    ///     of them needs no room.
-    /// - Returns: a decoder that has seen nothing.
+    /// Of a stream these are the bytes since the last hypothesis, and those of what stays: partials
+    /// replace each other, so that an hour of them needs no room.
     package func makeDecoder(
         _ head: AnswerHead, byteLimit: Int = standardByteLimit
     ) -> any ResponseDecoder {
         if let noSpeech, let said = noSpeech.headerText(in: head), noSpeech.holds(ofHeader: said) {
-            return SilentAnswer()
+            return HeaderAnswer(.success(""))
         }
         if let success, let said = success.headerText(in: head), !success.holds(ofHeader: said) {
             return RefusedAnswer(rule: self, code: said, head: head)
         }
-        let mediaType = MediaType(head.mediaType)
         switch framing {
-        case .automatic: return AutomaticAnswer(self, mediaType: mediaType, limit: byteLimit)
-        case .text:
-            return PiecewiseAnswer(
-                TextReader(rule: self, limit: byteLimit))
-        case .json: return PiecewiseAnswer(JSONReader(rule: self, limit: byteLimit))
-        case .sequence: return PiecewiseAnswer(JSONSequenceReader(rule: self, limit: byteLimit))
-        case .events: return PiecewiseAnswer(EventReader(rule: self, limit: byteLimit))
-        case .subtitles: return PiecewiseAnswer(SubtitleReader(limit: byteLimit))
+        case .automatic:
+            return AutomaticAnswer(self, mediaType: MediaType(head.mediaType), limit: byteLimit)
         case .header: return HeaderAnswer(headers, in: head, limit: byteLimit)
+        case .text, .json, .sequence, .events, .subtitles:
+            return decoder(of: framing, limit: byteLimit)
         }
     }
 
-    package func makeDecoder(
-        mediaType: String?, byteLimit: Int = standardByteLimit
-    ) -> any ResponseDecoder {
-        makeDecoder(AnswerHead(mediaType: mediaType), byteLimit: byteLimit)
+    /// For a body whose form is known.
+    func decoder(of framing: AnswerFraming, limit: Int) -> any ResponseDecoder {
+        switch framing {
+        case .json: PiecewiseAnswer(JSONReader(rule: self, limit: limit))
+        case .sequence: PiecewiseAnswer(JSONSequenceReader(rule: self, limit: limit))
+        case .events: PiecewiseAnswer(EventReader(rule: self, limit: limit))
+        case .subtitles: PiecewiseAnswer(SubtitleReader(limit: limit))
+        case .text, .automatic, .header: PiecewiseAnswer(TextReader(rule: self, limit: limit))
+        }
     }
 }
 

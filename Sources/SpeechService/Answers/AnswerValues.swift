@@ -16,7 +16,6 @@ struct AnswerValues: Sendable {
 
     private let rule: AnswerRule
     private let unmatched: ValueKind
-    private let unmatchedMerge: TextMerge?
     private let limit: Int
 
     private var pending: Pending?
@@ -37,15 +36,10 @@ struct AnswerValues: Sendable {
     private(set) var hasHeardEnd = false
     private(set) var isOver = false
 
-    init(rule: AnswerRule, unmatched: ValueKind, merge: TextMerge? = nil, limit: Int) {
+    init(rule: AnswerRule, unmatched usual: ValueKind, limit: Int) {
         self.rule = rule
-        switch (rule.values.unmatched, rule.values.merge) {
-        case (let kind?, let given): (self.unmatched, unmatchedMerge) = (kind, given)
-        case (nil, let given?):
-            self.unmatched = given == .accumulate ? .final : .provisional
-            unmatchedMerge = given
-        case (nil, nil): (self.unmatched, unmatchedMerge) = (unmatched, merge)
-        }
+        let merged = rule.values.merge.map { $0 == .accumulate ? ValueKind.final : .provisional }
+        unmatched = rule.values.unmatched ?? merged ?? usual
         self.limit = limit
         if case .path? = rule.success?.place { isSuccess = false } else { isSuccess = true }
     }
@@ -82,7 +76,7 @@ struct AnswerValues: Sendable {
         } else if !spoken.isEmpty {
             hasWords = true
         }
-        let merge = selector == nil ? unmatchedMerge : selector?.merge
+        let merge = selector == nil ? rule.values.merge : selector?.merge
         return try keep(spoken, as: kind, merge, of: value, byteCount: bytes.count)
     }
 
@@ -259,7 +253,6 @@ enum NoSpeech {
     private static let statuses: Set<String> = [
         "NoMatch", "InitialSilenceTimeout", "BabbleTimeout",
     ]
-    /// Messages of success.
     private static let praise: Set<String> = ["ok", "success", "succeeded", "done"]
 
     static func isSaid(by value: JSONValue) -> Bool {

@@ -15,19 +15,14 @@ struct AutomaticAnswer: ResponseDecoder {
     /// Mutated in place: a copy would copy the body with each chunk.
     private var decoder: (any ResponseDecoder)?
     /// White space, a byte-order mark and a possible start of events, until a byte decides.
-    private var head: BoundedBody
+    private var head: [UInt8] = []
     private var failure: AnswerError?
 
     init(_ rule: AnswerRule, mediaType: MediaType, limit: Int) {
         self.rule = rule
         self.limit = limit
-        head = BoundedBody(limit: limit)
-        if mediaType.isJSON {
-            decoder = PiecewiseAnswer(JSONSequenceReader(rule: rule, limit: limit))
-        } else if mediaType.isEvents {
-            decoder = PiecewiseAnswer(EventReader(rule: rule, limit: limit))
-        } else if mediaType.isSubtitles {
-            decoder = PiecewiseAnswer(SubtitleReader(limit: limit))
+        if let framing = mediaType.framing {
+            decoder = rule.decoder(of: framing, limit: limit)
         } else if mediaType.isBinary {
             let shown = TerminalText.cut(TerminalText.sanitized(mediaType.essence))
             failure = .unsupportedMediaType(shown)
@@ -40,13 +35,13 @@ struct AutomaticAnswer: ResponseDecoder {
     mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] {
         if let failure { throw failure }
         if let hypotheses = try decoder?.accumulate(bytes) { return hypotheses }
-        do {
-            try head.append(bytes)
-        } catch {
-            failure = error
-            throw error
+        guard bytes.count <= limit - head.count else {
+            head = []
+            failure = .tooLarge(limit: limit)
+            throw .tooLarge(limit: limit)
         }
-        guard let framing = Self.framing(of: head.bytes, isWhole: false) else { return [] }
+        head.append(bytes)
+        guard let framing = Self.framing(of: head, isWhole: false) else { return [] }
         return try decide(framing)
     }
 
@@ -54,30 +49,22 @@ struct AutomaticAnswer: ResponseDecoder {
         if let failure { throw failure }
         let hypotheses =
             decoder == nil
-            ? try decide(Self.framing(of: head.bytes, isWhole: true) ?? .text) : []
+            ? try decide(Self.framing(of: head, isWhole: true) ?? .text) : []
         return hypotheses + (try decoder?.finish() ?? [])
     }
 
     private mutating func decide(_ framing: AnswerFraming) throws(AnswerError) -> [Hypothesis] {
-        let begun = head.bytes
-        head = BoundedBody(limit: limit)
-        decoder =
-            switch framing {
-            case .sequence: PiecewiseAnswer(JSONSequenceReader(rule: rule, limit: limit))
-            case .events: PiecewiseAnswer(EventReader(rule: rule, limit: limit))
-            default:
-                PiecewiseAnswer(
-                    TextReader(rule: rule, limit: limit, findsSubtitles: true))
-            }
+        let begun = head
+        head = []
+        decoder = rule.decoder(of: framing, limit: limit)
         return try decoder?.accumulate(begun.span) ?? []
     }
 
     private static func framing(of bytes: [UInt8], isWhole: Bool) -> AnswerFraming? {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         // A head that may still become a byte-order mark decides nothing.
-        guard isWhole || bytes.count >= 3 || !mark.starts(with: bytes) else { return nil }
-        let text = (bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...])
-            .drop(while: JSONScanner.isWhitespace)
+        guard isWhole || bytes.count >= 3 || !UTF8Check.byteOrderMark.starts(with: bytes)
+        else { return nil }
+        let text = bytes.withoutByteOrderMark.drop(while: JSONScanner.isWhitespace)
         guard let first = text.first else { return nil }
         if first == UInt8(ascii: "{") { return .sequence }
         for beginning in eventBeginnings {
@@ -85,20 +72,6 @@ struct AutomaticAnswer: ResponseDecoder {
             if !isWhole, beginning.starts(with: text) { return nil }
         }
         return .text
-    }
-}
-
-struct BoundedBody: Sendable {
-    private(set) var bytes: [UInt8] = []
-    let limit: Int
-
-    /// - Throws: `AnswerError.tooLarge`; the bytes so far are dropped.
-    mutating func append(_ more: Span<UInt8>) throws(AnswerError) {
-        guard more.count <= limit - bytes.count else {
-            bytes = []
-            throw .tooLarge(limit: limit)
-        }
-        bytes.append(more)
     }
 }
 

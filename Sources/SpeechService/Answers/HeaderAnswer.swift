@@ -2,11 +2,13 @@
 
 internal import CZlib
 
-/// An answer whose transcript is in a field of the response's head; the body says nothing.
+/// An answer that is in the response's head; the body says nothing.
 ///
 /// A decoded text that is one JSON string is the content of that string: Amazon Lex V2 writes it so.
 struct HeaderAnswer: ResponseDecoder {
     private let result: Result<String, AnswerError>
+
+    init(_ result: Result<String, AnswerError>) { self.result = result }
 
     /// Reads the first field of `places` that is there, of at most `limit` bytes.
     init(_ places: [HeaderTranscript], in head: AnswerHead, limit: Int) {
@@ -116,7 +118,6 @@ enum Inflation {
     }
 }
 
-/// An answer with a good status whose head reports a failure.
 struct RefusedAnswer: ResponseDecoder {
     private static let limit = 64 << 10
 
@@ -144,14 +145,5 @@ struct RefusedAnswer: ResponseDecoder {
         throw .serviceReported(
             message: words ?? "it does not say that it has succeeded",
             code: JSONValue.string(code).label.flatMap { $0.isEmpty ? nil : $0 })
-    }
-}
-
-/// An answer whose head reports that nothing was heard; its body is ignored.
-struct SilentAnswer: ResponseDecoder {
-    mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] { [] }
-
-    mutating func finish() throws(AnswerError) -> [Hypothesis] {
-        [Hypothesis(text: "", isFinal: true)]
     }
 }

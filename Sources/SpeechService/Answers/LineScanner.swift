@@ -10,8 +10,6 @@ struct LineScanner: Sendable {
         var offset: Int
     }
 
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
     private var line: [UInt8] = []
     private var lineOffset = 0
     private var hasEndedInCR = false
@@ -50,7 +48,6 @@ struct LineScanner: Sendable {
             isFirst = false
             lineOffset = byteCount
         }
-        let hasMark = isFirst && line.starts(with: Self.byteOrderMark)
-        return Line(bytes: hasMark ? Array(line.dropFirst(3)) : line, offset: lineOffset)
+        return Line(bytes: isFirst ? Array(line.withoutByteOrderMark) : line, offset: lineOffset)
     }
 }

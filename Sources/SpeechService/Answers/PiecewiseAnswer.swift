@@ -69,18 +69,16 @@ struct PiecewiseAnswer<Reader: AnswerReader>: ResponseDecoder {
 ///
 /// No bytes at all are no answer, unless the service is known to say by it that nothing was heard, as
 /// white space alone does. A byte-order mark is dropped. Subtitles, which are text too, are read as
-/// such if they are looked for. A web page is refused: captive portals and wrong URLs answer with one
-/// and 200.
+/// such where the rule leaves the form open. A web page is refused: captive portals and wrong URLs
+/// answer with one and 200.
 struct TextReader: AnswerReader {
     let limit: Int
     private let rule: AnswerRule
-    private let findsSubtitles: Bool
     private var bytes: [UInt8] = []
 
-    init(rule: AnswerRule, limit: Int, findsSubtitles: Bool = false) {
+    init(rule: AnswerRule, limit: Int) {
         self.rule = rule
         self.limit = limit
-        self.findsSubtitles = findsSubtitles
     }
 
     var byteCount: Int { bytes.count }
@@ -99,7 +97,7 @@ struct TextReader: AnswerReader {
         // UTF-16 of plain Latin text is valid UTF-8 full of NULs.
         if let nul = bytes.firstIndex(of: 0) { throw .notText(offset: nul) }
         if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
-        if findsSubtitles, SubtitleReader.begins(text) {
+        if rule.framing == .automatic, SubtitleReader.begins(text) {
             var cues = PiecewiseAnswer(SubtitleReader(limit: limit))
             return try cues.accumulate(bytes.span) + cues.finish()
         }

@@ -8,9 +8,6 @@
 /// throw every further call throws the same. Does not block; memory is bounded by the limit that
 /// the decoder was made with.
 package protocol ResponseDecoder: Sendable {
-    /// Takes the next bytes of the body.
-    ///
-    /// - Parameter bytes: what has come, in order; may be empty.
     /// - Throws: `AnswerError` when no later byte can make the answer good.
     /// - Returns: what the recogniser thinks now, oldest first; often nothing.
     mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis]
@@ -18,10 +15,8 @@ package protocol ResponseDecoder: Sendable {
     /// Ends the body, which has come whole (by its length or its last chunk).
     ///
     /// - Throws: `AnswerError` when the body is not an answer.
-    /// - Returns: the last hypotheses.
     mutating func finish() throws(AnswerError) -> [Hypothesis]
 
-    /// Whether the service has said that it has heard the end of the speech.
     var hasHeardEnd: Bool { get }
 
     /// The answer has ended by its content: what follows says nothing.
@@ -33,7 +28,7 @@ extension ResponseDecoder {
     var isOver: Bool { false }
 }
 
-package enum AnswerReading: Sendable, Equatable {
+package enum AnswerReading: Sendable {
     case goesOn
     case ended
     case failed
@@ -45,10 +40,6 @@ package struct AnswerHead: Sendable {
 
     package init(headers: [(name: String, value: String)] = []) { self.headers = headers }
 
-    init(mediaType: String?) {
-        headers = mediaType.map { [(name: "content-type", value: $0)] } ?? []
-    }
-
     package var mediaType: String? { header("content-type") }
 
     /// The first field of that name, in any case.
@@ -59,7 +50,7 @@ package struct AnswerHead: Sendable {
 }
 
 /// The type and subtype of a `Content-Type` field (RFC 9110 §8.3.1).
-struct MediaType: Sendable, Hashable {
+struct MediaType {
     /// In lower case, such as `application/json`; empty when the field is missing.
     let essence: String
 
@@ -68,21 +59,18 @@ struct MediaType: Sendable, Hashable {
         essence = type.filter { !$0.isWhitespace }.lowercased()
     }
 
-    /// One value or a sequence of them.
-    var isJSON: Bool {
+    /// Nil for a type that leaves it open.
+    var framing: AnswerFraming? {
         switch essence {
         case "application/json", "text/json", "application/x-ndjson", "application/ndjson",
             "application/jsonl", "application/x-jsonl", "application/jsonlines",
             "application/json-seq", "application/stream+json", "application/x-json-stream":
-            true
-        default: essence.hasPrefix("application/") && essence.hasSuffix("+json")
+            .sequence
+        case _ where essence.hasPrefix("application/") && essence.hasSuffix("+json"): .sequence
+        case "text/event-stream": .events
+        case "text/vtt", "text/srt", "application/x-subrip", "application/srt": .subtitles
+        default: nil
         }
-    }
-
-    var isEvents: Bool { essence == "text/event-stream" }
-
-    var isSubtitles: Bool {
-        ["text/vtt", "text/srt", "application/x-subrip", "application/srt"].contains(essence)
     }
 
     var isBinary: Bool {

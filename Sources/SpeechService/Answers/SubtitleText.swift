@@ -18,10 +18,6 @@ package enum SubtitleText {
     private static let pause = 1.0
 
     /// The segments, or the words in groups; none without times.
-    package static func cues(of transcript: Transcript) -> [Cue] {
-        cues(segments: transcript.segments, words: transcript.words)
-    }
-
     package static func cues(segments: [RecognizedWord], words: [RecognizedWord]) -> [Cue] {
         let cues = cues(of: segments)
         return cues.isEmpty ? grouped(Self.cues(of: words)) : cues

@@ -6,29 +6,20 @@ internal import LinuxPlatform
 struct TimedTextRule: Sendable, Hashable {
     /// The first list that is there counts.
     var paths: [JSONPath]
-    var text = Self.paths("punctuated_word", "word", "text", "token")
-    var start = Self.paths("start", "start_time", "startTime")
-    var end = Self.paths("end", "end_time", "endTime")
+    var text = [JSONPath](dotted: "punctuated_word", "word", "text", "token")
+    var start = [JSONPath](dotted: "start", "start_time", "startTime")
+    var end = [JSONPath](dotted: "end", "end_time", "endTime")
     /// Values from 0 to 1.
-    var confidence = Self.paths("probability", "confidence")
-    var speaker = Self.paths("speaker", "speaker_id")
+    var confidence = [JSONPath](dotted: "probability", "confidence")
+    var speaker = [JSONPath](dotted: "speaker", "speaker_id")
     /// Seconds per unit of time.
     var unit = 1.0
 
     init(paths: [JSONPath]) { self.paths = paths }
 
-    private static func paths(_ names: String...) -> [JSONPath] {
-        names.map { JSONPath(names: $0) }
-    }
-}
-
-extension TimedTextRule {
     func elements(in value: JSONValue) -> [RecognizedWord] {
-        for path in paths {
-            guard case .array(let elements)? = path.values(in: value).first else { continue }
-            return elements.compactMap(element)
-        }
-        return []
+        let list = paths.lazy.compactMap { $0.values(in: value).first?.elements }.first
+        return list?.compactMap(element) ?? []
     }
 
     func element(_ value: JSONValue) -> RecognizedWord? {
@@ -42,6 +33,8 @@ extension TimedTextRule {
 }
 
 extension [JSONPath] {
+    init(dotted texts: String...) { self = texts.map { JSONPath(dotted: $0) } }
+
     /// No time or share is larger: JSON cannot express what would overflow.
     private static var largest: Double { 1e12 }
 
@@ -57,11 +50,7 @@ extension [JSONPath] {
     }
 
     func label(in value: JSONValue) -> String? {
-        for path in self {
-            guard let text = path.values(in: value).first?.label, !text.isEmpty else { continue }
-            return text
-        }
-        return nil
+        lazy.compactMap { $0.values(in: value).first?.label }.first { !$0.isEmpty }
     }
 }
 
@@ -69,8 +58,7 @@ extension JSONValue {
     /// A text or a whole number, as one short line; nil for anything else.
     var label: String? {
         switch self {
-        case .string(let text):
-            TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized(text)))
+        case .string(let text): TerminalText.shown(text)
         case .number(let number): Int(exactly: number).map(String.init)
         default: nil
         }

@@ -51,7 +51,10 @@ public struct Transcript: Sendable, Hashable {
         rawPartial = ""
         if hypothesis.merge == .replace { self = Transcript() }
         if !line.isEmpty { finals.append(line) }
-        finalByteCount += Self.byteCount(of: hypothesis, line)
+        let pieceCount = hypothesis.words.count + hypothesis.segments.count
+        finalByteCount +=
+            line.utf8.count + MemoryLayout<String>.stride
+            + pieceCount * MemoryLayout<RecognizedWord>.stride
         words += hypothesis.words
         segments += hypothesis.segments
         language = hypothesis.language ?? language
@@ -63,12 +66,6 @@ public struct Transcript: Sendable, Hashable {
     @discardableResult
     package mutating func apply(_ hypotheses: [Hypothesis]) -> Bool {
         hypotheses.reduce(false) { apply($1) || $0 }
-    }
-
-    private static func byteCount(of hypothesis: Hypothesis, _ line: String) -> Int {
-        let pieceCount = hypothesis.words.count + hypothesis.segments.count
-        return line.utf8.count + MemoryLayout<String>.stride
-            + pieceCount * MemoryLayout<RecognizedWord>.stride
     }
 
     package mutating func append(_ later: Transcript) {
@@ -90,4 +87,40 @@ public struct Transcript: Sendable, Hashable {
         let parts = partial.isEmpty ? finals : finals + [partial]
         return TerminalText.sanitized(parts.joined(separator: " "))
     }
+}
+
+package struct Hypothesis: Sendable, Hashable {
+    /// Empty when nothing was heard.
+    var text: String
+    var isFinal: Bool
+    /// How the text joins earlier ones: a partial replaces the partial or is appended to it, a
+    /// final accumulates or replaces all.
+    var merge: TextMerge
+    var words: [RecognizedWord] = []
+    var segments: [RecognizedWord] = []
+    /// Seconds of audio that the service reports, or nil.
+    var duration: Double?
+    var language: String?
+    /// From 0 to 1, or nil.
+    var confidence: Double?
+
+    init(text: String, isFinal: Bool, merge: TextMerge? = nil) {
+        self.text = text
+        self.isFinal = isFinal
+        self.merge = merge ?? (isFinal ? .accumulate : .replace)
+    }
+}
+
+/// A piece of what was said, most often a word, and where in the audio it was heard.
+public struct RecognizedWord: Sendable, Hashable, Codable {
+    /// The piece as the service wrote it.
+    public var text: String
+    /// Where it begins, in seconds from the start of the audio, or nil.
+    public var start: Double?
+    /// Where it ends, in seconds from the start of the audio, or nil.
+    public var end: Double?
+    /// How sure the service is, from 0 to 1, or nil.
+    public var probability: Double?
+    /// Who said it, as the service names them, or nil.
+    public var speaker: String?
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 struct ValueCondition: Sendable, Hashable {
-    package enum Place: Sendable, Hashable {
+    enum Place: Sendable, Hashable {
         case path(JSONPath)
         case event
         case header(String)

@@ -12,26 +12,20 @@ package struct ValueRule: Sendable, Hashable {
     var unmatched: ValueKind?
     /// For such text; nil for its kind's own way.
     var merge: TextMerge?
-    var words = TimedTextRule(paths: Self.paths("words", "speech.tokens"))
+    var words = TimedTextRule(paths: [JSONPath](dotted: "words", "speech.tokens"))
     /// Such as sentences, or what one speaker says.
-    var segments = TimedTextRule(paths: Self.paths("segments"))
-    var language = Self.paths(
-        "language", "language_code", "detected_language", "audio_language")
+    var segments = TimedTextRule(paths: [JSONPath](dotted: "segments"))
+    var language = [JSONPath](
+        dotted: "language", "language_code", "detected_language", "audio_language")
     /// From 0 to 1, of the whole text.
-    var confidence = Self.paths("confidence", "speech.confidence")
-    var duration = Self.paths("duration")
+    var confidence = [JSONPath](dotted: "confidence", "speech.confidence")
+    var duration = [JSONPath](dotted: "duration")
     /// Seconds per unit of that time.
     var durationUnit = 1.0
     /// True when the service has heard the end of the speech.
     package var stop: JSONPath?
     var skipped: Set<String> = []
 
-    private static func paths(_ texts: String...) -> [JSONPath] {
-        texts.map { JSONPath(dotted: $0) }
-    }
-}
-
-extension ValueRule {
     var failures: [ValueSelector] { selectors.filter { $0.kind == .failure } }
 
     func selector(of value: JSONValue, event: String?) -> ValueSelector? {
@@ -62,40 +56,36 @@ extension ValueRule {
     /// `is_final`. A sequence without any of these is old `/speech`: its last text is the final. In
     /// a stream of events each such text is a piece of the whole, as speaches sends it.
     static let standard = ValueRule(
-        textPaths: [JSONPath(names: "text")],
+        textPaths: [JSONPath(dotted: "text")],
         selectors: [
             ValueSelector(.event, .equals(.string("error")), is: .failure),
             ValueSelector(.event, .equals(.string("ping")), is: .ignored),
-            ValueSelector("type", equals: "error", is: .failure),
-            ValueSelector("type", equals: "ERROR", is: .failure),
-            ValueSelector("type", equals: "partial", is: .partial),
-            ValueSelector("type", equals: "final", is: .final),
-            ValueSelector("type", equals: "PARTIAL_TRANSCRIPTION", is: .partial),
-            ValueSelector("type", equals: "FINAL_TRANSCRIPTION", is: .final),
-            ValueSelector("type", equals: "PARTIAL_UNDERSTANDING", is: .ignored),
-            ValueSelector("type", equals: "FINAL_UNDERSTANDING", is: .restatement),
-            ValueSelector(.path(JSONPath(names: "error")), .isSet, is: .failure),
-            ValueSelector("result", equals: "error", is: .failure),
+            ValueSelector(type: "error", is: .failure),
+            ValueSelector(type: "ERROR", is: .failure),
+            ValueSelector(type: "partial", is: .partial),
+            ValueSelector(type: "final", is: .final),
+            ValueSelector(type: "PARTIAL_TRANSCRIPTION", is: .partial),
+            ValueSelector(type: "FINAL_TRANSCRIPTION", is: .final),
+            ValueSelector(type: "PARTIAL_UNDERSTANDING", is: .ignored),
+            ValueSelector(type: "FINAL_UNDERSTANDING", is: .restatement),
+            ValueSelector("error", .isSet, is: .failure),
+            ValueSelector("result", .equals(.string("error")), is: .failure),
             // OpenAI says a text in pieces, then as a whole; Mistral names the piece `text`.
             ValueSelector(
-                "type", equals: "transcript.text.delta", is: .provisional,
-                textPaths: [JSONPath(names: "delta")], merge: .append),
-            ValueSelector(
-                "type", equals: "transcription.text.delta", is: .provisional, merge: .append),
-            ValueSelector("type", equals: "transcript.text.done", is: .final, merge: .replace),
-            ValueSelector("type", equals: "transcription.done", is: .final, merge: .replace),
-            ValueSelector("type", equals: "transcript.text.segment", is: .segment),
-            ValueSelector("type", equals: "transcription.segment", is: .segment),
+                type: "transcript.text.delta", is: .provisional,
+                textPaths: [JSONPath(dotted: "delta")], merge: .append),
+            ValueSelector(type: "transcription.text.delta", is: .provisional, merge: .append),
+            ValueSelector(type: "transcript.text.done", is: .final, merge: .replace),
+            ValueSelector(type: "transcription.done", is: .final, merge: .replace),
+            ValueSelector(type: "transcript.text.segment", is: .segment),
+            ValueSelector(type: "transcription.segment", is: .segment),
             // vLLM; the last chunk has an empty list, and what the request has cost.
             ValueSelector(
-                .path(JSONPath(names: "choices")), .exists, is: .provisional,
-                textPaths: [
-                    JSONPath(names: "choices").element(0).member("delta").member("content")
-                ],
-                merge: .append),
+                "choices", .exists, is: .provisional,
+                textPaths: [JSONPath(dotted: "choices.0.delta.content")], merge: .append),
             // wit.ai says the final text twice, the second time with what it understood.
-            ValueSelector(.path(JSONPath(names: "intents")), .exists, is: .restatement),
-            ValueSelector(.path(JSONPath(names: "is_final")), .equals(.bool(true)), is: .final),
-            ValueSelector(.path(JSONPath(names: "is_final")), .equals(.bool(false)), is: .partial),
+            ValueSelector("intents", .exists, is: .restatement),
+            ValueSelector("is_final", .equals(.bool(true)), is: .final),
+            ValueSelector("is_final", .equals(.bool(false)), is: .partial),
         ])
 }

@@ -17,17 +17,19 @@ struct ValueSelector: Sendable, Hashable {
         self.merge = merge
     }
 
-    init(path: JSONPath, test: ValueCondition.Test, kind: ValueKind) {
-        self.init(.path(path), test, is: kind)
-    }
-
     init(
-        _ name: String, equals text: String, is kind: ValueKind,
+        _ name: String, _ test: ValueCondition.Test, is kind: ValueKind,
         textPaths: [JSONPath]? = nil, merge: TextMerge? = nil
     ) {
         self.init(
-            .path(JSONPath(names: name)), .equals(.string(text)), is: kind, textPaths: textPaths,
-            merge: merge)
+            .path(JSONPath(dotted: name)), test, is: kind, textPaths: textPaths, merge: merge)
+    }
+
+    init(
+        type: String, is kind: ValueKind, textPaths: [JSONPath]? = nil, merge: TextMerge? = nil
+    ) {
+        self.init(
+            "type", .equals(.string(type)), is: kind, textPaths: textPaths, merge: merge)
     }
 }
 

@@ -21,33 +21,25 @@ struct JSONParser {
 
     private let bytes: [UInt8]
     private let baseOffset: Int
-    private var index: Int
+    private var index = 0
     private var valueCount = 0
 
-    /// Reads the value that `bytes` hold, with white space around it.
+    /// Skips a byte-order mark at the start; `baseOffset` is where in the body `bytes` begin, for
+    /// errors.
     ///
-    /// - Parameters:
-    ///   - bytes: one document; a byte-order mark at the start is skipped.
-    ///   - baseOffset: where in the body `bytes` begin, for errors.
     /// - Throws: `AnswerError.empty` without any value, `.truncated` when the bytes end inside
     ///   one, `.notJSON`, `.notText`, `.tooDeep` or `.tooManyValues` at the byte in question.
-    /// - Returns: the value.
     static func parse(
         _ bytes: [UInt8], baseOffset: Int = 0
     ) throws(AnswerError) -> JSONValue {
         var parser = JSONParser(bytes: bytes, baseOffset: baseOffset)
+        parser.index = bytes.withoutByteOrderMark.startIndex
         parser.skipWhitespace()
         guard parser.index < bytes.count else { throw .empty }
         let value = try parser.value(depth: 0)
         parser.skipWhitespace()
         guard parser.index == bytes.count else { throw parser.unexpectedByte() }
         return value
-    }
-
-    private init(bytes: [UInt8], baseOffset: Int) {
-        self.bytes = bytes
-        self.baseOffset = baseOffset
-        index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     }
 
     // MARK: - Values
@@ -59,15 +51,9 @@ struct JSONParser {
         case UInt8(ascii: "{"): return try object(depth: depth + 1)
         case UInt8(ascii: "["): return try array(depth: depth + 1)
         case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "t"):
-            try literal("true")
-            return .bool(true)
-        case UInt8(ascii: "f"):
-            try literal("false")
-            return .bool(false)
-        case UInt8(ascii: "n"):
-            try literal("null")
-            return .null
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
         default: return try number()
         }
     }
@@ -115,8 +101,11 @@ struct JSONParser {
         return true
     }
 
-    private mutating func literal(_ text: StaticString) throws(AnswerError) {
-        for byte in "\(text)".utf8 { try expect(byte) }
+    private mutating func literal(
+        _ text: String, _ value: JSONValue
+    ) throws(AnswerError) -> JSONValue {
+        for byte in text.utf8 { try expect(byte) }
+        return value
     }
 
     // MARK: - Numbers (RFC 8259 §6)

@@ -15,12 +15,11 @@ package struct JSONPath: Sendable, Hashable {
 
     let steps: [Step]
 
-    package init(names: String...) {
-        steps = names.map { .name($0) }
-    }
-
+    /// For paths of our own: names, and the numbers of elements, with dots between them.
     init(dotted text: String) {
-        steps = text.split(separator: ".").map { .name(String($0)) }
+        steps = text.split(separator: ".").map { part in
+            Int(part).map(Step.element) ?? .name(String(part))
+        }
     }
 
     init(_ text: String) throws(ServiceError) {
@@ -28,20 +27,14 @@ package struct JSONPath: Sendable, Hashable {
         steps = try reader.steps()
     }
 
-    /// The values at this place, in order; empty when there are none.
-    ///
-    /// Only `[]` yields several.
+    /// In order; only `[]` yields several.
     func values(in value: JSONValue) -> [JSONValue] {
         var values = [value]
         for step in steps {
             switch step {
             case .name(let name): values = values.compactMap { $0[name] }
             case .element(let index): values = values.compactMap { $0[index] }
-            case .all:
-                values = values.flatMap { value -> [JSONValue] in
-                    guard case .array(let elements) = value else { return [] }
-                    return elements
-                }
+            case .all: values = values.flatMap { $0.elements ?? [] }
             }
         }
         return values
@@ -64,11 +57,8 @@ package struct JSONPath: Sendable, Hashable {
     func element(_ index: Int) -> JSONPath { JSONPath(steps: steps + [.element(index)]) }
 
     private func namesEmptyArray(in value: JSONValue) -> Bool {
-        for (position, step) in steps.enumerated() where step == .all {
-            let arrays = JSONPath(steps: Array(steps[..<position])).values(in: value)
-            return arrays.contains(.array([]))
-        }
-        return false
+        guard let position = steps.firstIndex(of: .all) else { return false }
+        return JSONPath(steps: Array(steps[..<position])).values(in: value).contains(.array([]))
     }
 
     init(steps: [Step]) {
@@ -166,7 +156,6 @@ extension JSONPath {
     private static let alternatives: Set<String> = [
         "alternatives", "alternative", "hypotheses", "nbest", "n_best", "candidates",
     ]
-    /// The most values that are searched.
     private static let valueLimit = 10_000
     private static let placeLimit = 100
 
@@ -177,7 +166,7 @@ extension JSONPath {
     static func placesOfText(in value: JSONValue) -> [JSONPath] {
         var found: [(path: JSONPath, rank: Int)] = []
         var left = valueLimit
-        search(value, at: JSONPath(), isUsual: false, &left, &found)
+        search(value, at: JSONPath(steps: []), isUsual: false, &left, &found)
         return found.enumerated().sorted { one, two in
             one.element.rank == two.element.rank
                 ? one.offset < two.offset : one.element.rank > two.element.rank

@@ -7,20 +7,18 @@
 /// It looks at brackets and quotes only; whether a value is well-formed is the parser's business.
 /// It holds the bytes of one unfinished value; its owner bounds them by `byteCount`.
 struct JSONScanner: Sendable {
-    struct Piece: Sendable, Equatable {
+    struct Piece {
         var bytes: [UInt8]
         var offset: Int
     }
 
-    private enum State: Sendable {
+    private enum State {
         case between
         /// A number or literal; ends at the first byte that cannot belong to it.
         case atom
         case string
         case container
     }
-
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private var state = State.between
     private var depth = 0
@@ -31,12 +29,7 @@ struct JSONScanner: Sendable {
 
     private(set) var byteCount = 0
 
-    var isInsideValue: Bool {
-        switch state {
-        case .between, .atom: false
-        case .string, .container: true
-        }
-    }
+    var isInsideValue: Bool { state == .string || state == .container }
 
     /// Takes bytes from `index` on: to the end of the first value, or all.
     ///
@@ -119,7 +112,7 @@ struct JSONScanner: Sendable {
 
     private mutating func open(_ byte: UInt8, at index: inout Int) throws(AnswerError) {
         let offset = byteCount
-        if markCount == offset, markCount < 3, byte == Self.byteOrderMark[markCount] {
+        if markCount == offset, markCount < 3, byte == UTF8Check.byteOrderMark[markCount] {
             markCount += 1
         } else {
             guard markCount == 0 || markCount == 3 else {
@@ -164,8 +157,9 @@ struct JSONScanner: Sendable {
     }
 }
 
-/// Where bytes stop being UTF-8.
 enum UTF8Check {
+    static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     /// The first byte that is not part of well-formed UTF-8, counted from the start of `bytes`;
     /// nil when all of them are (RFC 3629 §4).
     static func firstInvalidOffset(in bytes: some Sequence<UInt8>) -> Int? {
@@ -179,5 +173,11 @@ enum UTF8Check {
             case .error: return offset
             }
         }
+    }
+}
+
+extension [UInt8] {
+    var withoutByteOrderMark: ArraySlice<UInt8> {
+        starts(with: UTF8Check.byteOrderMark) ? dropFirst(3) : self[...]
     }
 }

@@ -11,15 +11,9 @@ enum JSONValue: Sendable, Hashable {
     /// In order; a name may occur twice.
     case object([JSONMember])
 
-    var string: String? {
-        guard case .string(let text) = self else { return nil }
-        return text
-    }
-
-    var number: Double? {
-        guard case .number(let number) = self else { return nil }
-        return number
-    }
+    var string: String? { if case .string(let text) = self { text } else { nil } }
+    var number: Double? { if case .number(let number) = self { number } else { nil } }
+    var elements: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 
     /// Of two members with this name the later one.
     subscript(name: String) -> JSONValue? {
@@ -28,7 +22,7 @@ enum JSONValue: Sendable, Hashable {
     }
 
     subscript(index: Int) -> JSONValue? {
-        guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+        guard let elements, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
 

@@ -4,18 +4,15 @@ internal import Settings
 
 /// Finds the texts of a profile: its own, that of the profile which it extends, and so on.
 enum ProfileChain {
-    /// The text of a profile's name, or nil.
     typealias Shelf = @Sendable (_ name: String) throws -> ProfileText?
 
     static let limit = 8
 
-    /// Finds the texts of the profile of a name.
+    /// The profile's own text comes first; nil is none of this name.
     ///
     /// A profile that extends one of its own name means the one that it hides: the next of `shelves`
-    /// that has it. The profile's own text comes first; nil is none of this name.
-    static func texts(
-        of name: String, in shelves: [Shelf]
-    ) throws -> [ProfileText]? {
+    /// that has it.
+    static func texts(of name: String, in shelves: [Shelf]) throws -> [ProfileText]? {
         for (index, shelf) in shelves.enumerated() {
             guard let own = try shelf(name) else { continue }
             return try texts(of: own, at: index, in: shelves)
@@ -25,8 +22,7 @@ enum ProfileChain {
 
     /// Finds the texts of a profile whose own text is on the shelf with this index; -1 precedes all.
     static func texts(
-        of own: ProfileText, at index: Int = -1,
-        in shelves: [Shelf]
+        of own: ProfileText, at index: Int = -1, in shelves: [Shelf]
     ) throws -> [ProfileText] {
         var texts = [own]
         var place = index
@@ -115,6 +111,5 @@ package struct ProfileText: Sendable, Hashable {
                 """, place: "the URL")
     }
 
-    /// Made by `init(overriding:place:)`.
     package var isOverriding: Bool { name == Self.overriding }
 }

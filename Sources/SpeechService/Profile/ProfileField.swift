@@ -15,41 +15,31 @@ struct ProfileField: Sendable, Hashable {
     static func read(
         _ key: String, _ reader: inout SettingsReader, allowsJSON: Bool = false
     ) throws(SettingsError) -> [ProfileField] {
-        guard let node = reader.node(key) else { return [] }
-        guard case .table(let table) = node.value else {
-            throw reader.error(key, " must be a table, not \(node.value.kind)")
-        }
+        guard var inside = try reader.table(key) else { return [] }
         var fields: [ProfileField] = []
-        var inside = SettingsReader(table, name: reader.path(key))
-        for member in table.members {
-            let path = "\(reader.path(key)).\(member.name)"
+        for member in inside.table.members where member.node.value != .string("") {
+            let texts: [String]
             switch member.node.value {
-            case .string(let text):
-                guard !text.isEmpty else { continue }
-                fields.append(
-                    ProfileField(
-                        name: member.name, value: WordTemplate(text), place: member.node.place))
             case .array(let elements) where !elements.isEmpty:
-                for text in try inside.strings(member.name) ?? [] {
-                    fields.append(
-                        ProfileField(
-                            name: member.name, value: WordTemplate(text), place: member.node.place))
-                }
+                texts = try inside.strings(member.name) ?? []
             case .table(let json) where allowsJSON:
-                var inside = SettingsReader(json, name: path)
-                guard let text = try inside.string("json") else {
+                let path = inside.path(member.name)
+                var document = SettingsReader(json, name: path)
+                guard let text = try document.string("json") else {
                     throw SettingsError("'\(path)' needs a member 'json'", at: member.place)
                 }
-                let place = inside.place("json") ?? member.place
-                try inside.finish()
+                let place = document.place("json") ?? member.place
+                try document.finish()
                 try WordJSON.check(text, path: path + ".json", at: place)
                 fields.append(
                     ProfileField(
                         name: member.name, value: WordTemplate(text), isJSON: true, place: place))
-            default:
-                throw SettingsError(
-                    "'\(path)' must be a string, not \(member.node.value.kind)",
-                    at: member.node.place)
+                continue
+            default: texts = try inside.string(member.name).map { [$0] } ?? []
+            }
+            fields += texts.map {
+                ProfileField(
+                    name: member.name, value: WordTemplate($0), place: member.node.place)
             }
         }
         return fields

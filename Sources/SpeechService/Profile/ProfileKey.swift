@@ -18,7 +18,6 @@ package struct ProfileKey: Sendable {
     /// Such as `transfer.framing`; one that ends in `.NAME` stands for any name.
     package let path: String
     package let form: Form
-    /// One line.
     package let about: String
 
     private init(_ path: String, _ form: Form, _ about: String) {
@@ -27,7 +26,6 @@ package struct ProfileKey: Sendable {
 
     private init(_ path: String, _ about: String) { self.init(path, .text, about) }
 
-    /// Nil when there is none.
     package static func named(_ path: String) -> ProfileKey? {
         all.first { key in
             guard let family = key.family else { return key.path == path }
@@ -40,7 +38,6 @@ package struct ProfileKey: Sendable {
         path.hasPrefix("query.") ? ServiceURL.percentEncoded(String(path.dropFirst(6))) : nil
     }
 
-    /// The path that may have been meant by one that names no field.
     package static func nearest(to path: String) -> String? {
         let paths = all.map(\.path)
         let last = path.split(separator: ".").last.map(String.init) ?? path

@@ -68,7 +68,6 @@ public struct ProfileWord: Sendable, Hashable {
         }
     }
 
-    /// The value that is sent.
     package func value(for said: String?, of service: String) throws(ProfileError) -> String? {
         guard let said = said ?? standard, !said.isEmpty else {
             guard !isRequired else { throw .missingWord(name, service: service) }
@@ -86,7 +85,6 @@ public struct ProfileWord: Sendable, Hashable {
 package enum TakeMark {
     package static let text = "{take}"
 
-    /// Replaces the marks.
     package static func filled(_ bytes: [UInt8], by id: String) -> [UInt8] {
         bytes.replacing(Array(text.utf8), with: Array(id.utf8))
     }

@@ -103,7 +103,7 @@ public struct RecognitionService: Sendable, Hashable {
         case .header, .query, .part, .fields: break
         }
         credentials.removeAll { $0.place.isSame(as: credential.place) }
-        if case .query(let name) = credential.place { url = url.naming(name) }
+        if let name = credential.place.parameter { url = url.naming(name) }
         credentials.append(credential)
     }
 
@@ -121,15 +121,10 @@ public struct RecognitionService: Sendable, Hashable {
         return service
     }
 
-    package var sendsSecret: Bool { !credentials.isEmpty }
-
-    /// Adds the secrets for which the query has a name without a value.
-    ///
-    /// - Parameter url: one to which the secrets may go.
-    /// - Returns: the URL; secret.
+    /// Adds the secrets for which the query has a name without a value, which may go there; secret.
     package func opening(_ url: ServiceURL) -> ServiceURL {
         credentials.reduce(url) { url, credential in
-            guard case .query(let name) = credential.place, url.parameter(name) == "",
+            guard let name = credential.place.parameter, url.parameter(name) == "",
                 let value = credential.value
             else { return url }
             return url.settingParameter(name, to: value)
@@ -138,10 +133,7 @@ public struct RecognitionService: Sendable, Hashable {
 
     /// With the names, not the values, of the secrets in its query.
     package func naming(_ url: ServiceURL) -> ServiceURL {
-        credentials.reduce(url) { url, credential in
-            guard case .query(let name) = credential.place else { return url }
-            return url.naming(name)
-        }
+        credentials.compactMap(\.place.parameter).reduce(url) { $0.naming($1) }
     }
 
     /// Where all objects of a store lie, and the word `key`, which names this one; nil without it.
@@ -158,10 +150,7 @@ public struct RecognitionService: Sendable, Hashable {
 
     /// Where an encrypted body is sent to, and the query that is in it: all but what holds a secret.
     package var addressOfSealed: (url: ServiceURL, query: String) {
-        let names = credentials.compactMap { credential in
-            if case .query(let name) = credential.place { name } else { nil }
-        }
-        return url.dividingQuery(keeping: Set(names))
+        url.dividingQuery(keeping: Set(credentials.compactMap(\.place.parameter)))
     }
 
     var secretHeaders: [HeaderField] {
@@ -189,6 +178,8 @@ public struct RecognitionService: Sendable, Hashable {
 }
 
 extension Credential.Place {
+    fileprivate var parameter: String? { if case .query(let name) = self { name } else { nil } }
+
     func isSame(as other: Credential.Place) -> Bool {
         switch (self, other) {
         case (.header(let one), .header(let two)): one.lowercased() == two.lowercased()

@@ -32,7 +32,7 @@ public enum ServiceError: Error, Sendable, Equatable {
     case invalidConnection(what: String, reason: String)
 }
 
-extension ServiceError {
+extension ServiceError: CustomStringConvertible {
     /// What happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
@@ -58,8 +58,6 @@ extension ServiceError {
         }
     }
 }
-
-extension ServiceError: CustomStringConvertible {}
 
 /// Why no request can be made by a profile and what is said of it.
 public enum ProfileError: Error, Sendable, Equatable {
@@ -107,7 +105,6 @@ extension ProfileError: CustomStringConvertible {
 }
 
 extension ReadingError {
-    /// What is wrong in a file, with its place.
     package init(_ error: SettingsError, of file: String) {
         self.init(error.text(of: file), .correct(file: error.place?.file ?? file))
     }

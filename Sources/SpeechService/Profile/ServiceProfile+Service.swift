@@ -23,7 +23,6 @@ extension ServiceProfile {
         formats.isEmpty || formats.contains { $0.codec == codec }
     }
 
-    /// What is sent for each word.
     func values(
         of said: [String: String], format: ProfileFormat
     ) throws(ProfileError) -> [String: String] {
@@ -112,12 +111,7 @@ extension ServiceProfile {
             let isPath = words.contains { $0.name == word && $0.isPath } && !text.contains("?")
             return ServiceURL.percentEncoded(value, keeping: isPath ? "/@:" : "")
         }
-        let isOfHost = value.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."): true
-            default: false
-            }
-        }
+        let isOfHost = value.utf8.allSatisfy { $0.isLetterOrDigit || "-.".utf8.contains($0) }
         guard isOfHost else { throw .valueNotOfHost(value, word: word, service: title) }
         return value
     }

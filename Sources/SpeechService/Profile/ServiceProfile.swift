@@ -82,38 +82,30 @@ public struct ServiceProfile: Sendable, Hashable {
         method = try reader.word("method") ?? .post
         query = try ProfileField.read("query", &reader)
         headers = try ProfileField.read("headers", &reader, allowsJSON: true)
-        if case .table(let words)? = reader.node("words")?.value {
-            var inside = SettingsReader(words, name: "words")
+        if var inside = try reader.table("words") {
             // `false` takes a word away that another profile has.
-            for member in words.members where member.node.value != .flag(false) {
-                self.words.append(try ProfileWord(member.name, &inside))
+            for member in inside.table.members where member.node.value != .flag(false) {
+                words.append(try ProfileWord(member.name, &inside))
             }
-        } else {
-            _ = try reader.table("words")
         }
-        if let body = try Self.section("body", &reader, BodyPlan.init) { self.body = body }
+        body = try Self.section("body", &reader, BodyPlan.init) ?? body
         let formatPlace = reader.place("formats")
         for var format in try reader.tables("formats") ?? [] {
             formats.append(try Self.placed(formatPlace, &format, ProfileFormat.init))
         }
-        if let part = try Self.section("transfer", &reader, TransferSettings.init) {
-            transfer = part
-        }
-        if let part = try Self.section("auth", &reader, AuthenticationPlan.init) {
-            authentication = part
-        }
-        if let part = try Self.section("limits", &reader, ServiceLimits.init) { limits = part }
-        if let part = try Self.section("connection", &reader, ConnectionSettings.init) {
-            connection = part
-        }
-        if let part = try Self.section("exchange", &reader, ExchangePlan.init) { exchange = part }
-        if let part = try Self.section("answer", &reader, AnswerRule.init(_:)) { answer = part }
-        if let part = try Self.section("retry", &reader, RetryRule.init(_:)) { retry = part }
+        transfer = try Self.section("transfer", &reader, TransferSettings.init) ?? transfer
+        authentication =
+            try Self.section("auth", &reader, AuthenticationPlan.init) ?? authentication
+        limits = try Self.section("limits", &reader, ServiceLimits.init) ?? limits
+        connection = try Self.section("connection", &reader, ConnectionSettings.init) ?? connection
+        exchange = try Self.section("exchange", &reader, ExchangePlan.init) ?? exchange
+        answer = try Self.section("answer", &reader, AnswerRule.init(_:)) ?? answer
+        retry = try Self.section("retry", &reader, RetryRule.init(_:)) ?? retry
         try reader.finish()
-        try checkWords(urlPlace: reader.place("url"))
-        try checkTakeMark(urlPlace: reader.place("url"))
+        try checkWords()
+        try checkTakeMark()
         try checkSecrets()
-        try checkSpelling(urlPlace: reader.place("url"))
+        try checkSpelling()
         if case .job = exchange, body.keyFile != nil {
             throw SettingsError(
                 "'body.key-file': the requests of a job travel unencrypted",
@@ -148,9 +140,9 @@ public struct ServiceProfile: Sendable, Hashable {
     }
 
     /// Checks that templates use only words that exist, and adds the usual ones.
-    private mutating func checkWords(urlPlace: SettingsPosition?) throws(SettingsError) {
+    private mutating func checkWords() throws(SettingsError) {
         let formatWords = Set(formats.flatMap(\.words.keys))
-        for (template, place) in templates(urlPlace: urlPlace) {
+        for (template, place) in templates {
             for name in template.words where !words.contains(where: { $0.name == name }) {
                 if ProfileWord.fixed[name] != nil || formatWords.contains(name) { continue }
                 guard ProfileWord.usual.contains(name) else {
@@ -166,7 +158,7 @@ public struct ServiceProfile: Sendable, Hashable {
     }
 
     /// Checks that no URL holds the take's name: URLs are recorded and compared.
-    private func checkTakeMark(urlPlace: SettingsPosition?) throws(SettingsError) {
+    private func checkTakeMark() throws(SettingsError) {
         let fields = query + formats.flatMap(\.query)
         var places = fields.filter { $0.value.words.contains("take") }.map { Optional($0.place) }
         if url.words.contains("take") { places.append(urlPlace) }
@@ -180,9 +172,7 @@ public struct ServiceProfile: Sendable, Hashable {
     /// Checks that a field named like a secret holds only words that are not secret.
     private func checkSecrets() throws(SettingsError) {
         let publicWords = words.filter(\.isPublic).map(\.name)
-        let fields =
-            query + headers + body.fields + formats.flatMap { $0.query + $0.headers + $0.fields }
-        for field in fields where SecretName.isSecret(field.name) {
+        for field in allFields where SecretName.isSecret(field.name) {
             let names = field.value.words
             guard names.isEmpty || !names.allSatisfy(publicWords.contains) else { continue }
             throw SettingsError(
@@ -191,22 +181,19 @@ public struct ServiceProfile: Sendable, Hashable {
         }
     }
 
-    private func templates(
-        urlPlace: SettingsPosition?
-    ) -> [(template: WordTemplate, place: SettingsPosition?)] {
+    private var urlPlace: SettingsPosition? { table["url"]?.place }
+
+    private var allFields: [ProfileField] {
+        query + headers + body.fields + formats.flatMap { $0.query + $0.headers + $0.fields }
+    }
+
+    private var templates: [(template: WordTemplate, place: SettingsPosition?)] {
         var all: [(WordTemplate, SettingsPosition?)] = [(url, urlPlace)]
-        let fields =
-            query + headers + body.fields
-            + formats.flatMap { $0.query + $0.headers + $0.fields }
-        all += fields.map { ($0.value, $0.place) }
-        let bodyPlace: SettingsPosition?
-        if case .table(let table)? = self.table["body"]?.value {
-            bodyPlace = table["template"]?.place ?? table["content-type"]?.place
-        } else {
-            bodyPlace = nil
-        }
+        all += allFields.map { ($0.value, $0.place) }
+        let said = table["body"]?.value.table
+        let bodyPlace = said?["template"]?.place ?? said?["content-type"]?.place
         let types = [body.contentType] + formats.map(\.contentType)
-        all += types.compactMap { $0 }.map { ($0, bodyPlace) }
+        all += types.compactMap(\.self).map { ($0, bodyPlace) }
         // The mark of the audio is not a word.
         let document = body.template.replacing(JSONTemplate.mark, with: "")
         all.append((WordTemplate(document), bodyPlace))
@@ -219,7 +206,7 @@ public struct ServiceProfile: Sendable, Hashable {
 extension ServiceProfile {
     /// Demands that what has no words in it can be sent as it is: what has some is looked at when
     /// they are said.
-    func checkSpelling(urlPlace: SettingsPosition?) throws(SettingsError) {
+    private func checkSpelling() throws(SettingsError) {
         if url.words.isEmpty {
             try placed("'url'", at: urlPlace) { () throws(ServiceError) in
                 _ = try ServiceURL(url.text)

@@ -88,33 +88,34 @@ extension Journal {
     func contents() throws(SystemError) -> [UInt8] {
         var all: [UInt8] = []
         all.reserveCapacity(byteCount)
-        try forEachPiece { piece in unsafe piece.withUnsafeBufferPointer { unsafe all += $0 } }
+        try forEachPiece { piece, _ in unsafe piece.withUnsafeBufferPointer { unsafe all += $0 } }
         return all
     }
 
     /// Of a sealed journal, in hexadecimal; reads all of it, and blocks on the disk.
     package func sha256() throws(SystemError) -> String {
         var digest = SHA256()
-        try forEachPiece { digest.update($0) }
+        try forEachPiece { piece, _ in digest.update(piece) }
         return digest.hexadecimal
     }
 
-    private func forEachPiece(_ take: (Span<UInt8>) -> Void) throws(SystemError) {
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        var offset = 0
-        while true {
-            let found = try buffer.read(from: self, at: offset)
-            guard found > 0 else { return }
-            take(buffer.span.extracting(first: found))
-            offset += found
+    func forEachPiece(
+        from start: Int = 0, to end: Int = .max,
+        _ take: (Span<UInt8>, _ offset: Int) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        var buffer = [UInt8](repeating: 0, count: min(end - start, 1 << 16))
+        var offset = start
+        while offset < end {
+            let count = try buffer.read(from: self, at: offset, limit: end - offset)
+            guard count > 0 else { return }
+            try take(buffer.span.extracting(first: count), offset)
+            offset += count
         }
     }
 }
 
 extension [UInt8] {
-    /// Reads at most `limit` bytes of the journal to the start of this array; 0 at the end.
-    ///
-    /// Blocks on the disk.
+    /// Reads at most `limit` bytes to the start of this array; 0 at the end; blocks on the disk.
     package mutating func read(
         from journal: Journal, at offset: Int, limit: Int = .max
     ) throws(SystemError) -> Int {

@@ -14,7 +14,6 @@ extension Journal {
     static let retryInterval = Duration.seconds(1)
 
     struct Upkeep {
-        /// The end of the reserved disk space.
         var reservedEnd = 0
         var canReserve = true
         var reservesAt = ContinuousClock.now
@@ -38,9 +37,7 @@ extension Journal {
     /// The audio is not wanted on the disk any more; from any thread.
     package func abandon() { state.withLock { $0.upkeep.isAbandoned = true } }
 
-    /// Makes the file durable, and after the seal writes to it what memory holds.
-    ///
-    /// Called on the sync thread; blocks on the disk.
+    /// Makes the file durable, and after the seal writes what memory holds; blocks the sync thread.
     func sync(at instant: ContinuousClock.Instant = .now) {
         if let due = prepareSync(at: instant) {
             do throws(SystemError) {
@@ -53,15 +50,12 @@ extension Journal {
         bringBack(at: instant)
     }
 
-    /// Bytes of a file that a sync makes durable.
     struct DueSync {
         let file: any JournalFile
         let byteCount: Int
     }
 
-    /// Looks after the room ahead of the file; nil when there is nothing to sync.
-    ///
-    /// Called on the sync thread; blocks on the disk.
+    /// Looks after the room ahead of the file; nil with nothing to sync; blocks the sync thread.
     func prepareSync(at instant: ContinuousClock.Instant) -> DueSync? {
         // Asked first: what is sealed has all its bytes, and the journal thread is through.
         let isFinal = isSealed
@@ -82,22 +76,15 @@ extension Journal {
             let known = present.memory == nil ? durable.load(ordering: .relaxed) : durableByteCount
             return end > known ? DueSync(file: present.file, byteCount: end) : nil
         } catch {
-            distrust(error)
+            note(error, ofSync: true)
             return nil
         }
     }
 
     /// How a sync ended; on the sync thread.
     func noteSync(of due: DueSync, _ error: SystemError?) {
-        if let error { return distrust(error) }
+        if let error { return note(error, ofSync: true) }
         durable.store(due.byteCount, ordering: .relaxed)
-    }
-
-    private func distrust(_ error: SystemError) {
-        state.withLock { state in
-            if state.condition.failure == nil { state.condition.failure = error }
-            state.isTrusted = false
-        }
     }
 
     /// Writes what memory holds of a sealed take, when it is time to try; blocks on the disk.
@@ -120,9 +107,7 @@ extension Journal {
         }
     }
 
-    /// Makes as much durable as the disk takes now.
-    ///
-    /// Called on the sync thread; blocks on the disk.
+    /// Makes as much durable as the disk takes now; blocks the sync thread.
     package func finish() {
         state.withLock { $0.upkeep.triesAt = .now }
         repeat {
@@ -134,8 +119,6 @@ extension Journal {
     }
 
     /// Bytes have waited for the disk much longer than promised; the first call counts.
-    ///
-    /// A journal that was never meant for the disk ignores it.
     func note(slow wait: Duration) {
         guard path != nil else { return }
         state.withLock { state in

@@ -123,9 +123,8 @@ package final class Journal: Sendable {
         return .bytes(count)
     }
 
-    /// Reads of the newest bytes, which memory has as well as the file; from any thread.
-    ///
-    /// - Returns: how many, at the start of the buffer; 0 when that offset is not among them.
+    /// Reads of the newest bytes, which memory has as well as the file; from any thread; 0 when the
+    /// offset is not among them.
     package func readNewest(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let available = max(0, byteCount - offset)
         return tail.withLock { tail in
@@ -179,10 +178,11 @@ package final class Journal: Sendable {
 
     // MARK: - The thread that may write the file
 
-    func note(_ error: SystemError) {
+    /// After a sync that failed the file is not trusted, whatever the reason.
+    func note(_ error: SystemError, ofSync: Bool = false) {
         state.withLock { state in
             if state.condition.failure == nil { state.condition.failure = error }
-            if !error.isRefusal { state.isTrusted = false }
+            if ofSync || !error.isRefusal { state.isTrusted = false }
         }
     }
 
@@ -206,14 +206,8 @@ package final class Journal: Sendable {
     func copy(
         to file: any JournalFile, from start: Int, to end: Int, at position: Int? = nil
     ) throws(SystemError) {
-        var buffer = [UInt8](repeating: 0, count: min(end - start, 1 << 16))
-        var copied = start
-        while copied < end {
-            let count = try buffer.read(from: self, at: copied, limit: end - copied)
-            guard count > 0 else { return }
-            let place = (position ?? start) + copied - start
-            try file.write(buffer.span.extracting(first: count), at: place)
-            copied += count
+        try forEachPiece(from: start, to: end) { piece, offset throws(SystemError) in
+            try file.write(piece, at: (position ?? start) + offset - start)
         }
     }
 }
@@ -257,7 +251,6 @@ extension SystemError {
 package struct JournalCondition: Sendable, Equatable {
     /// Why a part of the take lives in memory only.
     package var failure: SystemError?
-    /// The disk is nearly full.
     package var shortage: Shortage?
     /// Bytes have waited this long for the disk, more than a second.
     package var slowSync: Duration?
@@ -273,9 +266,7 @@ package struct JournalCondition: Sendable, Equatable {
     }
 }
 
-/// Gives a journal a new file when the old one is not trusted.
-///
-/// Called on the sync thread; blocks on the disk.
+/// Gives a journal a new file when the old one is not trusted; blocks the sync thread.
 struct JournalHome: Sendable {
     /// An empty file beside the audio.
     let makeFile: @Sendable () throws(SystemError) -> any JournalFile

@@ -69,7 +69,7 @@ package final class JournalLoop: Sendable {
     package func wakeForMarks() { loop.wake() }
 
     /// Any ring may have bytes; from any thread.
-    package func wake() { loop.send(nil) }
+    func wake() { loop.send(nil) }
 
     /// Carries what the rings hold now, ends the thread and waits for it; journals of unfinished
     /// rings stay unsealed.

@@ -26,7 +26,6 @@ final class JournalStage {
     private var hasGrown = false
     private var isFull = false
     private(set) var isDone = false
-    /// To be looked at in the next turn.
     var isDue = false
     private(set) var hasMore = false
 

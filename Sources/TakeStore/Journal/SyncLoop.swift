@@ -20,9 +20,7 @@ package final class SyncLoop: Sendable {
         loop.send(.tend(SyncWorker.Entry(journal: journal, onChange: onChange)))
     }
 
-    /// In the order of the calls; from any thread.
-    ///
-    /// - Returns: false after `shutDown`, when the job is dropped.
+    /// In the order of the calls; from any thread; false after `shutDown`, when the job is dropped.
     @discardableResult
     package func perform(_ job: @escaping @Sendable () -> Void) -> Bool {
         loop.send(.perform(job))
@@ -42,7 +40,7 @@ struct SyncWorker: Worker {
     /// More journals than this are synced together.
     static let crowd = 8
 
-    /// From the start of a sync to the start of the next.
+    /// Between starts.
     ///
     /// A power cut may cost 250 ms of a take; the rest is for the sync itself.
     private static let period = Duration.milliseconds(200)
@@ -165,8 +163,6 @@ extension SyncWorker.Entry {
         return isSettled
     }
 
-    /// Reports when the journal has waited long for its sync.
-    ///
     /// Time before `instant` does not count: the journal was at rest, or this program was stopped.
     fileprivate mutating func noteWait(since instant: ContinuousClock.Instant) {
         let wait = .now - max(dueAt, instant)

@@ -13,9 +13,7 @@ public struct Retention: Sendable, Equatable {
     package var audio: Duration
     /// The most bytes of such audio; the oldest goes first.
     package var audioBytes: Int
-    /// The most takes with such audio; the oldest goes first.
-    ///
-    /// They never keep a new one from the disk.
+    /// The most takes with such audio, which keep no new one from the disk; the oldest goes first.
     var audioTakes: Int
 
     /// Creates a retention.
@@ -44,9 +42,7 @@ public struct Retention: Sendable, Equatable {
         store.destroyRemoved { clock.age(since: $0.date) >= removed }
     }
 
-    /// Deletes what is over its time.
-    ///
-    /// - Returns: what was deleted, oldest first.
+    /// Deletes what is over its time, and returns that, oldest first.
     @discardableResult
     func sweep(
         _ store: TakeStore, by limits: SpoolLimits = .standard, at time: ClockReading = .now
@@ -56,16 +52,14 @@ public struct Retention: Sendable, Equatable {
         return sweep.removed.reversed()
     }
 
-    /// Deletes the audio of one answered take whose transcript was handed over.
-    ///
-    /// Blocks on the disk. A failure leaves the audio to the next sweep.
+    /// Deletes the audio of one answered take whose transcript was handed over; blocks on the disk.
     package static func removeReleasedAudio(of id: TakeID, in store: TakeStore) {
         guard store.audioByteCount(of: id) != nil,
             let take = try? store.take(id),  // It is gone already.
             let manifest = try? take.manifest(),  // Not to be read, not to be deleted.
             manifest.isReleasedAnswer
         else { return }
-        try? take.removeAudio(fileName: manifest.audio)  // As above.
+        try? take.removeAudio(fileName: manifest.audio)  // Left to the next sweep.
     }
 
     func isOver(_ manifest: TakeManifest, age: Duration) -> Bool {

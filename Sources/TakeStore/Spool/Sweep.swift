@@ -57,9 +57,7 @@ package struct Sweep: Sendable {
         ids = names.filter(noted.mayHaveAudio).compactMap { TakeID($0) }
     }
 
-    /// Looks at some takes, or deletes the audio of one, which waits for the disk.
-    ///
-    /// - Returns: whether there is more to do.
+    /// Looks at some takes, or deletes the audio of one, and waits for the disk; false at the end.
     package mutating func step() -> Bool {
         if !ids.isEmpty {
             for id in ids.suffix(Self.looks).reversed() { look(at: id) }

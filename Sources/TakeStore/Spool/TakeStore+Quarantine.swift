@@ -3,7 +3,6 @@
 internal import FoundationEssentials
 package import LinuxPlatform
 
-/// What is left of takes that cannot go on.
 extension TakeStore {
     /// The grace period, in seconds, between making a take's folder and locking it.
     private static let longestBirth = 60

@@ -21,17 +21,11 @@ extension TakeStore {
 
     /// Moves a take to those that were removed, at once for every process that looks.
     ///
-    /// Blocks on the disk. On a disk without room for that it is removed for good.
-    ///
-    /// - Returns: whether it can be brought back.
+    /// Blocks on the disk. False when that has no room for it, and it is removed for good.
     package func setAside(_ take: TakeFolder) throws(TakeStoreError) -> Bool {
         do throws(SystemError) {
             if try take.lock() {
-                let foreign = try take.foreignNames()
-                guard foreign.isEmpty else {
-                    throw SystemError(
-                        call: "remove \(take.path), which holds \(foreign[0])", code: ENOTEMPTY)
-                }
+                try take.refuseForeignFiles()
                 // The folder's time says since when it is there.
                 try take.folder.touch()
                 let removed = try state.makeFolder(Self.removedName)
@@ -72,11 +66,9 @@ extension TakeStore {
         return try take(id)
     }
 
-    /// Deletes removed takes for good, and the keys of encrypted ones.
+    /// Deletes removed takes for good, and the keys of encrypted ones; false when there are none.
     ///
     /// Blocks on the disk. What cannot be deleted now is left for the next time.
-    ///
-    /// - Returns: whether there was one.
     @discardableResult
     package func destroyRemoved(where isOver: (RemovedTake) -> Bool) -> Bool {
         let over = removed.filter(isOver)

@@ -3,7 +3,6 @@
 internal import LinuxPlatform
 internal import Synchronization
 
-/// How full the spool is.
 extension TakeStore {
     package enum Spare: Sendable {
         case removed(RemovedTake)
@@ -92,16 +91,12 @@ extension TakeStore {
         note(noted.bytes, as: .audio)
     }
 
-    /// Says that there are so many bytes of audio more: those of a take that this process has made.
-    ///
-    /// From any thread.
+    /// Of a take that this process has made; from any thread.
     package func hasGrown(by byteCount: Int) {
         growth.add(byteCount, ordering: .relaxed)
     }
 
-    /// Says that the text of a take was handed over by this process: its audio waits no more.
-    ///
-    /// From any thread.
+    /// This process has handed over the text of a take: its audio waits no more; from any thread.
     package func noteRelease(of id: TakeID) { _ = released.withLock { $0.insert(id.text) } }
 
     func isReleased(_ id: TakeID) -> Bool { released.withLock { $0.contains(id.text) } }

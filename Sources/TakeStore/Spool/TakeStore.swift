@@ -105,11 +105,7 @@ package final class TakeStore: Sendable {
         // Another process may have been quicker before we had the lock.
         guard holds(take) else { throw .noSuchTake(take.id.text) }
         do throws(SystemError) {
-            let foreign = try take.foreignNames()
-            guard foreign.isEmpty else {
-                throw SystemError(
-                    call: "remove \(take.path), which holds \(foreign[0])", code: ENOTEMPTY)
-            }
+            try take.refuseForeignFiles()
             let hidden = Self.removedPrefix + take.id.text
             try takes.move(take.id.text, to: takes, as: hidden)
             take.removeFiles()
@@ -127,8 +123,6 @@ package final class TakeStore: Sendable {
     }
 
     /// Removes the folder of a take that captured nothing.
-    ///
-    /// A folder that holds anything unknown stays.
     package func removeEmptyTake(_ take: TakeFolder) {
         take.removeFiles()
         // It stays when something unknown is in it, or when the disk fails: nothing is lost.

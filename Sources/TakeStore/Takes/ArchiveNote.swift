@@ -32,7 +32,6 @@ package struct ArchivedContents: Sendable, Codable, Equatable {
         (self.profile, self.words) = (profile, words)
     }
 
-    /// Which object a URL is of.
     fileprivate func index(of url: String) -> Int? {
         let path = url.prefix { $0 != "?" }
         return suffixes.firstIndex { path.hasSuffix(".\($0)") }
@@ -48,9 +47,7 @@ extension TakeManifest {
         return contents.suffixes[index]
     }
 
-    /// Goes on with the next object, once one is stored.
-    ///
-    /// - Returns: false when all are stored.
+    /// Goes on with the next object, once one is stored; false when all are.
     mutating func sendNextObject() -> Bool {
         guard let contents = archived, var record = delivery,
             let index = contents.index(of: record.url), index + 1 < contents.suffixes.count
@@ -112,9 +109,8 @@ extension TakeStore {
         try? takes.removeFolder(hidden)  // As above.
     }
 
-    /// Takes a take out of the queue, so that the archive does not get it.
+    /// False when it was not in the queue.
     ///
-    /// - Returns: whether it was there.
     /// - Throws: `TakeStoreError` when another process stores it now.
     @discardableResult
     package func dequeue(_ id: TakeID) throws(TakeStoreError) -> Bool {

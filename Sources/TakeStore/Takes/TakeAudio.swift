@@ -8,9 +8,8 @@ package import LinuxPlatform
 package struct TakeAudio: Sendable {
     /// The bytes of audio that the file holds; of an encrypted file, up to its last whole frame.
     package let byteCount: Int
-    /// What was altered or damaged and is silent now, in bytes of the audio, in order.
-    ///
-    /// Always empty for a file that is not encrypted: damage does not show there.
+    /// What was altered or damaged and is silent now, in bytes of the audio, in order; empty for a
+    /// file that is not encrypted, where damage does not show.
     package let damage: [Range<Int>]
     /// Bytes at the end of the file that belong to no whole frame of an encrypted file.
     package let tornByteCount: Int
@@ -68,12 +67,6 @@ package struct TakeAudio: Sendable {
         Journal(sealed: file, byteCount: min(byteCount, self.byteCount), path: path)
     }
 
-    func copy(
-        to file: any JournalFile, from start: Int, at position: Int
-    ) throws(SystemError) {
-        try journal(byteCount: byteCount).copy(to: file, from: start, to: byteCount, at: position)
-    }
-
     package var damageReport: String? {
         guard let first = damage.first else { return nil }
         let lost = damage.reduce(0) { $0 + $1.count }
@@ -85,7 +78,6 @@ package struct TakeAudio: Sendable {
 extension TakeFolder {
     package static let encryptedSuffix = ".encrypted"
 
-    /// The name of the audio file of a new take: encrypted when there is a key.
     package func newAudioName(_ name: String) -> String {
         key == nil ? name : name + Self.encryptedSuffix
     }
@@ -168,7 +160,8 @@ extension TakeFolder {
             try folder.removeFile(temporary)
             let new = try makeAudio(temporary, in: folder, isEncrypted: isEncrypted)
             try new.write(bytes.span, at: 0)
-            try audio.copy(to: new, from: count, at: bytes.count)
+            try audio.journal(byteCount: audio.byteCount).copy(
+                to: new, from: count, to: audio.byteCount, at: bytes.count)
             try new.trim()
             try new.sync()
             try folder.renameFile(temporary, to: fileName)

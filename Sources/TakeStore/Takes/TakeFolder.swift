@@ -32,7 +32,6 @@ package final class TakeFolder: Sendable {
     /// Everything but audio that this program puts into the folder of a take.
     static let textNames = ([manifestName, notedName] + answerNames)
         .flatMap { [$0, $0 + newSuffix] }
-    /// Everything that it puts there.
     static let ownNames =
         textNames + [damagedName] + audioNames.flatMap { [$0, $0 + newSuffix] }
 
@@ -106,15 +105,12 @@ package final class TakeFolder: Sendable {
     /// - Returns: false when another process holds it.
     package func lock() throws(SystemError) -> Bool { try folder.lock() }
 
-    /// Waits until no other process holds this take; the next one may be as quick as we are.
-    ///
-    /// - Returns: false when `deadline` has passed before, or nothing can be waited with.
+    /// Waits until no other process holds this take, as the next may then; false at the deadline.
     package func isFree(by deadline: ContinuousClock.Instant) async -> Bool {
         // Without a descriptor or a thread the take stays in use, which is said.
         (try? await folder.waitForLock(until: deadline)) ?? false
     }
 
-    /// Lets other processes send this take.
     package func unlock() {
         isRecorded.store(false, ordering: .relaxed)
         folder.unlock()
@@ -171,7 +167,6 @@ package final class TakeFolder: Sendable {
         return true
     }
 
-    /// Reads `take.json`, with the transcript wherever it is.
     package func manifest() throws(TakeStoreError) -> TakeManifest {
         do throws(TakeStoreError) {
             return try manifest(in: Self.manifestName)
@@ -292,9 +287,8 @@ package final class TakeFolder: Sendable {
         throw .laterVersion(take: id.text, version: version)
     }
 
-    /// Removes the audio and makes that durable.
-    ///
-    /// With it goes a damaged manifest, from which nothing more can be learned. Blocks on the disk.
+    /// Removes the audio durably, and a damaged manifest, from which nothing more can be learned;
+    /// blocks on the disk.
     package func removeAudio(fileName: String) throws(SystemError) {
         let folder = folder
         for name in [fileName, fileName + Self.newSuffix] {
@@ -331,8 +325,11 @@ package final class TakeFolder: Sendable {
 
     package var manifestTime: Int? { folder.modificationTime(of: Self.manifestName) }
 
-    func foreignNames() throws(SystemError) -> [String] {
-        try folder.names().filter { !Self.ownNames.contains($0) }
+    /// Throws when the folder holds anything unknown.
+    func refuseForeignFiles() throws(SystemError) {
+        guard let name = try folder.names().first(where: { !Self.ownNames.contains($0) })
+        else { return }
+        throw SystemError(call: "remove \(path), which holds \(name)", code: ENOTEMPTY)
     }
 
     func removeFiles() {
@@ -353,10 +350,8 @@ package final class TakeFolder: Sendable {
 /// `take.json`, `take.json.begun`, of the same form, and waits for nothing: it is there when the
 /// program is killed. It counts as far as it knows of more transfers than `take.json`.
 extension TakeFolder {
-    /// Notes which transfers have begun.
-    ///
-    /// Does not wait for the disk. By one thread at a time, which need not be the one that saves
-    /// the manifest.
+    /// Does not wait for the disk; by one thread at a time, which need not be that which saves the
+    /// manifest.
     package func noteTransfers(of manifest: TakeManifest) throws(SystemError) {
         var note = manifest
         // Of an earlier answer, which says nothing of these transfers.
@@ -364,9 +359,7 @@ extension TakeFolder {
         try folder.replaceFile(Self.notedName, with: try encoded(note), isDurable: false)
     }
 
-    /// Adds to a manifest the transfers that it does not know.
-    ///
-    /// Nothing else of the note counts: what it says of the audio may not be durable.
+    /// Adds the transfers that a manifest does not know; what else is noted may not be durable.
     package func addNotedTransfers(to manifest: inout TakeManifest) {
         // Most takes have none; one that a power cut has torn says nothing.
         guard let note = try? self.manifest(in: Self.notedName), note.attempts > manifest.attempts

@@ -37,8 +37,6 @@ public struct TakeID: Sendable, Hashable, Codable {
     /// The names of later years have another form.
     private static let lastTick = 250_000_000_000 * 1_024
 
-    /// Makes a new name.
-    ///
     /// Names are in the order in which they were made, also when the clock goes back.
     package init(
         at date: Date, after newest: TakeID? = nil,

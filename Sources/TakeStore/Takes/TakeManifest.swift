@@ -33,9 +33,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// When it began, in ISO 8601, UTC.
     package var created: String
     package var audio: String
-    /// The form in which it was recorded: such as `pcm`.
-    ///
-    /// The first two are one file.
+    /// The form in which it was recorded, such as `pcm`.
     package var format: String
     package var source: String
     /// The file that was sent; nil for a voice, and for one that was delivered at once.
@@ -89,7 +87,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Whether the take had been answered before it was sent once more, and is so still unless a
     /// better answer comes; nil is no.
     package var wasAnswered: Bool?
-    /// Its copy in an archive; nil for one without.
     package var archive: ArchiveNote?
     /// What the archive is to get, of a take in its queue; nil for the take that was recorded.
     package var archived: ArchivedContents?

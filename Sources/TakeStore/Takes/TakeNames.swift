@@ -28,8 +28,10 @@ package struct TakeNames: Sendable {
         for (index, id) in sorted.enumerated() {
             let letters = id.letters
             let neighbours = [index - 1, index + 1].filter(sorted.indices.contains)
-            let shared = neighbours.map { Self.shared(letters, sorted[$0].letters) }.max() ?? 0
-            var count = max(Self.shortest, shared + 1)
+            let shared = neighbours.map { neighbour in
+                zip(letters, sorted[neighbour].letters).prefix { $0 == $1 }.count
+            }
+            var count = max(Self.shortest, (shared.max() ?? 0) + 1)
             // Digits may be those of a year.
             while count < letters.count, letters.prefix(count).allSatisfy(\.isNumber),
                 ids.contains(where: { $0.text.hasPrefix(letters.prefix(count)) })
@@ -47,10 +49,6 @@ package struct TakeNames: Sendable {
         guard name.hasPrefix(prefix), let steps = Int(name.dropFirst(prefix.count)), steps >= 0
         else { return nil }
         return steps
-    }
-
-    private static func shared(_ one: Substring, _ other: Substring) -> Int {
-        zip(one, other).prefix { $0 == $1 }.count
     }
 }
 

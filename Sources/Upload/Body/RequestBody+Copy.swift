@@ -43,9 +43,7 @@ extension RequestBody {
         }
     }
 
-    /// The value of `Content-Digest` (RFC 9530 §2).
-    ///
-    /// Of a sealed source; reads all of it: blocks on the disk.
+    /// The value of `Content-Digest` (RFC 9530 §2) of a sealed source; blocks on the disk.
     package func contentDigest() throws(SystemError) -> String {
         let digest = try digest()
         return "sha-256=:\(String(decoding: Base64.encoded(digest.bytes), as: UTF8.self)):"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Cryptography
+internal import Glibc
 package import LinuxPlatform
 
 /// The body of one request: bytes, a recording from some byte on, and bytes again.
@@ -25,12 +27,9 @@ package struct RequestBody: Sendable {
     package var start = 0
     /// The most bytes that the request sends; nil is all.
     package var limit: Int?
-    /// Sends `Content-Length` instead of chunks.
-    ///
-    /// Only for a body whose bytes are all there.
+    /// Sends `Content-Length` instead of chunks; only for a body whose bytes are all there.
     package var saysLength = false
 
-    /// By default nothing is around the recording.
     package init(
         _ source: any BodySource, from sourceStart: Int = 0, prologue: [UInt8] = [],
         transform: Transform = .none, epilogue: [UInt8] = []
@@ -54,9 +53,7 @@ package struct RequestBody: Sendable {
         /// The end of the recording's bytes so far.
         let sourceEnd: Int
         let sourceByteCount: Int
-        /// The recording is complete: the epilogue follows.
-        let isFinal: Bool
-        /// The end of the whole body; nil while the recording grows.
+        /// The end of the whole body, with the epilogue; nil while the recording grows.
         let wholeEnd: Int?
         /// The end of what the request sends; nil while it is not known.
         let end: Int?
@@ -76,7 +73,7 @@ package struct RequestBody: Sendable {
         let mostEnd = limit.map { start + $0 } ?? .max
         let end = wholeEnd.map { max(start, min($0, mostEnd)) }
         return Extent(
-            sourceEnd: sourceEnd, sourceByteCount: count, isFinal: isFinal, wholeEnd: wholeEnd,
+            sourceEnd: sourceEnd, sourceByteCount: count, wholeEnd: wholeEnd,
             end: end ?? (sourceEnd >= mostEnd ? mostEnd : nil))
     }
 
@@ -109,7 +106,7 @@ package struct RequestBody: Sendable {
     func tellsEnd(at offset: Int) -> Bool {
         if saysLength, isWhole(at: offset) { return true }
         let extent = extent
-        return extent.isFinal && start + offset > extent.sourceEnd
+        return extent.wholeEnd != nil && start + offset > extent.sourceEnd
     }
 
     /// Bytes of the source that end before a wire offset, those that the service has before the
@@ -172,7 +169,7 @@ package struct RequestBody: Sendable {
                 return unsafe try readBase64(at: place, of: extent.sourceByteCount, into: room)
             }
         }
-        guard extent.isFinal else { return 0 }
+        guard extent.wholeEnd != nil else { return 0 }
         return unsafe buffer.fill(from: epilogue[(offset - extent.sourceEnd)...])
     }
 
@@ -214,7 +211,6 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension [UInt8] {
-    /// Returns how many bytes were read.
     fileprivate mutating func fill(
         from source: any BodySource, at offset: Int, to place: Int
     ) throws(SystemError) -> Int {
@@ -225,6 +221,48 @@ extension [UInt8] {
             }
         }
         return try found.get()
+    }
+}
+
+extension RequestBody {
+    /// The encrypted form of this body, behind a head that says what it is.
+    package func sealed(_ head: SealedHead, by form: SealedBody) -> RequestBody {
+        var plain = self
+        plain.prologue = head.bytes + prologue
+        return RequestBody(SealedSource(plain: plain, form: form))
+    }
+}
+
+private struct SealedSource: BodySource {
+    let plain: RequestBody
+    let form: SealedBody
+
+    var isSealed: Bool { plain.available.isWhole }
+
+    var byteCount: Int {
+        let available = plain.available
+        return SealedBody.byteCount(of: available.byteCount, isWhole: available.isWhole)
+    }
+
+    func recordingByteCount(at offset: Int) -> Int {
+        plain.sourceByteCount(at: SealedBody.plainByteCount(at: offset))
+    }
+
+    func readBytes(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        let available = plain.available
+        return unsafe try form.read(
+            at: offset, of: available.byteCount, isWhole: available.isWhole, into: buffer
+        ) { start, frame throws(SystemError) in
+            var filled = 0
+            while filled < frame.count {
+                let room = unsafe UnsafeMutableRawBufferPointer(rebasing: frame[filled...])
+                guard case .bytes(let count) = unsafe try plain.read(at: start + filled, into: room)
+                else { throw SystemError(call: "read the recording", code: EIO) }
+                filled += count
+            }
+        }
     }
 }
 

@@ -4,9 +4,7 @@ internal import CCurl
 internal import SpeechService
 
 extension CurlEasy {
-    /// All options of a request but the callbacks.
-    ///
-    /// On the transfer thread, when the transfer begins: it asks for the late headers.
+    /// All options of a request but the callbacks; asks for late headers, on the transfer thread.
     mutating func prepare(_ request: TransferRequest) throws(CurlRefusal) {
         try keepMessage()
         try set(CURLOPT_URL, request.url)
@@ -55,12 +53,15 @@ extension CurlEasy {
     }
 
     func forbidReuse() throws(CurlRefusal) { try set(CURLOPT_FORBID_REUSE, 1) }
-}
 
-extension CurlEasy {
-    mutating func connect(by connection: ConnectionSettings) throws(CurlRefusal) {
+    private mutating func connect(by connection: ConnectionSettings) throws(CurlRefusal) {
         try set(CURLOPT_HTTP_VERSION, Int(connection.http.option))
-        try set(CURLOPT_SSLVERSION, Int(connection.minimumTLS.option))
+        let version =
+            switch connection.minimumTLS {
+            case .two: CURL_SSLVERSION_TLSv1_2
+            case .three: CURL_SSLVERSION_TLSv1_3
+            }
+        try set(CURLOPT_SSLVERSION, Int(version))
         if let file = connection.certificateFile {
             try set(CURLOPT_CAINFO, file)
             // The system's folder would be trusted beside it.
@@ -77,7 +78,12 @@ extension CurlEasy {
             try set(CURLOPT_PINNEDPUBLICKEY, keys)
         }
         if let addresses = connection.addresses {
-            try set(CURLOPT_IPRESOLVE, Int(addresses.option))
+            let kind =
+                switch addresses {
+                case .four: CURL_IPRESOLVE_V4
+                case .six: CURL_IPRESOLVE_V6
+                }
+            try set(CURLOPT_IPRESOLVE, Int(kind))
         }
         if !connection.resolutions.isEmpty {
             try setResolutions(connection.resolutions.map(\.description))
@@ -111,24 +117,6 @@ extension HTTPVersion {
         switch self {
         case .one: UInt32(CURL_HTTP_VERSION_1_1)
         case .two: UInt32(CURL_HTTP_VERSION_2TLS)
-        }
-    }
-}
-
-extension TLSVersion {
-    fileprivate var option: UInt32 {
-        switch self {
-        case .two: UInt32(CURL_SSLVERSION_TLSv1_2)
-        case .three: UInt32(CURL_SSLVERSION_TLSv1_3)
-        }
-    }
-}
-
-extension AddressKind {
-    fileprivate var option: Int32 {
-        switch self {
-        case .four: CURL_IPRESOLVE_V4
-        case .six: CURL_IPRESOLVE_V6
         }
     }
 }

@@ -52,20 +52,16 @@ internal import LinuxPlatform
         try check(option, unsafe utter_setopt_string(handle, option, value))
     }
 
-    func set(_ option: CURLoption, _ context: UnsafeMutableRawPointer) throws(CurlRefusal) {
+    private func set(
+        _ option: CURLoption, _ context: UnsafeMutableRawPointer
+    ) throws(CurlRefusal) {
         try check(option, unsafe utter_setopt_pointer(handle, option, context))
     }
 
-    func set(_ option: CURLoption, _ callback: utter_transfer_callback) throws(CurlRefusal) {
+    private func set(
+        _ option: CURLoption, _ callback: utter_transfer_callback
+    ) throws(CurlRefusal) {
         try check(option, unsafe utter_setopt_callback(handle, option, callback))
-    }
-
-    func setPrerequest(_ callback: utter_prerequest_callback) throws(CurlRefusal) {
-        try check(CURLOPT_PREREQFUNCTION, unsafe utter_setopt_prerequest(handle, callback))
-    }
-
-    func setSocketPreparation(_ callback: utter_socket_callback) throws(CurlRefusal) {
-        try check(CURLOPT_SOCKOPTFUNCTION, unsafe utter_setopt_socket(handle, callback))
     }
 
     /// A line "Name:" takes a default header away.
@@ -94,14 +90,26 @@ internal import LinuxPlatform
         try set(CURLOPT_COOKIEFILE, "")
     }
 
-    func setOpening(_ callback: utter_open_callback) throws(CurlRefusal) {
-        try check(CURLOPT_OPENSOCKETFUNCTION, unsafe utter_setopt_opening(handle, callback))
-    }
-
-    mutating func setDebugging(_ callback: utter_debug_callback) throws(CurlRefusal) {
-        isDebugging = true
-        try check(CURLOPT_DEBUGFUNCTION, unsafe utter_setopt_debug(handle, callback))
+    /// Has libcurl call the functions of `TransferCallbacks` with the context.
+    mutating func setCallbacks(
+        _ context: UnsafeMutableRawPointer, asksForAddresses: Bool
+    ) throws(CurlRefusal) {
+        let contexts = [
+            CURLOPT_SOCKOPTDATA, CURLOPT_READDATA, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA,
+            CURLOPT_PREREQDATA, CURLOPT_DEBUGDATA,
+        ]
+        for option in contexts { unsafe try set(option, context) }
+        try check(CURLOPT_SOCKOPTFUNCTION, unsafe utter_setopt_socket(handle, prepareSocket))
+        unsafe try set(CURLOPT_READFUNCTION, readBody)
+        unsafe try set(CURLOPT_WRITEFUNCTION, writeResponse)
+        unsafe try set(CURLOPT_HEADERFUNCTION, writeHeader)
+        try check(CURLOPT_PREREQFUNCTION, unsafe utter_setopt_prerequest(handle, beforeRequest))
+        try check(CURLOPT_DEBUGFUNCTION, unsafe utter_setopt_debug(handle, noteTraffic))
         try set(CURLOPT_VERBOSE, 1)
+        isDebugging = true
+        guard asksForAddresses else { return }
+        unsafe try set(CURLOPT_OPENSOCKETDATA, context)
+        try check(CURLOPT_OPENSOCKETFUNCTION, unsafe utter_setopt_opening(handle, openSocket))
     }
 
     mutating func stopDebugging() {
@@ -153,7 +161,6 @@ internal import LinuxPlatform
     }
 }
 
-/// An option that libcurl refused, and why.
 struct CurlRefusal: Error, Equatable {
     let description: String
 

@@ -4,9 +4,7 @@ internal import CCurl
 internal import LinuxPlatform
 internal import SpeechService
 
-/// One HTTP POST on its way.
-///
-/// Touched by the transfer thread alone once it has begun.
+/// One HTTP request on its way, touched by the transfer thread alone once it has begun.
 ///
 /// libcurl pulls the body through `fill`: bytes, *pause* when there is nothing yet, or the end. It
 /// never rewinds and follows nothing: every resend is another transfer, decided by us.
@@ -35,7 +33,6 @@ final class Transfer: @unchecked Sendable {
     /// When the service had all of the body and the answer was known.
     private var knownAt: ContinuousClock.Instant?
     private var ownEnding: TransferResult.Ending?
-    /// The connection is one to a proxy.
     var hasProxy = false
 
     /// For the end of an answer that is known, so that the connection can be reused.
@@ -58,32 +55,13 @@ final class Transfer: @unchecked Sendable {
         pace = request.bytesPerSecond.map { SendingPace(bytesPerSecond: $0, now: .now) }
         if case .url? = request.connection.proxy { hasProxy = true }
         timings.began = progress.start
-        try configure()
+        try self.easy.prepare(request)
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe try self.easy.setCallbacks(context, asksForAddresses: request.avoidsOwnNetwork)
     }
 
     /// For the multi handle's calls; not to be kept.
     var raw: UnsafeMutableRawPointer { unsafe easy.raw }
-
-    private func configure() throws(CurlRefusal) {
-        try easy.prepare(request)
-        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe try easy.set(CURLOPT_SOCKOPTDATA, context)
-        unsafe try easy.setSocketPreparation(prepareSocket)
-        if request.avoidsOwnNetwork {
-            unsafe try easy.set(CURLOPT_OPENSOCKETDATA, context)
-            unsafe try easy.setOpening(openSocket)
-        }
-        unsafe try easy.set(CURLOPT_READDATA, context)
-        unsafe try easy.set(CURLOPT_READFUNCTION, readBody)
-        unsafe try easy.set(CURLOPT_WRITEDATA, context)
-        unsafe try easy.set(CURLOPT_WRITEFUNCTION, writeResponse)
-        unsafe try easy.set(CURLOPT_HEADERDATA, context)
-        unsafe try easy.set(CURLOPT_HEADERFUNCTION, writeHeader)
-        unsafe try easy.set(CURLOPT_PREREQDATA, context)
-        unsafe try easy.setPrerequest(beforeRequest)
-        unsafe try easy.set(CURLOPT_DEBUGDATA, context)
-        unsafe try easy.setDebugging(noteTraffic)
-    }
 
     // MARK: - Each turn of the loop
 
@@ -146,16 +124,13 @@ final class Transfer: @unchecked Sendable {
     /// No later byte can change the answer.
     private var isKnown: Bool { reading != .goesOn && timings.lastByteOut != nil }
 
-    /// Breaks off a transfer whose answer is known.
     private func endAsKnown(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         if isKnown { response.end() }
         ownEnding = ownEnding ?? .timedOut(.answer)
         return now
     }
 
-    /// Whether bytes, or the end, wait for the connection.
-    ///
-    /// What our own pace holds back does not count.
+    /// Whether bytes, or the end, wait for the connection, and not for our own pace.
     private var isBodyWaiting: Bool {
         guard pace?.room(now: .now) != 0 else { return false }
         return request.body.isReady(at: offset)
@@ -175,9 +150,7 @@ final class Transfer: @unchecked Sendable {
 
     var mustEnd: Bool { ownEnding != nil }
 
-    private var isRefusedEarly: Bool {
-        response.isRefusal && timings.lastByteOut == nil
-    }
+    private var isRefusedEarly: Bool { response.isRefusal && timings.lastByteOut == nil }
 
     func cancel() { ownEnding = ownEnding ?? .cancelled }
 
@@ -196,9 +169,7 @@ final class Transfer: @unchecked Sendable {
         hasOpenedSocket = true
     }
 
-    /// Called before anything of the request is sent.
-    ///
-    /// - Returns: whether the connection may be used.
+    /// Called before anything of the request is sent; false when the connection must not be used.
     func didConnect(localPort: Int32) -> Bool {
         touched.add(self)
         // libcurl makes a request again by itself when a connection that it has used before dies.
@@ -300,7 +271,7 @@ final class Transfer: @unchecked Sendable {
         case .unusable(let reason):
             ownEnding = .badResponse(reason)
             return false
-        case .head(let status):
+        case .complete(let status):
             if timings.firstByteIn == nil { timings.firstByteIn = elapsed }
             if response.isRefusal {
                 // Nothing more is sent after a refusal; what is left is the answer's deadline.

@@ -5,35 +5,24 @@ internal import Synchronization
 
 package struct TransferID: Sendable, Hashable {
     let number: Int
-
-    package init(number: Int) { self.number = number }
-}
-
-/// Starts the transport that ships.
-///
-/// The journal loop signals `wakeup` when journals grew, after it has set their marks. Observers may
-/// block a thread of another name, which carries no take.
-package func makeTransport(
-    wokenBy wakeup: Wakeup? = nil, name: String = "transfer"
-) throws(SystemError) -> any Transport {
-    try TransferLoop(name: name, wokenBy: wakeup)
 }
 
 /// The thread that sends every body and reads every response, for any number of takes.
 ///
 /// libcurl's multi interface on one thread; it waits in `epoll_wait` and is woken by the journal
-/// loop when journals grew, whose marks are set.
-final class TransferLoop: Transport {
+/// loop when journals grew, whose marks are set. Observers may block a thread of another name than
+/// `transfer`, which carries no take.
+package final class TransferLoop: Transport {
     private let loop: WorkerLoop<TransferWorker>
     private let nextNumber = Atomic(1)
 
-    init(name: String = "transfer", wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
+    package init(name: String = "transfer", wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
         let wakeup = if let wakeup { wakeup } else { try Wakeup() }
         loop = try WorkerLoop(name: name, wokenBy: wakeup) { TransferWorker(wokenBy: wakeup) }
     }
 
-    func start(
-        _ request: TransferRequest, after pause: Duration = .zero, atLeast: Duration = .zero,
+    package func start(
+        _ request: TransferRequest, after pause: Duration, atLeast: Duration,
         observer: any TransferObserver
     ) -> TransferID {
         let id = TransferID(number: nextNumber.add(1, ordering: .relaxed).oldValue)
@@ -45,22 +34,21 @@ final class TransferLoop: Transport {
         return id
     }
 
-    func hurry(_ id: TransferID) { loop.send(.hurry(id)) }
+    package func hurry(_ id: TransferID) { loop.send(.hurry(id)) }
 
-    func cancel(_ id: TransferID) { loop.send(.cancel(id)) }
+    package func cancel(_ id: TransferID) { loop.send(.cancel(id)) }
 
     /// Any journal may have grown or be sealed; from any thread.
     func wake() { loop.send(.look) }
 
-    func shutDown() { loop.shutDown() }
+    package func shutDown() { loop.shutDown() }
 }
 
 extension TransferResult {
     package static func unstarted(_ ending: Ending) -> TransferResult {
         TransferResult(
             ending: ending, status: nil, headers: [], sentByteCount: 0, wireByteCount: 0,
-            isBodyComplete: false,
-            timings: TransferTimings())
+            isBodyComplete: false, timings: TransferTimings())
     }
 }
 

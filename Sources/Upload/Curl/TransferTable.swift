@@ -22,7 +22,6 @@ final class TransferTable {
     private var firstLook = ContinuousClock.now
     /// Looks at one transfer, and rounds in which all are looked at, for tests.
     private(set) var (lookCount, roundCount) = (0, 0)
-    /// Turns of libcurl, for tests.
     var actCount: Int { multi.actCount }
 
     /// The wake-up's marks are those of bodies that have grown.
@@ -170,7 +169,6 @@ final class TransferTable {
 
 /// The table's own notes of a transfer.
 struct TransferNotes {
-    /// In the table's `touched`.
     var isTouched = false
     var hasEnded = false
     /// What the last look has returned.
@@ -221,8 +219,7 @@ final class OpenSockets {
     /// libcurl would take them for the next answer. On HTTP/2 that cannot happen: each answer names
     /// its request (RFC 9113 §5.1.1).
     func hasUnaskedBytes(_ socket: Int32) -> Bool {
-        guard !multiplexed.contains(socket) else { return false }
-        return Self.peek(socket) != nil
+        !multiplexed.contains(socket) && Self.peek(socket) != nil
     }
 
     /// 0 at the end of the connection, 1 when bytes are there, nil when none are.

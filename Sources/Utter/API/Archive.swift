@@ -46,12 +46,10 @@ public struct Archive: Sendable {
         delivery?.service.credentials.allSatisfy { $0.source != .given } ?? true
     }
 
-    /// What the archive gets of an answered take.
     func contents(of manifest: TakeManifest) -> ArchivedContents? {
         guard let codec = AudioCodec(rawValue: manifest.format) else { return nil }
-        var suffixes = [codec.fileExtension, "txt", "json"]
         let isHeard = manifest.transcript?.isEmpty == false
-        if !isHeard { suffixes.remove(at: 1) }
+        let suffixes = [codec.fileExtension] + (isHeard ? ["txt"] : []) + ["json"]
         // What a store was given, nothing has recognised.
         let profile = isHeard ? manifest.delivery?.profile : nil
         let isClosed = manifest.isEncrypted && !decrypts
@@ -74,8 +72,6 @@ public struct Archive: Sendable {
 }
 
 extension ServiceURL {
-    private static let marks = ["{date}", "{id}", "{ext}"]
-
     /// With its marks as a person writes them.
     fileprivate static func plain(_ text: String) -> String {
         text.replacing("%7B", with: "{").replacing("%7D", with: "}")
@@ -83,15 +79,15 @@ extension ServiceURL {
 
     fileprivate var plainText: String { Self.plain(text) }
 
-    /// Whether it has a place for each take.
     var namesTakes: Bool { plainText.contains("{id}") }
 
     /// With a take's name in the place of the marks.
     func naming(
         _ id: TakeID, day: some StringProtocol, ext: String
     ) throws(ServiceError) -> ServiceURL {
-        let texts = zip(Self.marks, [String(day), id.text, ext])
-        return try ServiceURL(texts.reduce(plainText) { $0.replacing($1.0, with: $1.1) })
+        let dated = plainText.replacing("{date}", with: String(day))
+        return try ServiceURL(
+            dated.replacing("{id}", with: id.text).replacing("{ext}", with: ext))
     }
 }
 
@@ -115,9 +111,7 @@ extension TakeManifest {
     }
 }
 
-/// What is known of a take in an archive: the object `json`.
-///
-/// It names no host, no path and no secret.
+/// What is known of a take in an archive, as the object `json`: no host, no path and no secret.
 struct ArchivedTake: Encodable {
     let version = 1
     let id: String

@@ -37,17 +37,13 @@ public struct DeliveryPlan: Sendable {
     /// What follows the take's id in that field, when the request is another than the one that
     /// the id stood for before.
     var idSuffix = ""
-
     /// Distinguishes bodies under one id that differ though each is made of the same recording: a
     /// digest, or what of the audio is lost; empty for a recording as it was made.
     var bodyMark = ""
-
     /// Whether no other take goes to its URL, as in an archive.
     var hasOwnName = false
-
     /// Whether requests have a `traceparent`.
     var isTraced = false
-
     /// Where each request and its answer is written; nil is nowhere.
     package var cassettes: CassetteFolder?
 

@@ -26,7 +26,6 @@ package struct ObjectRequest: Sendable {
     }
 }
 
-/// What a store has answered, whatever its status.
 package struct ObjectAnswer: Sendable {
     package var status: Int
     /// Names in lower case.
@@ -43,7 +42,6 @@ package struct ObjectAnswer: Sendable {
     }
 }
 
-/// Why a store has not answered.
 package enum ObjectFailure: Error, Sendable, Equatable {
     /// It may answer another time.
     case unreachable(String)
@@ -88,7 +86,7 @@ package final class ObjectLink: Sendable {
         guard let (root, _) = delivery.service.storeRoot else { return nil }
         (self.delivery, self.root) = (delivery, root)
         self.secrets = SecretKeeper(secrets)
-        transport = try makeTransport(name: "store")
+        transport = try TransferLoop(name: "store")
     }
 
     /// Such as `https://voices.s3.eu-west-1.amazonaws.com`.
@@ -101,12 +99,8 @@ package final class ObjectLink: Sendable {
 
     /// Makes a request, and once more with other secrets or by the store's clock, if it wants that.
     ///
-    /// - Parameters:
-    ///   - request: what is asked.
-    ///   - sink: takes a good answer's bytes in place of memory, on the thread of the transfers; an
-    ///     answer of false breaks it off.
-    /// - Returns: the answer, whatever its status.
-    /// - Throws: `ObjectFailure` when no answer came, or it was not taken.
+    /// `sink` takes a good answer's bytes in place of memory, on the thread of the transfers; an answer
+    /// of false breaks it off.
     package func perform(
         _ request: ObjectRequest, into sink: (@Sendable (Span<UInt8>) -> Bool)? = nil
     ) throws(ObjectFailure) -> ObjectAnswer {
@@ -186,7 +180,7 @@ package final class ObjectLink: Sendable {
             named.url = root
         }
         var url = named.url
-        if !request.query.isEmpty { url = url.withQuery(request.query) }
+        if !request.query.isEmpty { url = url.appending("?\(request.query)") }
         let offset = state.withLock { $0.clockOffset }
         let headers = service.signed(
             request.headers
@@ -197,15 +191,11 @@ package final class ObjectLink: Sendable {
             method: request.method, url: url, digest: request.digest, at: Date() + offset)
         var transfer = TransferRequest(
             url: service.opening(url).text,
-            headers: headers + [(name: "User-Agent", value: "utter/\(UtterVersion.text)")],
+            headers: headers + [UtterVersion.userAgent],
             body: request.body, deadlines: delivery.deadlines)
         transfer.method = request.method
         transfer.omitsType = !request.headers.contains { $0.name == "Content-Type" }
-        transfer.connection = service.connection
-        // No proxy of the environment can reach this machine's own services.
-        if transfer.connection.proxy == nil, url.isLoopback {
-            transfer.connection.proxy = Proxy.none
-        }
+        transfer.connection = service.connection.reaching(url)
         transfer.leavesConnection = true
         transfer.longestIdleTime = PostOnce.longestIdleTime
         transfer.isDownload = true
@@ -214,9 +204,7 @@ package final class ObjectLink: Sendable {
     }
 }
 
-/// Waits on the calling thread.
-///
-/// - Returns: whether the time has passed, and `isOver` did not become true.
+/// Waits on the calling thread; false when `isOver` has become true.
 package func waits(_ time: Duration, unless isOver: () -> Bool = { false }) -> Bool {
     let end = ContinuousClock.now + time
     // It needs no descriptor, and so it is there.
@@ -236,25 +224,20 @@ package func blocking<Value: Sendable>(
     // It needs no descriptor, and so it is there.
     let news = try? Wakeup(isPolled: false)
     Task {
-        found.settle(await body())
+        let value = await body()
+        found.value.withLock { $0 = value }
         news?.signal()
     }
     while true {
-        if let value = found.value { return value }
+        if let value = found.value.withLock({ $0 }) { return value }
         news?.wait(.until(.now + .seconds(60)))
     }
 }
 
-/// What a task has found, for a thread that waits for it.
 private final class Found<Value: Sendable>: Sendable {
-    private let state = Mutex<Value?>(nil)
-
-    var value: Value? { state.withLock { $0 } }
-
-    func settle(_ value: Value) { state.withLock { $0 = value } }
+    let value = Mutex<Value?>(nil)
 }
 
-/// Hears one answer of a store.
 private final class ObjectObserver: AwaitedTransfer, @unchecked Sendable {
     private let limit: Int
     private let sink: (@Sendable (Span<UInt8>) -> Bool)?
@@ -279,7 +262,7 @@ private final class ObjectObserver: AwaitedTransfer, @unchecked Sendable {
         } else if body.count + bytes.count > limit {
             isRefused = true
         } else {
-            body += unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+            body.append(bytes)
         }
     }
 }

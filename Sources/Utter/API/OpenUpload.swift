@@ -94,7 +94,8 @@ extension Pipeline {
         _ = wiring.transfer.start(
             delivery.request(request, for: Journal(), frames: 0, of: nextID()), after: .zero,
             atLeast: .zero, observer: answer)
-        let (result, body) = await answer.value
+        let result = await answer.end.value
+        let body = answer.body.withLock { $0 }
         guard result.ending == .answered, let status = result.status,
             StatusVerdict.of(status: status) == .accepted
         else {
@@ -112,23 +113,14 @@ extension Pipeline {
 
 /// Waits for one answer, and holds up to 1 MiB of it.
 private final class WholeAnswer: TransferObserver {
-    private let body = Mutex<[UInt8]>([])
-    private let end = Settlement<TransferResult>()
-
-    var value: (result: TransferResult, body: [UInt8]) {
-        get async {
-            let result = await end.value
-            return (result, body.withLock { $0 })
-        }
-    }
-
-    func transferDidConnect() {}
-
-    func transferDidSend(byteCount: Int, wireByteCount: Int) {}
-
-    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {}
+    let body = Mutex<[UInt8]>([])
+    let end = Settlement<TransferResult>()
 
     var reading: AnswerReading { .goesOn }
+
+    func transferDidConnect() {}
+    func transferDidSend(byteCount: Int, wireByteCount: Int) {}
+    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {}
 
     func transferDidReceive(_ bytes: Span<UInt8>) {
         body.withLock { $0.append(bytes.extracting(first: min(bytes.count, 1 << 20 - $0.count))) }

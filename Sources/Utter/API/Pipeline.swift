@@ -15,7 +15,6 @@ public final class Pipeline: Sendable {
     let wiring: Wiring
     /// Where takes are kept; nil keeps them in memory.
     package let spool: Spool?
-
     let lengthOrigins: LengthOrigins
 
     /// Whether requests name the trace that they belong to, for an operator's tools.
@@ -25,17 +24,12 @@ public final class Pipeline: Sendable {
     }
     private let isTracing = Atomic(false)
 
-    /// What it has counted.
     package let numbers = TakeNumbers()
-
     let tokens = TokenCache()
-
     let secrets: SecretKeeper
-
     /// Nil without an archive.
     let archiver: Archiver?
-
-    /// The takes whose end could not be written down; complete after `shutDown`.
+    /// Complete after `shutDown`.
     package let unwritten = UnwrittenTakes()
 
     /// Starts the loops; the disk is not touched.
@@ -49,7 +43,7 @@ public final class Pipeline: Sendable {
         spool: Spool?, secrets: SecretProvider? = nil
     ) throws(SystemError) {
         try self.init(spool: spool, secrets: SecretKeeper(secrets)) {
-            growth throws(SystemError) in try makeTransport(wokenBy: growth)
+            growth throws(SystemError) in try TransferLoop(wokenBy: growth)
         }
     }
 
@@ -62,9 +56,6 @@ public final class Pipeline: Sendable {
         archiver = Archiver(of: spool)
         archiver?.attach(to: self)
     }
-
-    /// How long the disk may take to open a take's folder before that is told.
-    let diskPatience = Duration.seconds(1)
 
     private let newest = Mutex<TakeID?>(nil)
 
@@ -161,10 +152,8 @@ public final class Pipeline: Sendable {
         sync.perform { Retention.removeReleasedAudio(of: oldest, in: store) }
     }
 
-    /// Waits until the disk has what it was given so far: a take whose outcome is known is
-    /// unlocked then, and can be sent again.
-    ///
-    /// Returns at once after the shutdown.
+    /// Waits until the disk has what it was given so far, unless the pipeline is over: a take whose
+    /// outcome is known is unlocked then, and can be sent again.
     package func settled() async {
         await withCheckedContinuation { continuation in
             if !sync.perform({ continuation.resume() }) { continuation.resume() }
@@ -247,8 +236,6 @@ package final class UnwrittenTakes: Sendable {
     static let limit = 1_000
     private let takes = Mutex<[TakeID: Unwritten]>([:])
 
-    init() {}
-
     /// The takes, oldest first, and why.
     package var all: [(id: TakeID, reason: String)] {
         takes.withLock { takes in
@@ -266,7 +253,7 @@ package final class UnwrittenTakes: Sendable {
         }
     }
 
-    /// Clears away what is of no use; once the sync thread has ended.
+    /// Once the sync thread has ended.
     func clear() {
         for take in takes.withLock({ Array($0.values) }) { take.clear() }
     }

@@ -11,9 +11,7 @@ package final class ProfileUse: Sendable {
     package let words: [String: String]
     package let format: ProfileFormat
 
-    /// Chooses the form of audio.
-    ///
-    /// Nil is the service's best.
+    /// A codec of nil is the service's best.
     package init(
         _ profile: ServiceProfile, words: [String: String], codec: AudioCodec?
     ) throws(ProfileError) {
@@ -45,7 +43,6 @@ extension DeliveryPlan {
 }
 
 extension ProfileUse {
-    /// What a take remembers of it.
     var record: DeliveryManifest.Profile {
         DeliveryManifest.Profile(
             texts: profile.texts.map { .init(name: $0.name, text: $0.text) }, words: words,

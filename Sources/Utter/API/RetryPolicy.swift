@@ -42,9 +42,8 @@ public struct RetryPolicy: Sendable, Equatable {
         pausesAfterRelease: [.seconds(1), .seconds(3), .seconds(9)],
         longestRetryAfter: .seconds(30), unknownOutcome: .resend)
 
-    /// While the speaker speaks, for a recording that goes on where it was.
-    ///
-    /// An attempt costs few bytes there, and the sooner it is made, the less there is to catch up with.
+    /// While the speaker speaks, for a recording that goes on where it was: an attempt costs few bytes
+    /// there, and the sooner it is made, the less there is to catch up with.
     static let pausesWhileResuming: [Duration] = [
         .milliseconds(250), .seconds(1), .seconds(2), .seconds(4), .seconds(8), .seconds(16),
         .seconds(45),
@@ -56,9 +55,8 @@ public struct RetryPolicy: Sendable, Equatable {
         longestRetryAfter: .zero, unknownOutcome: .resend)
 
     private static let attemptsAMinute = 8
-    /// Minimum pauses while recording, when two or three attempts remain in the minute.
-    ///
-    /// The last one is for the end of the recording.
+    /// Minimum pauses while recording, when two or three attempts remain in the minute: the last one
+    /// is for the end of the recording.
     private static let sparingPauses: [Int: Duration] = [2: .seconds(6), 3: .seconds(2)]
 
     /// The pause before the next attempt, or nil for none.

@@ -57,10 +57,6 @@ package struct SecretOffers: Sendable {
         if case .absent = find(source, place) { false } else { true }
     }
 
-    fileprivate func allowUsual(at origin: Origin) -> Bool {
-        claim == .anywhere || claim == .only(origin)
-    }
-
     /// Whether a remembered secret is the token, and not one beside it.
     fileprivate func isToken(_ secret: DeliveryManifest.Secret) -> Bool {
         if let part = secret.part, part != "key" { return false }
@@ -81,7 +77,6 @@ package enum SecretRefusal: Error, Sendable, Equatable {
         var reason: String
     }
 
-    /// There is no token to stand there.
     case noToken(for: Credential.Place)
     /// The service wants a secret; the source is nil when none is named for its origin.
     case lacking(Credential.Place, isToken: Bool, source: SecretSource?, Origin)
@@ -116,10 +111,7 @@ extension SecretRefusal: CustomStringConvertible {
 extension DeliveryPlan {
     /// Chooses the secrets that go with the delivery, by the rule at the head of this file.
     ///
-    /// - Parameters:
-    ///   - offers: what the caller has.
-    ///   - remembered: what a kept take remembers; nil for a new take.
-    /// - Throws: `SecretRefusal`, and the plan is not to be used.
+    /// What a take remembers is nil for a new one. After an error the plan is not to be used.
     package mutating func addSecrets(
         _ offers: SecretOffers = SecretOffers(), remembered: [DeliveryManifest.Secret]? = nil
     ) throws(SecretRefusal) {
@@ -226,7 +218,7 @@ extension DeliveryPlan {
         {
             return (source, offers.find(source, place))
         }
-        guard let usual = offers.usual, offers.allowUsual(at: origin),
+        guard let usual = offers.usual, [.anywhere, .only(origin)].contains(offers.claim),
             authentication.token != nil || offers.position != nil,
             offers.isURLNamed || authentication.origin == nil && !isKept,
             offers.has(usual, for: place)

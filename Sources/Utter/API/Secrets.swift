@@ -28,7 +28,6 @@ public typealias SecretProvider = @Sendable (SecretQuestion) async throws -> Str
 final class SecretKeeper: Sendable {
     /// How long an answer is awaited: a person may have to find a key, or a password.
     static let patience = Duration.seconds(60)
-    /// How long an answer counts.
     static let lifetime = Duration.seconds(300)
 
     struct Failure: Error, Equatable {
@@ -153,7 +152,6 @@ final class SecretKeeper: Sendable {
         }
     }
 
-    /// Cancels a question whose answer no take wants any more.
     private func leave(_ task: Task<Result<String, Failure>, Never>, _ key: Key) {
         let isUnwanted = state.withLock { state in
             guard let open = state.open[key], open.task == task else { return false }
@@ -216,10 +214,8 @@ final class SecretKeeper: Sendable {
     private static let ended = Result<String, Failure>.failure(
         Failure(reason: "the pipeline has ended"))
 
-    /// The questions that are open or wait for their turn.
     var openCount: Int { state.withLock { $0.open.count } }
 
-    /// How many takes want the answers that a service lacks.
     func wantedCount(of service: RecognitionService) -> Int {
         let keys = service.unknownSecrets.map {
             Key(source: $0.source, origin: service.url.origin)
@@ -234,9 +230,7 @@ final class SecretKeeper: Sendable {
 
 extension TakeRun {
     /// Asks for the secrets that the plan names, and tells the machine with which exchange it begins
-    /// then.
-    ///
-    /// From any thread; does not block.
+    /// then; from any thread, does not block.
     func ask(after refusal: TakeFailure?) {
         let asking = Task { [self] in
             // A 401 over plain HTTP may be the proxy's as well.
@@ -272,9 +266,7 @@ extension TakeRun {
     }
 
     /// The exchange that a new take begins with by what the disk knows of its service; nil while its
-    /// secrets are asked for.
-    ///
-    /// Blocks on the disk.
+    /// secrets are asked for; blocks on the disk.
     func notedExchange(isCompleteSoon: Bool) -> (any Exchange)? {
         guard !plan.service.lacksSecrets else { return nil }
         return plan.makeExchange(

@@ -9,12 +9,7 @@ public import SpeechService
 /// (`SecretProvider`).
 public struct Service: Sendable {
     /// A plan is large, and is copied with each take.
-    private final class Storage: Sendable {
-        let delivery: DeliveryPlan
-        init(_ delivery: DeliveryPlan) { self.delivery = delivery }
-    }
-
-    private let storage: Storage
+    @Boxed private var plan: DeliveryPlan
 
     /// Describes a service by the name of its profile.
     ///
@@ -57,17 +52,17 @@ public struct Service: Sendable {
             throw .unusable(
                 .invalidCredential(reason: error.description), service: profile.title)
         }
-        storage = Storage(plan)
+        self.plan = plan
     }
 
     /// Describes a service without a profile; its audio travels in the format.
     public init(_ description: RecognitionService, format: AudioCodec = .pcm) {
-        storage = Storage(DeliveryPlan(service: description, format: format))
+        plan = DeliveryPlan(service: description, format: format)
     }
 
     /// The profile, if there is one.
     public var profile: ServiceProfile? { delivery.profile?.profile }
 
     /// How takes are sent to it, to be changed for one take.
-    public var delivery: DeliveryPlan { storage.delivery }
+    public var delivery: DeliveryPlan { plan }
 }

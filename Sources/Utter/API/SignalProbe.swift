@@ -113,7 +113,7 @@ public enum SignalProbe {
         func take() {
             while consumer.consume({ $0.count }) > 0 {}
             loop.withLock { $0 }?.wake()
-            let (length, level) = (length, account.level)
+            let (length, level) = (account.length, account.level)
             let news = state.withLock { state -> Reading? in
                 state.levels[min(max(Int((level.decibels + 96) * 10 + 0.5), 0), 960)] += 1
                 state.loudest = max(state.loudest, level.peakDecibels)
@@ -136,21 +136,17 @@ public enum SignalProbe {
 
         private func reading(_ state: State, peak: Float) -> Reading {
             Reading(
-                elapsed: length, peakDecibels: peak, state: state.state,
+                elapsed: account.length, peakDecibels: peak, state: state.state,
                 loudest: account.peak?.peakDecibels, floor: state.floor)
         }
 
         func report(_ end: CaptureEnd) -> Report {
             state.withLock { state in
                 Report(
-                    end: end, length: length, firstFrame: account.firstFrame.map { $0 - began },
-                    peakDecibels: account.peak?.peakDecibels,
-                    floorDecibels: state.floor)
+                    end: end, length: account.length,
+                    firstFrame: account.firstFrame.map { $0 - began },
+                    peakDecibels: account.peak?.peakDecibels, floorDecibels: state.floor)
             }
-        }
-
-        private var length: Duration {
-            StreamFormat.speech.duration(ofFrames: account.capturedFrames + account.gapFrames)
         }
     }
 }

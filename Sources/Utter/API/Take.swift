@@ -32,7 +32,7 @@ public final class Take: Sendable {
     ///
     /// Waits until it has.
     public var outcome: TakeOutcome {
-        get async { await run.outcome() }
+        get async { await run.settlement.value }
     }
 
     /// Ends the recording: the device is drained, a short tail follows, the answer is awaited.

@@ -3,4 +3,6 @@
 package enum UtterVersion {
     /// As in the change log, such as "0.1.0".
     package static let text = "0.1.0"
+
+    static let userAgent = (name: "User-Agent", value: "utter/\(text)")
 }

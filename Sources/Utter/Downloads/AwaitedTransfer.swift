@@ -34,15 +34,10 @@ class AwaitedTransfer: TransferObserver, @unchecked Sendable {
     var reading: AnswerReading { .goesOn }
 
     func transferDidConnect() {}
-
     func transferDidAvoid(address: String) {}
-
     func transferDidFindProxy() {}
-
     func transferDidSend(byteCount: Int, wireByteCount: Int) {}
-
     func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {}
-
     func transferDidReceive(_ bytes: Span<UInt8>) {}
 
     final func transferDidEnd(_ result: TransferResult) {

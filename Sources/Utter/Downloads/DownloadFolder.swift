@@ -73,9 +73,7 @@ struct DownloadFolder: Sendable {
 
     /// The same for the same URL, in every run.
     static func id(of url: ServiceURL) -> String {
-        var digest = SHA256()
-        digest.update(Array(url.text.utf8).span)
-        return String(digest.hexadecimal.prefix(16))
+        String(SHA256.hexadecimal(of: url.text).prefix(16))
     }
 
     init(_ id: String, in parent: Folder, makes: Bool = false) throws(SystemError) {
@@ -83,9 +81,7 @@ struct DownloadFolder: Sendable {
         folder = makes ? try parent.makeFolder(id) : try parent.openFolder(id)
     }
 
-    /// Nil when there is none yet.
-    ///
-    /// - Throws: `DownloadFailure.disk` when it is damaged, or another version has written it.
+    /// Nil when there is none yet; an error when it is damaged, or another version has written it.
     func note() throws(DownloadFailure) -> DownloadNote? {
         guard folder.size(of: Self.noteName) != nil else { return nil }
         let bytes = try onDisk { () throws(SystemError) in
@@ -115,15 +111,11 @@ struct DownloadFolder: Sendable {
     func part(by note: DownloadNote) -> FilePart {
         let size = folder.size(of: Self.partName) ?? 0
         // Since then the memory of the machine has what the disk may not have.
-        let isSameBoot = note.boot == Self.boot && !note.boot.isEmpty
+        let isSameBoot = note.boot == Folder.bootName && !note.boot.isEmpty
         let count = isSameBoot ? size : min(size, note.synced)
         return FilePart(byteCount: count, total: note.total, tag: note.tag)
     }
 
-    /// Of the machine, as the kernel names it; empty where it does not.
-    static let boot = Folder.bootName
-
-    /// The segments that are there.
     func entries() -> [LocalPlaylist.Entry] {
         // Without the file there are none.
         let bytes = (try? folder.contents(of: LocalPlaylist.partName, limit: 64 << 20)) ?? []
@@ -146,7 +138,6 @@ struct DownloadFolder: Sendable {
         return names.filter { $0 != Self.noteName }.reduce(0) { $0 + (folder.size(of: $1) ?? 0) }
     }
 
-    /// Removes all that came, so that it begins anew.
     func clear() throws(DownloadFailure) {
         try onDisk { () throws(SystemError) in
             for name in try folder.names() where ![Self.noteName, Self.pauseName].contains(name) {
@@ -183,7 +174,6 @@ enum FileSuffix {
         return suffix(of: url).flatMap { known.contains($0) ? $0 : nil } ?? standard
     }
 
-    /// Whether the server, or else the URL, says that it is a playlist.
     static func isPlaylist(_ url: ServiceURL, type: String?) -> Bool {
         word(type)?.hasSuffix("mpegurl") ?? false || suffix(of: url) == "m3u8"
     }

@@ -72,8 +72,7 @@ struct DownloadRun {
     private func lock(_ folder: DownloadFolder) throws(DownloadFailure) {
         let news = try? Wakeup(isPolled: false)  // It needs no descriptor.
         while try onDisk({ () throws(SystemError) in try !folder.folder.lock() }) {
-            if isUnasked { throw .left }
-            if isCancelled() { throw .left }
+            if isUnasked || isCancelled() { throw .left }
             news?.wait(.until(.now + .milliseconds(100)))
         }
     }
@@ -91,8 +90,7 @@ struct DownloadRun {
             token: try token(),
             isOver: { [isCancelled, meter] in
                 meter.catchUp()
-                return
-                    isCancelled() ? .left : folder.isPaused ? .paused : nil
+                return isCancelled() ? .left : folder.isPaused ? .paused : nil
             },
             hasProxy: { [notices, download] in
                 notices.note(
@@ -202,10 +200,10 @@ struct DownloadRun {
             let part = target.part
             meter.tell(part.byteCount, of: part.total)
             if noted.tag != part.tag || noted.total != part.total || noted.path != nil
-                || noted.boot != DownloadFolder.boot || part.byteCount < noted.synced
+                || noted.boot != Folder.bootName || part.byteCount < noted.synced
             {
                 (noted.tag, noted.total, noted.path) = (part.tag, part.total, nil)
-                (noted.boot, noted.synced) = (DownloadFolder.boot, 0)
+                (noted.boot, noted.synced) = (Folder.bootName, 0)
                 try folder.save(noted)
             }
             try room.check(at: part.byteCount)
@@ -246,7 +244,6 @@ struct DownloadRun {
         }
     }
 
-    /// The folder that an absolute path is in.
     private static func parent(of path: String) -> String {
         let parent = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
         return parent.isEmpty ? "/" : String(parent)
@@ -306,7 +303,6 @@ final class DownloadMeter: Sendable {
     private let tell: @Sendable (DownloadProgress) -> Void
     private struct Told {
         var time = ContinuousClock.now - .seconds(1)
-        /// What was there when this run began.
         var first: Int?
         /// What has come since it was told last.
         var untold: DownloadProgress?
@@ -319,7 +315,6 @@ final class DownloadMeter: Sendable {
         (self.id, self.tell) = (id, tell)
     }
 
-    /// Says that so many bytes are there.
     func tell(_ byteCount: Int, of total: Int? = nil, segments: Int? = nil) {
         told.withLock { told in
             let first = told.first ?? byteCount

@@ -44,8 +44,8 @@ public final class Downloads: Sendable {
         try carrier.withLock { carrier throws(DownloadFailure) in
             if isShutDown.load(ordering: .relaxed) { throw .left }
             if let carrier { return carrier }
-            let started = try onDisk { () throws(SystemError) in
-                try makeTransport(name: "download")
+            let started: any Transport = try onDisk { () throws(SystemError) in
+                try TransferLoop(name: "download")
             }
             carrier = started
             return started
@@ -144,7 +144,6 @@ public final class Downloads: Sendable {
         }
     }
 
-    /// The token of a download, asked for if it is not known.
     private func credential(of download: Download) async throws(DownloadFailure) -> Credential? {
         guard let credential = download.credential else { return nil }
         let origin = download.url.origin

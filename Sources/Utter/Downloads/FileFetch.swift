@@ -32,7 +32,6 @@ final class FetchTarget: @unchecked Sendable {
         (self.part, self.limit, self.limitReason, self.grew) = (part, limit, limitReason, grew)
     }
 
-    /// Gives up what is behind the part.
     func cut() throws(DownloadFailure) {
         bytes.removeSubrange(min(part.byteCount, bytes.count)...)
         guard let number = file?.descriptor else { return }
@@ -44,7 +43,7 @@ final class FetchTarget: @unchecked Sendable {
         if let file {
             try onDisk { () throws(SystemError) in try file.write(new, at: part.byteCount) }
         } else {
-            bytes += unsafe new.withUnsafeBufferPointer { unsafe Array($0) }
+            bytes.append(new)
         }
         part.byteCount += new.count
         try grew(self)
@@ -55,7 +54,6 @@ final class FetchTarget: @unchecked Sendable {
     }
 }
 
-/// One request for a file: hears the answer, and writes what it brings.
 private final class FileObserver: AwaitedTransfer, @unchecked Sendable {
     let request: FileRequest
     let target: FetchTarget
@@ -152,7 +150,6 @@ struct FileFetch: Sendable {
                 if let ending = try ask(url, isOpened, request, target) { return ending }
                 // One that has changed since begins anew at once.
             } catch {
-                if error.isLasting { throw error }
                 switch error {
                 case .unreachable, .busy: break
                 default: throw error
@@ -259,19 +256,14 @@ struct FileFetch: Sendable {
         _ request: FileRequest, to url: ServiceURL, _ isOpened: Bool
     ) -> TransferRequest {
         var fields = request.fields
-        fields.append((name: "User-Agent", value: "utter/\(UtterVersion.text)"))
+        fields.append(UtterVersion.userAgent)
         if isOpened, let token, url.origin == download.url.origin { fields.append(token) }
         var transfer = TransferRequest(
             url: url.text, headers: fields, body: RequestBody([]),
             deadlines: TransferDeadlines(answer: Self.longestIdle, whole: .seconds(30 * 86_400)))
         (transfer.method, transfer.isDownload, transfer.responseLimit) = ("GET", true, .max)
-        transfer.connection = download.connection
-        transfer.connection.proxyExceptions =
-            transfer.connection.proxy == nil ? nil : []
-        // No proxy of the environment can reach this machine's own servers.
-        if url.isLoopback, transfer.connection.proxy == nil {
-            transfer.connection.proxy = Proxy.none
-        }
+        transfer.connection = download.connection.reaching(url)
+        transfer.connection.proxyExceptions = download.connection.proxy == nil ? nil : []
         transfer.avoidsOwnNetwork = !isOwn(url.origin)
         return transfer
     }

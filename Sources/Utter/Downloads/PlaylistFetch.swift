@@ -38,9 +38,7 @@ struct PlaylistFetch {
         segments = SegmentFetch(fetch: fetch, folder: folder.folder, room: room)
     }
 
-    /// Fetches all of it.
-    ///
-    /// - Returns: the names of the files; the new playlist is called `newName`.
+    /// Fetches all files, and returns their names; the new playlist is called `newName`.
     mutating func run(_ text: [UInt8], at url: ServiceURL) throws(DownloadFailure) -> [String] {
         var (text, place, failures) = ([UInt8]?(text), url, 0)
         /// Of the variant that was chosen.
@@ -132,7 +130,6 @@ struct PlaylistFetch {
         }
     }
 
-    /// Whether what is there is of the same recording.
     private func isSame(_ media: MediaPlaylist, at base: ServiceURL) -> Bool {
         let known = Dictionary(
             media.segments.map { ($0.sequence, segments.identity(of: $0.resource, base)) }
@@ -236,9 +233,7 @@ private final class Lanes: Sendable {
         news.signal()
     }
 
-    /// Waits for those whose turn it is to be listed; nil once all are.
-    ///
-    /// The failure comes when nothing runs any more.
+    /// Waits for those whose turn it is to be listed, and at last for the failure; nil once all are.
     func takeDone() -> Result<[LocalPlaylist.Entry], DownloadFailure>? {
         while true {
             let result = state.withLock {

@@ -19,11 +19,6 @@ struct SegmentFetch: Sendable {
     private static let keyFileLimit = 1_024
     private static let keyLimit = 1_000
 
-    init(fetch: FileFetch, folder: Folder, room: Room) {
-        (self.fetch, self.folder, self.room) = (fetch, folder, room)
-    }
-
-    /// Those that are there, by their URLs.
     private final class Keys: Sendable {
         let known = Mutex<[ServiceURL: [UInt8]]>([:])
     }
@@ -154,7 +149,6 @@ final class Room: Sendable {
     func add(_ count: Int) { sum.add(count, ordering: .relaxed) }
     func clear() { sum.store(0, ordering: .relaxed) }
 
-    /// Looks at the free space.
     func check() throws(DownloadFailure) {
         guard let free = folder.freeByteCount, free < limits.free else { return }
         throw .noRoom(SpoolShortage.free(free, limit: limits.free).description)

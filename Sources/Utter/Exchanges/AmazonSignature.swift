@@ -10,7 +10,10 @@ extension RecognitionService {
         if case .amazonSignature = authentication.use { true } else { false }
     }
 
-    /// Adds a signature where one is wanted.
+    /// Adds version 4 of Amazon's signatures (AWS4-HMAC-SHA256) over the head, where it is wanted.
+    ///
+    /// The digest is the body's SHA-256 in hexadecimal digits: that of a part of a recording. A body
+    /// that is sent while it is being made is not signed.
     func signed(
         _ headers: [(name: String, value: String)], method: String, url: ServiceURL,
         digest: String? = nil, at now: Date = Date()
@@ -18,32 +21,8 @@ extension RecognitionService {
         guard case .amazonSignature(let region, let service) = authentication.use,
             let secrets = ClientSecrets(of: self)
         else { return headers }
-        let signer = AmazonSignature(region: region, service: service, secrets: secrets)
-        return signer.signed(headers, method: method, url: url, digest: digest, at: now)
-    }
-}
-
-/// Version 4 of Amazon's signatures (AWS4-HMAC-SHA256) over the head of a request.
-///
-/// A body that is sent while it is being made is not signed (`UNSIGNED-PAYLOAD`); of a part of a
-/// recording the digest is.
-struct AmazonSignature {
-    /// Such as `eu-west-1`.
-    let region: String
-    /// Such as `lex`.
-    let service: String
-    let secrets: ClientSecrets
-
-    private static let algorithm = "AWS4-HMAC-SHA256"
-    private static let unsigned = "UNSIGNED-PAYLOAD"
-
-    /// The digest is the body's SHA-256 in hexadecimal digits; nil when it is not known.
-    func signed(
-        _ headers: [(name: String, value: String)], method: String, url: ServiceURL,
-        digest: String? = nil, at now: Date
-    ) -> [(name: String, value: String)] {
-        let time = Self.time(now)
-        let bodyDigest = digest ?? Self.unsigned
+        let time = AmazonSignature.time(now)
+        let bodyDigest = digest ?? "UNSIGNED-PAYLOAD"
         var added = [
             (name: "X-Amz-Date", value: time),
             (name: "X-Amz-Content-SHA256", value: bodyDigest),
@@ -56,7 +35,8 @@ struct AmazonSignature {
         let own = headers.filter { header in
             names.contains { header.name.lowercased().hasPrefix($0) }
         }
-        var fields: [String: String] = ["host": Self.host(of: url.origin)]
+        let host = url.origin.description.dropFirst("\(url.origin.scheme)://".count)
+        var fields = ["host": String(host)]
         for (name, value) in own + added {
             let value = value.split(separator: " ").joined(separator: " ")
             let name = name.lowercased()
@@ -64,37 +44,31 @@ struct AmazonSignature {
         }
         let sorted = fields.sorted { $0.key < $1.key }
         let signedNames = sorted.map(\.key).joined(separator: ";")
-        let (path, query) = Self.canonical(url.target, encodesOnce: service == "s3")
+        let (path, query) = AmazonSignature.canonical(url.target, encodesOnce: service == "s3")
         let request = [
             method, path, query, sorted.map { "\($0.key):\($0.value)\n" }.joined(), signedNames,
             bodyDigest,
         ].joined(separator: "\n")
         let day = String(time.prefix(8))
         let scope = "\(day)/\(region)/\(service)/aws4_request"
-        let text = [Self.algorithm, time, scope, Self.digest(of: request)].joined(separator: "\n")
+        let algorithm = "AWS4-HMAC-SHA256"
+        let text = [algorithm, time, scope, SHA256.hexadecimal(of: request)]
+            .joined(separator: "\n")
         var key = Array("AWS4\(secrets.key)".utf8)
         for word in [day, region, service, "aws4_request"] {
             key = HMACSHA256.digest(key: key, Array(word.utf8))
         }
-        let signature = Self.hexadecimal(HMACSHA256.digest(key: key, Array(text.utf8)))
+        let signature = AmazonSignature.hexadecimal(
+            HMACSHA256.digest(key: key, Array(text.utf8)))
         let authorization =
-            "\(Self.algorithm) Credential=\(secrets.user)/\(scope), "
+            "\(algorithm) Credential=\(secrets.user)/\(scope), "
             + "SignedHeaders=\(signedNames), Signature=\(signature)"
         return headers + added + [(name: "Authorization", value: authorization)]
     }
+}
 
-    private static func host(of origin: Origin) -> String {
-        let beginning = "\(origin.scheme)://"
-        return String(origin.description.dropFirst(beginning.count))
-    }
-
-    private static func digest(of text: String) -> String {
-        var digest = SHA256()
-        digest.update(Array(text.utf8).span)
-        return digest.hexadecimal
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+private enum AmazonSignature {
+    static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(
             decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
@@ -102,14 +76,14 @@ struct AmazonSignature {
     }
 
     /// ISO 8601's basic form, such as `20150830T123600Z`.
-    private static func time(_ date: Date) -> String {
+    static func time(_ date: Date) -> String {
         let style = Date.ISO8601FormatStyle(
             dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted)
         return date.formatted(style)
     }
 
     /// The path, encoded twice as all services but S3 want it, and the sorted query.
-    private static func canonical(
+    static func canonical(
         _ target: String, encodesOnce: Bool
     ) -> (path: String, query: String) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

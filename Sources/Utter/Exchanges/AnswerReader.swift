@@ -18,7 +18,6 @@ struct AnswerReader: Sendable {
     private(set) var transcript = Transcript()
     /// The beginning of an answer with a good status: it may have been paid for.
     private(set) var kept: [UInt8] = []
-    /// `kept` is the whole answer.
     private(set) var isKeptWhole = true
 
     /// Whether later bytes can say anything; the words of a refusal end by themselves.
@@ -54,7 +53,7 @@ struct AnswerReader: Sendable {
         return learn { decoder throws(AnswerError) in try decoder.accumulate(bytes) }
     }
 
-    /// - Returns: whether the end said something new.
+    /// Whether the end said something new.
     mutating func finish() -> Bool {
         learn { decoder throws(AnswerError) in try decoder.finish() }
     }

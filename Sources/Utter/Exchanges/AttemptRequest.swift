@@ -39,7 +39,7 @@ extension DeliveryPlan {
         let suffix = idSuffix + lengthMark(frames)
         let own =
             [
-                (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
+                UtterVersion.userAgent,
                 (name: idHeader, value: key("\(id.text)\(frame.mark)\(suffix)", of: request.step)),
                 (name: "Utter-Attempt", value: "\(request.number)"),
             ] + (isTraced ? [(name: "traceparent", value: id.trace(of: request.number))] : [])
@@ -97,7 +97,7 @@ extension DeliveryPlan {
         let made = service.tokenRequest(uuid: UUID().uuidString.lowercased())?.request
         let headers =
             (made?.headers ?? []).map { (name: $0.name, value: $0.value) }
-            + [(name: "User-Agent", value: "utter/\(UtterVersion.text)")]
+            + [UtterVersion.userAgent]
         var transfer = transfer(
             to: made?.url ?? request.url, headers, RequestBody(made?.body ?? []), for: request)
         transfer.method = request.step?.method.rawValue ?? transfer.method
@@ -109,9 +109,8 @@ extension DeliveryPlan {
         for request: ExchangeRequest
     ) -> TransferRequest {
         var transfer = TransferRequest(
-            url: url.text, headers: headers, body: body,
-            deadlines: deadlines)
-        transfer.connection = connection(to: url)
+            url: url.text, headers: headers, body: body, deadlines: deadlines)
+        transfer.connection = service.connection.reaching(url)
         // A recording that goes on has its own connection, whose end is then its own as well. One to
         // an address that was given is for no other take.
         let isBounded = request.isComplete || request.piece != nil
@@ -120,13 +119,6 @@ extension DeliveryPlan {
             transfer.longestIdleTime = PostOnce.longestIdleTime
         }
         return transfer
-    }
-
-    private func connection(to url: ServiceURL) -> ConnectionSettings {
-        var connection = service.connection
-        // No proxy of the environment can reach this machine's own services.
-        if connection.proxy == nil, url.isLoopback { connection.proxy = Proxy.none }
-        return connection
     }
 
     /// The same bytes each time for one take and length.
@@ -148,8 +140,7 @@ extension DeliveryPlan {
     ) -> RequestBody {
         let body = RequestBody(
             SentAudio(journal, as: format, frames: frames, isStored: isStored),
-            from: format.bodyOffset,
-            prologue: frame.prologue,
+            from: format.bodyOffset, prologue: frame.prologue,
             transform: frame.isBase64 ? .base64 : .none, epilogue: frame.epilogue)
         guard service.bodyKey != nil else { return body }
         let head = sealedHead(frame)
@@ -175,16 +166,13 @@ extension DeliveryPlan {
         }
     }
 
-    /// What is sent of a take by an exchange.
     func way(by exchange: any Exchange, digest: String? = nil) -> TakeDelivery {
         TakeDelivery(
             start: format.bodyOffset, exchange: exchange, digest: digest,
             sealedLength: sealedLength)
     }
 
-    /// Nil unless the body is encrypted.
-    ///
-    /// A form's is that of its audio alone.
+    /// Nil unless the body is encrypted; a form's is that of its audio alone.
     var sealedLength: SealedLength? {
         guard service.bodyKey != nil else { return nil }
         let frame = service.frame(mediaType: format.mediaType, fileName: "", id: "take")
@@ -204,6 +192,15 @@ extension DeliveryPlan {
     func digestHeaders(_ digest: String) -> [(name: String, value: String)] {
         let name = "Content-Digest"
         return service.headers.contains { $0.isNamed(name) } ? [] : [(name: name, value: digest)]
+    }
+}
+
+extension ConnectionSettings {
+    /// Without the environment's proxy, which cannot reach this machine's own services.
+    func reaching(_ url: ServiceURL) -> ConnectionSettings {
+        var connection = self
+        if proxy == nil, url.origin.isLoopback { connection.proxy = Proxy.none }
+        return connection
     }
 }
 
@@ -284,11 +281,15 @@ extension TakeID {
     /// The attempt as a trace names it (W3C Trace Context §3.2): the trace is the beginning of the
     /// SHA-256 of the take's id.
     func trace(of attempt: Int) -> String {
-        func digest(_ text: String, _ count: Int) -> String {
-            var digest = SHA256()
-            digest.update(Array(text.utf8).span)
-            return String(digest.hexadecimal.prefix(count))
-        }
-        return "00-\(digest(text, 32))-\(digest("\(text)/\(attempt)", 16))-01"
+        let trace = SHA256.hexadecimal(of: text).prefix(32)
+        return "00-\(trace)-\(SHA256.hexadecimal(of: "\(text)/\(attempt)").prefix(16))-01"
+    }
+}
+
+extension SHA256 {
+    static func hexadecimal(of text: String) -> String {
+        var digest = SHA256()
+        digest.update(Array(text.utf8).span)
+        return digest.hexadecimal
     }
 }

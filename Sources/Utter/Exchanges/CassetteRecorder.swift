@@ -29,7 +29,7 @@ final class CassetteRecorder: TransferObserver, @unchecked Sendable {
     private var answerBegan: (ms: Double, after: Int)?
     private var pieces: [CassettePiece] = []
 
-    /// Listens to a request beside `observer`; `writes` carries out what waits for the disk.
+    /// `writes` carries out what waits for the disk.
     init(
         of request: TransferRequest, _ number: Int, of take: TakeID,
         to service: RecognitionService, into folder: CassetteFolder,
@@ -85,15 +85,7 @@ final class CassetteRecorder: TransferObserver, @unchecked Sendable {
     func transferDidEnd(_ result: TransferResult) {
         let cassette = cassette(result)
         let (folder, name, body, redaction) = (folder, name, request.body, service.redaction)
-        writes {
-            var cassette = cassette
-            do throws(SystemError) {
-                try folder.write(&cassette, body, named: name, redaction)
-            } catch {
-                // What was recorded is only for looking at; the take does not depend on it.
-                folder.note(error)
-            }
-        }
+        writes { folder.write(cassette, body, named: name, redaction) }
         observer.transferDidEnd(result)
     }
 
@@ -104,9 +96,8 @@ final class CassetteRecorder: TransferObserver, @unchecked Sendable {
         var sentRequest = Cassette.Request(
             method: request.method, url: scrubber.clean(url: request.url))
         sentRequest.headers = scrubber.clean(requestHead: head)
-        var body = Cassette.Body(bytes: result.wireByteCount)
-        body.sent = sent
-        sentRequest.body = body
+        sentRequest.body = Cassette.Body(bytes: result.wireByteCount)
+        sentRequest.body?.sent = sent
         var cassette = Cassette(sentRequest)
         cassette.recorded = recorded.formatted(.iso8601)
         if let status = result.status, (200...599).contains(status) {
@@ -129,35 +120,14 @@ final class CassetteRecorder: TransferObserver, @unchecked Sendable {
     }
 }
 
-extension CassetteFolder {
-    /// With the digest of a body that was sent whole, and its bytes if they are wanted.
-    fileprivate func write(
-        _ cassette: inout Cassette, _ body: RequestBody, named name: String, _ redaction: Redaction
-    ) throws(SystemError) {
-        if body.isWhole(at: cassette.request.body?.bytes ?? 0) {
-            cassette.request.body?.sha256 = try body.sha256()
-        }
-        if keepsBodies {
-            let file = try createBody(named: name)
-            try body.copy(upTo: cassette.request.body?.bytes ?? 0, to: file.number) {
-                redaction.redacted($0)
-            }
-            cassette.request.body?.file = "\(name).body"
-        }
-        try write(cassette, named: name)
-    }
-}
-
 /// A folder into which requests and their answers are written, as `docs/cassettes.md` describes.
 package final class CassetteFolder: Sendable {
     private let folder: Folder
     private let firstFailure = Mutex<SystemError?>(nil)
-    /// Whether the bytes of the bodies are written too; they hold the recording.
-    let keepsBodies: Bool
+    /// The bodies hold the recording.
+    private let keepsBodies: Bool
 
-    /// Opens the folder, and makes it for its owner alone when it is missing; blocks on the disk.
-    ///
-    /// - Throws: `SystemError` when it cannot be made.
+    /// Makes the folder for its owner alone when it is missing; blocks on the disk.
     package init(path: String, keepsBodies: Bool = false) throws(SystemError) {
         folder = try Folder.make(at: path)
         self.keepsBodies = keepsBodies
@@ -167,16 +137,24 @@ package final class CassetteFolder: Sendable {
     /// has returned.
     package var failure: SystemError? { firstFailure.withLock { $0 } }
 
-    /// Notes why a cassette could not be written; the first reason counts.
-    func note(_ error: SystemError) { firstFailure.withLock { $0 = $0 ?? error } }
-
-    /// Writes a cassette; blocks on the disk.
-    func write(_ cassette: Cassette, named name: String) throws(SystemError) {
-        try folder.replaceFile("\(name).json", with: cassette.json)
-    }
-
-    /// Makes a file for the bytes of a body; blocks on the disk.
-    func createBody(named name: String) throws(SystemError) -> OwnedDescriptor {
-        try folder.createFile("\(name).body")
+    /// With the digest of a body that was sent whole, and its bytes if they are wanted; blocks on the
+    /// disk.
+    fileprivate func write(
+        _ recorded: Cassette, _ body: RequestBody, named name: String, _ redaction: Redaction
+    ) {
+        var cassette = recorded
+        let byteCount = cassette.request.body?.bytes ?? 0
+        do throws(SystemError) {
+            if body.isWhole(at: byteCount) { cassette.request.body?.sha256 = try body.sha256() }
+            if keepsBodies {
+                let file = try folder.createFile("\(name).body")
+                try body.copy(upTo: byteCount, to: file.number) { redaction.redacted($0) }
+                cassette.request.body?.file = "\(name).body"
+            }
+            try folder.replaceFile("\(name).json", with: cassette.json)
+        } catch {
+            // What was recorded is only for looking at; the take does not depend on it.
+            firstFailure.withLock { $0 = $0 ?? error }
+        }
     }
 }

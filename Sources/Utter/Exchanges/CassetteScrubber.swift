@@ -8,7 +8,6 @@ internal import SpeechService
 /// Secrets are those of the service's profile, and what stands in a field, parameter, cookie or
 /// JSON member with the name of a secret, such as fetched tokens.
 struct CassetteScrubber {
-    /// Fields of the message or the connection.
     private static let framing: Set<String> = [
         "connection", "content-encoding", "content-length", "expect", "host", "keep-alive",
         "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
@@ -116,7 +115,6 @@ struct CassetteScrubber {
 
     // MARK: - Finding
 
-    /// After the last space.
     private static func token(of value: String) -> Substring {
         value.lastIndex(of: " ").map { value[$0...].dropFirst() } ?? value[...]
     }
@@ -129,7 +127,6 @@ struct CassetteScrubber {
         }
     }
 
-    /// Secrets by their parameters' names.
     private static func secretParameters(in url: String) -> [Range<String.Index>] {
         guard let mark = url.firstIndex(of: "?") else { return [] }
         let query = url[url.index(after: mark)...].prefix { $0 != "#" }

@@ -14,36 +14,25 @@ internal import Upload
 protocol Exchange: Sendable {
     /// Under way, or next.
     var request: ExchangeRequest { get }
-
     /// How many may be under way.
     var laneCount: Int { get }
-
     /// What is under way goes on with new secrets.
     var outlivesSecrets: Bool { get }
-
     /// Its requests hold the whole body, of which the digest is worth knowing.
     var sendsDigest: Bool { get }
-
     /// In bytes of the recording, what the service has for good, of all runs; nil is what the last
     /// request has sent.
     var storedByteCount: Int? { get }
-
     /// Requests that the service may have taken whole, over all runs.
     var takenCount: Int { get }
-
     /// The service has shown that it takes bodies with a length only.
     var needsLength: Bool { get }
-
     /// What another process needs to go on; nil when that begins anew.
     var progress: ExchangeProgress? { get }
 
-    /// Begins the request, or returns it again.
-    ///
-    /// - Parameter isComplete: whether the recording is, so that its length is known.
-    /// - Returns: the request; if it says a length that is not known yet, it waits.
+    /// Begins the request, or returns it again; if it says a length that is not known yet, it waits.
     mutating func begin(isComplete: Bool) -> ExchangeRequest
 
-    /// Begins the request of a lane, or returns it again.
     mutating func begin(lane: Int, of recording: RecordingExtent) -> Beginning
 
     func request(of lane: Int) -> ExchangeRequest
@@ -107,7 +96,6 @@ struct ExchangeRequest: Sendable, Equatable {
 
 struct StepRequest: Sendable, Equatable {
     enum Use: Sendable, Equatable {
-        /// The answer to a step of a job.
         case job(JobStep, isLast: Bool)
         case token(TokenExchange)
         case upload(UploadRequest)
@@ -165,7 +153,6 @@ struct Pause: Sendable, Equatable {
     /// The next request is another one; this one went well.
     var isOfNextStep = false
 
-    /// The rest of the pause when the speaker has ended.
     var hurried: Pause {
         var pause = self
         if isForSpeaker { pause.duration = atLeast }
@@ -227,9 +214,7 @@ extension Exchange {
 }
 
 extension TransferResult {
-    /// The service had the whole body, and has not refused it.
-    ///
-    /// Without a complete answer it cannot be known.
+    /// The service had the whole body, and has not refused it, as far as is known without an answer.
     var mayBeTaken: Bool {
         isBodyComplete && status.map { StatusVerdict.of(status: $0) == .accepted } ?? true
     }

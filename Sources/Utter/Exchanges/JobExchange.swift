@@ -12,14 +12,12 @@ internal import Upload
 struct JobExchange: Exchange {
     private let plan: JobPlan
     private let delivery: DeliveryPlan
-    /// Distinguishes this job from others.
     private let fingerprint: String
     private var index = 0
     private var values: [String: String] = [:]
     private var engine: PostOnce
     private var step: StepRequest?
     private let wantsLength: Bool
-    /// Polls without a result.
     private var pollCount = 0
     private var waitingSince: Duration?
     private var hasAnsweredInPart = false
@@ -30,7 +28,6 @@ struct JobExchange: Exchange {
     /// Repetitions that may have done something twice.
     private var repetitions = 0
 
-    /// Goes on where an earlier run stopped.
     init(
         _ plan: JobPlan, _ delivery: DeliveryPlan, from progress: ExchangeProgress? = nil,
         wantsLength: Bool = false, attemptsBefore: Int = 0, takenBefore: Int = 0
@@ -39,7 +36,8 @@ struct JobExchange: Exchange {
         self.delivery = delivery
         self.wantsLength = wantsLength
         self.takenBefore = takenBefore
-        fingerprint = Self.fingerprint(of: plan, delivery)
+        fingerprint = delivery.fingerprint(
+            with: plan.steps.map { "\($0.name) \($0.url ?? "") \($0.content)" })
         engine = PostOnce(
             delivery, wantsLength: wantsLength, attemptsBefore: attemptsBefore,
             takenBefore: takenBefore)
@@ -56,10 +54,6 @@ struct JobExchange: Exchange {
         _ = prepare(number: attemptsBefore + 1)
     }
 
-    private static func fingerprint(of plan: JobPlan, _ delivery: DeliveryPlan) -> String {
-        delivery.fingerprint(with: plan.steps.map { "\($0.name) \($0.url ?? "") \($0.content)" })
-    }
-
     // MARK: - The request
 
     private var current: JobStep { plan.steps[index] }
@@ -74,9 +68,7 @@ struct JobExchange: Exchange {
         return request
     }
 
-    /// Makes the request of the current step.
-    ///
-    /// - Returns: why it cannot be made, or nil.
+    /// Makes the request of the current step, or returns why it cannot be made.
     private mutating func prepare(number: Int) -> TakeFailure? {
         let step = current
         let service = delivery.service

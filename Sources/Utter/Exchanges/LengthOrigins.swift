@@ -12,7 +12,6 @@ internal import TakeStore
 final class LengthOrigins: Sendable {
     /// A service that was put right is tried again after 30 days, in seconds.
     private static let lifetime = 30 * 86_400
-    /// More are not remembered; the oldest go first.
     static let limit = 100
 
     /// When each was noted, in seconds since 1970.

@@ -39,27 +39,22 @@ struct PartsExchange: Exchange {
 
     private let plan: PartsPlan
     private let delivery: DeliveryPlan
-    /// Distinguishes this body from others.
     private let fingerprint: String
     private var table = PartsTable()
     private var pace: PartsPace
     private var (engines, lanes): ([PostOnce], [Lane?]) = ([], [])
-    /// Of the newest request.
     private var number: Int
     private var generation = 0
     private var recording = RecordingExtent()
     private var (renewals, standstills) = (0, 0)
-    /// Why the upload is given up.
     private var surrender: TakeFailure?
     /// The folders of the place were made; the store has said that it has the whole recording.
     private var (hasFolders, isFound) = (false, false)
-    /// The store has refused to say what is there.
     private var isBlind = false
     /// The request that ends the delivery may have done so.
     private var mayBeTaken = false
     private let takenBefore: Int
 
-    /// Goes on where an earlier run stopped.
     init(
         _ plan: PartsPlan, _ delivery: DeliveryPlan, from progress: ExchangeProgress? = nil,
         attemptsBefore: Int = 0, takenBefore: Int = 0
@@ -131,15 +126,7 @@ struct PartsExchange: Exchange {
             engines.append(makeEngine())
         }
         if lanes[lane]?.generation != generation { lanes[lane] = nil }
-        if lanes[lane] == nil {
-            switch nextJob() {
-            case .now(let job): start(job, on: lane)
-            case .sealed: return .sealed
-            case .growth(let byteCount): return .growth(to: byteCount)
-            case .idle: return .idle
-            }
-        }
-        return .request(request(of: lane))
+        return lanes[lane] == nil ? beginNext(on: lane) : .request(request(of: lane))
     }
 
     private func makeEngine() -> PostOnce {
@@ -166,42 +153,49 @@ struct PartsExchange: Exchange {
         table.cut(min(partByteCount, max(0, recording.byteCount - table.byteCount)))
     }
 
-    private func nextJob() -> PartsTable.Next {
+    private mutating func begin(_ job: PartsTable.Job, on lane: Int) -> Beginning {
+        start(job, on: lane)
+        return .request(request(of: lane))
+    }
+
+    private mutating func beginNext(on lane: Int) -> Beginning {
         let isAlone = lanes.allSatisfy { $0 == nil }
-        if surrender != nil { return isAlone ? .now(.abort) : .idle }
+        if surrender != nil { return isAlone ? begin(.abort, on: lane) : .idle }
         if !table.isMade {
             guard isAlone else { return .idle }
             // What has been lost is looked for before it is made again.
-            if mayBeTaken, canLook, recording.isComplete { return .now(.look) }
-            return beginning
+            if mayBeTaken, canLook, recording.isComplete { return begin(.look, on: lane) }
+            return beginFirst(on: lane)
         }
-        if let index = table.queue.first { return .now(.part(index)) }
-        if let range = nextRange() { return range }
-        return isAlone && table.isStored ? .now(.complete) : .idle
+        if let index = table.queue.first { return begin(.part(index), on: lane) }
+        if let beginning = beginPart(on: lane) { return beginning }
+        return isAlone && table.isStored ? begin(.complete, on: lane) : .idle
     }
 
-    private var beginning: PartsTable.Next {
+    private mutating func beginFirst(on lane: Int) -> Beginning {
         let isSmall = recording.byteCount <= plan.smallest
         if plan.part == nil || plan.whole != nil && isSmall && recording.isComplete {
-            return recording.isComplete ? .now(.whole) : .sealed
+            return recording.isComplete ? begin(.whole, on: lane) : .sealed
         }
         // The first part is kept back: one more is needed.
         let enough = 2 * plan.smallest
         guard recording.isComplete || recording.byteCount >= enough else {
             return .growth(to: enough)
         }
-        return plan.create == nil ? nextRange() ?? .idle : .now(.create)
+        return plan.create == nil ? beginPart(on: lane) ?? .idle : begin(.create, on: lane)
     }
 
     /// A new part, unless one of the lanes has cut it already.
-    private func nextRange() -> PartsTable.Next? {
+    private mutating func beginPart(on lane: Int) -> Beginning? {
         let start = table.byteCount
         let rest = recording.byteCount - start
         guard rest > 0 || !recording.isComplete else {
             // Of an empty recording, too, a part is needed.
-            return table.parts.isEmpty ? .now(.part(0)) : nil
+            return table.parts.isEmpty ? begin(.part(0), on: lane) : nil
         }
-        if rest >= partByteCount || recording.isComplete { return .now(.part(table.parts.count)) }
+        if rest >= partByteCount || recording.isComplete {
+            return begin(.part(table.parts.count), on: lane)
+        }
         return .growth(to: start + partByteCount)
     }
 

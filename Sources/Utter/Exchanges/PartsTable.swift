@@ -10,19 +10,8 @@ struct PartsTable: Sendable, Equatable {
         /// Counts from 0.
         case part(Int)
         case complete
-        /// Asks for what is there.
         case look
         case abort
-    }
-
-    /// What a lane does now.
-    enum Next: Sendable, Equatable {
-        case now(Job)
-        /// When the recording is complete.
-        case sealed
-        /// When this many bytes of the recording are there.
-        case growth(to: Int)
-        case idle
     }
 
     struct Part: Sendable, Equatable {
@@ -34,7 +23,6 @@ struct PartsTable: Sendable, Equatable {
 
     /// In the order of the body, without holes.
     var parts: [Part] = []
-    /// Those that can be sent now.
     var queue: [Int] = []
     /// What the service has said of the upload, such as its id.
     private(set) var captured: [String: String] = [:]
@@ -99,7 +87,6 @@ extension PartsTable {
         make(values.filter { $0.key != Self.rows })
     }
 
-    /// For the manifest.
     var values: [String: String] {
         guard isMade else { return [:] }
         let rows = parts.map { part in
@@ -118,7 +105,7 @@ struct PartsPace: Sendable {
 
     private let limit: Int
     private(set) var laneCount = 1
-    /// Before the last change.
+    /// `laneCount` before the last change.
     private var fewer = 1
     /// In bytes a second, of each of the last parts with this many connections.
     private var rates: [Double] = []
@@ -132,7 +119,6 @@ struct PartsPace: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Hears of a part that was stored.
     mutating func note(_ byteCount: Int, in duration: Duration?) {
         guard let duration, duration > .zero else { return }
         let rate = Double(byteCount) / (duration / .seconds(1))

@@ -3,7 +3,6 @@
 internal import SpeechService
 internal import Upload
 
-/// A request of an upload in parts.
 struct PieceRequest: Sendable, Equatable {
     var step: JobStep
     /// In bytes of the body; of a request with the recording.
@@ -14,7 +13,6 @@ struct PieceRequest: Sendable, Equatable {
     /// It has the type of the recording, which it does not hold.
     var saysType = false
 
-    /// The body of the request, of the recording's whole one.
     func range(of whole: RequestBody) -> RequestBody {
         var body = whole
         (body.start, body.limit) = (start, end.map { $0 - start })

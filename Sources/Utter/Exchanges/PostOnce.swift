@@ -9,16 +9,14 @@ internal import Upload
 /// It is repeated from the first byte after failures that may pass: every resend is decided here
 /// and numbered. libcurl resends nothing.
 struct PostOnce: Exchange {
-    /// More are a loop.
     private static let redirectLimit = 5
     /// A transfer that lived this long ends a row of failures.
     private static let provenAfter = Duration.seconds(3)
     /// The least pause in a hurry: what failed just now fails again.
     private static let shortestHurry = Duration.seconds(1)
 
-    /// How long a reused connection may have been idle.
-    ///
-    /// Many services close theirs after 5 s: a request that crosses the close is lost.
+    /// Of a connection that is used again: many services close theirs after 5 s, and a request that
+    /// crosses the close is lost.
     static let longestIdleTime = Duration.seconds(4)
 
     private(set) var request: ExchangeRequest
@@ -34,14 +32,12 @@ struct PostOnce: Exchange {
     private let detectsEnd: Bool
     private let sendsAudioAlone: Bool
     private let sendsSecret: Bool
-    /// Removes the service's secrets.
     private let redact: @Sendable (String) -> String
     /// The origin to which a token that is not sent belongs.
     private var tokenOrigin: Origin?
     /// The service has refused chunks, and gets the length.
     private var hasFallenBack = false
     private var redirects = 0
-    /// The service has said once what time it is.
     private var hasSetClock = false
     private var failures = 0
     private var failuresAfterRelease = 0
@@ -86,7 +82,7 @@ struct PostOnce: Exchange {
             takenBefore: takenBefore,
             framing: plan.framing, wantsLength: wantsLength,
             detectsEnd: service.detectsEnd || service.answer.values.stop != nil,
-            sendsAudioAlone: service.body == .raw, sendsSecret: service.sendsSecret,
+            sendsAudioAlone: service.body == .raw, sendsSecret: !service.credentials.isEmpty,
             redact: { service.redacted($0) })
         let authentication = service.authentication
         if authentication.token?.source != nil, service.credentials.isEmpty,
@@ -119,10 +115,8 @@ struct PostOnce: Exchange {
         request.wantsFreshConnection = false
     }
 
-    /// Sends what follows there.
     mutating func lead(to url: ServiceURL?) { request.url = url ?? request.url }
 
-    /// Sends what follows with its length.
     mutating func sayLength() { (request.saysLength, hasFallenBack) = (true, true) }
 
     mutating func record(_ result: TransferResult) {
@@ -143,13 +137,13 @@ struct PostOnce: Exchange {
         {
             return step
         }
+        let host = request.url.origin.description
         switch result.ending {
         case .answered: break
         case .insecure(let text):
             return .failed(.insecure(reason: text, host: request.url.origin.host))
         case .proxyRefused(let status): return .failed(.proxyRefused(status: status))
-        case .notTLS(let text):
-            return .failed(.notTLS(reason: text, host: request.url.origin.description))
+        case .notTLS(let text): return .failed(.notTLS(reason: text, host: host))
         case .badResponse(let text):
             // What was wrong with the answer before it was too long says more.
             return .failed(
@@ -157,10 +151,9 @@ struct PostOnce: Exchange {
         // A person's wish is known before: here the loops end, and the take is sent another time.
         case .cancelled: return .failed(.left)
         case .journalUnreadable, .unprepared:
-            return .failed(.notDelivered(result.ending, host: request.url.origin.description))
+            return .failed(.notDelivered(result.ending, host: host))
         case .cannotResolve, .cannotConnect, .connectionLost, .timedOut:
-            let failure = TakeFailure.notDelivered(
-                result.ending, host: request.url.origin.description)
+            let failure = TakeFailure.notDelivered(result.ending, host: host)
             return retry(failure, after: result, isSpeaking: isSpeaking, at: now)
         }
         guard let status = result.status else {
@@ -210,12 +203,10 @@ struct PostOnce: Exchange {
         return rule.verdict(code: reply.code) ?? verdict
     }
 
-    /// Decides after an answer that came before the service had all.
+    /// Decides after an answer that came before the service had all; nil when it is as any other.
     ///
     /// It ends no recording, unless the service finds the end of the speech by itself. Servers
     /// without chunked bodies answer at once; they get the body's length, once.
-    ///
-    /// - Returns: nil when the answer is judged like any other.
     private mutating func nextAfterEarlyAnswer(
         _ result: TransferResult, _ failure: AnswerError?, at now: Moment
     ) -> ExchangeStep? {

@@ -36,6 +36,11 @@ extension RefusalAdvice {
     /// Services with these paths want a form.
     private static let formPaths = ["/audio/transcriptions", "/audio/translations", "/inference"]
 
+    private static let formWords = [
+        "multipart", "body.file", "form-data", "form data", "a model parameter",
+    ]
+    private static let tokenWords = ["api key", "api-key", "apikey", "token", "unauthorized"]
+
     /// Words of refusals that another token does not change.
     private static let limits = [
         "quota", "billing", "credit", "plan", "region", "country", "subscription", "limit",
@@ -79,18 +84,13 @@ extension RefusalAdvice {
         case 400?, 404?, 415?, 422?:
             let path = url.target.prefix { $0 != "?" }
             let isAboutForms =
-                words.contains("multipart") || words.contains("body.file")
-                || words.contains("form-data") || words.contains("form data")
-                || words.contains("a model parameter")
+                Self.formWords.contains(where: words.contains)
                 || Self.formPaths.contains(where: { path.hasSuffix($0) })
             if words.contains("https port") {
                 self = .wantsTLS
             } else if sendsAudioAlone, isAboutForms {
                 self = .form
-            } else if words.contains("api key") || words.contains("api-key")
-                || words.contains("apikey") || words.contains("token")
-                || words.contains("unauthorized")
-            {
+            } else if Self.tokenWords.contains(where: words.contains) {
                 self = .token
             } else if words.contains("model") {
                 self = .model

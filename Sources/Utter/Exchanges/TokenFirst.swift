@@ -18,7 +18,6 @@ struct TokenFirst: Exchange {
     /// The request after the token was made before.
     private var isRenewing = false
 
-    /// Prepares an exchange that needs a token, which is fetched at a secret URL.
     init(
         _ exchange: any Exchange, fetching use: TokenExchange, at url: ServiceURL, hasToken: Bool,
         policy: RetryPolicy
@@ -131,9 +130,7 @@ final class TokenCache: Sendable {
         return try? use.credential(token.text)
     }
 
-    /// Remembers a token that was fetched.
-    ///
-    /// - Returns: the token as it is sent; nil when it cannot be.
+    /// Returns the token as it is sent; nil when it cannot be.
     func insert(
         _ token: String, lifetime: Duration, for service: RecognitionService
     ) -> Credential? {

@@ -12,34 +12,23 @@ internal import Upload
 /// bytes the service has, and the recording goes on from there. `progress` holds the URL, so that
 /// another process goes on with the same upload. Without a URL, each attempt begins at byte 0.
 struct UploadExchange: Exchange {
-    /// What the service has made for this recording.
     private struct Resource {
         var url: ServiceURL
         /// What the service is known to have, in bytes of the whole body.
         var offset = 0
-        /// The service knows the length of the whole body.
         var knowsLength = false
     }
 
-    private enum Step: String {
-        /// The request that makes the upload.
-        case create
-        /// How many bytes the service has.
-        case ask
-        /// The recording from there on.
-        case append
-    }
+    private typealias Step = UploadRequest.Step
 
     /// New uploads in a row that may be begun because the service forgets them.
     private static let renewalLimit = 3
     /// Answers in a row after which nothing has moved.
     private static let standstillLimit = 8
-    /// The longest pause for an upload that the service holds locked.
     private static let longestLock = Duration.seconds(60)
 
     private let kind: UploadProtocol
     private let delivery: DeliveryPlan
-    /// Distinguishes this body from others.
     private let fingerprint: String
     private var engine: PostOnce
     private var step = Step.create
@@ -50,18 +39,16 @@ struct UploadExchange: Exchange {
     private var hasEarlierRun = false
     /// The upload's recording was complete before its first byte, which may say so.
     private var isOfWhole = false
-    /// The service takes no longer requests.
+    /// The service takes no longer requests, in bytes.
     private var limit: Int?
     /// The upload is made by a request without content.
     private var isCareful: Bool
-    /// Of the service's answers.
     private var standstills = 0
     private var renewals = 0
     /// Uploads that the service may have taken whole, without this one.
     private var takenBefore: Int
     private var mayBeTaken = false
 
-    /// Goes on where an earlier run stopped.
     init(
         _ kind: UploadProtocol, _ delivery: DeliveryPlan, from progress: ExchangeProgress? = nil,
         wantsLength: Bool = false, attemptsBefore: Int = 0, takenBefore: Int = 0
@@ -93,23 +80,20 @@ struct UploadExchange: Exchange {
 
     var request: ExchangeRequest {
         var request = engine.request
-        var use = UploadRequest(kind: kind, step: .append, start: upload?.offset ?? 0, limit: limit)
+        let isEmpty = step == .create && isCareful
+        var use = UploadRequest(
+            kind: kind, step: isEmpty ? .createEmpty : step, start: upload?.offset ?? 0,
+            limit: limit)
         use.isOfWhole = isOfWhole
         use.shownURL = delivery.service.url
         use.saysLength = upload?.knowsLength == false
-        var method = StepMethod.patch
-        var content: StepRequest.Content?
-        switch step {
-        case .create:
-            use.step = isCareful ? .createEmpty : .create
-            method = request.method == .put ? .put : .post
-            if isCareful { content = StepRequest.Content() }
-        case .ask:
-            use.step = .ask
-            method = .head
-            content = StepRequest.Content()
-        case .append: break
-        }
+        let content = isEmpty || step == .ask ? StepRequest.Content() : nil
+        let method: StepMethod =
+            switch step {
+            case .create, .createEmpty: request.method == .put ? .put : .post
+            case .ask: .head
+            case .append: .patch
+            }
         request.step = StepRequest(
             method: method, content: content, carriesSecrets: true, use: .upload(use))
         // tus is told the length with the last bytes, and no bytes follow it; or as the upload is made.
@@ -119,9 +103,6 @@ struct UploadExchange: Exchange {
             (content == nil || makesUpload) && (request.saysLength || awaitsLength)
         return request
     }
-
-    /// The service keeps recordings, and answers with no text.
-    private var isStore: Bool { delivery.service.answer.empty == .stored }
 
     /// The service has all that was said when the request began, and waits for the length.
     private var isLengthAwaited: Bool {
@@ -209,12 +190,12 @@ struct UploadExchange: Exchange {
             guard let offset = UploadAnswer.offset(in: head) else {
                 return beginAnew(or: reply, isSpeaking, now)
             }
-            upload?.knowsLength = UploadAnswer.knowsLength(head)
+            let length = UploadAnswer.length(in: head)
+            upload?.knowsLength = length != nil
             // Nothing is left to send, and a service that has no text to answer with needs no more.
+            let isStore = delivery.service.answer.empty == .stored
             let isPossible = offset <= sent || hasEarlierRun
-            if isStore, isPossible, UploadAnswer.length(in: head) == offset {
-                return .answered
-            }
+            if isStore, isPossible, length == offset { return .answered }
             return goOn(from: offset)
         case (.append, 200..<300) where isUnfinished(head, reply.result):
             return goOn(from: UploadAnswer.offset(in: head))

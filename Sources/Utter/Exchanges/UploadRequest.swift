@@ -9,9 +9,10 @@ struct UploadRequest: Sendable, Equatable {
     enum Step: Sendable {
         /// Makes the upload, with the recording from its first byte on.
         case create
-        /// Makes the upload alone.
         case createEmpty
+        /// How many bytes the service has.
         case ask
+        /// The recording from there on.
         case append
     }
 
@@ -28,7 +29,6 @@ struct UploadRequest: Sendable, Equatable {
     /// The body's first bytes say how long the recording is, where its format has a place for that.
     var isOfWhole = false
 
-    /// The body of the request, of the recording's whole one.
     func range(of whole: RequestBody) -> RequestBody {
         var body = whole
         if step == .append { (body.start, body.limit) = (start, limit) }
@@ -62,14 +62,15 @@ struct UploadRequest: Sendable, Equatable {
         var fields = [(name: UploadAnswer.version, value: UploadAnswer.versionNumber)]
         if step == .ask { return fields }
         if step == .append { fields.append((name: "Upload-Offset", value: "\(start)")) }
-        let isLast = step != .createEmpty && (limit.map { isEnd(of: length, after: $0) } ?? true)
+        let isLast = step != .createEmpty && reachesEnd(of: length)
         fields.append((name: "Upload-Complete", value: isLast ? "?1" : "?0"))
         if let length { fields.append((name: "Upload-Length", value: "\(length)")) }
         return fields
     }
 
-    private func isEnd(of length: Int?, after limit: Int) -> Bool {
-        length.map { $0 - start <= limit } ?? false
+    private func reachesEnd(of length: Int?) -> Bool {
+        guard let limit else { return true }
+        return length.map { $0 - start <= limit } ?? false
     }
 
     private func tusFields(
@@ -111,12 +112,9 @@ enum UploadAnswer {
 
     static func isIncomplete(_ head: AnswerHead) -> Bool { head.header("upload-complete") == "?0" }
 
-    /// The answer is the recording's.
     static func isComplete(_ head: AnswerHead) -> Bool { head.header("upload-complete") == "?1" }
 
-    /// Whether the service knows the length of the whole body.
-    static func knowsLength(_ head: AnswerHead) -> Bool { length(in: head) != nil }
-
+    /// Of the whole body; nil while the service does not know it.
     static func length(in head: AnswerHead) -> Int? {
         head.header("upload-length").flatMap { Int($0) }
     }

@@ -49,9 +49,7 @@ final class Archiver: Sendable {
         (archive.unusablePlace ?? manifest.queued(for: archive)?.url).map { ArchiveNote(place: $0) }
     }
 
-    /// Puts a take into the queue, with its lock held; blocks on the disk.
-    ///
-    /// - Returns: whether it is there; else it waits, and its audio stays.
+    /// Puts a take into the queue, with its lock held; false if it waits; blocks on the disk.
     func enqueue(_ manifest: TakeManifest, of folder: TakeFolder) -> Bool {
         do {
             let queue = try spool.queue.store()
@@ -68,7 +66,6 @@ final class Archiver: Sendable {
         }
     }
 
-    /// Remembers why a take waits outside of the queue.
     private func fail(_ reason: String) -> Bool {
         state.withLock { state in
             state.unqueued.waiting += 1
@@ -194,7 +191,6 @@ extension Pipeline {
         return await archiver?.rest()
     }
 
-    /// Sends the objects of all takes of the queue, one of each at a time.
     func storeQueue(isAsked: Bool = false) async -> ArchiveReport {
         var report = ArchiveReport()
         guard let queue = spool?.queue else { return report }
@@ -238,7 +234,6 @@ extension Pipeline {
         return report
     }
 
-    /// Runs what blocks on the disk on a thread of its own.
     private func onDisk<Value: Sendable>(
         _ body: @escaping @Sendable () -> Value
     ) async -> Value {
@@ -276,7 +271,6 @@ extension Spool {
 }
 
 extension KeptTake {
-    /// How long a take waits that the archive has refused.
     private static let refusalPause = TimeInterval(86_400)
 
     fileprivate func mayBeStored(at now: Date) -> Bool {

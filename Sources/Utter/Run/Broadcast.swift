@@ -13,7 +13,6 @@ final class Broadcast<Element: Sendable>: Sendable {
     private struct Listener {
         let number: Int
         var waiting: [Element]
-        /// The call that waits for the next element.
         var call: CheckedContinuation<Element?, Never>?
     }
 
@@ -58,7 +57,6 @@ final class Broadcast<Element: Sendable>: Sendable {
     private let adding: Adding
     private let state = Mutex(State())
 
-    /// Creates one whose late listeners begin with `memory` elements.
     init(
         remembering memory: Int = .max,
         adding: @escaping Adding = { elements, element in
@@ -69,7 +67,6 @@ final class Broadcast<Element: Sendable>: Sendable {
         (self.memory, self.adding) = (memory, adding)
     }
 
-    /// A new listener.
     var stream: AsyncStream<Element> {
         let seat = Seat(self)
         return AsyncStream(unfolding: { await seat.next() }, onCancel: { seat.leave() })

@@ -17,7 +17,6 @@ extension Duration {
 }
 
 extension DeliveryPlan {
-    /// The person is warned this long before a recording must end.
     static let limitWarning = Duration.seconds(10)
 
     /// In this form; nil for any length.

@@ -6,14 +6,14 @@ package import TakeStore
 
 extension DeliveryPlan {
     var record: DeliveryManifest {
+        let isAnswerOfProfile = service.answer == profile?.profile.answer
         var record = DeliveryManifest(
-            url: service.url.text, format: format.name, answer: answerText, idHeader: idHeader,
-            framing: framing.rawValue)
+            url: service.url.text, format: format.name,
+            answer: isAnswerOfProfile ? Self.profileAnswer : service.answer.description,
+            idHeader: idHeader, framing: framing.rawValue)
         record.profile = profile?.record
         record.method = service.method.rawValue
-        record.headers =
-            service.headers.isEmpty
-            ? nil : service.headers.map { .init(name: $0.name, value: $0.value) }
+        record.headers = service.headers.nonEmpty?.map { .init(name: $0.name, value: $0.value) }
         record.contentType = service.contentType
         switch service.body {
         case .raw: break
@@ -31,19 +31,14 @@ extension DeliveryPlan {
         record.httpVersion = connection.http == .one ? nil : connection.http.rawValue
         record.certificateFile = connection.certificateFile
         record.connection = DeliveryManifest.Connection(connection, origin: origin)
-        record.redirectOrigins =
-            redirectOrigins.isEmpty ? nil : redirectOrigins.map(\.description)
-        record.secrets =
-            service.credentials.isEmpty
-            ? nil : service.credentials.map { DeliveryManifest.Secret($0, origin: origin) }
+        record.redirectOrigins = redirectOrigins.nonEmpty?.map(\.description)
+        record.secrets = service.credentials.nonEmpty?.map {
+            DeliveryManifest.Secret($0, origin: origin)
+        }
         record.allowsSecretsInClear = allowsSecretsInClear ? true : nil
         record.unknownOutcome =
             retry.unknownOutcome == .resend ? nil : retry.unknownOutcome.rawValue
         return record
-    }
-
-    private var answerText: String {
-        service.answer == profile?.profile.answer ? Self.profileAnswer : service.answer.description
     }
 
     /// Stands for the rule of the take's profile.
@@ -78,33 +73,31 @@ extension DeliveryPlan {
     private mutating func change(
         to other: DeliveryPlan, unlike old: DeliveryPlan, _ new: DeliveryPlan, isAnswerOwn: Bool
     ) {
-        func take<Value: Equatable>(
-            _ part: WritableKeyPath<DeliveryPlan, Value>, into plan: inout DeliveryPlan
-        ) {
+        func take(_ part: WritableKeyPath<DeliveryPlan, some Equatable>) {
             guard other[keyPath: part] != old[keyPath: part],
                 new[keyPath: part] == old[keyPath: part]
             else { return }
-            plan[keyPath: part] = other[keyPath: part]
+            self[keyPath: part] = other[keyPath: part]
         }
-        take(\.service.url, into: &self)
-        take(\.service.method, into: &self)
-        take(\.service.headers, into: &self)
-        take(\.service.contentType, into: &self)
-        take(\.service.body, into: &self)
-        take(\.service.bodyKey, into: &self)
-        if isAnswerOwn { take(\.service.answer, into: &self) }
-        take(\.service.detectsEnd, into: &self)
-        take(\.service.connection, into: &self)
+        take(\.service.url)
+        take(\.service.method)
+        take(\.service.headers)
+        take(\.service.contentType)
+        take(\.service.body)
+        take(\.service.bodyKey)
+        if isAnswerOwn { take(\.service.answer) }
+        take(\.service.detectsEnd)
+        take(\.service.connection)
         // A login belongs to one proxy.
         if service.connection.proxy == other.service.connection.proxy {
             service.connection.proxyLogin = other.service.connection.proxyLogin
         }
-        take(\.format, into: &self)
-        take(\.redirectOrigins, into: &self)
-        take(\.idHeader, into: &self)
-        take(\.framing, into: &self)
-        take(\.allowsSecretsInClear, into: &self)
-        take(\.retry.unknownOutcome, into: &self)
+        take(\.format)
+        take(\.redirectOrigins)
+        take(\.idHeader)
+        take(\.framing)
+        take(\.allowsSecretsInClear)
+        take(\.retry.unknownOutcome)
     }
 
     private init(plain record: DeliveryManifest) throws(ServiceError) {
@@ -206,17 +199,19 @@ extension DeliveryManifest.Connection {
         clientCertificate = settings.clientCertificate
         clientKey = settings.clientKey
         minimumTLS = settings.minimumTLS == .two ? nil : settings.minimumTLS.rawValue
-        pinnedKeys =
-            settings.pinnedKeys.isEmpty ? nil : settings.pinnedKeys.map(\.description)
+        pinnedKeys = settings.pinnedKeys.nonEmpty?.map(\.description)
         addresses = settings.addresses?.rawValue
-        resolutions =
-            settings.resolutions.isEmpty ? nil : settings.resolutions.map(\.description)
+        resolutions = settings.resolutions.nonEmpty?.map(\.description)
         if self == DeliveryManifest.Connection() { return nil }
     }
 }
 
+extension Array {
+    fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
+}
+
 extension ConnectionSettings {
-    /// Makes the settings that a take remembers; the proxy's login is asked for.
+    /// The proxy's login is asked for.
     ///
     /// - Throws: `ServiceError` when the record is not one that this program has written.
     init(_ record: DeliveryManifest) throws(ServiceError) {

@@ -72,9 +72,7 @@ final class ManifestWriter: Sendable {
     }
 
     /// Writes the manifest, unless the disk has this version: of several waiting jobs the first
-    /// does all.
-    ///
-    /// On the sync thread.
+    /// does all; on the sync thread.
     private func write() {
         guard !isRemoved.load(ordering: .relaxed) else { return }
         var (manifest, version) = present.withLock { ($0.manifest, $0.version) }
@@ -103,7 +101,6 @@ final class ManifestWriter: Sendable {
         return savedVersion.load(ordering: .relaxed) >= version
     }
 
-    /// How much of an ended take is on the disk.
     enum Safety: Sendable {
         case durable
         case unconfirmed
@@ -180,9 +177,7 @@ final class ManifestWriter: Sendable {
         present.withLock { $0.manifest.attempts >= attempt }
     }
 
-    /// Notes the beginning of a transfer before it begins.
-    ///
-    /// Writes a small file without `fsync`, which may take seconds.
+    /// Before the transfer begins: writes a small file without `fsync`, which may take seconds.
     func beginTransfer(_ number: Int, to url: String) {
         let begun = present.withLock { present in
             present.manifest.beginTransfer(number, at: Date(), to: url)
@@ -272,10 +267,8 @@ final class ManifestWriter: Sendable {
         }
     }
 
-    /// Puts an answered take into the queue of the archive, before its audio may go; on the sync
-    /// thread.
-    ///
-    /// - Returns: whether it is to go there.
+    /// Puts an answered take into the queue of the archive, before its audio may go; false when it is
+    /// not to go there; on the sync thread.
     private func enqueue() -> Bool {
         let manifest = present.withLock { $0.manifest }
         guard manifest.isUnarchived, let archiver else { return false }
@@ -293,9 +286,7 @@ final class ManifestWriter: Sendable {
     }
 
     /// The transcript was handed over: deletes the audio, or keeps it for a time, which is noted
-    /// when it is not the usual one.
-    ///
-    /// - Returns: whether it stays.
+    /// when it is not the usual one; false when the audio goes.
     func release(keeping usual: Duration, _ time: Duration?) -> Bool {
         let manifest = present.withLock { $0.manifest }
         guard manifest.state == .answered else { return true }
@@ -306,12 +297,6 @@ final class ManifestWriter: Sendable {
             }
             return true
         }
-        deleteAudio()
-        return false
-    }
-
-    func deleteAudio() {
-        let manifest = present.withLock { $0.manifest }
         sync.perform { [self] in
             // The disk does not know of the answer: the audio is all that is left of the take.
             guard isSettledOnDisk else { return }
@@ -323,6 +308,7 @@ final class ManifestWriter: Sendable {
             // A failure leaves the audio where it is, which loses nothing.
             try? folder.removeAudio(fileName: manifest.audio)
         }
+        return false
     }
 }
 
@@ -331,8 +317,10 @@ extension TakeManifest {
         taken = outcome.takenCount > 0 ? outcome.takenCount : nil
         peak = outcome.peakDecibels.map { (Double($0) * 10).rounded() / 10 } ?? peak
         wasAnswered = nil
+        var reason = outcome.shortfall
+        if case .failure(let failure) = outcome.result { reason = failure.description }
         // What was answered before stays answered, unless there is a better answer.
-        if before?.state == .answered, let reason = outcome.shortfall ?? outcome.failure {
+        if before?.state == .answered, let reason {
             keep(.answered, reason: "sent once more: \(reason)")
             return
         }
@@ -340,7 +328,7 @@ extension TakeManifest {
         case .success(let words):
             transcript = words.text.isEmpty ? nil : words.text
             (failures, isHeld, progress) = (nil, nil, nil)
-            if let reason = outcome.shortfall {
+            if let reason {
                 // The same request would have the same answer.
                 isHeld = true
                 keep(reason: reason)
@@ -349,22 +337,13 @@ extension TakeManifest {
                 (unreadAnswer, isUnreadAnswerWhole) = (nil, nil)
             }
         case .failure(let failure):
-            keep(failure.isUnwanted ? .cancelled : .kept, reason: failure.keptReason)
+            // The state says enough of what was not wanted.
+            let isUnwanted = failure.isUnwanted
+            keep(isUnwanted ? .cancelled : .kept, reason: isUnwanted ? nil : reason)
             isHeld = failure.isForGood ? true : nil
             if failure.mayBeTheTakes { failures = (failures ?? 0) + 1 }
         }
     }
-}
-
-extension TakeOutcome {
-    fileprivate var failure: String? {
-        if case .failure(let failure) = result { failure.description } else { nil }
-    }
-}
-
-extension TakeFailure {
-    /// Nil for a cancellation, whose state says enough.
-    fileprivate var keptReason: String? { isUnwanted ? nil : description }
 }
 
 extension TransferResult.Ending {

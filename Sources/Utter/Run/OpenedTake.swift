@@ -15,9 +15,7 @@ struct OpenedTake {
     /// Why the next ones may not be.
     private(set) var warning: String?
 
-    /// Makes the take's folder and its journal.
-    ///
-    /// On a thread of its own; blocks on the disk. `onSave` is called on the sync thread when the
+    /// On a thread of its own, blocks on the disk; `onSave` is called on the sync thread when the
     /// manifest was written, or could not be.
     init(
         in pipeline: Pipeline, _ manifest: TakeManifest,
@@ -56,7 +54,13 @@ struct OpenedTake {
         manifest.holder = getpid()
         let folder = try store.makeTake(manifest.id)
         manifest.audio = folder.newAudioName(manifest.audio)
-        let journal = try makeJournal(manifest.audio, in: folder, of: store)
+        let journal: Journal
+        do throws(SystemError) {
+            journal = try folder.makeJournal(fileName: manifest.audio)
+        } catch {
+            store.removeEmptyTake(folder)
+            throw error
+        }
         // Before the network hears of the take: a program that is killed now leaves more than its
         // audio. The sync thread makes it durable, and tells when it cannot be written.
         try? folder.save(manifest, isDurable: false)
@@ -68,16 +72,5 @@ struct OpenedTake {
                 onSave(error)
             })
         return (journal, record)
-    }
-
-    private static func makeJournal(
-        _ name: String, in folder: TakeFolder, of store: TakeStore
-    ) throws(SystemError) -> Journal {
-        do throws(SystemError) {
-            return try folder.makeJournal(fileName: name)
-        } catch {
-            store.removeEmptyTake(folder)
-            throw error
-        }
     }
 }

@@ -19,7 +19,6 @@ final class ProgressMeter: Sendable {
     private let bodyByteCount = Atomic(-1)
     /// Nanoseconds since the take began.
     private let nextLook = Atomic(Int64.min)
-    /// The whole body of the present attempt was reported.
     private let hasToldWhole = Atomic(false)
     private let hasToldLimit = Atomic(false)
 
@@ -51,7 +50,6 @@ final class ProgressMeter: Sendable {
         return isFirstWhole(sentByteCount.load(ordering: .sequentiallyConsistent), of: body)
     }
 
-    /// A new attempt has sent nothing.
     func noteAttempt() {
         sentByteCount.store(0, ordering: .sequentiallyConsistent)
         hasToldWhole.store(false, ordering: .relaxed)
@@ -81,14 +79,15 @@ final class ProgressMeter: Sendable {
 
     func progress(of journal: Journal) -> TakeProgress {
         TakeProgress(
-            elapsed: length, level: account.level, journaledByteCount: journal.byteCount,
+            elapsed: account.length, level: account.level, journaledByteCount: journal.byteCount,
             bodyByteCount: max(0, journal.byteCount - bodyOffset),
             sentByteCount: sentByteCount.load(ordering: .relaxed), isComplete: journal.isSealed)
     }
+}
 
-    private var length: Duration {
-        StreamFormat.speech.duration(ofFrames: account.capturedFrames + account.gapFrames)
-    }
+extension CaptureAccount {
+    /// What was lost included.
+    var length: Duration { StreamFormat.speech.duration(ofFrames: capturedFrames + gapFrames) }
 }
 
 extension Duration {

@@ -15,14 +15,13 @@ struct Protection: Sendable {
     private(set) var endReason: String?
     private(set) var notices: [TakeNotice] = []
 
-    /// Why the take is not safe on the disk, or nil.
+    /// Why the take is not safe on the disk.
     var unprotected: String? { folder ?? journal.failure?.description ?? manifest }
 
     enum Report: Sendable {
         case noFolder(String)
         /// The spool takes few more takes, or no longer ones.
         case spoolNearlyFull(String)
-        /// The folder may still come.
         case slowFolder(Duration)
         /// Why the manifest could not be written, or nil.
         case manifest(String?)
@@ -33,7 +32,6 @@ struct Protection: Sendable {
         case full
     }
 
-    /// - Returns: what to tell the person.
     mutating func take(_ report: Report) -> [TakeNotice] {
         switch report {
         case .noFolder(let reason): change { $0.folder = reason }

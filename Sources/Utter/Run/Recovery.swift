@@ -20,33 +20,24 @@ enum Recovery {
     private static let headerLimit = 512
 
     private enum Finding {
-        /// Final, or waiting to be sent.
-        case atRest
         /// The manifest says that a process records or sends it.
         case inHand(TakeManifest)
         /// Without a manifest; `isDamaged`: an unreadable one.
         case unnamed(isDamaged: Bool)
         /// The manifest says that it waits, but its audio is gone.
         case withoutAudio
-        /// Only a person, or a later program, can tell.
-        case unclear
     }
 
-    /// Recovers every take that no process records or sends; blocks on the disk.
+    /// Recovers every take that no process records or sends, oldest first; blocks on the disk.
     ///
     /// A take that cannot be recovered does not stop the others.
-    ///
-    /// - Returns: the recovered takes, oldest first.
-    /// - Throws: `TakeStoreError.folderUnusable`.
     @discardableResult
     static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
         store.clearLeftovers()
         return try store.ids().filter { recover($0, in: store) }
     }
 
-    /// Unless a process records or sends it; blocks on the disk.
-    ///
-    /// - Returns: whether it was recovered.
+    /// Unless a process records or sends it; false when it was not recovered; blocks on the disk.
     @discardableResult
     static func recover(_ id: TakeID, in store: TakeStore) -> Bool {
         // The list shows what cannot be read, with the reason.
@@ -54,23 +45,19 @@ enum Recovery {
     }
 
     private static func recover(_ take: TakeFolder, in store: TakeStore) throws -> Bool {
-        switch look(at: take) {
-        case .atRest, .unclear: return false
-        case .inHand, .unnamed, .withoutAudio: break
-        }
-        guard try take.lock(), store.holds(take) else { return false }
+        guard look(at: take) != nil, try take.lock(), store.holds(take) else { return false }
         // Another process may have been quicker before we had the lock.
         switch look(at: take) {
-        case .atRest, .unclear:
+        case nil:
             return false
-        case .inHand(let manifest):
+        case .inHand(let manifest)?:
             return try end(manifest, take, store)
-        case .withoutAudio:
+        case .withoutAudio?:
             // Only the replacement that was being written is there: it is used.
             if try take.audioName() != nil { return try recover(take, in: store) }
             try store.quarantine(take)
             return false
-        case .unnamed(let isDamaged):
+        case .unnamed(let isDamaged)?:
             guard let audio = try take.audioName() else {
                 if try !store.removeIfEmpty(take), isDamaged { try store.quarantine(take) }
                 return false
@@ -80,24 +67,26 @@ enum Recovery {
         }
     }
 
-    private static func look(at take: TakeFolder) -> Finding {
+    /// Nil for a take that is final or waits to be sent, and where only a person, or a later program,
+    /// can tell.
+    private static func look(at take: TakeFolder) -> Finding? {
         do throws(TakeStoreError) {
             let manifest = try take.manifest()
             switch manifest.state {
-            case .answered, .cancelled: return .atRest
+            case .answered, .cancelled: return nil
             case .kept, .sealed, .sending, .recording: break
             }
             do throws(SystemError) {
                 _ = try take.audioByteCount(fileName: manifest.audio)
             } catch {
-                return error.code == ENOENT ? .withoutAudio : .unclear
+                return error.code == ENOENT ? .withoutAudio : nil
             }
-            return manifest.state == .kept ? .atRest : .inHand(manifest)
+            return manifest.state == .kept ? nil : .inHand(manifest)
         } catch {
             switch error {
             case .damaged: return .unnamed(isDamaged: true)
             case .unreadable where take.manifestTime == nil: return .unnamed(isDamaged: false)
-            default: return .unclear
+            default: return nil
             }
         }
     }
@@ -221,27 +210,17 @@ enum Recovery {
             source: "unknown", url: "")
     }
 
-    /// Blocks on the disk.
-    static func wholePart(
-        of audio: TakeAudio, _ codec: AudioCodec
-    ) throws -> (byteCount: Int?, frames: Int?) {
-        let whole = try measure(audio, codec, dropsEmptyTail: false)
-        return (whole.byteCount, whole.frames)
-    }
-
-    private static func measure(
-        _ audio: TakeAudio, _ codec: AudioCodec, dropsEmptyTail: Bool
+    /// The part that can be played; blocks on the disk.
+    static func measure(
+        _ audio: TakeAudio, _ codec: AudioCodec, dropsEmptyTail: Bool = false
     ) throws -> IntactAudio {
-        let size = audio.byteCount
-        let journal = audio.journal(byteCount: size)
+        let journal = audio.journal(byteCount: audio.byteCount)
         let recoverer = codec.makeRecoverer(dropsEmptyTail)
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var offset = 0
-        while offset < size {
-            let found = try unsafe buffer.withUnsafeMutableBytes { bytes in
-                try unsafe journal.read(at: offset, into: bytes)
-            }
-            guard case .bytes(let count) = found else { break }
+        while offset < audio.byteCount {
+            let count = try buffer.read(from: journal, at: offset)
+            guard count > 0 else { break }
             recoverer.append(buffer.span.extracting(first: count))
             offset += count
         }

@@ -25,23 +25,18 @@ extension TakeMachine {
         case heard(lane: Int, Transcript)
         case ended(lane: Int, Reply)
         case digested(String?)
-        /// A change of how safe the take is.
         case protection(Protection.Report)
         case full
         case unsendable(TakeFailure)
         /// The exchange begins with the secrets; the failure says why they cannot be had.
         case secrets(Swift.Result<any Exchange, TakeFailure>)
-        /// Ends the recording; the answer is wanted.
         case stop
-        /// The recording goes on after all.
         case resume
         case resumed
-        /// The service has found the end by itself.
         case heardEnd
         case cancel
         /// The take is delivered another time.
         case leave
-        /// Nothing can be recorded.
         case unrecordable(TakeFailure, CaptureEnd)
         /// The loops have ended: no event follows.
         case abandoned
@@ -59,7 +54,6 @@ extension TakeMachine {
         case breakOff(lane: Int)
         /// Ask for the secrets, then report `secrets`; again if the service has refused them.
         case ask(after: TakeFailure?)
-        /// Compute the body's digest, then report `digested`.
         case digest
         case rememberLength
         case endCapture(CaptureStop)
@@ -78,9 +72,16 @@ extension TakeMachine {
     }
 
     enum CaptureStop { case withTail, withoutTail, cancelled }
-}
 
-extension TakeMachine {
+    struct Ending: Sendable {
+        var result: Result
+        var capture: CaptureEnd
+        /// Nil when the journal was never sealed.
+        var seal: JournalSeal?
+        /// From the end of the recording to the last answer; nil without one.
+        var answerDelay: Duration?
+    }
+
     mutating func tellEarlyAnswer(_ result: TransferResult, isResent: Bool) {
         actions.append(
             .tell(
@@ -95,18 +96,6 @@ extension TakeMachine {
             // The file may be a new one, in a new folder.
             if notice == .protectedAgain { actions.append(.saveAgain) }
         }
-    }
-}
-
-extension TakeMachine {
-    struct Ending: Sendable {
-        /// What was understood, or why nothing was.
-        var result: Result
-        var capture: CaptureEnd
-        /// Nil when the journal was never sealed.
-        var seal: JournalSeal?
-        /// From the end of the recording to the last answer; nil without one.
-        var answerDelay: Duration?
     }
 }
 
@@ -127,7 +116,6 @@ struct TakeDelivery: Sendable {
     enum Lane: Sendable {
         enum Wait { case journal, seal, secrets, growth }
 
-        /// The exchange has no request for it.
         case idle
         case waiting(for: Wait)
         /// The next request is being noted, and begins after the pause.

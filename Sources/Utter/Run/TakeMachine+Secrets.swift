@@ -3,17 +3,14 @@
 // A question for a secret may ask a person, who speaks meanwhile: no request begins before its answer,
 // and the recording waits for none.
 extension TakeMachine {
-    /// The state of the question for the secrets.
     enum Secrets: Sendable {
         /// Asked with the first sample.
         case wanted
-        /// The first answer is awaited.
         case asked
         /// Answered; asked again when the service refuses them.
         case answered
         /// Refused; the second answer is awaited.
         case refused(TakeFailure)
-        /// They do not change any more.
         case known
 
         var areKnown: Bool {
@@ -26,15 +23,12 @@ extension TakeMachine {
 
     /// Asks for the secrets, unless no request follows.
     mutating func ask() {
-        guard case .wanted = secrets, delivery.result == nil
-        else { return }
+        guard case .wanted = secrets, delivery.result == nil else { return }
         secrets = .asked
         actions.append(.ask(after: nil))
     }
 
-    /// Asks again for secrets that were asked for in this run, and refused.
-    ///
-    /// - Returns: whether an answer can come.
+    /// Asks again for secrets that were asked for in this run, and refused; false if none can come.
     mutating func askAgain(for lane: Int, after failure: TakeFailure) -> Bool {
         guard failure.refusesSecret else { return false }
         switch secrets {

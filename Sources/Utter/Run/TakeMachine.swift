@@ -31,7 +31,6 @@ struct TakeMachine: Sendable {
         case recording
         /// No more audio is captured; the ring goes into the journal.
         case sealing(CaptureEnd)
-        /// Answers are awaited.
         case delivering(Recorded)
         case settled
     }
@@ -53,9 +52,7 @@ struct TakeMachine: Sendable {
     private var isEndFinal = false
     private var hasJournal = false
     private var savedProgress: ExchangeProgress?
-    /// There may be something to send.
     private var hasSound = true
-    /// No request begins before they are known.
     var secrets = Secrets.known
     var actions: [Action] = []
 
@@ -69,7 +66,6 @@ struct TakeMachine: Sendable {
         if wantsSecrets { secrets = .wanted }
     }
 
-    /// A recording of an earlier run, whose digests are known.
     init(_ delivery: TakeDelivery, recorded: JournalSeal, wantsSecrets: Bool = false) {
         self.delivery = delivery
         savedProgress = delivery.exchange.progress
@@ -79,7 +75,6 @@ struct TakeMachine: Sendable {
             Recorded(end: CaptureEnd(cause: .finished), seal: recorded, instant: .zero))
     }
 
-    /// - Returns: what to do, in order.
     mutating func handle(_ event: Event, at now: Moment) -> [Action] {
         if case .settled = phase { return [] }
         actions = []

@@ -18,9 +18,6 @@ package final class TakeNumbers: Sendable {
 
     private let state = Mutex(State())
 
-    init() {}
-
-    /// Counts a take that has ended.
     func note(_ outcome: TakeOutcome) {
         state.withLock { state in
             state.takes[outcome.word, default: 0] += 1

@@ -46,13 +46,10 @@ extension TakeRun {
             handle(.began)
             tell(.began(after: meter.elapsed))
         case .resumed: handle(.resumed)
-        case .ended(let end): didCapture(end)
+        case .ended(let end):
+            if let limit, end.cause == .limitReached { tell(.noticed(.limitReached(limit))) }
+            handle(.captured(end, isEmpty: account.capturedFrames == 0))
         }
-    }
-
-    private func didCapture(_ end: CaptureEnd) {
-        if let limit, end.cause == .limitReached { tell(.noticed(.limitReached(limit))) }
-        handle(.captured(end, isEmpty: account.capturedFrames == 0))
     }
 
     /// Reports once that the service's longest recording is nearly reached.
@@ -101,8 +98,6 @@ extension TakeRun {
         else { return }
         handle(.protection(.spoolNearlyFull(near.warning)))
     }
-
-    func willSend() { meter.noteAttempt() }
 
     /// Of requests that each send a part; less than 0 for what was sent for nothing.
     func didSend(more byteCount: Int) { didSend(byteCount: meter.sentByteCount(adding: byteCount)) }

@@ -16,7 +16,6 @@ internal import Upload
 final class TakeRun: Sendable {
     private struct State {
         var machine: TakeMachine
-        /// Actions that are not done yet.
         var due: [TakeMachine.Action] = []
         var isActing = false
         var journal: Journal?
@@ -26,7 +25,6 @@ final class TakeRun: Sendable {
         var statedFrames: Int?
         /// Those that were asked for.
         var secrets: [Credential] = []
-        /// The task that asks for them.
         var asking: Task<Void, Never>?
         var isSettled = false
         /// Fetched for the service's secret.
@@ -42,7 +40,7 @@ final class TakeRun: Sendable {
     let events = Broadcast<TakeEvent>(adding: { TakeEvent.add($1, to: &$0) })
     let control = CaptureControl()
     let account: CaptureAccount
-    private let settlement = Settlement<TakeOutcome>()
+    let settlement = Settlement<TakeOutcome>()
     private let state: Mutex<State>
     let meter: ProgressMeter
     let session = TransferSession()
@@ -55,7 +53,6 @@ final class TakeRun: Sendable {
     /// The service's longest recording; nil without a limit.
     let limit: Duration?
 
-    /// The account is that of an earlier run, or empty.
     init(
         id: TakeID? = nil, plan: DeliveryPlan, machine: TakeMachine, pipeline: Pipeline,
         account: CaptureAccount = CaptureAccount(), audioPath: String? = nil,
@@ -109,8 +106,6 @@ final class TakeRun: Sendable {
 
     func tell(_ event: TakeEvent) { events.add(event) }
 
-    func outcome() async -> TakeOutcome { await settlement.value }
-
     func settle(_ ending: TakeMachine.Ending) {
         let (machine, journal, record) = state.withLock { ($0.machine, $0.journal, $0.record) }
         var times = state.withLock { $0.times }
@@ -147,7 +142,6 @@ final class TakeRun: Sendable {
     }
 
     func hold(_ token: Credential) { state.withLock { $0.token = token } }
-
     var token: Credential? { state.withLock { $0.token } }
 
     /// The samples that all bodies of this run claim: of a recording that was complete before the
@@ -171,7 +165,6 @@ final class TakeRun: Sendable {
     }
 
     func hold(_ secrets: [Credential]) { state.withLock { $0.secrets = secrets } }
-
     /// Those that were asked for.
     var secrets: [Credential] { state.withLock { $0.secrets } }
 
@@ -195,17 +188,14 @@ final class TakeRun: Sendable {
     func hold(_ transfer: TransferID, of lane: Int) {
         state.withLock { $0.transfers[lane] = transfer }
     }
-
     func transfer(of lane: Int) -> TransferID? { state.withLock { $0.transfers[lane] } }
 
     func isWanted(_ lane: Int) -> Bool { state.withLock { $0.machine.isWanted(lane) } }
-
     var digest: String? { state.withLock { $0.machine.delivery.digest } }
 
     /// Of the body of a lane's next request, in hexadecimal digits.
     func hold(bodyDigest: String?, of lane: Int) {
         state.withLock { $0.bodyDigests[lane] = bodyDigest }
     }
-
     func bodyDigest(of lane: Int) -> String? { state.withLock { $0.bodyDigests[lane] } }
 }

@@ -35,10 +35,8 @@ final class Wiring: Sendable {
 
     // MARK: - Loop to loop
 
-    /// The transport is woken when a journal has grown.
     typealias TransportMaker = (Wakeup) throws(SystemError) -> any Transport
 
-    /// - Throws: `SystemError` when the process has no descriptor or thread left.
     init(transport: TransportMaker) throws(SystemError) {
         let growth = try Wakeup()
         self.growth = growth.marks
@@ -85,7 +83,8 @@ final class Wiring: Sendable {
             return
         }
         if run.pipeline.spool != nil {
-            let patience = run.pipeline.diskPatience
+            // Longer than the disk should take to open the take's folder.
+            let patience = Duration.seconds(1)
             // Of no meaning once the journal is there. A task that sleeps would start five threads.
             capture.call(at: .now + patience) { [weak run] in run?.handle(.diskIsSlow(patience)) }
         }
@@ -127,11 +126,9 @@ final class Wiring: Sendable {
         // The take's name stands behind those on the disk; why it cannot be opened is told below.
         _ = try? run.pipeline.spool?.store()
         let exchange = run.notedExchange(isCompleteSoon: isCompleteSoon)
-        var first = exchange?.request
-        if let request = first {
-            // A request that waits for the speaker has not begun.
-            let waits = request.isForToken || request.saysLength && !isCompleteSoon
-            if waits { first = nil }
+        // A request that waits for the speaker has not begun.
+        let first = (exchange?.request).flatMap { request in
+            request.isForToken || request.saysLength && !isCompleteSoon ? nil : request
         }
         return Result { () throws(SystemError) in
             let opened = try OpenedTake(
@@ -253,7 +250,7 @@ final class Wiring: Sendable {
                 run?.digest.map { plan.digestHeaders($0) } ?? []
             }
         }
-        if request.carriesRecording, request.piece == nil { run.willSend() }
+        if request.carriesRecording, request.piece == nil { run.meter.noteAttempt() }
         body.session = run.session
         body.growth = run.growth
         body.mayEndBody = { [weak run] in run?.isWanted(lane) ?? false }

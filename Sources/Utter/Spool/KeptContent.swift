@@ -5,7 +5,6 @@ internal import LinuxPlatform
 internal import TakeStore
 internal import Upload
 
-/// What is sent of a take of an earlier run.
 struct KeptContent {
     /// On the disk.
     var file: Journal
@@ -22,9 +21,7 @@ struct KeptContent {
 }
 
 extension TakeFolder {
-    /// The recording in the form that the plan says.
-    ///
-    /// Blocks on the disk, and for the codec when the form is another.
+    /// In the form that the plan says; blocks on the disk, and for the codec when that is another.
     func recording(
         of manifest: inout TakeManifest, by plan: inout DeliveryPlan
     ) throws(TakeStoreError) -> KeptContent {
@@ -128,9 +125,7 @@ extension TakeFolder {
             throw .unreadable(take: id.text, reason: "its description: \(error)")
         }
     }
-}
 
-extension TakeFolder {
     func reading<Value>(
         _ body: () throws(SystemError) -> Value
     ) throws(TakeStoreError) -> Value {
@@ -141,16 +136,16 @@ extension TakeFolder {
         }
     }
 
-    /// Corrects what is known of a take whose audio is shorter than it was when it was recorded.
-    ///
-    /// - Returns: what is missing, for a person; nil when nothing is.
+    /// Corrects what is known of a take whose audio is shorter than it was when it was recorded, and
+    /// says what is missing, for a person; nil when nothing is.
     fileprivate func note(
         shortfallOf audio: TakeAudio, in manifest: inout TakeManifest, _ codec: AudioCodec
     ) throws(TakeStoreError) -> String? {
         guard let stated = manifest.byteCount, audio.byteCount < stated else { return nil }
         let before = manifest.frames ?? 0
         do {
-            (manifest.byteCount, manifest.frames) = try Recovery.wholePart(of: audio, codec)
+            let whole = try Recovery.measure(audio, codec)
+            (manifest.byteCount, manifest.frames) = (whole.byteCount, whole.frames)
         } catch {
             throw .unreadable(take: id.text, reason: "its audio: \(error)")
         }
@@ -163,46 +158,36 @@ extension TakeFolder {
         return "its last \((before - frames) / 16) ms are not on the disk"
     }
 
-    fileprivate func convert(
-        _ journal: Journal, from old: AudioCodec, to new: AudioCodec
-    ) throws(TakeStoreError) -> Journal {
-        do {
-            return try journal.converted(from: old, to: new, of: id)
-        } catch {
-            throw .unreadable(
-                take: id.text, reason: "it cannot be converted to \(new.name): \(error)")
-        }
-    }
-}
-
-extension Journal {
-    /// The same recording in another form, in memory; the same bytes each time for a take.
+    /// The recording in another form, in memory; the same bytes each time for a take.
     ///
     /// Blocks on the disk and for the codec. PCM and WAV are one file, which is returned as it is.
     /// What does not fit into the memory of one take cannot be converted.
-    ///
-    /// - Throws: `TakeSamples.Failure`, `EncodingError` or `SystemError`.
-    func converted(
-        from old: AudioCodec, to new: AudioCodec, of take: TakeID
-    ) throws -> Journal {
-        guard !old.isKept(like: new) else { return self }
-        // A service that has seen a body under the take's id wants the same one again.
-        let encoder = try new.makeEncoder(serialNumber: FNV.hash(take.text.utf8))
-        var source = TakeSamples(self, codec: old)
-        var samples: [Int16] = []
-        var hasBegun = false
-        return try Journal.inMemory { bytes in
-            if !hasBegun {
-                hasBegun = true
-                try encoder.begin(into: &bytes)
-                return true
+    fileprivate func convert(
+        _ journal: Journal, from old: AudioCodec, to new: AudioCodec
+    ) throws(TakeStoreError) -> Journal {
+        guard !old.isKept(like: new) else { return journal }
+        do {
+            // A service that has seen a body under the take's id wants the same one again.
+            let encoder = try new.makeEncoder(serialNumber: FNV.hash(id.text.utf8))
+            var source = TakeSamples(journal, codec: old)
+            var samples: [Int16] = []
+            var hasBegun = false
+            return try Journal.inMemory { bytes in
+                if !hasBegun {
+                    hasBegun = true
+                    try encoder.begin(into: &bytes)
+                    return true
+                }
+                if try source.next(into: &samples) {
+                    try encoder.encode(samples.span, into: &bytes)
+                    return true
+                }
+                try encoder.finish(into: &bytes)
+                return false
             }
-            if try source.next(into: &samples) {
-                try encoder.encode(samples.span, into: &bytes)
-                return true
-            }
-            try encoder.finish(into: &bytes)
-            return false
+        } catch {
+            throw .unreadable(
+                take: id.text, reason: "it cannot be converted to \(new.name): \(error)")
         }
     }
 }

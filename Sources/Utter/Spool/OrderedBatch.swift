@@ -89,8 +89,9 @@ package struct ServiceGate {
             return
         }
         switch failure {
-        case .insecure, .notTLS, .proxyRefused, .notDelivered(.cannotResolve, _),
-            .notDelivered(.cannotConnect, _), .notDelivered(.timedOut(.connect), _):
+        case .insecure, .notTLS, .proxyRefused:
+            close(.origin(service.origin), failure.description)
+        case _ where failure.isOfConnecting:
             close(.origin(service.origin), failure.description)
         case .redirectRefused:
             close(.url(service.url), failure.description)

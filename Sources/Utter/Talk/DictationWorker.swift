@@ -6,7 +6,6 @@ internal import LinuxPlatform
 ///
 /// Called on the thread of the dictation, in order.
 protocol Dictated: Sendable {
-    /// Ends the recording, with a tail.
     func stop()
     /// The tail may be over already; `resumed` or `captured` follows.
     func resume()
@@ -15,7 +14,6 @@ protocol Dictated: Sendable {
     func follow(_ tell: @escaping @Sendable (DictationStep) -> Void)
 }
 
-/// How far a take has come.
 enum DictationStep: Sendable {
     /// The first frame was captured.
     case listening
@@ -24,7 +22,6 @@ enum DictationStep: Sendable {
     /// For the time that was asked for.
     case fellSilent
     case captured
-    /// The service has all of it.
     case sent
     case settled
 }
@@ -49,14 +46,11 @@ extension Take: Dictated {
 struct DictationWorker: Worker {
     enum Message {
         case event(Happening)
-        /// Asks for the phase of the newest take.
         case look(@Sendable (Dictation.Phase) -> Void)
         case observe(Dictation.Observer)
-        /// No more takes.
         case finish
     }
 
-    /// An event and its time.
     struct Happening {
         let event: TalkMachine.Event
         let instant: ContinuousClock.Instant
@@ -134,7 +128,6 @@ struct DictationWorker: Worker {
         }
     }
 
-    /// Answers those who wait to hear whether a take goes on.
     private mutating func answer(_ number: Int, _ reply: Dictation.Reply) {
         for answer in held.removeValue(forKey: number) ?? [] { answer(reply) }
     }
@@ -187,7 +180,6 @@ struct DictationWorker: Worker {
 }
 
 extension Dictation.Reply {
-    /// A summary of the machine's actions.
     init(_ actions: [TalkMachine.Action]) {
         for action in actions {
             switch action {

@@ -25,7 +25,6 @@ struct TalkMachine: Sendable {
 
     /// Carried out in order.
     enum Action: Sendable, Equatable {
-        /// Record a take of this number.
         case start(Int)
         /// With a tail.
         case stop(Int)
@@ -44,14 +43,13 @@ struct TalkMachine: Sendable {
 
         /// While a key is held.
         var held = Duration.seconds(300)
-        /// Without a held key.
+        /// Of any recording; `held` may be shorter.
         var longest = Duration.seconds(1_800)
         /// Before the end.
         var warning = Duration.seconds(10)
     }
 
     private struct Voice {
-        /// What keeps a recording going.
         enum Grip: Equatable {
             /// The key of this name, which went down then.
             case key(ContinuousClock.Instant, String)
@@ -101,12 +99,10 @@ struct TalkMachine: Sendable {
         return newest.isSent ? .waiting : .sending
     }
 
-    /// The take of `phase`.
     var take: Int? {
         voice?.number ?? deliveries.last { !$0.isCancelled }?.number
     }
 
-    /// Without a held key.
     var isLatched: Bool { voice?.grip == .latch }
 
     /// When to report `time`; nil when nothing waits for the clock.
@@ -117,7 +113,6 @@ struct TalkMachine: Sendable {
 
     // MARK: - What happens
 
-    /// - Returns: what to do, in order.
     mutating func handle(_ event: Event, at now: ContinuousClock.Instant) -> [Action] {
         actions = []
         switch event {

@@ -8,7 +8,6 @@ internal import UtterControl
 internal import UtterSettings
 internal import UtterTerminal
 
-/// What keeps a command from starting: what happened and why, what to do, and how to exit.
 package struct CommandFailure: Error {
     package var message: String
     package var hint: String?
@@ -22,12 +21,10 @@ package struct CommandFailure: Error {
         self.status = status
     }
 
-    /// Says what went wrong.
+    /// Says what went wrong; an object or an event tells it on standard output too.
     ///
-    /// - Parameters:
-    ///   - form: what standard output has: an object or an event tells it there too. A wrong command
-    ///     line is told to the person alone: a program that reads objects has not written it.
-    ///   - file: the file that it is about, as the person named it.
+    /// A wrong command line is told to the person alone: a program that reads objects has not
+    /// written it. A `file` is one that it is about, as the person named it.
     func report(as form: OutputForm = .text, file: String? = nil) {
         if status != .usage {
             let report = OutcomeReport(self, of: file)
@@ -52,12 +49,11 @@ package struct CommandFailure: Error {
             "cannot write '\(path)': \(error.reason)", hint: Hints.ofFile(error), status: .localIO)
     }
 
-    /// What keeps a command from going on, whatever has thrown it.
     init(of error: any Error) {
         self = CommandFailure(known: error) ?? CommandFailure("\(error)", status: .internalError)
     }
 
-    /// The same, but nil of what is thrown for other reasons: help, or the status to exit with.
+    /// Nil of what is thrown for other reasons: help, or the status to exit with.
     init?(known error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
@@ -70,10 +66,9 @@ package struct CommandFailure: Error {
         }
     }
 
-    /// What the control socket says, or what another process says there.
     init(_ failure: ControlFailure) {
         self.init(
-            failure.message, hint: failure.cause.flatMap { Hints.of($0) } ?? failure.hint,
+            failure.message, hint: failure.cause?.hint ?? failure.hint,
             status: ExitStatus(rawValue: failure.exit) ?? .internalError)
     }
 }
@@ -84,18 +79,10 @@ extension ControlFailure {
     }
 }
 
-/// Makes what goes wrong in `body` the failure of the command.
-func orFailure<Value: ~Copyable>(_ body: () throws -> Value) throws(CommandFailure) -> Value {
-    do {
-        return try body()
-    } catch {
-        throw CommandFailure(of: error)
-    }
-}
-
-/// The same, with the place in the file of settings that is to blame.
-func orFailure<Value>(
-    standingAt place: SettingsPosition?, _ body: () throws -> Value
+/// Makes what goes wrong in `body` the failure of the command, with the place in the file of
+/// settings that is to blame.
+func orFailure<Value: ~Copyable>(
+    standingAt place: SettingsPosition? = nil, _ body: () throws -> Value
 ) throws(CommandFailure) -> Value {
     do {
         return try body()
@@ -149,12 +136,7 @@ package enum ExitStatus: Int32 {
     case cancelled = 130
     case terminated = 143
 
-    var isByRequest: Bool {
-        switch self {
-        case .cancelled, .terminated, .hungUp: true
-        default: false
-        }
-    }
+    var isByRequest: Bool { [.cancelled, .terminated, .hungUp].contains(self) }
 
     package var code: ExitCode { ExitCode(rawValue) }
 
@@ -173,11 +155,10 @@ package enum ExitStatus: Int32 {
                 self = error.status
             } else if outcome.cutShort != nil {
                 self = .localIO
+            } else if !outcome.isWhole {
+                self = .unusableAnswer
             } else {
-                self =
-                    !outcome.isWhole
-                    ? .unusableAnswer
-                    : transcript.text.isEmpty && !outcome.isStored ? .heardNothing : .textPrinted
+                self = transcript.text.isEmpty && !outcome.isStored ? .heardNothing : .textPrinted
             }
         }
     }

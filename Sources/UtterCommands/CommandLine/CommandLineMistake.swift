@@ -4,8 +4,7 @@ internal import Glibc
 internal import Settings
 internal import UtterTerminal
 
-/// What is wrong with a command line, and what to type instead.
-struct CommandLineMistake: Error, Equatable {
+struct CommandLineMistake: Error {
     var message: String
     var hints: [String]
 
@@ -27,7 +26,7 @@ struct CommandLineMistake: Error, Equatable {
     ///
     /// The words are the command line without the program's name.
     static func unknownCommand(
-        in words: [String], of names: CommandNames, isFile: (String) -> Bool = Self.isFile
+        in words: [String], of names: CommandNames
     ) -> CommandLineMistake? {
         let isHelp = words.first == "help"
         guard let word = isHelp ? words.dropFirst().first : words.first, !word.hasPrefix("-"),
@@ -50,10 +49,7 @@ struct CommandLineMistake: Error, Equatable {
     /// Translates the parser's message into one of ours.
     ///
     /// Its last line is `help`, which names the command whose help explains the mistake.
-    init(
-        _ message: String, help: String?, typed: [String] = [], of names: CommandNames,
-        isFile: (String) -> Bool = Self.isFile
-    ) {
+    init(_ message: String, help: String?, typed: [String], of names: CommandNames) {
         let quoted = message.split(separator: "'", omittingEmptySubsequences: false)
         let word = quoted.count > 1 ? String(quoted[1]) : ""
         let command = help.flatMap { line in names.commands.first { line.contains(" \($0) ") } }
@@ -66,7 +62,7 @@ struct CommandLineMistake: Error, Equatable {
         } else if message.hasPrefix("Unexpected argument"), word == "-" {
             hints = ["send standard input with: utter send -"]
         } else if message.hasPrefix("Unexpected argument"), command == "record",
-            isFile(word) || Self.looksLikeAudio(word)
+            Self.isFile(word) || Self.looksLikeAudio(word)
         {
             hints = ["send a file with: utter send \(ShellWord.quoted(word))"]
         } else if message.hasPrefix("Unexpected argument"), command == "record",
@@ -151,7 +147,6 @@ enum ValueForm {
     private static let count = "a count: write a number, such as 2"
     private static let age = "an age: write a number with its unit, such as 7d, 12h or 30m"
 
-    /// Whether a value begins as a number below zero does.
     static func isNegative(_ value: Substring) -> Bool {
         value.hasPrefix("-") && value.dropFirst().first { $0 != "." }?.isNumber == true
     }

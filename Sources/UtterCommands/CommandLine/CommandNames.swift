@@ -5,31 +5,22 @@ internal import ArgumentParser
 /// The commands of a program, and the options of each, as its help lists them.
 struct CommandNames {
     let commands: [String]
-    /// The options of a command, with their dashes; those of a group are one.
-    private let groups: (_ command: String) -> [[String]]
+    private let all: [any ParsableCommand.Type]
 
     init(_ root: any ParsableCommand.Type) {
-        commands = root.configuration.subcommands.map { $0._commandName }
-        groups = { name in
-            guard
-                let command = root.configuration.subcommands.first(where: {
-                    $0._commandName == name
-                })
-            else { return [] }
-            // Those of the commands below it are its own.
-            return ([command] + command.configuration.subcommands)
-                .flatMap { Self.options(in: $0.helpMessage(includeHidden: true, columns: 400)) }
-        }
-    }
-
-    init(_ options: [String: [String]]) {
-        commands = options.keys.sorted()
-        groups = { (options[$0] ?? []).map { [$0] } }
+        all = root.configuration.subcommands
+        commands = all.map { $0._commandName }
     }
 
     func options(_ command: String) -> [String] { groups(command).flatMap(\.self) }
 
-    /// The words with dashes at the beginnings of lines.
+    /// The options of a command and of those below it, with their dashes; those of a group are one.
+    private func groups(_ command: String) -> [[String]] {
+        let named = all.filter { $0._commandName == command }
+        return (named + named.flatMap { $0.configuration.subcommands })
+            .flatMap { Self.options(in: $0.helpMessage(includeHidden: true, columns: 400)) }
+    }
+
     private static func options(in help: String) -> [[String]] {
         help.split(separator: "\n").compactMap { line -> [String]? in
             let words = line.split(separator: " ")
@@ -81,28 +72,13 @@ struct CommandNames {
 
 extension CompletionKind {
     /// The short names of the takes on the disk; an entry that is not a take has a hyphen there.
-    static var takes: CompletionKind {
-        .shellCommand("utter list 2>/dev/null | cut -d' ' -f1 | grep -v '^-'; echo last")
-    }
-
-    /// The names of the takes that wait for an answer, and what stands for them.
-    static var waitingTakes: CompletionKind {
-        .shellCommand("utter list --waiting 2>/dev/null | cut -d' ' -f1; echo last; echo all")
-    }
-
-    static var services: CompletionKind {
-        .shellCommand("utter services 2>/dev/null | cut -d' ' -f1")
-    }
-
-    static var fields: CompletionKind {
-        .shellCommand("utter services fields --keys 2>/dev/null")
-    }
-
-    static var microphones: CompletionKind {
-        .shellCommand("utter devices --names 2>/dev/null")
-    }
-
-    static var loudspeakers: CompletionKind {
-        .shellCommand("utter devices --playback --names 2>/dev/null")
-    }
+    static let takes = CompletionKind.shellCommand(
+        "utter list 2>/dev/null | cut -d' ' -f1 | grep -v '^-'; echo last")
+    static let waitingTakes = CompletionKind.shellCommand(
+        "utter list --waiting 2>/dev/null | cut -d' ' -f1; echo last; echo all")
+    static let services = CompletionKind.shellCommand("utter services 2>/dev/null | cut -d' ' -f1")
+    static let fields = CompletionKind.shellCommand("utter services fields --keys 2>/dev/null")
+    static let microphones = CompletionKind.shellCommand("utter devices --names 2>/dev/null")
+    static let loudspeakers = CompletionKind.shellCommand(
+        "utter devices --playback --names 2>/dev/null")
 }

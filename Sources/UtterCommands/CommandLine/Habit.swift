@@ -2,21 +2,19 @@
 
 /// Options of other programs that people type by habit, and what to use instead.
 enum Habit {
-    /// Options of ours under another name; the first that a command has is meant.
+    /// Options of ours under another name.
     static let synonyms = [
-        "--url": ["--to"], "--endpoint": ["--to"], "--server": ["--to"],
-        "--duration": ["--for"], "--seconds": ["--for"], "--time": ["--for"],
-        "--input": ["--device"], "--mic": ["--device"],
-        "--microphone": ["--device"], "--source": ["--device"],
-        "--sample-rate": ["--rate"], "-r": ["--rate"],
-        "-f": ["--format"], "--codec": ["--format"], "--speed": ["--pace"],
-        "--parallel": ["--jobs"],
-        "-j": ["--jobs"], "-n": ["--limit"],
-        "-l": ["--language"], "--lang": ["--language"], "--locale": ["--language"],
-        "-m": ["--model"], "--out": ["--output"], "--clipboard": ["--copy"],
-        "--paste": ["--type"], "--exec": ["--run"], "--pipe-to": ["--run"],
-        "--outdir": ["--output-dir"], "--vad": ["--silence"], "--continuous": ["--silence"],
-        "--hands-free": ["--silence"],
+        "--url": "--to", "--endpoint": "--to", "--server": "--to",
+        "--duration": "--for", "--seconds": "--for", "--time": "--for",
+        "--input": "--device", "--mic": "--device", "--microphone": "--device",
+        "--source": "--device", "--sample-rate": "--rate", "-r": "--rate",
+        "-f": "--format", "--codec": "--format", "--speed": "--pace",
+        "--parallel": "--jobs", "-j": "--jobs", "-n": "--limit",
+        "-l": "--language", "--lang": "--language", "--locale": "--language",
+        "-m": "--model", "--out": "--output", "--clipboard": "--copy",
+        "--paste": "--type", "--exec": "--run", "--pipe-to": "--run",
+        "--outdir": "--output-dir", "--vad": "--silence", "--continuous": "--silence",
+        "--hands-free": "--silence",
     ]
 
     static let advice: [(options: [String], text: String)] = [
@@ -37,7 +35,7 @@ enum Habit {
 
     /// What to do instead of using an option that a command does not have; nil for no habit.
     static func hint(for option: String, among options: [String]) -> String? {
-        if let meant = synonyms[option]?.first(where: options.contains) {
+        if let meant = synonyms[option], options.contains(meant) {
             return "did you mean '\(meant)'?"
         }
         return advice.first { $0.options.contains(option) }?.text
@@ -76,7 +74,6 @@ enum FormerOption {
         ("--partials", "output.partials=true"),
     ]
 
-    /// What to say of options that other options have replaced.
     private static let renamed = [
         "--token-fd": "--token-fd N is --token-file /dev/fd/N now",
         "--record": "--record is --cassette now",

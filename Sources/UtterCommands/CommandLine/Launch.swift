@@ -6,7 +6,6 @@ internal import LinuxPlatform
 internal import Utter
 internal import UtterTerminal
 
-/// How a command that runs takes begins and ends.
 package enum Launch {
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///

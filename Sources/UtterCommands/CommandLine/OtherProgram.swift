@@ -8,11 +8,8 @@ internal import UtterTerminal
 /// What needs libraries of its own is a program of its own, so that every other start of `utter` is
 /// spared them.
 struct OtherProgram {
-    /// Holds the recogniser and the HTTP server.
     static let endpoint = OtherProgram(name: "utter-endpoint")
-    /// Watches keys outside of the terminal.
     static let keys = OtherProgram(name: "utter-keys")
-    /// Works on what lies in a store, on many machines.
     static let work = OtherProgram(name: "utter-work")
     static let utter = OtherProgram(name: "utter")
 
@@ -34,17 +31,19 @@ struct OtherProgram {
 
     /// Becomes that program; returns only when it cannot be found, with how to exit.
     func execute(_ arguments: [String]) -> any Error {
-        Signals.unblock()
-        for path in paths {
-            var pointers = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
-            unsafe execv(path, &pointers)
-            unsafe pointers.forEach { unsafe free($0) }
-        }
+        for path in paths { Self.become(path, [name] + arguments) }
         return Launch.exit(missing)
+    }
+
+    /// Becomes the program at a path; returns only when it cannot be started.
+    static func become(_ path: String, _ words: [String]) {
+        Signals.unblock()
+        var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
+        unsafe execv(path, &pointers)
+        unsafe pointers.forEach { unsafe free($0) }
     }
 }
 
-/// Words of commands that a person may copy into a shell.
 package enum ShellWord {
     /// The text as one word, in quotes where a shell would read it differently.
     package static func quoted(_ text: String) -> String {

@@ -57,7 +57,9 @@ struct ConfigCommand: ParsableCommand {
         case .show:
             Configuration.warnOfProblems()
             try StandardOutput.give(SettingsListing.text(isExplained: explain))
-        case .check: try check()
+        case .check:
+            try SettingsListing.check()
+            StandardError.line(ConfigurationFile.state)
         case .edit: try edit()
         case .get:
             guard let value = try change().value() else { throw ExitStatus.heardNothing.code }
@@ -85,11 +87,6 @@ struct ConfigCommand: ParsableCommand {
         StandardError.line("warning: \(variable) is set, and counts before the file")
     }
 
-    private func check() throws(CommandFailure) {
-        try SettingsListing.check()
-        StandardError.line(ConfigurationFile.state)
-    }
-
     private static let script = #"""
         ${VISUAL:-${EDITOR:-vi}} "$1" && exec "$0" config check
         echo "utter: error: the editor '${VISUAL:-${EDITOR:-vi}}' has failed" >&2
@@ -110,11 +107,8 @@ struct ConfigCommand: ParsableCommand {
         if unsafe access(path, F_OK) != 0 {
             try ConfigurationFile.make(KnownSettings.catalogue.template)
         }
-        Signals.unblock()
-        let words = ["sh", "-c", Self.script, Launch.programFolder + "/utter", path]
-        var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
-        unsafe execv("/bin/sh", &pointers)
-        unsafe pointers.forEach { unsafe free($0) }
+        OtherProgram.become(
+            "/bin/sh", ["sh", "-c", Self.script, Launch.programFolder + "/utter", path])
         throw CommandFailure("there is no /bin/sh", status: .internalError)
     }
 }

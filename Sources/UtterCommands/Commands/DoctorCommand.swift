@@ -30,18 +30,12 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup(title: "Service")
     var service: ServiceOptions
 
-    /// All of them, in the order in which they are made.
     private var all: [any Check] {
         [
             MicrophoneCheck(options: microphone), ServiceCheck(options: service),
             ConfigurationCheck(), StateCheck(asks: !json && Dialogue.isPossible),
             InstallationCheck(),
         ]
-    }
-
-    private struct Row {
-        var check: String
-        var findings: [Finding]
     }
 
     func validate() throws {
@@ -53,24 +47,24 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var rows: [Row] = []
+        var rows: [JSONObject] = []
+        var isBroken = false
         for check in all where checks.isEmpty || checks.contains(check.name) {
-            let row = Row(check: check.name, findings: await check.run())
-            rows.append(row)
+            let findings = await check.run()
+            rows.append(["check": check.name, "findings": findings.map(\.object)])
+            if findings.contains(where: { $0.verdict == .bad }) { isBroken = true }
             // As soon as it is known: some take seconds.
-            if !json { try say(Self.text(row)) }
+            if !json { try StandardOutput.show(Self.text(findings, of: check.name)) }
         }
-        let isBroken = rows.contains { $0.findings.contains { $0.verdict == .bad } }
-        if json { try say(Self.json(rows, isGood: !isBroken)) }
+        if json {
+            let report: JSONObject = ["isGood": !isBroken, "checks": rows]
+            try StandardOutput.show(JSONOutput.text(report))
+        }
         if isBroken { throw ExitStatus.configuration.code }
     }
 
-    private func say(_ text: String) throws {
-        try StandardOutput.show(text)
-    }
-
-    private static func text(_ row: Row) -> String {
-        row.findings.map { finding in
+    private static func text(_ findings: [Finding], of check: String) -> String {
+        findings.map { finding in
             let mark =
                 switch finding.verdict {
                 case .good: "ok"
@@ -78,17 +72,10 @@ struct DoctorCommand: AsyncParsableCommand {
                 case .bad: "broken"
                 }
             let line =
-                TextWidth.padded(row.check, to: 14) + TextWidth.padded(mark, to: 9)
+                TextWidth.padded(check, to: 14) + TextWidth.padded(mark, to: 9)
                 + TerminalText.singleLine(finding.text)
             let indent = "\n" + String(repeating: " ", count: 23)
             return line + (finding.hint.map { indent + $0 } ?? "")
         }.joined(separator: "\n")
-    }
-
-    private static func json(_ rows: [Row], isGood: Bool) -> String {
-        let checks = rows.map { row -> JSONObject in
-            ["check": row.check, "findings": row.findings.map(\.object)]
-        }
-        return JSONOutput.text(["isGood": isGood, "checks": checks] as JSONObject)
     }
 }

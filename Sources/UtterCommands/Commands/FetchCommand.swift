@@ -69,37 +69,35 @@ struct FetchCommand: AsyncParsableCommand {
         guard output != "-", output != "" else {
             throw ValidationError("--output is the path of a new file, or of a folder.")
         }
-        guard output == nil || urls.count == 1 || urls.isEmpty || Self.isFolder(output ?? "") else {
+        guard urls.count <= 1 || output.map(Folder.isFolder(at:)) ?? true else {
             throw ValidationError("--output must be a folder for several URLs.")
         }
     }
 
     func run() async throws {
-        do {
-            if let pause {
-                let downloads = Downloads(in: Environment.stateFolder)
-                let download = try downloads.named(pause)
-                if let path = download.path {
-                    return StandardError.line("download \(download.id) is whole: \(path)")
-                }
-                try downloads.pause(download.id)
-                return StandardError.line("download \(download.id) is paused")
+        if let pause {
+            let downloads = Downloads(in: Environment.stateFolder)
+            let download = try downloads.named(pause)
+            if let path = download.path {
+                return StandardError.line("download \(download.id) is whole: \(path)")
             }
-            let items = try urls.map { try download($0) }
-            let session = try FetchSession(isQuiet: quiet, printsEvents: events)
-            // The thread ends before the process does, whose libraries it uses.
-            defer { session.end() }
-            var status = ExitStatus.textPrinted
-            if let resume {
-                let download = try session.downloads.named(resume)
-                status = await session.goOn(with: [download.id])
-            } else {
-                status = await session.fetch(items)
-            }
-            if status != .textPrinted { throw status.code }
-        } catch {
-            throw CommandFailure(known: error).map { Launch.exit($0) } ?? error
+            try downloads.pause(download.id)
+            return StandardError.line("download \(download.id) is paused")
         }
+        let items = try urls.map { try download($0) }
+        let running = RunningTake()
+        try Signals(readingPipe: false).handle { running.obey($0) }
+        let session = try FetchSession(isQuiet: quiet, printsEvents: events, obeying: running)
+        // The thread ends before the process does, whose libraries it uses.
+        defer { session.end() }
+        let status: ExitStatus
+        if let resume {
+            let download = try session.downloads.named(resume)
+            status = await session.goOn(with: [download.id])
+        } else {
+            status = await session.fetch(items)
+        }
+        if status != .textPrinted { throw status.code }
     }
 
     private func download(_ text: String) throws(CommandFailure) -> Download {
@@ -112,6 +110,4 @@ struct FetchCommand: AsyncParsableCommand {
         download.destination = output.map { ServiceOptions.absolute($0) }
         return download
     }
-
-    private static func isFolder(_ path: String) -> Bool { Folder.isFolder(at: path) }
 }

@@ -5,8 +5,6 @@ internal import Glibc
 internal import UtterSettings
 internal import UtterTerminal
 
-/// `utter setup`: asks for the service, its token and the microphone, tries them, and writes the
-/// file of settings.
 struct SetupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "setup",
@@ -30,16 +28,11 @@ struct SetupCommand: AsyncParsableCommand {
         Signals.unblock()
         // A connection that breaks in the trial must not.
         _ = signal(SIGPIPE, SIG_IGN)
-        try await ask()
-    }
-
-    private func ask() async throws {
         let dialogue = Dialogue()
-        guard let answers = try SetupDialogue(profiles: SetupProfiles.all()).answers() else {
+        guard let answers = try SetupDialogue().answers() else {
             return try await SetupLocalCommand.install(nil)
         }
-        let files = SetupFiles(answers: answers)
-        let existing = files.existing
+        let existing = answers.existingFiles
         dialogue.say("Say something …")
         let finding = try await SetupTrial(answers: answers).run()
         for line in finding.lines { dialogue.say(line) }
@@ -53,12 +46,11 @@ struct SetupCommand: AsyncParsableCommand {
                     + "its name", usually: false)
         }
         guard isWanted else { return dialogue.say("Nothing was written.") }
-        try files.write()
+        try answers.write()
         dialogue.say("Written: \(ConfigurationFile.path)")
         dialogue.say("Now speak: utter")
     }
 
-    /// Says what to write, for a person who cannot be asked here.
     private func printInstructions() throws(CommandFailure) {
         var answers = SetupAnswers(profile: "openai")
         answers.token = .typed("")

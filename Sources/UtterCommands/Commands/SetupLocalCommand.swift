@@ -4,7 +4,6 @@ import ArgumentParser
 internal import Glibc
 internal import UtterTerminal
 
-/// `utter setup local`: dictation without a cloud.
 struct SetupLocalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "local", abstract: "Install a recogniser on this machine, and use it.",
@@ -31,22 +30,17 @@ struct SetupLocalCommand: AsyncParsableCommand {
     var yes = false
 
     func run() async throws {
-        do {
-            // Ctrl-C ends the program: what has been fetched stays.
-            Signals.unblock()
-            // A connection that breaks must not.
-            _ = signal(SIGPIPE, SIG_IGN)
-            if name == "remove" {
-                let wasThere = try LocalSetup.remove()
-                return StandardError.line(
-                    wasThere
-                        ? "the recogniser of this machine is removed" : "there is nothing to remove"
-                )
-            }
-            try await Self.install(name, model: model.map(Self.known), isSure: yes)
-        } catch {
-            throw CommandFailure(known: error).map { Launch.exit($0) } ?? error
+        // Ctrl-C ends the program: what has been fetched stays.
+        Signals.unblock()
+        // A connection that breaks must not.
+        _ = signal(SIGPIPE, SIG_IGN)
+        if name == "remove" {
+            let wasThere = try LocalSetup.remove()
+            return StandardError.line(
+                wasThere
+                    ? "the recogniser of this machine is removed" : "there is nothing to remove")
         }
+        try await Self.install(name, model: model.map(Self.known), isSure: yes)
     }
 
     /// A path that is there as an absolute one; a name as it is.
@@ -56,9 +50,9 @@ struct SetupLocalCommand: AsyncParsableCommand {
     }
 
     /// Asks which, unless one is named, and installs it.
-    static func install(_ name: String?, model: String? = nil, isSure: Bool = false)
-        async throws
-    {
+    static func install(
+        _ name: String?, model: String? = nil, isSure: Bool = false
+    ) async throws {
         let dialogue = Dialogue()
         guard isSure || Dialogue.isPossible else {
             throw CommandFailure(

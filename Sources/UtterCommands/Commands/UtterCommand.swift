@@ -50,8 +50,6 @@ struct UtterCommand: AsyncParsableCommand {
 }
 
 extension Program {
-    /// Runs the command `utter` of this process's command line.
-    ///
     /// Called on the main thread.
     package static func runUtter() { run(UtterCommand.self) }
 }

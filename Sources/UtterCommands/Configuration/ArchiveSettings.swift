@@ -37,11 +37,9 @@ extension KnownSettings {
             archive.decrypts = try archiveDecrypts.value() ?? false
             return archive
         } catch let error as CommandFailure {
-            var failure = error
-            let reason =
-                error.message.hasPrefix("--to: ") ? error.message.dropFirst(6) : error.message[...]
-            (failure.message, failure.status) = ("archive.to: \(reason)", .configuration)
-            throw failure
+            let reason = error.message.trimmingPrefix("--to: ")
+            throw CommandFailure(
+                "archive.to: \(reason)", hint: error.hint, status: .configuration)
         } catch let error as ServiceError {
             throw CommandFailure(
                 "archive.to: \(error.description)",

@@ -32,7 +32,6 @@ extension Configuration {
         isForRecording.store(true, ordering: .relaxed)
     }
 
-    /// That of this process's person, which is read once.
     static func current() throws(CommandFailure) -> Configuration {
         try known.withLock { known in
             let result =
@@ -45,7 +44,7 @@ extension Configuration {
         }.get()
     }
 
-    /// Makes another one count, which is being tried and is in no file yet.
+    /// Makes another one count, which is being tried.
     static func use(_ text: String) throws(CommandFailure) {
         let result = Result { () throws(CommandFailure) in
             try orFailure { try Configuration(text, KnownSettings.catalogue) }.flawless()
@@ -54,12 +53,10 @@ extension Configuration {
         _ = try result.get()
     }
 
-    /// Has the file read again when it is asked for next; what it says may have changed.
+    /// Has the file read again when it is asked for next.
     static func forget() { known.withLock { $0 = nil } }
 
-    /// Reads the file anew.
-    ///
-    /// Lines that a recording can do without are left out with a warning, if it `warns`.
+    /// Reads the file anew; leaves out what a recording can do without, if it `warns` of it.
     static func reading(warns: Bool = false) throws(CommandFailure) -> Configuration {
         let configuration = try orFailure { try reading(KnownSettings.catalogue) }
         guard warns else { return try configuration.flawless() }
@@ -77,14 +74,9 @@ extension Configuration {
 }
 
 extension Setting {
-    /// What counts.
+    /// What counts, where an option of the command line goes first; nil when nothing is said.
     ///
-    /// The variable and the file are read even when an option goes before them: what is wrong there
-    /// is found on the first day.
-    ///
-    /// - Parameter option: what the command line says.
-    /// - Returns: nil when none of them says anything.
-    /// - Throws: `CommandFailure` when the variable or the file is wrong.
+    /// The variable and the file are read all the same, so that what is wrong there is found.
     func value(_ option: Value? = nil) throws(CommandFailure) -> Value? {
         let entry = try Configuration.current()[name]
         let variable = try variableText()

@@ -7,7 +7,6 @@ internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
 
-/// One setting that `utter config get`, `set` or `unset` names.
 struct ConfigurationChange {
     private let name: String
     private let path: [String]
@@ -95,10 +94,7 @@ struct ConfigurationChange {
 
     /// The variable that counts before the file; nil when none does.
     var overridingVariable: String? {
-        guard let variable = setting?.variable, Environment[variable]?.isEmpty == false else {
-            return nil
-        }
-        return variable
+        setting?.variable.flatMap { Environment[$0]?.isEmpty == false ? $0 : nil }
     }
 
     private func isPath(_ value: String) -> Bool {

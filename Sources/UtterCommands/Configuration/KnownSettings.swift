@@ -58,7 +58,6 @@ enum KnownSettings {
         AgeArgument($0).flatMap { $0.duration > .zero ? $0 : nil }
     }
 
-    /// Where answered takes are stored, by its URL.
     static let archivePlace = Setting("archive.to", "UTTER_ARCHIVE")
     static let archiveService = Setting("archive.service", nil, .nameOrPath)
     /// Whether encrypted takes are stored in the clear.
@@ -75,7 +74,7 @@ enum KnownSettings {
     static let textPlaces = Setting(
         "output.to", form: "stdout, copy or type, or several of them with commas",
         standard: "stdout"
-    ) { TextPlaces($0) }
+    ) { KnownSettings.sinks(of: $0) }
     static let textCommand = Setting("output.run")
     static let plain = flag("output.plain", "UTTER_PLAIN")
     static let cue = flag("output.cue", "UTTER_CUE")
@@ -101,6 +100,17 @@ enum KnownSettings {
         ], synonyms: synonyms)
 
     private static let age = "an age with its unit, such as 30d or 12h"
+
+    /// The places that words with commas between them name; nil when one is not known.
+    private static func sinks(of text: String) -> [TextSink]? {
+        let known: [String: TextSink] = [
+            "stdout": .standardOutput, "copy": .clipboard, "type": .keyboard,
+        ]
+        let words = text.split(separator: ",", omittingEmptySubsequences: false)
+            .map { $0.filter { $0 != " " } }
+        let sinks = words.compactMap { known[String($0)] }
+        return sinks.count == words.count ? sinks : nil
+    }
 
     private static func time(
         _ name: String, _ variable: String?, _ form: String, _ standard: String,
@@ -151,22 +161,4 @@ extension KnownSettings {
     private static let url = "services.NAME.url"
 
     private static func token(_ source: String) -> String { "services.NAME.token-\(source)" }
-}
-
-/// What the setting `output.to` says: places that need no name.
-struct TextPlaces: Sendable {
-    private static let known: [String: TextSink] = [
-        "stdout": .standardOutput, "copy": .clipboard, "type": .keyboard,
-    ]
-
-    let sinks: [TextSink]
-
-    /// Reads words with commas between them; nil when one is not known.
-    init?(_ text: String) {
-        let words = text.split(separator: ",", omittingEmptySubsequences: false)
-            .map { $0.filter { $0 != " " } }
-        let sinks = words.compactMap { Self.known[String($0)] }
-        guard sinks.count == words.count else { return nil }
-        self.sinks = sinks
-    }
 }

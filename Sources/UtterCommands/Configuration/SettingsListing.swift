@@ -58,7 +58,7 @@ enum SettingsListing {
         of setting: any AnySetting, in configuration: Configuration
     ) throws(CommandFailure) -> (text: String, profile: String)? {
         guard
-            ServiceSettings.usualWords.contains(setting.name)
+            ProfileWord.usual.contains(setting.name)
                 || setting.name == KnownSettings.format.name,
             let name = try KnownSettings.service.value()
         else { return nil }

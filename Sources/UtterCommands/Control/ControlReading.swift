@@ -33,7 +33,7 @@ enum ControlReading {
     ///
     /// Blocks until the result is there, and Ctrl-C ends the process then. Nil when no process answers.
     static func ask(
-        _ request: ControlRequest, at place: ControlPlace, texts: TextOutput = .standard
+        _ request: ControlRequest, at place: ControlPlace, texts: TextOutput
     ) throws(CommandFailure) -> ExitStatus? {
         var request = request
         request.begun = place.isGiven ? nil : .own

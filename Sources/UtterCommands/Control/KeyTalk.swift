@@ -24,7 +24,6 @@ package final class KeyTalk: Sendable {
     private let state = Mutex(State())
     private let loop = Mutex<WorkerLoop<KeyWorker>?>(nil)
 
-    /// Starts the thread.
     package init(texts: TextOutput, form: OutputForm, key: String) throws(CommandFailure) {
         let place = try orFailure { try ControlPlace.current() }
         self.texts = Mutex(texts)
@@ -61,13 +60,24 @@ package final class KeyTalk: Sendable {
     /// Prints a text when it comes, on a thread of its own.
     fileprivate func printText(of conversation: consuming ControlClient.Conversation) {
         countTexts(1)
-        let promise = Promise(conversation)
+        let promised = Mutex<ControlClient.Conversation?>(consume conversation)
         let body: @Sendable () -> Void = { [self] in
-            promise.keep(wantsReport: wantsReport, to: texts)
+            if var conversation = promised.withLock({ $0.take() }) { printText(&conversation) }
             countTexts(-1)
         }
         // Late is better than never.
         if (try? NamedThread(name: "text", body)) == nil { body() }
+    }
+
+    /// Waits for a text, and prints it: one at a time.
+    private func printText(_ conversation: inout ControlClient.Conversation) {
+        do throws(CommandFailure) {
+            _ = try ControlReading.read(&conversation, wantsReport: wantsReport) { text, report in
+                texts.withLock { texts in texts.give(text) { _ in report } }
+            }
+        } catch {
+            error.report()
+        }
     }
 }
 
@@ -84,12 +94,7 @@ private struct KeyWorker: Worker {
     let wantsReport: Bool
     let talk: KeyTalk
     /// The take that the key has begun last, or gone on with.
-    private var take: String?
-
-    init(key: String, place: ControlPlace, wantsReport: Bool, talk: KeyTalk) {
-        (self.key, self.place) = (key, place)
-        (self.wantsReport, self.talk) = (wantsReport, talk)
-    }
+    var take: String?
 
     mutating func receive(_ message: Message) {
         do throws(CommandFailure) {
@@ -158,26 +163,5 @@ private struct KeyWorker: Worker {
         }
         if let message = conversation.first.message { StandardError.line(message) }
         return conversation
-    }
-}
-
-/// A text that was promised to this process.
-private final class Promise: Sendable {
-    private let conversation: Mutex<ControlClient.Conversation?>
-
-    init(_ conversation: consuming ControlClient.Conversation) {
-        self.conversation = Mutex(consume conversation)
-    }
-
-    /// Waits for it, and prints it: one text at a time.
-    func keep(wantsReport: Bool, to texts: borrowing Mutex<TextOutput>) {
-        guard var conversation = conversation.withLock({ $0.take() }) else { return }
-        do throws(CommandFailure) {
-            _ = try ControlReading.read(&conversation, wantsReport: wantsReport) { text, report in
-                texts.withLock { texts in texts.give(text) { _ in report } }
-            }
-        } catch {
-            error.report()
-        }
     }
 }

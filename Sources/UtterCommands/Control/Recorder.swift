@@ -42,7 +42,6 @@ final class Recorder: Sendable {
 
     private let session: TakeSession
     private let owner: ControlOwner
-    private let isServiceUnset: Bool
     private let core: Mutex<Core>
     /// Apart from the state: secrets may take a while to be read.
     private let plans: Mutex<RecorderPlans>
@@ -50,9 +49,9 @@ final class Recorder: Sendable {
 
     init(
         _ session: TakeSession, _ owner: ControlOwner, plans: consuming sending RecorderPlans,
-        for purpose: RecorderMachine.Purpose, isServiceUnset: Bool
+        for purpose: RecorderMachine.Purpose
     ) {
-        (self.session, self.owner, self.isServiceUnset) = (session, owner, isServiceUnset)
+        (self.session, self.owner) = (session, owner)
         self.plans = Mutex(plans)
         core = Mutex(Core(machine: RecorderMachine(purpose, process: getpid())))
     }
@@ -175,7 +174,6 @@ final class Recorder: Sendable {
         return true
     }
 
-    /// What is told of it to an operator.
     func numbers(_ readiness: Readiness) -> MetricsServer.Source {
         MetricsServer.Source { [session] in
             session.pipeline.numbers.families + session.spool.families
@@ -191,8 +189,7 @@ final class Recorder: Sendable {
     /// Shows a take to its end, and gives its text away; on the main thread.
     private func follow(_ take: Take) async {
         var reporter = TakeReporter(
-            session, as: .recording, stopHint: "stop with: utter stop",
-            isServiceUnset: isServiceUnset)
+            session, as: .recording, stopHint: "stop with: utter stop")
         for await event in take.events {
             reporter.show(event)
             if session.requiresKeep, case .noticed(.unprotected) = event { take.stop() }
@@ -207,10 +204,7 @@ final class Recorder: Sendable {
         session.running.end(take, isUnprotected: outcome.unprotected != nil)
         reporter.reportRest(of: outcome.notices)
         reporter.end()
-        var conclusion = session.conclusion(
-            of: outcome, by: take.delivery,
-            hungUp: session.running.farewell == .leave(signal: SIGHUP),
-            isServiceUnset: isServiceUnset)
+        var conclusion = session.conclusion(of: outcome, by: take.delivery)
         if outcome.isAtRisk {
             let isWanted = session.pipeline.mayWriteElsewhere
             conclusion.answer.lines?.append(
@@ -263,7 +257,7 @@ extension Recorder {
             guard ProcessLimits.areDescriptorsLeft(Self.takeDescriptors) else {
                 throw CommandFailure(
                     "no take can begin: the utter that records has too many files open",
-                    hint: Hints.of(SystemError(call: "dup", code: EMFILE)), status: .localIO)
+                    hint: SystemError(call: "dup", code: EMFILE).hint, status: .localIO)
             }
             let service = core.withLock { $0.service }
             plan = try plans.withLock { plans throws(CommandFailure) in
@@ -300,6 +294,27 @@ extension Recorder {
             server?.send(.reply(.wait(answer), client))
         }
         if news != .latched { StandardError.line(text) }
+    }
+}
+
+extension TakeSession {
+    fileprivate func conclusion(
+        of outcome: TakeOutcome, by plan: DeliveryPlan
+    ) -> TakeConclusion {
+        let status = status(of: outcome)
+        let telling = OutcomeTelling(session: self, outcome: outcome, plan: plan)
+        var text: String?
+        if case .success(let transcript) = outcome.result, !transcript.text.isEmpty {
+            text = transcript.displayText
+        }
+        let warnings = outcome.notices.map { notice in
+            ToldLine.line(notice == .protectedAgain ? notice.text : "warning: \(notice.text)")
+        }
+        return TakeConclusion(
+            take: outcome.id, exit: status.rawValue, text: text,
+            lines: warnings + telling.lines + brokenPromise(outcome),
+            report: OutcomeReport(outcome, status: status, isKept: isKept(outcome)).json,
+            isSettled: isSettled(outcome))
     }
 }
 

@@ -21,24 +21,17 @@ struct RecorderPlans {
     private var settings: FileMark?
     private var keeper: (source: (device: String, period: Duration), preRoll: PreRoll)?
 
-    init(_ options: RecorderOptions, preRoll: Duration? = nil) {
+    init(_ options: RecorderOptions, preRoll: Duration?) {
         (self.options, self.preRoll) = (options, preRoll)
     }
 
     /// The plan of a take for a service that a request names, or else for the usual one.
-    mutating func next(for service: String? = nil) throws(CommandFailure) -> TakePlan {
+    mutating func next(for service: String?) throws(CommandFailure) -> TakePlan {
         var delivery = try prepare(for: service)
         delivery.reportsProgress = true
-        return TakePlan(
-            source: try source(), capture: try options.voice.plan(), delivery: delivery)
-    }
-
-    private func source() throws(CommandFailure) -> any CaptureSource {
-        guard let keeper else {
-            let source = try options.voice.source()
-            return Microphone(device: source.device, period: source.period)
-        }
-        return keeper.preRoll
+        let source: any CaptureSource =
+            if let keeper { keeper.preRoll } else { try options.voice.microphone.microphone() }
+        return TakePlan(source: source, capture: try options.voice.plan(), delivery: delivery)
     }
 
     /// Reads what is new, and keeps ready what the next take needs.
@@ -67,7 +60,7 @@ struct RecorderPlans {
 
     private mutating func keepMicrophone() throws(CommandFailure) {
         guard let preRoll else { return }
-        let source = try options.voice.source()
+        let source = try options.voice.microphone.source()
         // After a driver that hung the device is opened anew.
         guard keeper.map({ $0.source != source || $0.preRoll.isOver }) ?? true else { return }
         keeper?.preRoll.shutDown()

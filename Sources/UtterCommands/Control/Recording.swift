@@ -20,7 +20,7 @@ enum Recording {
         let place = try ControlPlace.current()
         if isRecorder {
             // Another one that serves the socket does as well.
-            guard case .owned(let owner) = try ControlOwner.claim(place) else { return }
+            guard let owner = try ControlOwner.claim(place) else { return }
             return try await serve(nil, at: place, owner, options)
         }
         // To compare options takes milliseconds, and the command alone says nothing.
@@ -43,7 +43,7 @@ enum Recording {
                 let words = Array(CommandLine.arguments.dropFirst())
                 if let status = try RecorderProcess.begin(words, at: place) { throw status.code }
                 request.wait = true
-            } else if case .owned(let owner) = try ControlOwner.claim(place) {
+            } else if let owner = try ControlOwner.claim(place) {
                 request.begun = .own
                 return try await serve(request, at: place, owner, options)
             }
@@ -60,7 +60,7 @@ enum Recording {
     ) async throws {
         // An end that comes later finds the socket.
         let end = place.lastEnd
-        try await record(options, owner, for: .request(end), plans: { RecorderPlans(options) }) {
+        try await record(options, owner, for: .request(end)) {
             recorder, longest throws(CommandFailure) in
             try await recorder.run(request, longest: longest) {
                 if request == nil { RecorderProcess.leaveParent() }
@@ -90,7 +90,7 @@ enum Recording {
 
     static func record(
         _ options: RecorderOptions, _ owner: ControlOwner, for purpose: RecorderMachine.Purpose,
-        plans: () -> RecorderPlans,
+        preRoll: Duration? = nil,
         _ body: (Recorder, Duration) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         defer { owner.remove() }
@@ -99,10 +99,11 @@ enum Recording {
             readsPipe: false, opensMicrophone: true
         ) {
             session throws(CommandFailure) in
-            let recorder = Recorder(
-                session, owner, plans: plans(), for: purpose,
-                isServiceUnset: options.service.isServiceUnset)
-            session.warn(ofNoService: options.service)
+            var session = session
+            session.isServiceUnset = options.service.isServiceUnset
+            let plans = RecorderPlans(options, preRoll: preRoll)
+            let recorder = Recorder(session, owner, plans: plans, for: purpose)
+            session.warnOfNoService()
             return try await body(recorder, try options.voice.longest)
         }
     }

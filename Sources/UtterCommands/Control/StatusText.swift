@@ -5,10 +5,7 @@ internal import Utter
 internal import UtterControl
 
 extension ControlStatus {
-    /// How `utter status` shows it.
-    enum Form {
-        case plain, json, waybar
-    }
+    enum Form { case plain, json, waybar }
 
     func line(as form: Form) -> String {
         switch form {
@@ -32,7 +29,7 @@ extension ControlStatus {
 }
 
 /// A status as Waybar's custom modules read it with `"return-type": "json"` (waybar-custom(5)).
-struct WaybarLine: Encodable, Equatable {
+struct WaybarLine: Encodable {
     /// What the bar shows; it hides a module whose text is empty.
     var text: String
     /// For `format-icons`.
@@ -65,15 +62,7 @@ struct WaybarLine: Encodable, Equatable {
     }
 
     private static func escaped(_ text: String) -> String {
-        var result = ""
-        for character in text {
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            default: result.append(character)
-            }
-        }
-        return result
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+            .replacing(">", with: "&gt;")
     }
 }

@@ -5,22 +5,17 @@ internal import Capture
 internal import Utter
 internal import UtterTerminal
 
-/// The devices and what each offers, for people and for programs.
 struct DeviceListing {
     private let devices: [CaptureDevice]
+    /// What each offers; nil of one that did not answer.
     private let abilities: [Result<DeviceAbility, CaptureError>?]
 
     /// Lists devices, and opens each for a moment if that is wanted.
     init(_ devices: [CaptureDevice], isOpened: Bool) {
-        self.init(
-            devices,
+        self.devices = devices
+        abilities =
             isOpened
-                ? DeviceAbility.of(devices.map(\.name)) : devices.map { _ in .success(.unknown) })
-    }
-
-    /// Lists devices of which it is known what they offer; nil is one that did not answer.
-    init(_ devices: [CaptureDevice], _ abilities: [Result<DeviceAbility, CaptureError>?]) {
-        (self.devices, self.abilities) = (devices, abilities)
+            ? DeviceAbility.of(devices.map(\.name)) : devices.map { _ in .success(.unknown) }
     }
 
     var json: String { JSONOutput.text(zip(devices, abilities).map(Self.row), isPretty: true) }
@@ -65,7 +60,6 @@ struct DeviceListing {
         return row.withoutNulls
     }
 
-    /// Rates, channels and formats in few words, or why they are not known.
     private static func text(_ ability: Result<DeviceAbility, CaptureError>?) -> String {
         switch ability {
         case nil: return "does not answer"
@@ -78,13 +72,8 @@ struct DeviceListing {
         case .success(.unknown)?: return ""
         case .success(let ability)?:
             let rates = range(ability.rates) { "\(Double($0) / 1_000)".replacing(".0", with: "") }
-            let isAny = ability.channels.upperBound > 32
-            let channels =
-                isAny
-                ? "\(ability.channels.lowerBound) or more"
-                : range([
-                    ability.channels.lowerBound, min(ability.channels.upperBound, 64),
-                ])
+            let (fewest, most) = (ability.channels.lowerBound, ability.channels.upperBound)
+            let channels = most > 32 ? "\(fewest) or more" : range([fewest, most])
             return [
                 rates.isEmpty ? "" : rates + " kHz", channels + " ch", formats(ability.formats),
             ].filter { !$0.isEmpty }.joined(separator: ", ")

@@ -3,7 +3,6 @@
 internal import Utter
 internal import UtterTerminal
 
-/// What was heard of a microphone, for people and for programs.
 struct SignalListing {
     private let report: SignalProbe.Report
 
@@ -63,9 +62,7 @@ struct LevelState {
     private var meter = LevelMeter()
     private var faults: [SignalState] = []
 
-    /// Learns what the microphone is like now.
-    ///
-    /// - Returns: how loud it is, and below that what `SignalListing` would say of it if it ended.
+    /// How loud it is now, and below that what `SignalListing` would say of it if it ended.
     mutating func note(
         _ reading: SignalProbe.Reading, at now: ContinuousClock.Instant
     ) -> ScreenState {

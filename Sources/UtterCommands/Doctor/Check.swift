@@ -3,6 +3,7 @@
 internal import Glibc
 internal import Utter
 internal import UtterSettings
+internal import UtterTerminal
 
 /// One thing that `utter doctor` looks at.
 ///
@@ -10,9 +11,7 @@ internal import UtterSettings
 protocol Check: Sendable {
     var name: String { get }
 
-    /// Looks, keeps nothing, and says what was found.
-    ///
-    /// May take seconds.
+    /// Looks, keeps nothing, and says what was found; may take seconds.
     func run() async -> [Finding]
 }
 
@@ -57,7 +56,6 @@ struct ConfigurationCheck: Check {
     }
 }
 
-/// Whether what belongs to the program is installed beside it.
 struct InstallationCheck: Check {
     let name = "installation"
 
@@ -102,7 +100,7 @@ struct StateCheck: Check {
         do throws(TakeStoreError) {
             store = try TakeStore(stateFolder: folder, key: nil)
         } catch {
-            return [.bad(error.description, hint: Hints.of(error))]
+            return [.bad(error.description, hint: error.hint)]
         }
         var findings: [Finding] = []
         do throws(CommandFailure) {
@@ -122,8 +120,8 @@ struct StateCheck: Check {
                 .warning(
                     waiting == 1
                         ? "1 recording waits for its answer"
-                        : "\(waiting) recordings wait "
-                            + "for their answers", hint: "send them with: utter flush"))
+                        : "\(waiting) recordings wait for their answers",
+                    hint: "send them with: utter flush"))
         }
         do throws(CommandFailure) {
             let archive = try KnownSettings.archive()
@@ -135,11 +133,38 @@ struct StateCheck: Check {
                 findings.append(.warning(line, hint: ArchiveReport.hint))
             }
             if let delivery = archive?.delivery {
-                findings += await OpenUploads(delivery: delivery, asks: asks).findings()
+                findings += await openUploads(at: delivery)
             }
         } catch {
             findings.append(.bad(error))
         }
         return findings.isEmpty ? [.good("recordings are kept in \(folder)/takes")] : findings
+    }
+}
+
+extension StateCheck {
+    /// Says which uploads were begun more than a day ago and never ended, and offers to drop them.
+    private func openUploads(at delivery: DeliveryPlan) async -> [Finding] {
+        do {
+            let pipeline = try Pipeline(spool: nil, secrets: SecretAsker().answer)
+            defer { pipeline.shutDown() }
+            let day = Duration.seconds(86_400)
+            guard let uploads = try await pipeline.openUploads(at: delivery, olderThan: day),
+                let first = uploads.first
+            else { return [] }
+            let count = uploads.count == 1 ? "1 upload" : "\(uploads.count) uploads"
+            let text =
+                "\(count) at the store began more than a day ago and never ended, such as "
+                + "'\(TerminalText.shown(first.key))' of \(TerminalText.shown(first.begun))"
+            let question = "\(text). Have the store drop them?"
+            guard asks, try Dialogue().confirms(question, usually: false) else {
+                let hint = "their parts are paid for; at a terminal, doctor drops them"
+                return [.warning(text, hint: hint)]
+            }
+            for upload in uploads { try await pipeline.abort(upload, at: delivery) }
+            return [.good("the store has dropped \(count) that never ended")]
+        } catch {
+            return [.warning("the store does not say which uploads are open: \(error)")]
+        }
     }
 }

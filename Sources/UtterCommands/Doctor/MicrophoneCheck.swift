@@ -3,11 +3,9 @@
 internal import AudioDevices
 internal import Utter
 
-/// Whether a microphone can be recorded from, and what it delivers in two seconds.
 struct MicrophoneCheck: Check {
     let name = "microphone"
     let options: MicrophoneOptions
-    var length = Duration.seconds(2)
 
     func run() async -> [Finding] {
         let report: SignalProbe.Report
@@ -16,13 +14,13 @@ struct MicrophoneCheck: Check {
             let source = try options.microphone()
             device = source.name
             report = try await orFailure(awaiting: {
-                try await SignalProbe.listen(to: source, for: length)
+                try await SignalProbe.listen(to: source, for: .seconds(2))
             })
         } catch {
             return [.bad(error)]
         }
         if case .source(let error) = report.end.cause {
-            return [.bad(error.description, hint: Hints.of(error))]
+            return [.bad(error.description, hint: error.hint)]
         }
         return opening(device, report) + signal(report)
     }

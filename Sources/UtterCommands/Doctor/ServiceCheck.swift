@@ -12,7 +12,9 @@ struct ServiceCheck: Check {
     func run() async -> [Finding] {
         let outcome: TakeOutcome
         do throws(CommandFailure) {
-            outcome = try await trial()
+            let tone = SampleSource.tone(.milliseconds(500), isSpoken: true)
+            let plan = try options.planner(format: nil)(tone, CapturePlan())
+            outcome = try await plan.outcomeOfTrial()
         } catch {
             return [.bad(error)]
         }
@@ -23,17 +25,11 @@ struct ServiceCheck: Check {
             let problem =
                 isUnset
                 ? Finding.bad(TakeSession.serviceUnset, hint: Hints.serviceUnset)
-                : Finding.bad(failure.description, hint: Hints.of(failure))
+                : Finding.bad(failure.description, hint: failure.hint)
             return [connection, problem].compactMap(\.self)
         case .success:
             return [connection, outcome.attempts.last.map { Self.answer($0) }].compactMap(\.self)
         }
-    }
-
-    private func trial() async throws(CommandFailure) -> TakeOutcome {
-        try await options.planner(format: nil)(
-            SampleSource.tone(.milliseconds(500), isSpoken: true), CapturePlan()
-        ).outcomeOfTrial()
     }
 
     private static func connection(_ attempt: TakeAttempt) -> Finding? {

@@ -13,14 +13,6 @@ struct FetchSession {
     private let isQuiet: Bool
     private let progress: FetchProgress
 
-    init(isQuiet: Bool, printsEvents: Bool) throws {
-        let running = RunningTake()
-        try Signals(readingPipe: false).handle { running.obey($0) }
-        try self.init(isQuiet: isQuiet, printsEvents: printsEvents, obeying: running)
-    }
-
-    /// For a command that hears signals itself, or that they end.
-    ///
     /// `folder` is that of the kept takes, or another one for downloads that are none of them.
     init(
         in folder: String = Environment.stateFolder, limits: SpoolLimits? = nil,
@@ -95,7 +87,6 @@ struct FetchSession {
         return running.farewellStatus ?? status
     }
 
-    /// Says what became of a download.
     private func tell(
         _ result: Result<FetchedFile, DownloadFailure>, of name: String, _ printsPath: Bool = true
     ) -> ExitStatus {
@@ -147,7 +138,7 @@ private final class FetchProgress: Sendable {
         // As in `tell`.
         if printsEvents { _ = StandardOutput.print(EventReport(progress, at: elapsed).json) }
         let came = all.reduce(0) { $0 + $1.byteCount }
-        let rate = all.reduce(0) { $0 + ($1.isWhole ? 0 : $1.rate) }
+        let rate = all.reduce(0) { $0 + ($1.byteCount == $1.total ? 0 : $1.rate) }
         let total = all.reduce(Int?(0)) { sum, one in
             sum.flatMap { sum in one.total.map { sum + $0 } }
         }
@@ -167,12 +158,7 @@ private final class FetchProgress: Sendable {
     }
 }
 
-extension DownloadProgress {
-    fileprivate var isWhole: Bool { byteCount == total }
-}
-
 extension KeptDownload {
-    /// A line for a person.
     var line: String {
         let size =
             FetchProgress.size(byteCount) + (total.map { " of \(FetchProgress.size($0))" } ?? "")

@@ -22,9 +22,7 @@ struct FetchedFiles {
 }
 
 extension TakeSession {
-    /// Fetches what is named by URLs.
-    ///
-    /// - Returns: the names, with paths in the place of the URLs that are there.
+    /// Fetches what is named by URLs, in whose place paths stand then.
     func fetched(
         _ names: [String], keepsNothing: Bool
     ) async throws(CommandFailure) -> (names: [String], FetchedFiles) {
@@ -74,7 +72,6 @@ extension TakeSession {
         return (found, fetched)
     }
 
-    /// Goes on with the downloads that wait.
     func fetchWaiting() async throws(CommandFailure) -> ExitStatus {
         // Most people fetch nothing.
         guard Downloads(in: spool.folder).all().contains(where: { $0.state == .waiting }) else {

@@ -3,12 +3,9 @@
 internal import Utter
 
 extension Hints {
-    /// What to do about a take that has no transcript.
+    /// What to do about a take that has no transcript; nil when there is nothing.
     ///
-    /// - Parameters:
-    ///   - failure: why.
-    ///   - source: where the service's token came from; nil when there was none.
-    /// - Returns: what to do, or nil when there is nothing.
+    /// A service without a token has no `source`.
     static func of(_ failure: TakeFailure, tokenFrom source: SecretSource?) -> String? {
         switch (failure, source) {
         case (.tokenRefused(_, _, .schemes), _): failure.hint

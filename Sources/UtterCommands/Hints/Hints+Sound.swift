@@ -18,10 +18,10 @@ extension CaptureError: Blamed {
 
     var hint: String? {
         switch self {
-        case .deviceNotFound: "run 'utter devices' and pass one of those names with --device"
+        case .deviceNotFound, .deviceUnclear:
+            "run 'utter devices' and pass one of those names with --device"
         case .deviceBusy("default", _): "close that program"
         case .deviceBusy: "close that program, or use --device default to share the card"
-        case .deviceUnclear: "run 'utter devices' and pass one of those names with --device"
         case .deviceIsMonitor: "if that is what you want, say so with --allow-monitor"
         case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
         case .formatRefused(let device, _):
@@ -43,7 +43,7 @@ extension CaptureError: Blamed {
         case .limitReached(_, let error): error.hint
         case .unusableAudio:
             "utter reads WAV of PCM and floating point, FLAC and Ogg Opus; "
-                + "convert others with: \(Hints.conversion)"
+                + "convert others with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
         case .noSound: "look at what the program says that has made it"
         case .foreignAudio:
             "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
@@ -57,10 +57,6 @@ extension TakeSamples.Failure: Blamed {
 }
 
 extension Hints {
-    /// Reads nearly everything, and writes what any service takes.
-    fileprivate static let conversion = "ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
-
-    /// What to do about a program that plays no sound.
     static let notPlayed =
         "run 'utter devices --playback', and pass one of those names with --device; "
         + "utter export copies the audio to a file"

@@ -42,7 +42,6 @@ extension TakeStoreError: Blamed {
 }
 
 extension Hints {
-    /// By which a hint names a take.
     static func name(_ take: String) -> String { TakeID(take)?.shortName ?? take }
 
     fileprivate static func nameHint(for file: String, _ take: String) -> String {

@@ -14,11 +14,6 @@ protocol Blamed: Error, CustomStringConvertible {
     var hint: String? { get }
 }
 
-/// What a person can do, in the words of the command line.
-package enum Hints {
-    static func of(_ error: some Blamed) -> String? { error.hint }
-}
-
 extension SystemError: Blamed {
     var status: ExitStatus { isOfLimit ? .localIO : .internalError }
 
@@ -33,7 +28,8 @@ extension SystemError: Blamed {
     }
 }
 
-extension Hints {
+/// What a person can do, in the words of the command line.
+package enum Hints {
     /// What to do about a file or folder that cannot be opened, written or made.
     package static func ofFile(_ error: SystemError) -> String? {
         switch error.code {
@@ -41,11 +37,10 @@ extension Hints {
         case EACCES, EPERM: "check whose it is, and who may use it, with: ls -ld"
         case EROFS, ENOSPC, EDQUOT: "name a place on another disk"
         case EISDIR: "name a file in it"
-        default: of(error)
+        default: error.hint
         }
     }
 
-    /// What to do where no release of a key is reported.
     static let noReleases =
         "leave --hold and --key away and press Space or Enter, or use a terminal with the kitty "
         + "keyboard protocol, without tmux or screen"

@@ -18,8 +18,7 @@ struct Flush {
     private var told: Set<String> = []
     private var status = ExitStatus.textPrinted
 
-    /// Prepares to send takes, in this order; `left` more cannot be sent now, and `beyond` are too
-    /// many for this run.
+    /// `left` more takes cannot be sent now, and `beyond` are too many for this run.
     init(
         _ items: [(take: KeptTake, plan: DeliveryPlan)], left: Int, beyond: Int, isAsked: Bool,
         in session: TakeSession
@@ -76,7 +75,7 @@ struct Flush {
         }
     }
 
-    /// Says of the first take that a service is not asked for why that is so.
+    /// Says once for each service and reason why takes are not sent.
     private mutating func tellSkipped(_ take: KeptTake, _ reason: String) {
         let url = plans[take.id]?.service.url.description ?? take.service
         let text = "skipping the other takes for \(url): \(reason)"
@@ -93,14 +92,8 @@ struct Flush {
         }
     }
 
-    /// Prints what became of a take, and lets go of it.
-    ///
     /// A failure that concerns more takes than this one (`isLast`) has its hint.
-    ///
-    /// - Returns: how the process should exit for it.
-    private func tell(
-        _ outcome: TakeOutcome, of take: Take, isLast: Bool
-    ) -> ExitStatus {
+    private func tell(_ outcome: TakeOutcome, of take: Take, isLast: Bool) -> ExitStatus {
         let id = outcome.id.text
         var status = ExitStatus(outcome)
         for notice in outcome.notices {
@@ -123,7 +116,7 @@ struct Flush {
         case .failure(.left): status = .textPrinted
         case .failure(let failure):
             StandardError.error("take \(id): \(failure.description)")
-            if isLast { StandardError.hint(Hints.of(failure)) }
+            if isLast { StandardError.hint(failure.hint) }
         }
         let given = session.give(outcome, status)
         guard given.isSafe else {

@@ -16,8 +16,12 @@ enum KeptTakes {
             if let services = Comparison.services(in: options) {
                 return try await compare(names, services, by: options, in: session)
             }
-            if names.count > 1 {
-                try checkSecrets(of: names, isChanged, by: options, session.spool)
+            if names.count > 1, options.service.bringsSecrets {
+                let plans = try names.map { name throws(CommandFailure) in
+                    try options.service.delivery(
+                        of: take(name, isChanged, session.spool), format: options.format)
+                }
+                try checkSecrets(of: plans, by: options)
             }
             for name in names {
                 var next: ExitStatus
@@ -37,7 +41,7 @@ enum KeptTakes {
                     error.report(as: options.output.form)
                     next = error.status
                 }
-                if status == .textPrinted { status = next }
+                status.fail(next)
                 if next.isByRequest { return next }
             }
             return status
@@ -149,17 +153,6 @@ enum KeptTakes {
             hint: "send the takes of each by their names: utter retry ID …", status: .usage)
     }
 
-    private static func checkSecrets(
-        of names: [String], _ isChanged: Bool, by options: KeptTakeOptions, _ spool: Spool
-    ) throws(CommandFailure) {
-        guard options.service.bringsSecrets else { return }
-        let plans = try names.map { name throws(CommandFailure) in
-            try options.service.delivery(
-                of: take(name, isChanged, spool), format: options.format)
-        }
-        try checkSecrets(of: plans, by: options)
-    }
-
     private static func tell(_ takes: [KeptTake], _ obstacles: [KeptTake.Obstacle?]) {
         let takes = { (isMeant: (KeptTake.Obstacle) -> Bool) in
             zip(takes, obstacles).filter { $0.1.map(isMeant) ?? false }.map(\.0)
@@ -201,7 +194,6 @@ enum KeptTakes {
             readsPipe: false, needsNoArchive: true, body)
     }
 
-    /// Finds a take that can be sent with the key that there is.
     private static func take(
         _ name: String, _ isChanged: Bool, _ spool: Spool
     ) throws(CommandFailure) -> KeptTake {
@@ -218,7 +210,6 @@ enum KeptTakes {
 }
 
 extension Spool {
-    /// The takes of this person, under the key that the options name.
     convenience init(
         _ encryption: EncryptionOptions, limits: SpoolLimits = .standard
     ) throws(CommandFailure) {

@@ -34,16 +34,12 @@ final class TakePlayback: Sendable {
     /// Plays a take to its end, or until a signal; what comes before a damaged place is heard.
     ///
     /// Blocks on the disk, and on the program.
-    ///
-    /// - Returns: how the process should exit.
-    func play(
-        _ take: KeptTake, of spool: Spool
-    ) throws(CommandFailure) -> ExitStatus {
+    func play(_ take: KeptTake, of spool: Spool) throws(CommandFailure) -> ExitStatus {
         defer { screen.end() }
         var source = try orFailure { try spool.samples(of: take) }
         if let report = source.damageReport { StandardError.line("warning: not whole: \(report)") }
         var samples: [Int16] = []
-        guard try read(&source, &samples) else {
+        guard try orFailure({ try source.next(into: &samples) }) else {
             throw CommandFailure(
                 "take \(take.id.text) has no sound in it", status: .unusableAudio)
         }
@@ -81,12 +77,6 @@ final class TakePlayback: Sendable {
         return damage
     }
 
-    private func read(
-        _ source: inout TakeSamples, _ samples: inout [Int16]
-    ) throws(CommandFailure) -> Bool {
-        try orFailure { try source.next(into: &samples) }
-    }
-
     private func feed(
         _ source: inout TakeSamples, _ samples: inout [Int16], length: Duration,
         to pipe: Int32
@@ -108,7 +98,7 @@ final class TakePlayback: Sendable {
                 screen.show(ScreenState("play", facts: [fact]))
             }
             bytes = []
-        } while try read(&source, &samples)
+        } while try orFailure({ try source.next(into: &samples) })
     }
 
     /// Waits until the program takes some; nil when it takes no more, or a signal has come.

@@ -22,7 +22,7 @@ struct TakeRemoval {
     func remove(_ named: [KeptTake], and others: [KeptTake], isSure: Bool) throws -> Bool {
         let entries = named.map { TakeEntry($0, in: spool) }
         let lost = entries.filter(\.isUndelivered)
-        if !isSure, !lost.isEmpty, Confirmation.isPossible, !Confirmation.ask(question(lost)) {
+        if !isSure, !lost.isEmpty, Dialogue.isPossible, !Dialogue.confirms(question(lost)) {
             StandardError.line("nothing was removed")
             return false
         }
@@ -58,7 +58,6 @@ struct TakeRemoval {
         return true
     }
 
-    /// Says that what is removed here is not removed there.
     private func tellArchive(_ entry: TakeEntry) {
         guard let archive = entry.archive else { return }
         switch (entry.isQueued ?? false, isForGood) {

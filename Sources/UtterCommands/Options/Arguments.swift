@@ -15,11 +15,6 @@ package struct DurationArgument: ExpressibleByArgument {
         else { return nil }
         duration = .milliseconds(Int64((seconds * 1_000).rounded()))
     }
-
-    /// The longest recording unless told otherwise: 30 minutes.
-    static let standardMaximum = DurationArgument(duration: .seconds(1_800))
-
-    private init(duration: Duration) { self.duration = duration }
 }
 
 /// An age on the command line or in a variable: `7d`, `12h`, any duration with a unit, or 0.
@@ -54,7 +49,7 @@ struct AgeArgument {
 
 /// How long the audio of an answered take stays: an age, `0`, or `forever`.
 struct AudioTime: Sendable {
-    /// The time; a thousand years stand for ever.
+    /// A thousand years stand for ever.
     let duration: Duration
 
     init(parsing text: String) throws {

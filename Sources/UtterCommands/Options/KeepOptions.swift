@@ -57,9 +57,7 @@ package struct KeepOptions: ParsableArguments {
             return retention
         }
     }
-}
 
-extension KeepOptions {
     /// How long takes are sent without being asked for.
     static func maxAge(_ option: AgeArgument? = nil) throws(CommandFailure) -> Duration {
         try KnownSettings.ageLimit.value(option)?.duration ?? SpoolAge.longestWait
@@ -73,7 +71,7 @@ extension KeepOptions {
     }
 }
 
-/// How takes that have been recorded already are sent; for `retry` and `flush`.
+/// For takes that have been recorded already: `retry` and `flush`.
 struct KeptTakeOptions: ParsableArguments {
     @OptionGroup(title: "Service")
     var service: ServiceOptions

@@ -1,16 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ArgumentParser
 internal import Cryptography
+internal import LinuxPlatform
 internal import UtterSettings
 internal import UtterTerminal
+
+struct EncryptionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Keep takes encrypted, with the key or passphrase in this file; 'utter key new' makes "
+                + "a key. Otherwise UTTER_ENCRYPT_KEY_FILE.",
+            valueName: "file", visibility: .hidden))
+    var encryptKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The same, with what this shell command prints. Otherwise UTTER_ENCRYPT_KEY_COMMAND.",
+            valueName: "command", visibility: .hidden))
+    var encryptKeyCommand: String?
+
+    func validate() throws {
+        if encryptKey != nil && encryptKeyCommand != nil {
+            throw ValidationError("--encrypt-key excludes --encrypt-key-command.")
+        }
+    }
+
+    var source: KeySource { KeySource(file: encryptKey, command: encryptKeyCommand) }
+}
 
 /// Where the key of the takes on the disk comes from: a file or a command, which the command line
 /// names, or else the environment or the file of settings.
 package struct KeySource: Sendable {
-    private let file: String?
-    private let command: String?
-
-    init(file: String?, command: String?) { (self.file, self.command) = (file, command) }
+    let file: String?
+    let command: String?
 
     /// What the environment or the file of settings says.
     static let environment = KeySource(file: nil, command: nil)
@@ -25,19 +48,15 @@ package struct KeySource: Sendable {
         get throws(CommandFailure) { try place() != nil }
     }
 
-    /// Reads the key.
-    ///
-    /// Waits for the command, which may ask the person; with a loan while a take records.
-    ///
-    /// - Returns: nil when takes are not to be encrypted.
-    /// - Throws: `CommandFailure` when there is to be a key and it cannot be used.
+    /// Waits for the command, which may ask the person; with a loan while a take records; nil when
+    /// takes are not to be encrypted.
     func key(_ loan: TerminalLoan? = nil) throws(CommandFailure) -> EncryptionKey? {
         switch try place() {
         case nil: nil
         case .file(let path, let name)?:
-            try Self.key(try SecretFile.bytes(of: path, option: name), name)
+            try Self.key(try explained(name) { try OwnFile(path).bytes() }, name)
         case .command(let command, let name)?:
-            try Self.key(try SecretCommand(command, option: name).output(loan: loan), name)
+            try Self.key(try SecretCommand(command: command, option: name).output(loan: loan), name)
         }
     }
 
@@ -79,10 +98,8 @@ package struct KeySource: Sendable {
         for end in [0x0A, 0x0D] as [UInt8] where secret.last == end { secret.removeLast() }
         return try explained(name) { try EncryptionKey(secret: secret) }
     }
-}
 
-extension KeySource {
-    /// Reads the key while a take records, whose keys `signals` reads.
+    /// While a take records, whose keys `signals` reads.
     func key(during signals: Signals) throws(CommandFailure) -> EncryptionKey {
         let loan = try orFailure { try TerminalLoan(from: signals) }
         guard let key = try key(loan) else {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-internal import LinuxPlatform
 package import OperatorMetrics
 internal import UtterTerminal
 
-/// Where a program that runs for long tells its numbers.
 package struct MetricsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -21,7 +19,6 @@ package struct MetricsOptions: ParsableArguments {
 
     package init() {}
 
-    /// Refuses what makes no sense, before anything begins.
     package func validate() throws {
         guard let metrics else {
             if metricsTokenFile == nil { return }
@@ -38,7 +35,7 @@ package struct MetricsOptions: ParsableArguments {
         }
     }
 
-    /// Tells the numbers from now on, if that is wanted.
+    /// Tells the numbers from now on; nil when that is not wanted.
     package func serve(
         _ source: MetricsServer.Source
     ) throws(CommandFailure) -> MetricsServer? {
@@ -50,16 +47,14 @@ package struct MetricsOptions: ParsableArguments {
             throw CommandFailure(
                 "the token of --metrics-token-file is empty", status: .configuration)
         }
-        do throws(SystemError) {
-            let server = try MetricsServer(at: place, token: token, source)
-            if case .port(let address, 0) = place {
-                StandardError.line("numbers at http://\(address):\(server.port)/metrics")
-            }
-            return server
-        } catch {
-            throw CommandFailure(
-                "--metrics: \(error.description)", hint: "choose another place",
-                status: .configuration)
+        let server = try explained(
+            "--metrics", hint: "choose another place", status: .configuration
+        ) {
+            try MetricsServer(at: place, token: token, source)
         }
+        if case .port(let address, 0) = place {
+            StandardError.line("numbers at http://\(address):\(server.port)/metrics")
+        }
+        return server
     }
 }

@@ -63,7 +63,6 @@ package struct OutputOptions: ParsableArguments {
         if quiet && verbose { throw ValidationError("-q and -v exclude each other.") }
     }
 
-    /// What standard output has.
     var form: OutputForm { events ? .events : json ? .object : .text }
 
     /// These options, and where they say nothing, what the file of settings says.
@@ -77,9 +76,7 @@ package struct OutputOptions: ParsableArguments {
         if try KnownSettings.plain.value(plain ? true : nil) == true { StandardError.bePlain() }
         return options
     }
-}
 
-extension OutputOptions {
     /// The folder of `--cassette`; nil without the option.
     func cassetteFolder() throws(CommandFailure) -> CassetteFolder? {
         guard let cassette else { return nil }

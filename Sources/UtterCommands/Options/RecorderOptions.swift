@@ -4,7 +4,6 @@ import ArgumentParser
 internal import AudioDevices
 import Utter
 
-/// What is recorded, and where it goes.
 struct RecorderOptions: ParsableArguments {
     @OptionGroup(title: "Voice")
     var voice: VoiceOptions
@@ -39,17 +38,16 @@ struct RecorderOptions: ParsableArguments {
             || Self.areGiven(encryption)
     }
 
-    /// The same for a service that a request names, of which nothing counts but what the settings
-    /// and profiles here say.
+    /// The same for a service that a request names, of which only what the settings and profiles
+    /// here say counts.
     func serving(_ name: String?) throws(CommandFailure) -> RecorderOptions {
         guard let name else { return self }
-        // An empty command line is always understood.
-        guard !Profiles.isPath(name), var service = try? ServiceOptions.parse([]) else {
+        guard !Profiles.isPath(name) else {
             throw CommandFailure("'\(name)' is no name of a service", status: .usage)
         }
-        service.profile.service = name
         var options = self
-        options.service = service
+        options.service = try orFailure { try ServiceOptions.parse([]) }
+        options.service.profile.service = name
         return options
     }
 
@@ -60,9 +58,7 @@ struct RecorderOptions: ParsableArguments {
         return String(describing: none) != String(describing: options)
     }
 
-    /// Where takes go, as options, variables and settings say it now.
-    ///
-    /// Reads secrets.
+    /// As options, variables and settings say it now; reads secrets.
     func delivery() throws(CommandFailure) -> DeliveryPlan {
         try service.planner(format: voice.format)(Microphone(), CapturePlan()).delivery
     }

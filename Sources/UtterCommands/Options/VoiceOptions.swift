@@ -3,8 +3,12 @@
 internal import ArgumentParser
 internal import AudioDevices
 internal import Utter
+internal import UtterTerminal
 
 struct VoiceOptions: ParsableArguments {
+    /// What is shorter is a key that was touched.
+    private static let usualLeast = Duration.milliseconds(200)
+
     @OptionGroup
     var microphone: MicrophoneOptions
 
@@ -19,8 +23,11 @@ struct VoiceOptions: ParsableArguments {
             valueName: "format"))
     var format: AudioCodec?
 
-    @OptionGroup
-    var capture: CaptureOptions
+    @Option(
+        help: ArgumentHelp(
+            "Stop after this long without a voice, once one was heard, such as 2.5s.",
+            valueName: "time"))
+    var silence: DurationArgument?
 
     func validate() throws {
         // Zero is a lost digit: nothing would be recorded, without a message.
@@ -29,18 +36,18 @@ struct VoiceOptions: ParsableArguments {
 
     var longest: Duration {
         get throws(CommandFailure) {
-            (try KnownSettings.longest.value(max) ?? .standardMaximum).duration
+            try KnownSettings.longest.value(max)?.duration ?? .seconds(1_800)
         }
-    }
-
-    func source() throws(CommandFailure) -> (device: String, period: Duration) {
-        try microphone.source()
     }
 
     func plan(exactly: DurationArgument? = nil) throws(CommandFailure) -> CapturePlan {
         let tail = try KnownSettings.tail.value().map { Tail(usual: $0.duration) }
-        let standing = try self.longest
-        return try capture.plan(tail: tail ?? .speech, longest: exactly?.duration ?? standing)
+        let standing = try longest
+        let silence = try KnownSettings.silence.value(silence)?.duration
+        let least = try KnownSettings.least.value()?.duration
+        return CapturePlan(
+            tail: tail ?? .speech, longest: exactly?.duration ?? standing,
+            least: least ?? Self.usualLeast, silence: silence.flatMap { $0 > .zero ? $0 : nil })
     }
 
     func planner(
@@ -48,7 +55,7 @@ struct VoiceOptions: ParsableArguments {
     ) throws(CommandFailure) -> @Sendable () -> TakePlan {
         let capture = try plan(exactly: exactly)
         let plan = try service.planner(format: format)
-        let source = try source()
+        let source = try microphone.source()
         return { plan(Microphone(device: source.device, period: source.period), capture) }
     }
 }
@@ -77,13 +84,12 @@ struct MicrophoneOptions: ParsableArguments {
             "Accept a device that records what the computer plays.", visibility: .hidden))
     var allowMonitor = false
 
-    /// The microphone that `--device` or the settings name.
     func microphone() throws(CommandFailure) -> Microphone {
         let (device, period) = try source()
         return Microphone(device: device, period: period)
     }
 
-    /// The name of that microphone, and how often it is read.
+    /// The name of the microphone that `--device` or the settings name, and how often it is read.
     func source() throws(CommandFailure) -> (device: String, period: Duration) {
         let name = try KnownSettings.device.value(device) ?? "default"
         let period = try KnownSettings.period.value()?.duration ?? Microphone.usualPeriod
@@ -93,22 +99,41 @@ struct MicrophoneOptions: ParsableArguments {
     }
 }
 
-/// When a recording ends by itself, and when it is dropped.
-struct CaptureOptions: ParsableArguments {
-    /// What is shorter is a key that was touched.
-    private static let usualLeast = Duration.milliseconds(200)
-
+struct KeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Stop after this long without a voice, once one was heard, such as 2.5s.",
-            valueName: "time"))
-    var silence: DurationArgument?
+            "The key to talk with: \(TalkKey.examples). (default: space)", valueName: "name",
+            visibility: .hidden))
+    var key: TalkKey?
 
-    func plan(tail: Tail, longest: Duration) throws(CommandFailure) -> CapturePlan {
-        let silence = try KnownSettings.silence.value(silence)?.duration
-        let least = try KnownSettings.least.value()?.duration
-        return CapturePlan(
-            tail: tail, longest: longest, least: least ?? Self.usualLeast,
-            silence: silence.flatMap { $0 > .zero ? $0 : nil })
+    @Flag(
+        help: ArgumentHelp(
+            "Hold the key to talk; an error where the terminal does not report releases.",
+            visibility: .hidden))
+    var hold = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Press the key once to begin and once to end, whatever the terminal reports.",
+            visibility: .hidden))
+    var toggle = false
+
+    func validate() throws {
+        if hold && toggle { throw ValidationError("--hold and --toggle exclude each other.") }
     }
+
+    func manner(isForOne: Bool) throws(CommandFailure) -> TalkManner {
+        let chosen = try KnownSettings.key.value(key)
+        let answerTime = try KnownSettings.answerTime.value()
+        return TalkManner(
+            isForOne: isForOne, key: chosen ?? .space, isKeyAsked: key != nil,
+            wish: hold ? .hold : toggle ? .toggle : nil,
+            answerTime: answerTime?.duration ?? KeyTerminal.answerTime)
+    }
+}
+
+extension TalkKey: ExpressibleByArgument {
+    package init?(argument: String) { self.init(named: argument) }
+
+    package var defaultValueDescription: String { name }
 }

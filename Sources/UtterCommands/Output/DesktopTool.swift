@@ -14,7 +14,6 @@ struct DesktopTool {
         case typing = "--type"
     }
 
-    /// What a program needs around it.
     enum Session: String {
         case wayland = "WAYLAND_DISPLAY"
         case x11 = "DISPLAY"
@@ -26,10 +25,9 @@ struct DesktopTool {
     /// Nil for one that works without a desktop.
     let session: Session?
     var package: String?
-    /// Whether it knows no letters but those of ASCII.
     var isASCIIOnly = false
 
-    /// All, in the order in which they are tried.
+    /// In the order in which they are tried.
     ///
     /// In a Wayland session a program for X11 would type into windows of X11 alone, and say nothing
     /// of it; a clipboard is shared.
@@ -57,9 +55,7 @@ struct DesktopTool {
     private static let limit = Duration.seconds(10)
     private static let limitPerCharacter = Duration.milliseconds(50)
 
-    /// The programs that are there and fit the session, the best first.
-    ///
-    /// - Throws: `CommandFailure` when there are none.
+    /// The programs that are there and fit the session, the best first; at least one.
     static func found(for purpose: Purpose) throws(CommandFailure) -> [(DesktopTool, String)] {
         let isWayland = has(.wayland)
         let fitting = (tools[purpose] ?? []).filter { tool in
@@ -85,8 +81,6 @@ struct DesktopTool {
     }
 
     /// Has the first program that can take the text.
-    ///
-    /// - Throws: `CommandFailure` when none can; the last one's words.
     static func give(_ text: String, to purpose: Purpose) throws(CommandFailure) {
         var failure: CommandFailure?
         for (tool, path) in try found(for: purpose) {
@@ -123,9 +117,7 @@ struct DesktopTool {
         }
         guard let status else { throw failure("did not end in time", purpose) }
         guard status == 0 else {
-            let signal = status & 0x7F
-            let end =
-                signal == 0 ? "ended with status \(status >> 8)" : "was ended by signal \(signal)"
+            let end = ChildProcess.end(by: status)
             throw failure(complaint.isEmpty ? end : "\(end): \(complaint)", purpose)
         }
     }

@@ -20,51 +20,53 @@ struct EventReport {
     }
 
     init(_ event: TakeEvent, of take: TakeID, _ file: String?, at time: Duration) {
-        let name: String
-        (name, object) = Self.members(of: event)
-        object["event"] = name
+        object = Self.members(of: event)
         (object["take"], object["file"]) = (take.text, file)
         // Since the take was begun.
         object["atMs"] = time.milliseconds
     }
 
-    private static func members(of event: TakeEvent) -> (String, JSONObject) {
+    private static func members(of event: TakeEvent) -> JSONObject {
         switch event {
-        case .opening(let source): ("opening", ["source": source])
+        case .opening(let source): ["event": "opening", "source": source]
         case .listening(let source, let format):
-            (
-                "listening",
-                ["source": source, "rate": format.sampleRate, "channels": format.channelCount]
-            )
-        case .began(let delay): ("began", ["delayMs": delay.milliseconds])
-        case .resumed: ("resumed", [:])
-        case .sent: ("sent", [:])
-        case .noticed(let notice): ("notice", ["message": notice.text])
-        case .connected(let attempt): ("connected", ["attempt": attempt])
-        case .progress(let progress): ("progress", members(of: progress))
-        case .negotiated(let details): ("negotiated", ["message": details.text])
-        case .signal(let state): ("signal", ["message": state.rawValue])
-        case .lost(let time): ("lost", ["lostMs": time.milliseconds])
-        case .quiet: ("quiet", [:])
+            [
+                "event": "listening", "source": source, "rate": format.sampleRate,
+                "channels": format.channelCount,
+            ]
+        case .began(let delay): ["event": "began", "delayMs": delay.milliseconds]
+        case .resumed: ["event": "resumed"]
+        case .sent: ["event": "sent"]
+        case .noticed(let notice): ["event": "notice", "message": notice.text]
+        case .connected(let attempt): ["event": "connected", "attempt": attempt]
+        case .progress(let progress): members(of: progress)
+        case .negotiated(let details): ["event": "negotiated", "message": details.text]
+        case .signal(let state): ["event": "signal", "message": state.rawValue]
+        case .lost(let time): ["event": "lost", "lostMs": time.milliseconds]
+        case .quiet: ["event": "quiet"]
         case .heard(let transcript):
-            (
-                "heard",
-                [
-                    "text": TerminalText.sanitized(transcript.text),
-                    "partial": TerminalText.sanitized(transcript.partial),
-                ]
-            )
+            [
+                "event": "heard", "text": TerminalText.sanitized(transcript.text),
+                "partial": TerminalText.sanitized(transcript.partial),
+            ]
         case .captured(let end):
-            ("captured", ["cause": end.cause.word, "message": end.cause.reason ?? end.warning])
-        case .refused(let failure): ("refused", ["message": failure.description])
+            [
+                "event": "captured", "cause": end.cause.word,
+                "message": end.cause.reason ?? end.warning,
+            ]
+        case .refused(let failure): ["event": "refused", "message": failure.description]
         case .interrupted(let failure, let pause):
-            ("interrupted", ["message": failure.description, "pauseMs": pause.milliseconds])
+            [
+                "event": "interrupted", "message": failure.description,
+                "pauseMs": pause.milliseconds,
+            ]
         case .answeredEarly(let status, let sentByteCount, let isResent):
-            (
-                "answered-early",
-                ["status": status, "sentBytes": sentByteCount, "isResent": isResent]
-            )
-        case .resending(let attempt, let url): ("resending", ["attempt": attempt, "url": url])
+            [
+                "event": "answered-early", "status": status, "sentBytes": sentByteCount,
+                "isResent": isResent,
+            ]
+        case .resending(let attempt, let url):
+            ["event": "resending", "attempt": attempt, "url": url]
         }
     }
 
@@ -73,7 +75,7 @@ struct EventReport {
             "peak": tenths(progress.level.peakDecibels), "rms": tenths(progress.level.decibels),
         ]
         return [
-            "elapsedMs": progress.elapsed.milliseconds, "decibels": decibels,
+            "event": "progress", "elapsedMs": progress.elapsed.milliseconds, "decibels": decibels,
             "journaledBytes": progress.journaledByteCount, "bodyBytes": progress.bodyByteCount,
             "sentBytes": progress.sentByteCount, "isComplete": progress.isComplete,
         ]

@@ -7,7 +7,7 @@ internal import FoundationEssentials
 /// An encoder escapes what JSON forbids in strings, which leaves the C1 controls and the signs that
 /// turn the reading direction; those are escaped here.
 enum JSONOutput {
-    /// A value on one line, or with a line for each member if `isPretty`.
+    /// One line, or a line for each member if `isPretty`.
     static func text(_ value: some Encodable, isPretty: Bool = false) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -20,17 +20,11 @@ enum JSONOutput {
     /// JSON in which characters that a terminal could obey are `\uXXXX`: they stand in strings only.
     static func escaped(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: isObeyed) else { return json }
-        var result = String.UnicodeScalarView()
-        for scalar in json.unicodeScalars {
-            guard isObeyed(scalar) else {
-                result.append(scalar)
-                continue
-            }
+        return json.unicodeScalars.map { scalar -> String in
+            guard isObeyed(scalar) else { return String(scalar) }
             let digits = String(scalar.value, radix: 16)
-            let zeros = String(repeating: "0", count: 4 - digits.count)
-            result.append(contentsOf: "\\u\(zeros)\(digits)".unicodeScalars)
-        }
-        return String(result)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }.joined()
     }
 
     private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
@@ -41,7 +35,6 @@ enum JSONOutput {
     }
 }
 
-/// An object of JSON, made member by member.
 struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
     typealias Content = any Encodable & Sendable
 
@@ -57,7 +50,7 @@ struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
 
     private var members: [String: Member]
 
-    /// Makes an object in which nil is null.
+    /// Nil is null.
     init(dictionaryLiteral members: (String, Content?)...) {
         let members = members.map { ($0, Member(value: $1)) }
         self.members = Dictionary(members) { $1 }
@@ -69,7 +62,6 @@ struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
         set { members[name] = Member(value: newValue) }
     }
 
-    /// The object without the members that are null.
     var withoutNulls: JSONObject {
         var object = self
         object.members = members.filter { $0.value.value != nil }

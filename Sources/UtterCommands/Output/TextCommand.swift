@@ -9,26 +9,22 @@ internal import UtterTerminal
 struct TextCommand {
     private static let interval = Duration.milliseconds(100)
 
-    private let command: String
+    let command: String
 
-    init(_ command: String) { self.command = command }
-
-    /// Runs the command with `sh -c`, and waits for its end, however long that takes.
+    /// Runs the command with `sh -c`, and waits for its end, however long that takes; it is killed
+    /// when the program is to end.
     ///
     /// It has the terminal to itself, where that is lent, and no secret in its environment.
-    ///
-    /// - Throws: `CommandFailure` when it cannot be run, fails, or is killed since the program is to
-    ///   end.
     func run(
         _ bytes: [UInt8], in circumstances: TextSink.Circumstances
     ) throws(CommandFailure) {
-        let terminal = circumstances.lendsTerminal ? ForegroundTerminal.ours() : nil
+        let terminal = circumstances.lendsTerminal ? ForegroundTerminal() : nil
         defer { terminal?.takeBack() }
         let status: Int32?
         do throws(SystemError) {
             let input = try makeMemoryFile(bytes)
             var process = try ChildProcess(
-                shell: command, environment: ScrubbedEnvironment.entries(),
+                "/bin/sh", ["sh", "-c", command], environment: ScrubbedEnvironment.entries(),
                 input: .given(input), output: .shared(circumstances.commandOutput),
                 terminal: terminal?.number)
             var ended = try process.status(by: .now + Self.interval)
@@ -40,11 +36,7 @@ struct TextCommand {
             throw failure("cannot be run: \(error.reason)")
         }
         guard let status else { throw failure("was killed before its end") }
-        guard status == 0 else {
-            let signal = status & 0x7F
-            throw failure(
-                signal == 0 ? "ended with status \(status >> 8)" : "was ended by signal \(signal)")
-        }
+        guard status == 0 else { throw failure(ChildProcess.end(by: status)) }
     }
 
     private func failure(_ reason: String) -> CommandFailure {
@@ -55,7 +47,15 @@ struct TextCommand {
     }
 }
 
-/// The environment of the programs that get a text: without what could hold a secret.
+extension ChildProcess {
+    /// How a program has ended, by its status of `waitpid(2)`.
+    static func end(by status: Int32) -> String {
+        let signal = status & 0x7F
+        return signal == 0 ? "ended with status \(status >> 8)" : "was ended by signal \(signal)"
+    }
+}
+
+/// The environment of programs that we run: without what could hold a secret.
 enum ScrubbedEnvironment {
     /// Ours, whatever services there are; a URL may have a token in its query.
     private static let own: Set<String> = [
@@ -63,13 +63,11 @@ enum ScrubbedEnvironment {
         "CREDENTIALS_DIRECTORY",
     ]
 
-    /// What such a program gets, as "NAME=value".
+    /// As "NAME=value".
     static func entries() -> [String] {
-        let secret = names
+        let secret = own.union(Environment.secrets).union(declared)
         return Environment.all { !secret.contains($0) }
     }
-
-    private static var names: Set<String> { own.union(Environment.secrets).union(declared) }
 
     /// The names of all variables in which a service of the person's, or one that comes with the
     /// program, looks for a secret.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ArgumentParser
+internal import ArgumentParser
 internal import Glibc
 internal import Synchronization
 
@@ -10,14 +10,13 @@ internal import Synchronization
 /// output, so that no failure costs a text. Called by one task at a time.
 package final class TextOutput: Sendable {
     private struct State {
-        /// Whether a text has gone there before.
+        /// Whether a text has gone to standard output before.
         var isBegun = false
-        /// The files that hold texts of this run.
         var files: Set<String> = []
     }
 
     private let form: OutputForm
-    /// Where the printed form goes: standard output and files.
+    /// Standard output and files, where the printed form goes.
     private let places: [TextSink]
     /// Where the bare text goes.
     private let others: [TextSink]
@@ -29,14 +28,12 @@ package final class TextOutput: Sendable {
         TextOutput([.standardOutput], form: .text, endsLines: true)
     }
 
-    /// Chooses places; `isOver` is asked now and then while a command runs.
+    /// `isOver` is asked now and then while a command runs.
     init(
         _ sinks: [TextSink], isUsual: Bool = true, form: OutputForm, endsLines: Bool,
         isOver: @escaping @Sendable () -> Bool = { false }
     ) {
-        self.form = form
-        self.endsLines = endsLines
-        self.isOver = isOver
+        (self.form, self.endsLines, self.isOver) = (form, endsLines, isOver)
         var places = sinks.filter(\.isPlace)
         others = sinks.filter { !$0.isPlace }
         // An object tells more than the text, and events go nowhere else.
@@ -73,14 +70,14 @@ package final class TextOutput: Sendable {
 
     private static func settings() throws(CommandFailure) -> [TextSink] {
         let command = try KnownSettings.textCommand.value()
-        return (try KnownSettings.textPlaces.value()?.sinks ?? [])
+        return (try KnownSettings.textPlaces.value() ?? [])
             + (command.map { [.command($0)] } ?? [])
     }
 
     /// Gives a text, harmless to a terminal, to every place; nil for no text.
     ///
-    /// - Returns: the places that could not take it, in order, behind those that had failed before.
-    ///   When `standardOutput` is among them, the text is nowhere.
+    /// Returns the places that could not take it, in order, behind those that had failed before.
+    /// When `standardOutput` is among them, the text is nowhere.
     func give(
         _ text: String?, label: String = "",
         after earlier: [(sink: TextSink, failure: CommandFailure)] = [],
@@ -118,13 +115,11 @@ package final class TextOutput: Sendable {
     private func give(
         _ text: String, to sink: TextSink, _ lendsTerminal: Bool = true
     ) -> CommandFailure? {
-        var circumstances = TextSink.Circumstances()
-        circumstances.isOver = isOver
-        circumstances.lendsTerminal = lendsTerminal
+        var circumstances = TextSink.Circumstances(
+            endsLine: endsLines, lendsTerminal: lendsTerminal, isOver: isOver)
         // What a program reads there is JSON.
         if form != .text { circumstances.commandOutput = STDERR_FILENO }
         var text = text
-        circumstances.endsLine = endsLines
         if case .file(let path) = sink {
             circumstances.isContinued = state.withLock { $0.files.contains(path) }
             if circumstances.isContinued, !endsLines { text = "\n" + text }
@@ -155,7 +150,6 @@ extension TextSink {
     }
 }
 
-/// Where a transcript goes; for every command that prints one.
 package struct TextOptions: ParsableArguments {
     package init() {}
 
@@ -176,7 +170,7 @@ package struct TextOptions: ParsableArguments {
         help: ArgumentHelp(
             "Run this command with the shell; it reads the text on standard input.",
             valueName: "command"))
-    package var run: [String] = []
+    var run: [String] = []
 
     @Flag(
         help: ArgumentHelp(
@@ -190,14 +184,5 @@ package struct TextOptions: ParsableArguments {
         }
     }
 
-    /// What counts when nothing is said: standard output.
-    package static var standard: TextOptions {
-        var options = TextOptions()
-        (options.output, options.run) = ([], [])
-        (options.copy, options.type, options.noNewline) = (false, false, false)
-        return options
-    }
-
-    /// Whether one of these options names a place.
     var isGiven: Bool { !output.isEmpty || copy || type || !run.isEmpty }
 }

@@ -15,10 +15,8 @@ enum TextSink: Sendable, Equatable {
     case clipboard
     /// The keyboard of the desktop, on which the text is typed.
     case keyboard
-    /// A shell command that reads the text.
     case command(String)
 
-    /// What a text needs beside itself.
     struct Circumstances {
         /// Whether a line feed follows the text where that means something.
         var endsLine = true
@@ -30,23 +28,9 @@ enum TextSink: Sendable, Equatable {
         var lendsTerminal = true
         /// Asked now and then while a command runs: whether to kill it.
         var isOver: () -> Bool = { false }
-
-        init() {}
-    }
-
-    var option: String {
-        switch self {
-        case .standardOutput: "-o -"
-        case .file: "-o"
-        case .clipboard: "--copy"
-        case .keyboard: "--type"
-        case .command: "--run"
-        }
     }
 
     /// Looks whether the place can take a text, before anything is recorded.
-    ///
-    /// - Throws: `CommandFailure` with what to do.
     func check() throws(CommandFailure) {
         switch self {
         case .standardOutput, .command: break
@@ -64,7 +48,7 @@ enum TextSink: Sendable, Equatable {
         }
     }
 
-    /// Takes a text, harmless to a terminal; blocks until it is there.
+    /// Blocks until the text, harmless to a terminal, is there.
     func take(
         _ text: String, in circumstances: Circumstances = Circumstances()
     ) throws(CommandFailure) {
@@ -80,17 +64,13 @@ enum TextSink: Sendable, Equatable {
         case .clipboard: try DesktopTool.give(text, to: .copying)
         case .keyboard: try DesktopTool.give(Self.typed(text), to: .typing)
         case .command(let command):
-            try TextCommand(command).run(lines, in: circumstances)
+            try TextCommand(command: command).run(lines, in: circumstances)
         }
     }
 
     /// The text as it is typed: a line feed would press Enter, and a tab would leave the field.
     static func typed(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
-        for scalar in TerminalText.singleLine(TerminalText.sanitized(text)).unicodeScalars {
-            result.append(scalar == "\t" ? " " : scalar)
-        }
-        return String(result)
+        TerminalText.singleLine(TerminalText.sanitized(text)).replacing("\t", with: " ")
     }
 
     private func write(

@@ -15,10 +15,7 @@ struct TranscriptFolder: Sendable {
     /// What the files of a recording are called, without an extension.
     private let names: [String: String]
 
-    /// Prepares a folder for the texts of files, which is made when it is missing.
-    ///
-    /// - Throws: `CommandFailure` when it cannot be written to, or two recordings have the same
-    ///   name.
+    /// Makes the folder when it is missing; refuses two recordings of the same name.
     init(_ path: String, replaces: Bool, of files: [String]) throws(CommandFailure) {
         (self.path, self.replaces) = (path, replaces)
         var names: [String: String] = [:]
@@ -36,8 +33,7 @@ struct TranscriptFolder: Sendable {
         if unsafe mkdir(path, 0o777) != 0, errno != EEXIST {
             throw Self.unusable(path, SystemError.last("mkdir \(path)"))
         }
-        var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard Folder.isFolder(at: path) else {
             throw Self.unusable(path, SystemError(call: "open \(path)", code: ENOTDIR))
         }
         guard unsafe access(path, W_OK | X_OK) == 0 else {
@@ -45,9 +41,7 @@ struct TranscriptFolder: Sendable {
         }
     }
 
-    /// Looks whether the files of a recording are there already, before it is sent.
-    ///
-    /// - Throws: `CommandFailure` when one is, and is not to be replaced.
+    /// Refuses a recording, before it is sent, of which a file is there and not to be replaced.
     func check(_ file: String) throws(CommandFailure) {
         guard !replaces else { return }
         for place in Self.extensions.map({ place(of: file, $0) })
@@ -56,12 +50,11 @@ struct TranscriptFolder: Sendable {
         }
     }
 
-    /// Writes the files of a recording, which stay when a later one cannot be written.
-    func write(
-        _ transcript: Transcript, of file: String, json: String
-    ) throws(CommandFailure) {
+    /// Files that are written stay when a later one cannot be.
+    func write(_ transcript: Transcript, of file: String, json: String) throws(CommandFailure) {
         try write(transcript.displayText + "\n", to: place(of: file, "txt"))
-        let cues = SubtitleText.cues(of: transcript)
+        let cues = SubtitleText.cues(
+            segments: transcript.segments, words: transcript.words)
         guard !cues.isEmpty else { return }
         try write(SubtitleText.srt(cues), to: place(of: file, "srt"))
         try write(SubtitleText.vtt(cues), to: place(of: file, "vtt"))

@@ -32,9 +32,7 @@ enum ServiceListing {
             + "\n\nlive: sent while you speak; at the end: the service takes no chunks, or no slow ones, "
             + "or does not say that it does"
     }
-}
 
-extension ServiceListing {
     /// All services as a JSON array; one that is wrong has an `error` and hides no other.
     static func json() -> String {
         let rows = Services.names.map { name -> JSONObject in
@@ -78,9 +76,7 @@ extension ServiceListing {
             ]
         }
     }
-}
 
-extension ServiceListing {
     /// A line for each field of a profile: its name, what stands there, what it says.
     static var fields: String {
         let rows = ProfileKey.all.map { key in
@@ -103,7 +99,6 @@ extension ServiceListing {
         }.joined(separator: "\n")
     }
 
-    /// The names of the fields, each before the sign that its value follows.
     static var fieldNames: String {
         ProfileKey.all.map { key in
             key.path.hasSuffix("NAME") ? String(key.path.dropLast(4)) : key.path + "="

@@ -16,7 +16,6 @@ struct ServiceTrial {
         self.recording = recording
     }
 
-    /// Runs the trial; each line is printed as soon as it is known.
     func run() async throws {
         let profile = try Services.profile(
             named: options.profile.service ?? "", isOption: true)
@@ -24,7 +23,9 @@ struct ServiceTrial {
         if let verified = profile.verified { try say("verified", verified) }
         let plan = try options.trialPlan()
         try say("token", token(of: plan))
-        try say("request", request(of: plan))
+        let service = plan.service
+        try say(
+            "request", "\(service.method.rawValue) \(service.url.text) with \(plan.format.name)")
         let status = try say(try await send(by: plan), of: profile)
         if status != .textPrinted { throw status.code }
     }
@@ -33,10 +34,6 @@ struct ServiceTrial {
         let credentials = plan.service.credentials
         guard !credentials.isEmpty else { return "none" }
         return credentials.map { "\($0.place), from \($0.source)" }.joined(separator: "; ")
-    }
-
-    private func request(of plan: DeliveryPlan) -> String {
-        "\(plan.service.method.rawValue) \(plan.service.url.text) with \(plan.format.name)"
     }
 
     private func send(by plan: DeliveryPlan) async throws(CommandFailure) -> TakeOutcome {
@@ -75,7 +72,7 @@ struct ServiceTrial {
             let isOfFile = failure.isOfConnecting && options.to == nil && file.contains("/")
             throw CommandFailure(
                 failure.description,
-                hint: isOfFile ? "start the service, or edit url in \(file)" : Hints.of(failure),
+                hint: isOfFile ? "start the service, or edit url in \(file)" : failure.hint,
                 status: ExitStatus(outcome))
         }
     }

@@ -44,9 +44,7 @@ extension Services {
             return parts.contains { $0.source == .command(command) }
         }
     }
-}
 
-extension Services {
     static func make(_ name: String) throws(CommandFailure) -> String {
         guard Profiles.isName(name), !name.hasSuffix(".toml") else {
             throw CommandFailure(

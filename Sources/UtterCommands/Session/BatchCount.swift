@@ -4,7 +4,7 @@ internal import Synchronization
 internal import UtterTerminal
 
 /// How far the sending of many recordings has come; pure.
-struct BatchCount: Equatable {
+struct BatchCount {
     private let verb: String
     private let total: Int
     private let start: ContinuousClock.Instant
@@ -71,14 +71,11 @@ struct BatchCount: Equatable {
     }
 }
 
-/// Shows how far the sending of many recordings has come.
-///
-/// From any thread.
+/// Shows how far the sending of many recordings has come; from any thread.
 final class BatchProgress: Sendable {
     private let count: Mutex<BatchCount>
     let screen: StatusScreen
 
-    /// Begins to show a count, where a screen does.
     init(_ count: BatchCount, on screen: StatusScreen) {
         self.screen = screen
         self.count = Mutex(count)
@@ -93,9 +90,6 @@ final class BatchProgress: Sendable {
         }
     }
 
-    /// Takes the line away, for good.
-    ///
-    /// - Returns: the count.
     func end() -> BatchCount {
         screen.end()
         return count.withLock { $0 }

@@ -22,8 +22,7 @@ final class CuePlayer: Sendable {
     }
 
     private static let rate = 16_000
-    /// How long the end of a program waits for its last tone, in milliseconds.
-    private static let farewell: Int32 = 1_000
+    private static let farewell = Duration.seconds(1)
 
     private let state = Mutex(State())
     private let thread = Mutex<NamedThread?>(nil)
@@ -31,8 +30,6 @@ final class CuePlayer: Sendable {
     private let abort: Wakeup
     private let done: Wakeup
 
-    /// Begins with nothing to play.
-    ///
     /// - Throws: `SystemError` when the process has no descriptor left.
     init() throws(SystemError) {
         (wakeup, abort, done) = (try Wakeup(), try Wakeup(), try Wakeup())
@@ -63,8 +60,7 @@ final class CuePlayer: Sendable {
         guard let thread = thread.withLock({ $0 }) else { return }
         state.withLock { $0.isOver = true }
         wakeup.signal()
-        var event = pollfd(fd: done.descriptor, events: Int16(POLLIN), revents: 0)
-        _ = unsafe poll(&event, 1, Self.farewell)
+        done.wait(.until(.now + Self.farewell))
         abort.signal()
         thread.join()
     }
@@ -93,9 +89,7 @@ final class CuePlayer: Sendable {
                 (state.due.isEmpty ? nil : state.due.removeFirst(), state.isOver)
             }
             if cue != nil || isOver { return cue }
-            var event = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
-            _ = unsafe poll(&event, 1, -1)
-            wakeup.drain()
+            wakeup.wait(.untilWoken)
         }
     }
 

@@ -9,9 +9,7 @@ internal import UtterTerminal
 /// Called on the thread of the signals; what is asked of the dictation is done on its own.
 final class DictationRequests: Sendable {
     private struct State {
-        /// Whether no take begins any more.
         var isOver = false
-        /// Whether the only take was given up already.
         var isDismissed = false
     }
 
@@ -32,9 +30,7 @@ final class DictationRequests: Sendable {
         dictation.finish()
     }
 
-    /// Obeys.
-    ///
-    /// - Returns: false when the request is about the whole program.
+    /// False when the request is about the whole program.
     func obey(_ request: Request) -> Bool {
         switch request {
         case .key(let meaning, let instant): return obey(meaning, at: instant)

@@ -72,6 +72,7 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
     }
 
     func open() throws(CaptureError) -> StreamFormat {
+        let running: Running
         do throws(SystemError) {
             let samples = try makePipe()
             let reading = OwnedDescriptor(taking: samples.reading)
@@ -91,21 +92,13 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
                 program, ["ffmpeg"] + Self.arguments(source, input),
                 environment: ScrubbedEnvironment.entries(), input: feed, output: .given(writing),
                 error: .given(complaints.duplicate()))
-            let running = Running(process, reading, complaints, name: name, pace: pace)
-            self.running = running
-            lastNews = .now
-            return try opened(running.reader)
+            running = Running(process, reading, complaints, name: name, pace: pace)
         } catch {
             throw .cannotOpen(name: name, reason: "ffmpeg: \(error.reason)")
         }
-    }
-
-    private func opened(_ reader: any CaptureSource) throws(SystemError) -> StreamFormat {
-        do throws(CaptureError) {
-            return try reader.open()
-        } catch {
-            throw SystemError(call: "open", code: EIO)
-        }
+        self.running = running
+        lastNews = .now
+        return try running.reader.open()
     }
 
     /// Goes back to the beginning of a file of which this much has been read; false for a pipe.
@@ -262,9 +255,8 @@ final class ConvertedFile: CaptureSource, @unchecked Sendable {
     let isLive = false
 
     private let pace: Pace
-    private var source: any CaptureSource
-
     private let isFetched: Bool
+    private var source: any CaptureSource
 
     init(path: String, pace: Pace, isFetched: Bool = false) {
         (name, self.pace, self.isFetched) = (path, pace, isFetched)

@@ -22,7 +22,6 @@ final class KnownFiles: Sendable {
     private let spool: Spool?
     /// The takes that are noted, or nil before they are looked for.
     private let known = Mutex<[Noted]?>(nil)
-
     /// What the files of takes that run were before they were read.
     private let versions = Mutex<[TakeID: FileVersion]>([:])
 
@@ -63,19 +62,15 @@ final class KnownFiles: Sendable {
         versions.withLock { $0[take] = version }
     }
 
-    /// Forgets it again; nil when nothing is known, as of a take of an earlier run.
+    /// Forgets it again; nil of a take of an earlier run.
     func ended(_ take: TakeID) -> FileVersion? {
         versions.withLock { $0.removeValue(forKey: take) }
     }
 
     /// Notes of which file a take is the whole.
     ///
-    /// Where that fails, the file is copied once more by the next try; nothing else is lost.
-    ///
-    /// - Parameters:
-    ///   - path: the file's.
-    ///   - version: what it was before it was read: another recording may be in its place by now.
-    ///   - take: the take.
+    /// Where that fails, the file is copied once more by the next try; nothing else is lost. The
+    /// version is from before it was read: another recording may be in its place by now.
     func note(_ path: String, of version: FileVersion, as take: TakeID) {
         guard let store, Self.byteCount(of: path) != nil else { return }
         guard let folder = try? store.take(take),  // As above.
@@ -162,7 +157,6 @@ struct FileVersion: Sendable, Equatable {
     private let device, number, byteCount: Int
     private let modified, changed: Int
 
-    /// Looks at a file; nil when there is none.
     init?(of path: String) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }

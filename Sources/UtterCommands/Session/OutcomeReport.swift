@@ -20,7 +20,6 @@ struct OutcomeReport: Encodable, Sendable {
         object["error"] = Self.failure(failure.message, failure.hint)
     }
 
-    /// Reports a take, of a file or a microphone; its audio stays on the disk if `isKept`.
     init(_ outcome: TakeOutcome, of file: String? = nil, status: ExitStatus, isKept: Bool) {
         let account = outcome.account
         (id, self.file) = (outcome.id.text, file)
@@ -30,7 +29,7 @@ struct OutcomeReport: Encodable, Sendable {
         switch outcome.result {
         case .success(let transcript): add(transcript)
         case .failure(let failure):
-            object["error"] = Self.failure(failure.description, Hints.of(failure))
+            object["error"] = Self.failure(failure.description, failure.hint)
         }
         object["durationMs"] = Double(account.encodedFrames) / 16
         object["frames"] = Self.frames(account)

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
 internal import Utter
 internal import UtterControl
+internal import UtterTerminal
 
 /// What to tell a person of how a take ended, once its transcript has been printed.
 struct OutcomeTelling {
     /// Below this, in dBFS, a recording holds no voice that anything understands.
     private static let quiet: Float = -50
 
+    let session: TakeSession
     let outcome: TakeOutcome
-    /// The file whose take it is, when there are several; it stands before what is said.
-    var name: String?
-    let output: OutputOptions
-    let keepsAudio: Bool
-    let isServiceUnset: Bool
-    let tokenSource: SecretSource?
+    let plan: DeliveryPlan
 
     var lines: [ToldLine] {
         var lines: [ToldLine] = []
+        let output = session.output
         if let imbalance = outcome.imbalance {
             lines.append(.error(named("the account of the take does not balance: \(imbalance)")))
             lines.append(
@@ -36,10 +35,10 @@ struct OutcomeTelling {
                 if !output.quiet { lines.append(.line(named("stored"))) }
             } else if transcript.text.isEmpty {
                 if !output.quiet { lines += nothingHeardLines }
-            } else if outcome.imbalance != nil || keepsAudio && !output.quiet {
+            } else if outcome.imbalance != nil || session.keepsAudio && !output.quiet {
                 lines += keptLines
             }
-            if output.verbose { lines.append(.plain(TimeAccount(outcome).text)) }
+            if output.verbose { lines.append(.plain(outcome.timeAccount)) }
         case .failure(let failure):
             if case .tooShort = failure {
                 return output.quiet ? lines : lines + [.line(failure.description)]
@@ -47,19 +46,24 @@ struct OutcomeTelling {
             if failure == .cancelled || failure == .left {
                 if !output.quiet { lines.append(.line(named(failure.description))) }
             } else {
-                let isUnset = isServiceUnset && failure.isOfConnecting
+                let isUnset = session.isServiceUnset && failure.isOfConnecting
+                let tokenSource = plan.service.credentials.first?.source
+                let hint =
+                    isUnset ? Hints.serviceUnset : Hints.of(failure, tokenFrom: tokenSource)
                 lines.append(
                     .error(named(isUnset ? TakeSession.serviceUnset : failure.description)))
-                lines.add(
-                    hint: isUnset
-                        ? Hints.serviceUnset : Hints.of(failure, tokenFrom: tokenSource))
+                if let hint { lines.append(.hint(hint)) }
             }
             lines += keptLines
         }
         return lines
     }
 
-    private func named(_ text: String) -> String { name.map { "\($0): \(text)" } ?? text }
+    /// Of several files, the one whose take it is stands before the text.
+    private func named(_ text: String) -> String {
+        guard session.namesTexts, let file = session.file else { return text }
+        return "\(file): \(text)"
+    }
 
     var keptLines: [ToldLine] {
         guard outcome.account.capturedFrames > 0 else { return [] }
@@ -106,5 +110,18 @@ struct OutcomeTelling {
             : "check language, model and body.content-type; hear it with: utter play \(id); send "
                 + "it again with: utter retry \(id)"
         return lines + [.hint(hint)]
+    }
+}
+
+extension [ToldLine] {
+    func tell() {
+        for line in self {
+            switch line.kind {
+            case .line: StandardError.line(line.text)
+            case .error: StandardError.error(line.text)
+            case .hint: StandardError.hint(line.text)
+            case .plain: StandardError.write(TerminalText.sanitized(line.text))
+            }
+        }
     }
 }

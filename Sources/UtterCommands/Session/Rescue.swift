@@ -12,7 +12,6 @@ struct Rescue {
     /// Whether the person has not ruled out such a file.
     let isWanted: Bool
 
-    /// The question to a person, whose answer is a line.
     var question: String {
         "save the recording (\(StatusLine.clock(outcome.length))) as \(places[0])? "
             + (isWanted ? "[Y/n, or another name]" : "[y/N, or another name]")
@@ -21,8 +20,6 @@ struct Rescue {
     /// Does what the person has answered; without an answer, what is usual.
     ///
     /// A name at which nothing can be written is no reason to lose the recording.
-    ///
-    /// - Returns: what has become of it.
     func save(answer: String?) -> [ToldLine] {
         let words = TerminalText.singleLine(answer ?? "")
         return switch words.lowercased() {
@@ -33,9 +30,6 @@ struct Rescue {
         }
     }
 
-    /// Writes the recording, unless the person has ruled that out.
-    ///
-    /// - Returns: what has become of it.
     func saveUnasked() -> [ToldLine] { isWanted ? save(at: places) : [gone] }
 
     private func save(at places: [String]) -> [ToldLine] {

@@ -9,14 +9,8 @@ internal import UtterTerminal
 ///
 /// Requests come on the thread of the signals, everything else on the thread that runs takes.
 final class RunningTake: Sendable {
-    private struct Running {
-        let take: Take
-        let isCancellable: Bool
-    }
-
     private struct State {
-        /// Those that run, and whether the end of the program cancels them.
-        var takes: [Running] = []
+        var takes: [Take] = []
         /// The newest that have ended on a disk that failed, of which the person was told.
         var unprotected: ArraySlice<TakeID> = []
         /// The first request to end the program.
@@ -38,8 +32,6 @@ final class RunningTake: Sendable {
 
     var farewell: Request? { state.withLock { $0.farewell } }
 
-    /// Obeys.
-    ///
     /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk; and
     /// so does the end of the time that a signal has left.
     func obey(_ request: Request) {
@@ -58,11 +50,11 @@ final class RunningTake: Sendable {
                 if !state.hasBegun { state.isStopped = true }
                 return state.takes
             }
-            for running in takes { running.take.stop() }
+            for take in takes { take.stop() }
             return
         }
         let leaves = state.withLock { $0.farewell == nil ? $0.leaves : nil }
-        let (takes, status) = state.withLock { state -> ([Running], ExitStatus?) in
+        let (takes, status) = state.withLock { state -> ([Take], ExitStatus?) in
             let isUrgent = request == .cancel || request == .dismiss || request == .leaveNow
             if isUrgent, let status = state.status ?? state.farewell?.status {
                 return ([], status)
@@ -73,14 +65,10 @@ final class RunningTake: Sendable {
         }
         if let status { leave(status) }
         leaves?()
-        for running in takes {
-            running.take.end(for: request, isCancellable: running.isCancellable)
-        }
+        for take in takes { take.end(for: request) }
     }
 
-    /// Lets another obey what is not about the whole program.
-    ///
-    /// - Returns: whether a stop has come before.
+    /// Lets another obey what is not about the whole program; whether a stop has come before.
     func attach(_ obeys: @escaping @Sendable (Request) -> Bool) -> Bool {
         state.withLock { state in
             state.obeys = obeys
@@ -101,28 +89,25 @@ final class RunningTake: Sendable {
     func detach() { state.withLock { $0.obeys = nil } }
 
     /// Makes a take the one that is meant; stops it, or ends it, when that was asked for before.
-    ///
-    /// When it is not cancellable, Ctrl-C keeps it for another time.
-    func begin(_ take: Take, isCancellable: Bool = true) {
+    func begin(_ take: Take) {
         let (farewell, isStopped) = state.withLock { state in
-            state.takes.append(Running(take: take, isCancellable: isCancellable))
+            state.takes.append(take)
             defer { (state.hasBegun, state.isStopped) = (true, false) }
             return (state.farewell, state.isStopped)
         }
         if isStopped { take.stop() }
-        if let farewell { take.end(for: farewell, isCancellable: isCancellable) }
+        if let farewell { take.end(for: farewell) }
     }
 
     /// Says that a take is over, and whether the person knows that the disk has failed it.
     func end(_ take: Take, isUnprotected: Bool) {
         state.withLock { state in
             // A new array: the sanitizer would not see that the old one is not read any more.
-            state.takes = state.takes.filter { $0.take.id != take.id }
+            state.takes = state.takes.filter { $0.id != take.id }
             if isUnprotected { state.unprotected = (state.unprotected + [take.id]).suffix(1_000) }
         }
     }
 
-    /// Whether the person knows that the disk has failed this take.
     func isUnprotected(_ take: TakeID) -> Bool {
         state.withLock { $0.unprotected.contains(take) }
     }
@@ -150,9 +135,8 @@ final class RunningTake: Sendable {
 }
 
 extension Take {
-    fileprivate func end(for farewell: Request, isCancellable: Bool) {
-        let isUnwanted = farewell == .cancel || farewell == .dismiss
-        if isUnwanted && isCancellable { cancel() } else { leave() }
+    fileprivate func end(for farewell: Request) {
+        if farewell == .cancel || farewell == .dismiss { cancel() } else { leave() }
     }
 }
 
@@ -161,8 +145,7 @@ extension Request {
     var status: ExitStatus {
         switch self {
         case .leave(signal: SIGHUP): .hungUp
-        case .leave: .terminated
-        case .leaveNow: .terminated
+        case .leave, .leaveNow: .terminated
         case .cancel, .dismiss, .line, .toggle, .key: .cancelled
         }
     }

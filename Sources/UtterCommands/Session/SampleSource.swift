@@ -11,7 +11,6 @@ final class SampleSource: CaptureSource {
     let isStored = true
 
     private let samples: [Int16]
-    /// How many have been read.
     private let position = Atomic(0)
     /// When the first sample is said; nil when all are there at once.
     private let began: ContinuousClock.Instant?

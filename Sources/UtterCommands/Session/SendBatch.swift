@@ -15,7 +15,6 @@ struct SendBatch: OrderedBatch {
     private let files: [String]
     private let plan: (String) throws(CommandFailure) -> TakePlan
     private let session: TakeSession
-    private let isServiceUnset: Bool
     private let progress: BatchProgress
     private var gate = ServiceGate()
     /// Why the other files are skipped, until that is said.
@@ -23,12 +22,10 @@ struct SendBatch: OrderedBatch {
     private var status = ExitStatus.textPrinted
 
     init(
-        _ files: [String], in session: TakeSession, isServiceUnset: Bool,
+        _ files: [String], in session: TakeSession,
         _ plan: @escaping (String) throws(CommandFailure) -> TakePlan
     ) {
-        self.files = files
-        self.plan = plan
-        self.isServiceUnset = isServiceUnset
+        (self.files, self.plan) = (files, plan)
         var session = session
         session.namesTexts = true
         self.session = session
@@ -118,16 +115,13 @@ struct SendBatch: OrderedBatch {
             status.fail(session.farewellStatus ?? .notDelivered)
         case .refused(let failure): status.fail(progress.screen.write { session.refuse(failure) })
         case .outcome(let outcome, let take, let plan):
-            status.fail(
-                await session.conclude(
-                    take, outcome, by: plan, isServiceUnset: isServiceUnset, on: progress.screen))
+            status.fail(await session.conclude(take, outcome, by: plan, on: progress.screen))
         }
     }
 }
 
 extension TakeProgress {
-    /// How much of the recording the service has, from 0 to 1; of a file that is being read, how long
-    /// it is is not known yet.
+    /// How much the service has, from 0 to 1; the length of a file that is read is not known yet.
     fileprivate var sentShare: Double {
         guard isComplete, bodyByteCount > 0 else { return 0 }
         return min(1, Double(sentByteCount) / Double(bodyByteCount))

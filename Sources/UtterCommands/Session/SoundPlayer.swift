@@ -34,8 +34,6 @@ struct SoundPlayer: Sendable {
     /// Runs the program until it has played a WAV file; `stop` kills it.
     ///
     /// `feed` writes that file, if it comes through a pipe, once the program runs.
-    ///
-    /// - Throws: `CommandFailure` when the program cannot be run, or has failed.
     func play(
         _ input: consuming OwnedDescriptor, unless stop: Wakeup, feed: () -> Void = {}
     ) throws(CommandFailure) {
@@ -48,8 +46,8 @@ struct SoundPlayer: Sendable {
                 path, words, environment: ScrubbedEnvironment.entries(), input: .given(input),
                 error: .given(complaints.duplicate()))
             feed()
-            isInTime = process.waitUntilOver(
-                orReadable: stop.descriptor, by: .now + Self.patience)
+            isInTime = waitUntilReadable(
+                process.ending, stop.descriptor, by: .now + Self.patience)
             status = try process.status(by: .now + .milliseconds(1))
             complaint = FFmpegDecoder.words(in: complaints.number)
         } catch {

@@ -5,13 +5,10 @@ internal import Utter
 internal import UtterTerminal
 
 extension TakeSession {
-    /// Lets a person begin and end takes, with keys, lines on a pipe and signals.
-    ///
-    /// - Returns: how the process should exit: of several takes, as the last that failed.
-    /// - Throws: `CommandFailure` when the terminal cannot do what was asked for.
+    /// Lets a person begin and end takes, with keys, lines on a pipe and signals; how the process
+    /// should exit: of several takes, as the last that failed.
     func talk(
-        _ manner: TalkManner, longest: Duration, isServiceUnset: Bool,
-        _ plan: @escaping @Sendable () -> TakePlan
+        _ manner: TalkManner, longest: Duration, _ plan: @escaping @Sendable () -> TakePlan
     ) async throws(CommandFailure) -> ExitStatus {
         let taken = await signals.takeKeys(
             manner.key, answerTime: manner.wish == .toggle ? nil : manner.answerTime)
@@ -23,7 +20,7 @@ extension TakeSession {
                     "warning: utter was killed here (process \(killed)) and left the terminal in "
                         + "modes of its own; it is put right")
             }
-            let scene = try makeScene(manner, taken.controls, longest, screen, isServiceUnset, plan)
+            let scene = try makeScene(manner, taken.controls, longest, screen, plan)
             begin(scene)
             let status = manner.isForOne ? await one(scene) : await several(scene)
             running.detach()
@@ -38,7 +35,6 @@ extension TakeSession {
         }
     }
 
-    /// What belongs together while a person talks.
     private struct Scene: Sendable {
         let dictation: Dictation
         let takes: AsyncStream<Take>
@@ -46,13 +42,11 @@ extension TakeSession {
         let manner: TalkManner
         let controls: Signals.Controls
         let screen: StatusScreen
-        let isServiceUnset: Bool
     }
 
     private func makeScene(
         _ manner: TalkManner, _ controls: Signals.Controls, _ longest: Duration,
-        _ screen: StatusScreen,
-        _ isServiceUnset: Bool, _ plan: @escaping @Sendable () -> TakePlan
+        _ screen: StatusScreen, _ plan: @escaping @Sendable () -> TakePlan
     ) throws(CommandFailure) -> Scene {
         let dictation = try orFailure {
             try Dictation(
@@ -74,7 +68,7 @@ extension TakeSession {
         }
         return Scene(
             dictation: dictation, takes: dictation.takes, requests: requests, manner: manner,
-            controls: controls, screen: screen, isServiceUnset: isServiceUnset)
+            controls: controls, screen: screen)
     }
 
     /// Begins with the first take, or says how one does.
@@ -95,8 +89,7 @@ extension TakeSession {
         return await watch(
             take,
             TakeReporter(
-                self, as: .recording, stopHint: stopHint, number: number, on: scene.screen,
-                isServiceUnset: scene.isServiceUnset))
+                self, as: .recording, stopHint: stopHint, number: number, on: scene.screen))
     }
 
     private func one(_ scene: Scene) async -> ExitStatus {
@@ -105,8 +98,7 @@ extension TakeSession {
             // The person may be asked now, and answers with a line.
             await signals.leaveKeys()
             scene.screen.end()
-            return await settle(
-                take, outcome, by: take.delivery, isServiceUnset: scene.isServiceUnset)
+            return await settle(take, outcome, by: take.delivery)
         }
         return .cancelled
     }
@@ -131,7 +123,6 @@ extension TakeSession {
         }
     }
 
-    /// A take whose outcome is awaited.
     private struct Ended: Sendable {
         let take: Take
         let outcome: Settlement<TakeOutcome>
@@ -141,8 +132,8 @@ extension TakeSession {
         var last = ExitStatus.textPrinted
         for await ended in ended {
             let status = await conclude(
-                ended.take, await ended.outcome.value, by: ended.take.delivery,
-                isServiceUnset: scene.isServiceUnset, on: scene.screen, mayAsk: false)
+                ended.take, await ended.outcome.value, by: ended.take.delivery, on: scene.screen,
+                mayAsk: false)
             if status != .textPrinted, !status.isByRequest { last = status }
         }
         return last
@@ -153,7 +144,7 @@ extension TalkManner {
     /// What a person is told; nil when the rest says it.
     fileprivate func text(of news: Dictation.News) -> String? {
         switch news {
-        case .latched: latchedHint
+        case .latched: "recording goes on: press \(key.title) to stop"
         case .limitNear(let time):
             "the recording ends in \(Int((time / .seconds(10)).rounded()) * 10) s, and is sent"
         case .limitReached: "stopped: the key was held for as long as it may be"

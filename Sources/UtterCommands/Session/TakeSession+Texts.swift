@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import Utter
 internal import UtterControl
 internal import UtterTerminal
 
-/// What is printed of a take, and given to other places.
 extension TakeSession {
     /// Prints what has happened, for `--events`.
     func tell(_ event: TakeEvent, of take: Take) {
@@ -15,9 +15,8 @@ extension TakeSession {
 
     /// Gives the transcript to where it goes, and prints the object of `--json` or `--events`.
     ///
-    /// A place that fails is said, and the text printed.
-    ///
-    /// A command has the terminal to itself if `lendsTerminal`: unless keys are read meanwhile.
+    /// A place that fails is said, and the text printed. A command has the terminal to itself if
+    /// `lendsTerminal`: unless keys are read meanwhile.
     ///
     /// - Returns: how the process should exit, and whether the text is anywhere.
     func give(
@@ -59,8 +58,6 @@ extension TakeSession {
     }
 
     /// Gives a text that belongs to no take of this run to where texts go.
-    ///
-    /// - Returns: how the process should exit.
     func give(_ text: String) -> ExitStatus {
         let failures = texts.give(text) { _ in text }
         tell(failures)
@@ -94,8 +91,7 @@ extension ExitStatus {
 
 // What was promised of the disk.
 extension TakeSession {
-    /// Makes sure that the folder of takes is ours alone, and that takes can be kept,
-    /// if that was required.
+    /// Makes sure that the folder of takes is ours alone, and that takes can be kept, if they must.
     func checkStore() throws(CommandFailure) {
         guard let spool = pipeline.spool else { return }
         do throws(TakeStoreError) {
@@ -103,7 +99,7 @@ extension TakeSession {
         } catch {
             if case .folderUnsafe = error { throw CommandFailure(error) }
             guard requiresKeep else { return }
-            throw CommandFailure(error.description, hint: Hints.of(error), status: .localIO)
+            throw CommandFailure(error.description, hint: error.hint, status: .localIO)
         }
         guard requiresKeep, let shortage = spool.shortage else { return }
         throw CommandFailure(
@@ -114,12 +110,14 @@ extension TakeSession {
     /// How the process should exit after a take: one that had to be kept, and is not, has failed
     /// whatever the service says.
     func status(of outcome: TakeOutcome) -> ExitStatus {
+        if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
+            return .hungUp
+        }
         let status = ExitStatus(outcome)
         let isBroken = requiresKeep && outcome.unprotected != nil
         return isBroken && !status.isByRequest && status != .internalError ? .localIO : status
     }
 
-    /// Says of a take that had to be kept that it is not.
     func brokenPromise(_ outcome: TakeOutcome) -> [ToldLine] {
         guard requiresKeep, let reason = outcome.unprotected else { return [] }
         return [.error("the take could not be kept: \(reason)")]

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 package import Utter
 internal import UtterTerminal
 
 /// Runs takes in a terminal: shows what happens, obeys signals and keys, prints the answers.
 package struct TakeSession {
-    /// What a person sees a take doing.
     package enum Activity: Sendable, Equatable {
-        /// A voice is recorded, until a person says stop.
         case recording
-        /// A voice is recorded for a time that was given.
         case recordingForTime
         /// A file is sent as fast as it can be read.
         case sending
@@ -35,58 +31,47 @@ package struct TakeSession {
     let cassettes: CassetteFolder?
     /// The takes on the disk, with the key that this session has.
     let spool: Spool
+    let known: KnownFiles
 
     /// What to say when nothing listens where a service is looked for that nothing names.
     static let serviceUnset =
         "no service is set, and none listens at \(ServiceOptions.localURL)"
+    /// Whether neither the command line, nor the environment, nor the settings name a service.
+    var isServiceUnset = false
     /// The file whose take runs, as the person named it; nil for microphones and kept takes.
     var file: String?
     /// Where a file's text goes to files of its own; nil is nowhere.
     var folder: TranscriptFolder?
-    /// The files whose recordings are kept.
-    let known: KnownFiles
     /// Whether each text stands behind the name of its file.
     var namesTexts = false
-
     /// Whether no take may run that the disk does not keep.
     var requiresKeep = false
 
-    /// Prepares to run takes.
     init(
         pipeline: Pipeline, signals: Signals, running: RunningTake, output: OutputOptions,
-        texts: TextOutput, audioTime: Duration?, spool: Spool,
-        cassettes: CassetteFolder? = nil
+        texts: TextOutput, audioTime: Duration?, spool: Spool, cassettes: CassetteFolder?
     ) {
-        self.cassettes = cassettes
-        self.spool = spool
+        (self.pipeline, self.signals, self.running) = (pipeline, signals, running)
+        (self.output, self.texts, self.audioTime) = (output, texts, audioTime)
+        (self.spool, self.cassettes) = (spool, cassettes)
         known = KnownFiles(in: pipeline.spool)
-        self.pipeline = pipeline
-        self.signals = signals
-        self.output = output
-        (self.running, self.texts) = (running, texts)
         // Without a descriptor there is no tone.
         cues = output.cue ? try? CuePlayer() : nil
-        self.audioTime = audioTime
         signals.handle { [running] in running.obey($0) }
     }
 
     /// Says before a voice is recorded that nothing is there to understand it; it is kept then.
-    func warn(ofNoService service: ServiceOptions) {
-        guard service.isServiceUnset, !ServiceOptions.listensLocally else { return }
+    func warnOfNoService() {
+        guard isServiceUnset, !ServiceOptions.listensLocally else { return }
         StandardError.line("warning: \(Self.serviceUnset); what you say is kept")
         StandardError.hint(Hints.serviceUnset)
     }
 
-    /// Runs a take to its end.
-    ///
-    /// - Returns: how the process should exit.
-    package func run(
-        _ plan: TakePlan, as activity: Activity, isServiceUnset: Bool = false
-    ) async -> ExitStatus {
+    /// Runs a take to its end; how the process should exit.
+    package func run(_ plan: TakePlan, as activity: Activity) async -> ExitStatus {
         var plan = plan
         watch(&plan.delivery)
-        return await follow(
-            begin(plan), by: plan.delivery, as: activity, isServiceUnset: isServiceUnset)
+        return await follow(begin(plan), by: plan.delivery, as: activity)
     }
 
     /// Begins a take, or goes on with the one that is kept of the same file.
@@ -113,7 +98,6 @@ package struct TakeSession {
         known.note(file, of: version, as: outcome.id)
     }
 
-    /// Whether there is a line that shows takes.
     private var showsLine: Bool { StandardError.isTerminal && !output.quiet }
 
     /// Has a take tell how far it has come, where something shows that, and write cassettes.
@@ -122,15 +106,12 @@ package struct TakeSession {
         plan.cassettes = cassettes
     }
 
-    /// Sends a take of an earlier run to its end.
-    ///
-    /// - Returns: how the process should exit.
+    /// Sends a take of an earlier run to its end; how the process should exit.
     func resend(_ id: TakeID, by plan: DeliveryPlan) async -> ExitStatus {
         var plan = plan
         watch(&plan)
         do throws(TakeStoreError) {
-            return await follow(
-                try await pipeline.resend(id, by: plan), by: plan, as: .sending)
+            return await follow(try await pipeline.resend(id, by: plan), by: plan, as: .sending)
         } catch {
             return refuse(CommandFailure(error))
         }
@@ -138,28 +119,25 @@ package struct TakeSession {
 
     /// Shows a take, whose attempts of a moment ago are `before`, to its end.
     private func follow(
-        _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = [],
-        isServiceUnset: Bool = false
+        _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = []
     ) async -> ExitStatus {
         running.begin(take)
         let screen = makeScreen()
         let outcome = await watch(
-            take,
-            TakeReporter(
-                self, as: activity, stopHint: activity == .recording ? Self.signalHint : nil,
-                on: screen, isServiceUnset: isServiceUnset), before: before, endsWithSilence: true)
+            take, TakeReporter(self, as: activity, on: screen), before: before,
+            endsWithSilence: true)
         screen.end()
-        return await settle(take, outcome, by: plan, isServiceUnset: isServiceUnset)
+        return await settle(take, outcome, by: plan)
     }
 
     /// Tells how a take ended, or sends it once more when the person wants that.
     func settle(
-        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan
     ) async -> ExitStatus {
         if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
             return await follow(again, by: plan, as: .sending, before: outcome.attempts)
         }
-        return await conclude(take, outcome, by: plan, isServiceUnset: isServiceUnset)
+        return await conclude(take, outcome, by: plan)
     }
 
     /// The screen that shows all takes of this session, where one line does; silent elsewhere.
@@ -190,31 +168,24 @@ package struct TakeSession {
 
     /// Prints the text of a take, says how it ended, and lets go of it; how the process should exit.
     ///
-    /// `screen` shows the takes that go on meanwhile, if any do. The person is
-    /// asked what becomes of a recording that is on no disk if `mayAsk`.
+    /// `screen` shows the takes that go on meanwhile, if any do. The person is asked what becomes of
+    /// a recording that is on no disk if `mayAsk`.
     func conclude(
-        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool,
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan,
         on screen: StatusScreen = .silent, mayAsk: Bool = true
     ) async -> ExitStatus {
         let isInHaste = running.farewell != nil
         // A text waits for no disk.
         var outcome =
             isSettled(outcome) ? outcome : await take.confirmed(outcome, isInHaste: isInHaste)
-        var status = status(of: outcome)
-        if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
-            status = .hungUp
-        }
-        let keepsAudio = audioTime.map { $0 > .zero } ?? false
+        let status = status(of: outcome)
         // A pipe may take its time; a terminal is the one that shows the line, and may be lent.
         let above = StandardOutput.columns == nil && !mayAsk ? .silent : screen
         let given = above.write { give(outcome, status, lendsTerminal: mayAsk) }
         if isSettled(outcome), keepsAudio || !given.isSafe {
             outcome = await take.confirmed(outcome, isInHaste: isInHaste)
         }
-        let telling = OutcomeTelling(
-            outcome: outcome, name: namesTexts ? file : nil, output: output,
-            keepsAudio: keepsAudio, isServiceUnset: isServiceUnset,
-            tokenSource: plan.service.credentials.first?.source)
+        let telling = OutcomeTelling(session: self, outcome: outcome, plan: plan)
         guard given.isSafe else {
             screen.write { tellUnprinted(outcome, telling) }
             return .localIO
@@ -245,9 +216,6 @@ package struct TakeSession {
         }
     }
 
-    /// Says why there is no take.
-    ///
-    /// - Returns: how the process should exit.
     func refuse(_ failure: CommandFailure) -> ExitStatus {
         failure.report(as: output.form, file: file)
         return failure.status
@@ -300,10 +268,10 @@ package struct TakeSession {
         if !output.quiet { report.lines.tell() }
     }
 
-    /// How a recording ends where no key does.
-    static var signalHint: String { "stop with: kill -USR1 \(getpid())" }
-
     // MARK: - What is kept
+
+    /// Whether the audio stays though the take was answered.
+    var keepsAudio: Bool { (audioTime ?? .zero) > .zero }
 
     /// Whether nothing is left to be done with the audio of a take once its outcome was printed.
     func isSettled(_ outcome: TakeOutcome) -> Bool {
@@ -335,7 +303,7 @@ package struct TakeSession {
         rescue.save(answer: await answer(to: rescue.question, within: .seconds(60))).tell()
     }
 
-    /// Asks the person at the terminal; nil when no line comes, or the person wants to leave.
+    /// Nil when no line comes, or the person wants to leave.
     private func answer(to question: String, within time: Duration) async -> String? {
         StandardError.question(question)
         let answer = await signals.line(within: time) { [running] in running.farewell != nil }

@@ -5,7 +5,7 @@ internal import UtterTerminal
 
 /// How a person talks: with which key, and for how many takes; and what that is called.
 struct TalkManner: Sendable {
-    enum Wish: Sendable {
+    enum Wish {
         case hold
         /// It is pressed once to begin and once to end.
         case toggle
@@ -44,7 +44,6 @@ struct TalkManner: Sendable {
         isForOne && controls != .keys(.releases)
     }
 
-    /// What to press, as the person reads it.
     private var keys: String { key.title == "Enter" ? key.title : "\(key.title) or Enter" }
 
     /// The key that ends when nothing is recorded; q may be the one to talk with.
@@ -68,10 +67,7 @@ struct TalkManner: Sendable {
         case .keys(.releases): "release \(key.title) to stop"
         case .keys(.presses): "press \(keys) to stop"
         case .lines: "a line on standard input stops it"
-        case .nothing: TakeSession.signalHint
+        case .nothing: "stop with: kill -USR1 \(getpid())"
         }
     }
-
-    /// What ends a recording that goes on without the key.
-    var latchedHint: String { "recording goes on: press \(key.title) to stop" }
 }

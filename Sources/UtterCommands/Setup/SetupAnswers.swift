@@ -4,13 +4,12 @@ internal import Glibc
 internal import UtterSettings
 internal import UtterTerminal
 
-struct SetupAnswers: Equatable {
+struct SetupAnswers {
     enum Token: Equatable {
         case none
         case variable(String)
         case file(String)
         case command(String)
-        /// It was typed, and goes into a file of its own.
         case typed(String)
 
         /// Reads what a person types: `-`, `$NAME`, `!command`, a path, or the token itself.
@@ -28,7 +27,7 @@ struct SetupAnswers: Equatable {
     var profile: String
     var url: String?
     /// The words that the service needs, without the language.
-    var words: [SetupWord] = []
+    var words: [(name: String, value: String)] = []
     var token = Token.none
     /// Whether the token may travel over plain http to another machine.
     var allowsTokenInClear = false
@@ -67,19 +66,13 @@ struct SetupAnswers: Equatable {
     }
 }
 
-struct SetupWord: Equatable {
-    var name, value: String
-}
-
 /// The files that `utter setup` writes: the settings, and a token that was typed.
-struct SetupFiles {
-    let answers: SetupAnswers
+extension SetupAnswers {
+    private var tokenPath: String { ConfigurationFile.expanded(tokenFileName) }
 
-    private var tokenPath: String { ConfigurationFile.expanded(answers.tokenFileName) }
-
-    var existing: [String] {
+    var existingFiles: [String] {
         var paths = [ConfigurationFile.path]
-        if case .typed = answers.token { paths.append(tokenPath) }
+        if case .typed = token { paths.append(tokenPath) }
         return paths.filter { path in
             var status = stat()
             return unsafe lstat(path, &status) == 0
@@ -93,9 +86,9 @@ struct SetupFiles {
         // From here on Ctrl-C waits: it is over in a moment.
         Signals.block()
         try ConfigurationFile.makeFolder()
-        if case .typed(let token) = answers.token {
+        if case .typed(let token) = token {
             try ConfigurationFile.replace(token + "\n", at: tokenPath, keepsOld: true)
         }
-        try ConfigurationFile.replace(answers.text(), keepsOld: true)
+        try ConfigurationFile.replace(text(), keepsOld: true)
     }
 }

@@ -10,7 +10,19 @@ internal import UtterTerminal
 
 struct SetupDialogue {
     private let dialogue = Dialogue()
-    let profiles: [ServiceProfile]
+    private let profiles: [ServiceProfile]
+
+    /// With all services; a file of the person's own that is wrong is left out, and said.
+    init() {
+        profiles = Services.names.compactMap { name -> ServiceProfile? in
+            do throws(CommandFailure) {
+                return try Services.profile(name)
+            } catch {
+                StandardError.line("warning: \(error.message)")
+                return nil
+            }
+        }
+    }
 
     /// Nil for a recogniser that is to be installed on this machine.
     func answers() throws -> SetupAnswers? {
@@ -135,8 +147,8 @@ struct SetupDialogue {
         return ["There is no such service" + (near.map { "; did you mean '\($0)'?" } ?? ".")]
     }
 
-    private func words(of profile: ServiceProfile) throws -> [SetupWord] {
-        var words: [SetupWord] = []
+    private func words(of profile: ServiceProfile) throws -> [(name: String, value: String)] {
+        var words: [(name: String, value: String)] = []
         for word in profile.words
         where word.isRequired && word.standard == nil && word.name != "language" {
             var value = ""
@@ -147,16 +159,14 @@ struct SetupDialogue {
                         + (word.choices.isEmpty
                             ? "" : ", one of \(word.choices.joined(separator: ", "))"))
             }
-            words.append(SetupWord(name: word.name, value: value))
+            words.append((word.name, value))
         }
         return words
     }
 
     // MARK: - Token
 
-    private func token(
-        for profile: ServiceProfile
-    ) throws -> SetupAnswers.Token {
+    private func token(for profile: ServiceProfile) throws -> SetupAnswers.Token {
         guard let wanted = profile.authentication.token else { return .none }
         var variable: String?
         if case .variable(let name)? = wanted.source,
@@ -207,7 +217,7 @@ struct SetupDialogue {
             }
         case .command(let command):
             do throws(CommandFailure) {
-                _ = try SecretCommand(command, option: "token").firstLine()
+                _ = try SecretCommand(command: command, option: "token").firstLine()
                 return nil
             } catch {
                 return error.message
@@ -257,20 +267,5 @@ struct SetupDialogue {
             if word.takes(line) { return line }
             dialogue.say("It has \(word.choices.joined(separator: ", ")).")
         }
-    }
-}
-
-enum SetupProfiles {
-    /// All that can be used; a file of the person's own that is wrong is left out, and said.
-    static func all() throws(CommandFailure) -> [ServiceProfile] {
-        var profiles: [ServiceProfile] = []
-        for name in Services.names {
-            do throws(CommandFailure) {
-                profiles.append(try Services.profile(name))
-            } catch {
-                StandardError.line("warning: \(error.message)")
-            }
-        }
-        return profiles
     }
 }

@@ -19,16 +19,14 @@ struct SetupTrial {
 
     let answers: SetupAnswers
 
-    /// Records and sends.
-    ///
-    /// Nothing is written to the disk. When there is no microphone, silence is sent.
+    /// Writes nothing to the disk; without a microphone, silence is sent.
     func run() async throws(CommandFailure) -> Finding {
         var finding = Finding()
         let device = answers.device ?? "default"
         var outcome = try await take(Microphone(device: device))
         // A service may refuse sooner than the microphone does.
         if case .source(let error) = outcome.capture.cause {
-            finding.say(error.description, Hints.of(error))
+            finding.say(error.description, error.hint)
             outcome = try await take(SampleSource.silence(Self.length))
         } else {
             finding.tellLevel(outcome.peakDecibels, device)
@@ -47,12 +45,7 @@ struct SetupTrial {
 
     private func planner() throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
         try Configuration.use(answers.text())
-        let options: ServiceOptions
-        do {
-            options = try ServiceOptions.parse([])
-        } catch {
-            throw CommandFailure("\(error)", status: .internalError)
-        }
+        let options = try orFailure { try ServiceOptions.parse([]) }
         return try options.planner(format: KnownSettings.format.value())
     }
 }
@@ -80,7 +73,7 @@ extension SetupTrial.Finding {
             let text = transcript.displayText
             lines.append(
                 "✓ \(url) answers" + (text.isEmpty ? ", and heard no words" : ": \(text)"))
-        case .failure(let failure): say(failure.description, Hints.of(failure))
+        case .failure(let failure): say(failure.description, failure.hint)
         }
     }
 }

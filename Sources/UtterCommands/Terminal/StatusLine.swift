@@ -22,14 +22,13 @@ struct StatusLine: Equatable {
     private let isVoice: Bool
     private var progress: TakeProgress?
     private var meter = LevelMeter()
-    /// Whether no sample but zero comes.
+    /// No sample but zero comes.
     private var isMute = false
     private var isListening = false
     private var hasBegun = false
     private var isCaptured = false
     private var isRefused = false
     private(set) var isUnprotected = false
-    /// Why nothing is being sent.
     private var outage: ScreenState.Delay?
     private var waitingSince: ContinuousClock.Instant?
     private var words = ""
@@ -37,11 +36,7 @@ struct StatusLine: Equatable {
     var course = ScreenState.Course.unknown
     var connection = ScreenState.Connection.untold
 
-    /// Begins with nothing known.
-    ///
-    /// - Parameters:
-    ///   - isVoice: whether a person speaks; otherwise a recording is sent.
-    ///   - isUnprotected: whether the take lives in memory only from its beginning.
+    /// A voice is a person who speaks; otherwise a recording is sent.
     init(isVoice: Bool, isUnprotected: Bool = false) {
         self.isVoice = isVoice
         self.isUnprotected = isUnprotected
@@ -141,7 +136,7 @@ struct StatusLine: Equatable {
 
 extension TakeFailure {
     /// Whether the service answered, and cannot serve now.
-    fileprivate var isByService: Bool {
+    var isByService: Bool {
         if case .unavailable = self { true } else { false }
     }
 }

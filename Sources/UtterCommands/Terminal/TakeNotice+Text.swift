@@ -7,27 +7,21 @@ extension TakeNotice {
     var text: String {
         switch self {
         case .unprotected(let reason):
-            return "not protected: this take lives in memory only: \(reason)"
-        case .protectedAgain:
-            return "protected again: the disk holds the whole take"
-        case .damaged(let report):
-            return "not whole: \(report)"
+            "not protected: this take lives in memory only: \(reason)"
+        case .protectedAgain: "protected again: the disk holds the whole take"
+        case .damaged(let report): "not whole: \(report)"
         case .diskNearlyFull(let free, let reason):
-            let left = free.map { ", \(StatusLine.size($0)) left" } ?? ""
-            return "the disk is nearly full\(left): \(reason)"
+            "the disk is nearly full"
+                + (free.map { ", \(StatusLine.size($0)) left" } ?? "") + ": \(reason)"
         case .spoolNearlyFull(let reason):
-            return "\(reason); beyond it recordings live in memory only"
+            "\(reason); beyond it recordings live in memory only"
         case .slowDisk(let wait):
-            return "the disk is slow: a power cut would have cost the last "
-                + StatusLine.seconds(wait)
+            "the disk is slow: a power cut would have cost the last \(StatusLine.seconds(wait))"
         case .limitNear(let rest, let limit):
-            return "\(rest.secondsText) are left: the service takes "
-                + "\(limit.secondsText) at most"
+            "\(rest.secondsText) are left: the service takes \(limit.secondsText) at most"
         case .limitReached(let limit):
-            return "the recording ends and is sent: the service takes "
-                + "\(limit.secondsText) at most"
-        case .cutShort(let reason):
-            return "the recording was ended: \(reason)"
+            "the recording ends and is sent: the service takes \(limit.secondsText) at most"
+        case .cutShort(let reason): "the recording was ended: \(reason)"
         }
     }
 }
@@ -47,7 +41,6 @@ extension SignalState {
 }
 
 extension SourceDetails {
-    /// Rate, channels, samples, period and ring, in one line.
     var text: String {
         let layout = format.channelCount == 1 ? "mono" : "\(format.channelCount) channels"
         let period = format.duration(ofFrames: periodFrames) / .milliseconds(1)

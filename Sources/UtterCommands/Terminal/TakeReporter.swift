@@ -5,14 +5,11 @@ internal import UtterTerminal
 
 /// Tells the person what a take does: one live line on a terminal, plain lines elsewhere.
 struct TakeReporter {
-    private let options: OutputOptions
+    private let session: TakeSession
     private let activity: TakeSession.Activity
     /// How to end the recording, for the line that says that it has begun; nil says nothing.
     private let stopHint: String?
-    /// Which of several takes of one program it is.
     private let number: Int
-    /// Whether neither the command line nor the environment has named a service.
-    private let isServiceUnset: Bool
     private let start = ContinuousClock.now
     /// The one of all takes where lines change, otherwise this take's own.
     private let screen: StatusScreen
@@ -28,18 +25,16 @@ struct TakeReporter {
     private var isWarnedOfSignal = false
     /// Whether the recording ended because the service takes no longer one.
     private var isAtServiceLimit = false
-    private let pipeline: Pipeline
 
     init(
-        _ session: TakeSession, as activity: TakeSession.Activity, stopHint: String?,
-        number: Int = 1, on screen: StatusScreen = .silent, isServiceUnset: Bool
+        _ session: TakeSession, as activity: TakeSession.Activity, stopHint: String? = nil,
+        number: Int = 1, on screen: StatusScreen = .silent
     ) {
-        options = session.output
-        pipeline = session.pipeline
-        (self.activity, self.stopHint, self.number) = (activity, stopHint, number)
-        self.isServiceUnset = isServiceUnset
-        line = StatusLine(isVoice: !activity.isSending, isUnprotected: pipeline.spool == nil)
-        self.screen = screen.isLive || options.quiet ? screen : StatusScreen(isLive: false)
+        (self.session, self.activity) = (session, activity)
+        (self.stopHint, self.number) = (stopHint, number)
+        line = StatusLine(
+            isVoice: !activity.isSending, isUnprotected: session.pipeline.spool == nil)
+        self.screen = screen.isLive || session.output.quiet ? screen : StatusScreen(isLive: false)
     }
 
     mutating func show(_ event: TakeEvent) {
@@ -74,7 +69,7 @@ struct TakeReporter {
             guard text != heard else { break }
             heard = text
             detail("heard: \(text)")
-            if options.partials, !screen.isLive, !transcript.partial.isEmpty {
+            if session.output.partials, !screen.isLive, !transcript.partial.isEmpty {
                 write("partial: \(text)")
             }
         case .began(let delay):
@@ -104,7 +99,7 @@ struct TakeReporter {
                     + goingOn)
         case .interrupted(let failure, let pause):
             if let reason = outages.interrupted(failure) {
-                let isUnset = isServiceUnset && failure.isOfConnecting
+                let isUnset = session.isServiceUnset && failure.isOfConnecting
                 let words = isUnset ? TakeSession.serviceUnset : reason
                 let isGoingOn = line.isRecording || line.isUnprotected
                 line.connection = .lost(
@@ -154,7 +149,7 @@ struct TakeReporter {
     private mutating func report(_ notice: TakeNotice) {
         reported.append(notice)
         if notice == .protectedAgain { say(notice.text) } else { warn(notice.text) }
-        if case .unprotected = notice, let shortage = pipeline.spool?.shortage {
+        if case .unprotected = notice, let shortage = session.pipeline.spool?.shortage {
             write("hint: \(Hints.of(shortage))")
         }
         if case .spoolNearlyFull = notice { write("hint: \(Hints.fewerTakes)") }
@@ -173,11 +168,7 @@ struct TakeReporter {
             let times = end.gaps.count == 1 ? "once" : "\(end.gaps.count) times"
             warn("\(frames / 16) ms of sound were lost (\(times)) and replaced by silence")
         }
-        tellStop(end)
-    }
-
-    /// Notes that the microphone is off, unless what the service said has told it.
-    private mutating func tellStop(_ end: CaptureEnd) {
+        // That the microphone is off, unless what the service said has told it.
         guard !activity.isSending, line.phase != .refused else { return }
         let hasReachedItsTime = activity == .recordingForTime && end.cause == .limitReached
         guard end.cause == .finished || hasReachedItsTime else { return }
@@ -201,18 +192,16 @@ struct TakeReporter {
         warn(state.text)
     }
 
-    /// A line that is shown unless quiet was asked for.
     private func say(_ text: String) {
-        guard !options.quiet else { return }
-        write(text)
+        if !session.output.quiet { write(text) }
     }
 
     private func detail(_ text: String) {
-        guard options.verbose else { return }
+        guard session.output.verbose else { return }
         write("\(StatusLine.clock(.now - start)) \(text)")
     }
 
-    /// Warns from any thread, while the take is reported.
+    /// From any thread, while the take is reported.
     var warning: @Sendable (String) -> Void {
         { [screen] text in screen.write { StandardError.line("warning: \(text)") } }
     }
@@ -225,29 +214,23 @@ struct TakeReporter {
 }
 
 /// Decides which broken transfers of a take a person is told of: the first, and each that breaks
-/// for another reason than the one before.
-///
-/// Pure.
+/// for another reason than the one before; pure.
 struct OutageTelling {
     private var reason: String?
     private var isOffline = false
     private var hasToldReturn = false
 
-    /// A transfer broke, and another follows.
-    ///
-    /// - Returns: what to say of it, or nil when it has been said.
+    /// A transfer broke, and another follows; nil when that has been said.
     mutating func interrupted(_ failure: TakeFailure) -> String? {
         // A service that asks for a pause can be reached.
-        if case .unavailable = failure { isOffline = false } else { isOffline = true }
+        isOffline = !failure.isByService
         guard failure.description != reason else { return nil }
         reason = failure.description
         hasToldReturn = false
         return reason
     }
 
-    /// A connection stands.
-    ///
-    /// - Returns: whether to say that it is back.
+    /// A connection stands; whether to say that it is back.
     mutating func connected() -> Bool {
         defer { (isOffline, hasToldReturn) = (false, isOffline || hasToldReturn) }
         return isOffline && !hasToldReturn

@@ -8,11 +8,7 @@ struct ControlCode {
     private let numbers: [[Int?]]
     private let final: UInt8
 
-    /// Nil when no key sends such a sequence.
-    ///
-    /// - Parameters:
-    ///   - parameters: what stands between `ESC [` and the last byte.
-    ///   - final: the last byte.
+    /// `parameters` stand between `ESC [` and the last byte; nil when no key sends such a sequence.
     init?(parameters: [UInt8], final: UInt8) {
         var rest = parameters[...]
         let mark = rest.first.flatMap { 0x3C...0x3F ~= $0 ? $0 : nil }
@@ -51,23 +47,19 @@ struct ControlCode {
     private var key: KeyCode? {
         switch final {
         case UInt8(ascii: "u"):
-            number.flatMap { UInt32(exactly: $0) }.flatMap(Unicode.Scalar.init).flatMap(\.code)
-        case UInt8(ascii: "~"): number.flatMap(FunctionKeys.key(number:))
+            // A text without a key has the number 0.
+            number.flatMap { $0 > 0 ? Unicode.Scalar(UInt32($0)) : nil }.map { KeyCode($0) }
+        case UInt8(ascii: "~"): number.flatMap { FunctionKeys.byNumber[$0] }
         case UInt8(ascii: "Z"): .tab
         // With another number it is the answer to a question.
-        default: (number ?? 1) == 1 ? FunctionKeys.key(final: final) : nil
+        default: (number ?? 1) == 1 ? FunctionKeys.byLetter[final] : nil
         }
     }
 
     private func event(of key: KeyCode) -> TerminalInput? {
         let state = numbers.count > 1 ? numbers[1] : [nil]
-        let kind: KeyEvent.Kind
-        switch state.count > 1 ? state[1] ?? 1 : 1 {
-        case 1: kind = .press
-        case 2: kind = .repetition
-        case 3: kind = .release
-        default: return nil
-        }
+        let movement = state.count > 1 ? state[1] : nil
+        guard let kind = KeyEvent.Kind(rawValue: movement ?? 1) else { return nil }
         let bits = UInt32(max(0, (state[0] ?? 1) - 1))
         var modifiers = KeyModifiers(rawValue: bits)
         if final == UInt8(ascii: "Z") { modifiers.insert(.shift) }
@@ -79,18 +71,9 @@ struct ControlCode {
     }
 }
 
-extension Unicode.Scalar {
-    /// A text without a key has the number 0.
-    fileprivate var code: KeyCode? { value == 0 ? nil : KeyCode(self) }
-}
-
 /// The keys that terminals name by a number or a letter, since the VT220.
 enum FunctionKeys {
-    static func key(number: Int) -> KeyCode? { byNumber[number] }
-
-    static func key(final: UInt8) -> KeyCode? { byLetter[final] }
-
-    private static let byNumber: [Int: KeyCode] = [
+    static let byNumber: [Int: KeyCode] = [
         1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
         11: .function(1), 12: .function(2), 13: .function(3), 14: .function(4), 15: .function(5),
         17: .function(6), 18: .function(7), 19: .function(8), 20: .function(9),
@@ -100,7 +83,7 @@ enum FunctionKeys {
         31: .function(17), 32: .function(18), 33: .function(19), 34: .function(20),
     ]
 
-    private static let byLetter: [UInt8: KeyCode] = [
+    static let byLetter: [UInt8: KeyCode] = [
         UInt8(ascii: "A"): .up, UInt8(ascii: "B"): .down, UInt8(ascii: "C"): .right,
         UInt8(ascii: "D"): .left, UInt8(ascii: "F"): .end, UInt8(ascii: "H"): .home,
         UInt8(ascii: "M"): .enter, UInt8(ascii: "P"): .function(1), UInt8(ascii: "Q"): .function(2),

@@ -43,8 +43,6 @@ struct KeyDecoder {
     private var length = 0
     private var hasAlt = false
 
-    init() {}
-
     /// How long to wait for the next byte before `idle`; nil is for ever.
     var patience: Duration? {
         switch state {
@@ -68,7 +66,7 @@ struct KeyDecoder {
         case .function:
             state = .ground
             guard 0x40...0x7E ~= byte else { return begin(byte, []) }
-            return FunctionKeys.key(final: byte).map { .key(KeyEvent($0)) }
+            return FunctionKeys.byLetter[byte].map { .key(KeyEvent($0)) }
         case .consoleFunction:
             state = .ground
             guard 0x40...0x7E ~= byte else { return begin(byte, []) }

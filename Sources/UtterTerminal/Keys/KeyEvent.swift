@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 struct KeyEvent: Equatable, Sendable {
-    enum Kind: Equatable, Sendable {
+    /// As numbers of the kitty keyboard protocol.
+    enum Kind: Int {
         /// On a terminal that does not report releases, perhaps a repeat.
-        case press
+        case press = 1
         case repetition
         case release
     }
@@ -15,7 +16,6 @@ struct KeyEvent: Equatable, Sendable {
     /// The key in this place of a standard keyboard, if it is another one.
     var standardKey: KeyCode?
 
-    /// A press by default.
     init(
         _ key: KeyCode, _ kind: Kind = .press, _ modifiers: KeyModifiers = [],
         standardKey: KeyCode? = nil
@@ -39,10 +39,8 @@ struct KeyEvent: Equatable, Sendable {
 }
 
 /// As bits of the kitty keyboard protocol.
-struct KeyModifiers: OptionSet, Hashable, Sendable {
+struct KeyModifiers: OptionSet {
     let rawValue: UInt32
-
-    init(rawValue: UInt32) { self.rawValue = rawValue }
 
     static let shift = KeyModifiers(rawValue: 1)
     static let alt = KeyModifiers(rawValue: 2)
@@ -57,7 +55,6 @@ struct KeyModifiers: OptionSet, Hashable, Sendable {
     }
 }
 
-/// What a terminal sends.
 enum TerminalInput: Equatable, Sendable {
     case key(KeyEvent)
     /// The terminal's window has the keyboard, or lost it.

@@ -43,11 +43,9 @@ package struct KeyInterpreter {
     /// Of which the terminal would make signals.
     var signalKeys = SignalKeys()
 
-    /// - Parameters:
-    ///   - key: the talk key.
-    ///   - answerDeadline: when a terminal that was asked has not answered; nil for one that was
-    ///     not.
-    ///   - now: the time; the Enter that began this program may still be down.
+    /// `answerDeadline`: when a terminal that was asked has not answered; nil for one that was not.
+    ///
+    /// The Enter that began this program may still be down.
     init(
         _ key: TalkKey, answerBy answerDeadline: ContinuousClock.Instant?,
         at now: ContinuousClock.Instant
@@ -71,23 +69,20 @@ package struct KeyInterpreter {
         return filter.due(at: now) == nil ? [] : [.press]
     }
 
-    /// Says what something means that the terminal has sent.
     mutating func handle(
         _ input: TerminalInput, at now: ContinuousClock.Instant
     ) -> [Meaning] {
-        let due = time(at: now)
+        var meanings = time(at: now)
         switch input {
-        case .keyboardFlags(let flags):
-            // Events, and those for keys that write text.
-            seesReleases = flags & 10 == 10
-            return due
-        case .deviceAttributes:
-            if answerDeadline != nil { decide() }
-            return due
-        case .focus(let isHere): return due + (isHere || reports != .releases ? [] : [.focusLost])
-        case .pasted: return due
-        case .key(let event): return due + (meaning(of: event, at: now).map { [$0] } ?? [])
+        // Events, and those for keys that write text.
+        case .keyboardFlags(let flags): seesReleases = flags & 10 == 10
+        case .deviceAttributes: if answerDeadline != nil { decide() }
+        case .focus(let isHere): if !isHere, reports == .releases { meanings.append(.focusLost) }
+        case .pasted: break
+        case .key(let event):
+            if let meaning = meaning(of: event, at: now) { meanings.append(meaning) }
         }
+        return meanings
     }
 
     private mutating func decide() {

@@ -24,7 +24,6 @@ package struct TalkKey: Equatable, Sendable {
         }
     }
 
-    /// For the help.
     package static let examples = "space, enter, f1 to f24, a letter, right-alt, scroll-lock"
 
     package var title: String { name.prefix(1).uppercased() + name.dropFirst() }

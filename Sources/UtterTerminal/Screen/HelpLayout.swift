@@ -25,8 +25,6 @@ package struct HelpLayout {
         text.hasPrefix("OVERVIEW: ") || text.hasPrefix(usage)
     }
 
-    /// - Parameter text: the parser's help, made for an endless line.
-    /// - Returns: the lines, with their ends.
     package func text(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let usage = lines.firstIndex { $0.hasPrefix(Self.usage) } ?? lines.endIndex

@@ -21,8 +21,8 @@ struct LivePainter: Sendable {
         if case .begun(let text) = state.course, state.course != before?.course {
             lines.append(text)
         }
-        if state.connection != before?.connection {
-            lines += [state.connection.text].compactMap(\.self)
+        if state.connection != before?.connection, let text = state.connection.text {
+            lines.append(text)
         }
         return lines
     }
@@ -74,7 +74,6 @@ struct RedrawSchedule {
         return changesAt.map { max(.zero, $0 - now) }
     }
 
-    /// `nextChange` is when the line changes by itself.
     mutating func draw(at now: ContinuousClock.Instant, nextChange: Duration?) {
         isDue = false
         earliest = now + Self.interval
@@ -86,7 +85,6 @@ struct RedrawSchedule {
 ///
 /// A state that is over before its turn is not written.
 struct LogPainter: Sendable {
-    /// The least time between two lines.
     private let interval: Duration
     private var (course, connection) = (ScreenState().course, ScreenState().connection)
     /// As far as they were written.
@@ -177,10 +175,5 @@ package struct WindowSize: Equatable {
     /// Makes changes of the size wait for the drawing thread (`SIGWINCH`).
     ///
     /// Called before any thread is started.
-    package static func listen() {
-        var mask = sigset_t()
-        unsafe sigemptyset(&mask)
-        unsafe sigaddset(&mask, SIGWINCH)
-        _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
-    }
+    package static func listen() { SignalMask.change(SIG_BLOCK, [SIGWINCH]) }
 }

@@ -11,7 +11,6 @@ package struct ScreenState: Sendable, Equatable {
     package enum Fact: Sendable, Equatable {
         /// The forms that follow are shorter.
         case text([String])
-        /// A running time.
         case since(ContinuousClock.Instant)
         case level(LevelMeter)
         /// A bar, from 0 to 1.

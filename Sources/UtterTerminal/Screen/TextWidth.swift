@@ -82,7 +82,6 @@ package enum TextWidth {
         return columns > 0 ? text[..<(end ?? text.endIndex)] + "…" : ""
     }
 
-    /// With blanks at the end.
     package static func padded(_ text: String, to columns: Int) -> String {
         text + String(repeating: " ", count: max(0, columns - Self.columns(of: text)))
     }

@@ -7,13 +7,11 @@ internal import LinuxPlatform
 ///
 /// Ctrl-C and the like end the program, and leave the terminal as it was.
 package struct Dialogue {
-    /// The input has ended.
     package struct End: Error {}
 
     package init() {}
 
-    /// Whether a person can read and answer.
-    package static var isPossible: Bool { Confirmation.isPossible }
+    package static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
     /// The signals that end or stop the program.
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
@@ -32,17 +30,12 @@ package struct Dialogue {
     }
 
     /// Enter alone is `usually`.
-    ///
-    /// - Throws: `End` at the end of the input.
     package func confirms(_ question: String, usually: Bool) throws -> Bool {
         let answer = try ask("\(question) [\(usually ? "Y/n" : "y/N")]").lowercased()
         return answer.isEmpty ? usually : ["y", "yes"].contains(answer)
     }
 
-    /// Without showing what is typed.
-    ///
-    /// - Throws: `End` at the end of the input.
-    /// - Returns: the line without outer white space.
+    /// As `ask`, without showing what is typed.
     package func askUnseen(_ question: String) throws -> String {
         while true {
             if let line = try unseenLine(question) { return line }
@@ -52,11 +45,8 @@ package struct Dialogue {
 
     /// Nil after a signal, which is handled once the terminal is as it was.
     private func unseenLine(_ question: String) throws -> String? {
-        var (mask, before) = (sigset_t(), sigset_t())
-        unsafe sigemptyset(&mask)
-        for number in Self.signals { _ = unsafe sigaddset(&mask, number) }
-        unsafe pthread_sigmask(SIG_BLOCK, &mask, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let before = SignalMask.change(SIG_BLOCK, Self.signals)
+        defer { before.restore() }
         let signals = try SignalDescriptor(signals: Self.signals)
         var settings = termios()
         unsafe tcgetattr(STDIN_FILENO, &settings)
@@ -96,14 +86,9 @@ package struct Dialogue {
         while let last = line.last, last <= 0x20 { line.removeLast() }
         return String(decoding: line, as: UTF8.self)
     }
-}
 
-/// A question with yes or no, where nothing runs meanwhile.
-package enum Confirmation {
-    package static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
-
-    /// Ctrl-C ends the program as usual.
-    package static func ask(_ question: String) -> Bool {
+    /// Ctrl-C ends the program as usual; the end of the input means no.
+    package static func confirms(_ question: String) -> Bool {
         Signals.unblock()
         defer { Signals.block() }
         StandardError.question("\(question) [y/N]")

@@ -33,9 +33,7 @@ package final class KeyTerminal {
     let isWorthAsking: Bool
     /// The modes before; nil while ours are not set.
     private var before: TerminalModes?
-    /// For the answer that is awaited.
     private(set) var answerDeadline: ContinuousClock.Instant?
-    /// Questions without an answer.
     private var openQuestions = 0
     private var patienceEnd: ContinuousClock.Instant?
     private var answerTime = KeyTerminal.answerTime
@@ -63,7 +61,6 @@ package final class KeyTerminal {
     /// To be polled for `POLLIN`.
     var number: Int32 { descriptor.number }
 
-    /// Whether keys reach this process now.
     var isInForeground: Bool { tcgetpgrp(number) == getpgrp() }
 
     var isTaken: Bool { before != nil }
@@ -73,12 +70,11 @@ package final class KeyTerminal {
 
     /// Sets modes for keys, and drops what was typed before.
     ///
-    /// - Parameter answerTime: how long the terminal has to say if it reports releases; nil asks
-    ///   nothing.
+    /// `answerTime` is how long the terminal has to say if it reports releases; nil asks nothing.
+    ///
     /// - Returns: the killed process whose modes were on this terminal, which is put right first;
     ///   nil for none.
     func take(answerTime: Duration?) -> Int32? {
-        let isAsked = answerTime != nil
         var killed: Int32?
         if let device, let marker = TerminalMarker.left(on: device) {
             killed = marker.process
@@ -86,12 +82,10 @@ package final class KeyTerminal {
         }
         guard let modes = TerminalModes(of: number) else { return killed }
         before = modes
-        let marker = device.flatMap {
-            TerminalMarker(terminal: $0, modes: modes).write(for: $0)
-        }
+        let marker = device.flatMap { TerminalMarker.write(modes, for: $0) }
         var settings = modes.settings
         unsafe utter_terminal_remember(
-            number, &settings, hasCodes ? restoringCodes(isAsked: isAsked) : "",
+            number, &settings, hasCodes ? restoringCodes(isAsked: answerTime != nil) : "",
             marker ?? "")
         modes.forKeys.apply(to: number)
         dropInput()
@@ -107,11 +101,8 @@ package final class KeyTerminal {
 
     /// For a terminal that reports releases: asks for focus events, and for the key of a standard
     /// keyboard.
-    func askForMore() {
-        write("\u{1B}[?1004h\u{1B}[=4;2u")
-    }
+    func askForMore() { write("\u{1B}[?1004h\u{1B}[=4;2u") }
 
-    /// What was typed and not read.
     func dropInput() { _ = tcflush(number, TCIFLUSH) }
 
     func note(_ input: TerminalInput) {
@@ -179,13 +170,11 @@ package final class KeyTerminal {
         }
     }
 
-    /// The result of one read.
-    enum Found: Equatable {
+    enum Found {
         case bytes([UInt8])
         case nothing
         /// Another program has the terminal, until this process is in the foreground again.
         case inBackground
-        /// The end of the input.
         case closed
     }
 
@@ -213,7 +202,6 @@ package final class KeyTerminal {
         (isAsked ? "\u{1B}[?1004l\u{1B}[<u" : "") + "\u{1B}[?2004l"
     }
 
-    /// Puts right what a killed process has left.
     private func repair(by marker: TerminalMarker) {
         if hasCodes { write(restoringCodes(isAsked: true)) }
         // The shell may have done it: what is not as ours was is as the person wants it.

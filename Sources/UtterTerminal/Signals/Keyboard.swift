@@ -55,7 +55,6 @@ struct Keyboard: Sendable {
     }
 }
 
-/// A question to the person at the terminal, and its answer.
 final class Question: Sendable {
     private let answer = Mutex<String?>(nil)
     private let wakeup: Wakeup
@@ -68,13 +67,10 @@ final class Question: Sendable {
         wakeup.signal()
     }
 
-    /// Blocks until there is an answer.
+    /// Blocks until there is an answer; nil without one.
     ///
-    /// - Parameters:
-    ///   - limit: how long the person has.
-    ///   - keyboard: read here when no other thread reads it.
-    ///   - isOver: asked now and then: whether the answer is not wanted any more.
-    /// - Returns: the line, or nil without one.
+    /// `keyboard` is read here when no other thread reads it. `isOver` is asked now and then: whether
+    /// the answer is not wanted any more.
     func wait(within limit: Duration, _ keyboard: Keyboard?, isOver: () -> Bool) -> String? {
         let end = ContinuousClock.now + limit
         while ContinuousClock.now < end, !isOver() {

@@ -67,8 +67,7 @@ package final class Signals: Sendable {
     package func handle(_ handler: @escaping @Sendable (Request) -> Void) {
         let early = state.withLock { state in
             state.handler = handler
-            defer { state.early = [] }
-            return state.early
+            return exchange(&state.early, with: [])
         }
         for request in early { handler(request) }
     }
@@ -78,12 +77,8 @@ package final class Signals: Sendable {
     /// Listens to the keys of the terminal, if there is one and no pipe says what to do.
     ///
     /// What was typed before is dropped. The terminal is in modes of ours until `leaveKeys`, and at
-    /// most until this process ends.
-    ///
-    /// - Parameters:
-    ///   - key: the key by which a person talks.
-    ///   - answerTime: how long the terminal has to say if it reports releases; nil asks nothing.
-    /// - Returns: how a person can say when a recording begins and ends.
+    /// most until this process ends. `answerTime` is how long it has to say if it reports releases;
+    /// nil asks nothing.
     package func takeKeys(_ key: TalkKey, answerTime: Duration?) async -> Taken {
         guard pipe == nil else { return Taken(controls: .lines) }
         let taken = Settlement<Taken>()
@@ -126,11 +121,9 @@ package final class Signals: Sendable {
 
     /// Waits for a line from the keyboard, away from the cooperative pool.
     ///
-    /// Called when no keys are read.
+    /// Called when no keys are read. `isOver` is asked now and then: whether the line is not wanted
+    /// any more.
     ///
-    /// - Parameters:
-    ///   - limit: how long the person has.
-    ///   - isOver: asked now and then: whether the line is not wanted any more.
     /// - Returns: the line without its end; nil when none came.
     package func line(
         within limit: Duration, unless isOver: @escaping @Sendable () -> Bool
@@ -179,8 +172,8 @@ package final class Signals: Sendable {
                 descriptor.number, wakeup.descriptor, pipe?.descriptor ?? -1,
                 terminal.keys?.descriptor ?? -1,
             ].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            let count = unsafe poll(
-                &descriptors, UInt(descriptors.count), Self.wait(until: deadlines.min()))
+            let time = WorkerPause(until: deadlines.min()).milliseconds
+            let count = unsafe poll(&descriptors, UInt(descriptors.count), time)
             guard count >= 0 || errno == EINTR else { return }
             if let end = farewellEnd, ContinuousClock.now >= end {
                 ask(.leaveNow)
@@ -194,19 +187,13 @@ package final class Signals: Sendable {
                 }
             }
             wakeup.drain()
-            for order in state.withLock({ state in
-                defer { state.orders = [] }
-                return state.orders
-            }) {
+            for order in state.withLock({ exchange(&$0.orders, with: []) }) {
                 obey(order, &terminal)
             }
             if descriptors[3].revents != 0 || terminal.keys != nil {
                 let now = ContinuousClock.now
-                for meaning in terminal.step(
-                    isReadable: descriptors[3].revents != 0, at: now)
-                {
-                    mean(meaning, at: now)
-                }
+                let meanings = terminal.step(isReadable: descriptors[3].revents != 0, at: now)
+                for meaning in meanings { mean(meaning, at: now) }
             }
             guard let present = pipe, descriptors[2].revents != 0 else { continue }
             switch present.read() {
@@ -263,19 +250,58 @@ package final class Signals: Sendable {
 
     /// The signal's default action.
     private static func take(_ signal: Int32) {
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        unsafe sigaddset(&set, signal)
-        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        SignalMask.change(SIG_UNBLOCK, [signal])
         kill(getpid(), signal)
-        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+        SignalMask.change(SIG_BLOCK, [signal])
+    }
+}
+
+// MARK: - The mask
+
+extension Signals {
+    /// Blocks the watched signals and ignores SIGPIPE.
+    ///
+    /// Called before any thread is started.
+    package static func block() {
+        _ = inherited
+        SignalMask.change(SIG_BLOCK, watched)
+        _ = signal(SIGPIPE, SIG_IGN)
+        // A file that may not grow is an error of write(2) like a full disk, not an end.
+        _ = signal(SIGXFSZ, SIG_IGN)
+        // A shell without job control starts what it puts into the background with SIGINT
+        // ignored; a program that sends it anyway means it. SIGHUP stays as nohup(1) left it.
+        for number in [SIGINT, SIGTERM, SIGUSR1, SIGUSR2] { _ = signal(number, SIG_DFL) }
     }
 
-    /// Milliseconds for poll(2); -1 is for ever.
-    private static func wait(until end: ContinuousClock.Instant?) -> Int32 {
-        guard let end else { return -1 }
-        // Rounded up: a poll that returns a little too early would spin.
-        return Int32(max(.zero, end - .now) / .milliseconds(1)) + 1
+    /// Undoes `block` on this thread, before `exec`, or for a wait in which nothing can be lost.
+    package static func unblock() {
+        inherited.restore()
+        _ = signal(SIGPIPE, SIG_DFL)
+        _ = signal(SIGXFSZ, SIG_DFL)
+    }
+
+    /// Blocks the terminal's signals to stop or end, too: the terminal is put right first.
+    ///
+    /// Only for commands that read keys.
+    static func blockJobControl() { SignalMask.change(SIG_BLOCK, jobControl) }
+
+    /// SIGHUP unless nohup(1) had it ignored.
+    static let watched = [SIGINT, SIGTERM, SIGUSR1, SIGUSR2] + (isIgnored(SIGHUP) ? [] : [SIGHUP])
+
+    /// They act as usual, after the terminal was put right.
+    static let jobControl = [SIGTSTP, SIGQUIT].filter { !isIgnored($0) } + [SIGCONT]
+
+    private static let inherited = SignalMask.change(SIG_BLOCK, [])
+
+    /// Inherited; left as it is.
+    ///
+    /// Blocked signals reach a signalfd even when they are ignored.
+    private static func isIgnored(_ number: Int32) -> Bool {
+        let before = signal(number, SIG_IGN)
+        let isIgnored =
+            unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+        if !isIgnored { _ = signal(number, SIG_DFL) }
+        return isIgnored
     }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// The keys of the terminal of this process, while it is in the foreground.
 ///
 /// Used by the thread of the signals.
@@ -12,17 +14,15 @@ final class TerminalKeys {
     private var decoder = KeyDecoder()
     private var interpreter: KeyInterpreter
     private var lastByte = ContinuousClock.now
-    private var isInBackground = false
+    /// No keys reach this process.
+    private(set) var isInBackground: Bool
     /// To another program of ours.
     private var isLent = false
     private(set) var killed: Int32?
 
     /// Takes the terminal, at once or when this process is in the foreground again.
     ///
-    /// - Parameters:
-    ///   - terminal: the terminal.
-    ///   - key: the talk key.
-    ///   - answerTime: how long the terminal has to say if it reports releases; nil asks nothing.
+    /// `answerTime` is how long it has to say if it reports releases; nil asks nothing.
     init(_ terminal: KeyTerminal, _ key: TalkKey, _ answerTime: Duration?) {
         self.terminal = terminal
         isInBackground = !terminal.isInForeground
@@ -35,9 +35,6 @@ final class TerminalKeys {
 
     /// To be polled for `POLLIN`; -1 while another program has the terminal.
     var descriptor: Int32 { isInBackground ? -1 : terminal.number }
-
-    /// Whether keys reach this process now.
-    var isListening: Bool { !isInBackground }
 
     /// Nil until it is known.
     var reports: KeyInterpreter.Reports? { interpreter.reports }
@@ -96,7 +93,6 @@ final class TerminalKeys {
         return meanings
     }
 
-    /// Puts the terminal right.
     func leave(isInHaste: Bool = false) {
         terminal.leave(isInHaste: isInHaste, behind: decoder)
     }
@@ -130,5 +126,52 @@ final class TerminalKeys {
         _ = terminal.take(answerTime: reports == .releases ? KeyTerminal.answerTime : nil)
         interpreter.signalKeys = terminal.signalKeys
         if reports == .releases { terminal.askForMore() }
+    }
+}
+
+/// The terminal as the thread of the signals sees it: keys to read, and a caller that waits for
+/// what they can report.
+struct TerminalWatch {
+    /// Nil while no keys are read.
+    private(set) var keys: TerminalKeys?
+    /// Settled once it is known what the terminal can report.
+    private var waiting: Settlement<Signals.Taken>?
+
+    mutating func take(
+        _ key: TalkKey, _ answerTime: Duration?, telling taken: Settlement<Signals.Taken>
+    ) {
+        guard let terminal = KeyTerminal() else {
+            return taken.settle(Signals.Taken(controls: .nothing))
+        }
+        keys = TerminalKeys(terminal, key, answerTime)
+        waiting = taken
+        tell()
+    }
+
+    mutating func step(
+        isReadable: Bool, at now: ContinuousClock.Instant
+    ) -> [KeyInterpreter.Meaning] {
+        guard let keys else { return [] }
+        // What is there to be read has come in time, however late this thread is.
+        let meanings = isReadable ? keys.read(at: now) : keys.time(at: now)
+        if meanings == nil { leave() }
+        tell()
+        return meanings ?? []
+    }
+
+    mutating func leave(isInHaste: Bool = false) {
+        keys?.leave(isInHaste: isInHaste)
+        keys = nil
+        tell()
+    }
+
+    private mutating func tell() {
+        if let keys, !keys.isInBackground {
+            guard let reports = keys.reports else { return }
+            waiting?.settle(Signals.Taken(controls: .keys(reports), killed: keys.killed))
+        } else {
+            waiting?.settle(Signals.Taken(controls: .nothing))
+        }
+        waiting = nil
     }
 }

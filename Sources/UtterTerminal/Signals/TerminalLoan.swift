@@ -64,26 +64,17 @@ package final class ForegroundTerminal {
     package var number: Int32 { descriptor.number }
 
     /// Nil when there is no terminal, or another program has it.
-    package static func ours() -> ForegroundTerminal? {
+    package init?() {
         let number = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else { return nil }
-        let descriptor = OwnedDescriptor(taking: number)
+        descriptor = OwnedDescriptor(taking: number)
         guard tcgetpgrp(number) == getpgrp() else { return nil }
-        return ForegroundTerminal(descriptor: descriptor)
-    }
-
-    private init(descriptor: consuming OwnedDescriptor) {
-        self.descriptor = descriptor
     }
 
     package func takeBack() {
         // A process that does this from the background is stopped by it.
-        var stop = sigset_t()
-        var before = sigset_t()
-        unsafe sigemptyset(&stop)
-        unsafe sigaddset(&stop, SIGTTOU)
-        unsafe pthread_sigmask(SIG_BLOCK, &stop, &before)
+        let before = SignalMask.change(SIG_BLOCK, [SIGTTOU])
         _ = tcsetpgrp(number, getpgrp())
-        unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+        before.restore()
     }
 }

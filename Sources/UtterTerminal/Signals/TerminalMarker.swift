@@ -9,7 +9,7 @@ internal import LinuxPlatform
 /// this one is killed.
 ///
 /// One small file for each terminal, among the session's runtime files.
-struct TerminalMarker: Codable, Equatable {
+struct TerminalMarker: Codable {
     var process: Int32
     /// The start of the process, in ticks since boot: process numbers are reused.
     var startTime: UInt64
@@ -17,21 +17,16 @@ struct TerminalMarker: Codable, Equatable {
     var terminalTime: [Int]
     var modes: TerminalModes
 
-    /// For a terminal that this process changes now.
-    init(terminal: TerminalDevice, modes: TerminalModes) {
-        process = getpid()
-        startTime = ProcessBeginning.ticks(of: getpid()) ?? 0
-        terminalTime = terminal.madeAt
-        self.modes = modes
-    }
-
     /// - Returns: the path of the file, to be removed when the terminal is put right; nil for none.
-    func write(for terminal: TerminalDevice) -> String? {
+    static func write(_ modes: TerminalModes, for terminal: TerminalDevice) -> String? {
+        let marker = TerminalMarker(
+            process: getpid(), startTime: ProcessBeginning.ticks(of: getpid()) ?? 0,
+            terminalTime: terminal.madeAt, modes: modes)
         // Without a marker a killed process leaves a terminal that no later one can put right, which
         // is no reason not to listen.
         guard let folder = try? Self.folder(),
             // Numbers and words can be encoded, always.
-            let bytes = try? JSONEncoder().encode(self),
+            let bytes = try? JSONEncoder().encode(marker),
             // As above.
             (try? folder.replaceFile(terminal.name, with: Array(bytes), isDurable: false)) != nil
         else { return nil }

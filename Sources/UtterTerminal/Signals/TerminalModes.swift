@@ -3,7 +3,7 @@
 internal import Glibc
 
 /// A `termios(3)` that can be written down.
-struct TerminalModes: Codable, Equatable {
+struct TerminalModes: Codable {
     var input: UInt32
     var output: UInt32
     var control: UInt32
@@ -38,7 +38,6 @@ struct TerminalModes: Codable, Equatable {
         return modes
     }
 
-    /// Keys reach a program at once, and do not appear on the screen.
     var areForKeys: Bool { local & UInt32(ICANON | ECHO) == 0 }
 
     var signalKeys: SignalKeys {

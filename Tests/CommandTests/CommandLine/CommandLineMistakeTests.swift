@@ -89,8 +89,8 @@ import Testing
     func aTakeIsCountedBackFromTheLast(_ command: String, _ typed: String, _ meant: String) {
         let mistake = CommandLineMistake(
             "Unknown option '\(typed)'",
-            help: "See 'utter \(command) --help' for more information.",
-            of: CommandNames([command: ["--json"]]))
+            help: "See 'utter \(command) --help' for more information.", typed: [typed],
+            of: CommandNames(UtterCommand.self))
         #expect(mistake.hints.first == "did you mean '\(meant)'?")
     }
 
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test func aValueIsNoCommand() {
-        let names = CommandNames(["record": ["--device"], "send": [], "list": []])
+        let names = CommandNames(UtterCommand.self)
         #expect(names.commandFirst(["--device", "send"]) == [["send", "--device"]])
         #expect(
             names.commandFirst(["-a", "send", "-b", "list"])

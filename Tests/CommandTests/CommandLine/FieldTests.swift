@@ -214,7 +214,7 @@ import UtterSettings
         let mistake = CommandLineMistake(
             "Unknown option '\(words[0].prefix { $0 != "=" })'",
             help: "See 'utter record --help' for more information.", typed: words,
-            of: CommandNames(["record": ["--config"]]))
+            of: CommandNames(UtterCommand.self))
         #expect(mistake.hints.first == hint)
     }
 

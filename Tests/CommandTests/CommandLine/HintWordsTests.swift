@@ -9,13 +9,15 @@ import Testing
 /// Every command, option and variable that a message or a hint names is there.
 @Suite struct HintWordsTests {
     private let names: CommandNames
+    private let options: [String: [String]]
     private let manual: String
 
     init() throws {
+        let names = CommandNames(UtterCommand.self)
+        self.names = names
         // Each look at its help takes some milliseconds.
-        let program = CommandNames(UtterCommand.self)
-        names = CommandNames(
-            Dictionary(uniqueKeysWithValues: program.commands.map { ($0, program.options($0)) }))
+        options = Dictionary(
+            uniqueKeysWithValues: names.commands.map { ($0, names.options($0)) })
         manual = String(decoding: try readFile(SourceTree.path("man/utter.1")), as: UTF8.self)
     }
 
@@ -67,7 +69,8 @@ import Testing
                 count += 1
                 // Those of another program are not in the help of this one.
                 let isElsewhere = ["serve", "demo", "keys"].contains(command)
-                let options = isElsewhere ? try pages.options(of: command) : names.options(command)
+                let options =
+                    isElsewhere ? try pages.options(of: command) : self.options[command] ?? []
                 for option in match.2.matches(of: /--[a-z][a-z-]+/) {
                     #expect(options.contains(String(option.0)), "\(file): \(match.0)")
                 }
@@ -93,19 +96,21 @@ import Testing
     /// The commands that lack an option, and have one of those that are meant by it.
     private func commands(lacking typed: String, having meant: [String]) -> [String] {
         names.commands.filter { command in
-            let options = names.options(command)
+            let options = self.options[command] ?? []
             return !options.contains(typed) && meant.contains(where: options.contains)
         }
     }
 
     @Test func everyHabitLeadsToAnOptionThatACommandHasInstead() {
         for (typed, meant) in Habit.synonyms {
-            #expect(!commands(lacking: typed, having: meant).isEmpty, "\(typed)")
+            #expect(!commands(lacking: typed, having: [meant]).isEmpty, "\(typed)")
         }
         for (options, text) in Habit.advice {
             let meant = text.matches(of: /--[a-z][a-z-]+/).map { String($0.0) }
             for typed in options {
-                let isOption = names.commands.contains { names.options($0).contains(typed) }
+                let isOption = names.commands.contains { name in
+                    self.options[name]?.contains(typed) == true
+                }
                 #expect(
                     meant.isEmpty ? !isOption : !commands(lacking: typed, having: meant).isEmpty,
                     "\(typed): \(text)")

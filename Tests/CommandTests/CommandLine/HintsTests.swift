@@ -85,7 +85,7 @@ import Testing
             (.fileForbidden(path: "a.wav"), "check whose it is, and who may read it, with: ls -l"),
         ] as [(CaptureError, String?)])
     func aRecordingThatCannotBeMade(_ error: CaptureError, _ hint: String?) {
-        #expect(Hints.of(error) == hint)
+        #expect(error.hint == hint)
     }
 
     @Test(
@@ -110,7 +110,7 @@ import Testing
             ),
         ] as [(TakeStoreError, String?)])
     func aTakeThatCannotBeUsed(_ error: TakeStoreError, _ hint: String?) {
-        #expect(Hints.of(error) == hint)
+        #expect(error.hint == hint)
     }
 
     @Test(
@@ -249,7 +249,7 @@ import Testing
             (.unavailable(status: 503, message: nil), nil), (.cancelled, nil),
         ] as [(TakeFailure, String?)])
     func aTakeWithoutTranscript(_ failure: TakeFailure, _ hint: String?) {
-        #expect(Hints.of(failure) == hint)
+        #expect(failure.hint == hint)
     }
 
     @Test(arguments: [
@@ -259,16 +259,16 @@ import Testing
         .invalidAnswerRule(text: "xml"),
     ])
     func aServiceThatCannotBeDescribed(_ error: ServiceError) throws {
-        let hint = try #require(Hints.of(error))
+        let hint = try #require(error.hint)
         #expect(!hint.contains("\n") && !hint.hasSuffix("."))
     }
 
     @Test func anAnswerWithoutTextNamesWhereThereIsSome() {
         let error = AnswerError.missingText(path: "text", excerpt: "{}", places: ["result.text"])
-        #expect(Hints.of(error) == "name the path of the text with -c answer.text=result.text")
+        #expect(error.hint == "name the path of the text with -c answer.text=result.text")
         let several = AnswerError.missingText(path: "t", excerpt: "", places: ["a[].b", "c", "d"])
         #expect(
-            Hints.of(several)
+            several.hint
                 == "name the path of the text with -c 'answer.text=a[].b'; left out is the text of 2 more"
         )
     }
@@ -294,16 +294,16 @@ import Testing
             ("localhost:99", "did you mean http://localhost:99?"),
         ] {
             let error = #expect(throws: ServiceError.self) { try ServiceURL(text) }
-            #expect(error.flatMap { Hints.of($0) } == hint, "\(String(describing: error))")
+            #expect(error?.hint == hint, "\(String(describing: error))")
         }
     }
 
     @Test(arguments: [EMFILE, ENFILE, ENOMEM])
     func aLimitIsTheSameWhereverItIsMet(_ code: Int32) throws {
         let limit = SystemError(call: "snd_pcm_open", code: code)
-        let hint = try #require(Hints.of(limit))
-        #expect(Hints.of(CaptureError.limitReached(name: "card", limit)) == hint)
-        #expect(Hints.of(SystemError(call: "read", code: EIO)) == nil)
+        let hint = try #require(limit.hint)
+        #expect(CaptureError.limitReached(name: "card", limit).hint == hint)
+        #expect(SystemError(call: "read", code: EIO).hint == nil)
     }
 
     @Test func aFullSpoolNamesItsLimit() {
@@ -337,6 +337,6 @@ import Testing
     }
 
     @Test func aSecretThatIsNoKeyIsReplacedByOne() {
-        #expect(Hints.of(KeyError.guessable) == "make a key with: utter key new FILE")
+        #expect(KeyError.guessable.hint == "make a key with: utter key new FILE")
     }
 }

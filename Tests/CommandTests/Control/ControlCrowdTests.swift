@@ -80,7 +80,7 @@ import Testing
         let place = try ControlPlace(user: geteuid()) {
             $0 == ControlPlace.variable ? folder.path("control") : nil
         }
-        guard case .owned(let owner) = try ControlOwner.claim(place) else {
+        guard let owner = try ControlOwner.claim(place) else {
             return #expect(Bool(false), "another process has the socket")
         }
         defer { owner.remove() }

@@ -17,7 +17,8 @@ import Testing
         defer { close(reading) }
         // Two generations of it hold the pipe open; each would for ten minutes.
         let command = SecretCommand(
-            "exec 3>\(pipe); echo x >&3; sh -c 'sleep 600; true'; sleep 600", option: "--key")
+            command: "exec 3>\(pipe); echo x >&3; sh -c 'sleep 600; true'; sleep 600",
+            option: "--key")
         let message = await onOwnThread { () -> String in
             do throws(CommandFailure) {
                 _ = try command.output(within: .seconds(4))
@@ -39,7 +40,8 @@ import Testing
         // As an agent would, it holds the pipe open and prints nothing.
         let folder = try TemporaryFolder()
         let number = folder.path("number")
-        let command = SecretCommand("(sleep 600 & echo $! >\(number)); echo tok", option: "--key")
+        let command = SecretCommand(
+            command: "(sleep 600 & echo $! >\(number)); echo tok", option: "--key")
         let output = await onOwnThread { () -> [UInt8]? in
             // What fails has no output.
             try? command.output(within: .patience)
@@ -52,7 +54,8 @@ import Testing
     }
 
     @Test func theRestOfALineMayComeFromTheBackground() async throws {
-        let command = SecretCommand("(sleep 0.2; echo en) & printf tok", option: "--key")
+        let command = SecretCommand(
+            command: "(sleep 0.2; echo en) & printf tok", option: "--key")
         let output = await onOwnThread { () -> [UInt8]? in
             // As above.
             try? command.output(within: .patience)

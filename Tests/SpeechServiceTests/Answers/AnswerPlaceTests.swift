@@ -7,7 +7,8 @@ import Testing
 /// Where an answer that cannot be read has text, and what an empty one says.
 @Suite struct AnswerPlaceTests {
     private func decode(_ rule: String, _ body: String) throws -> Result<[String], AnswerError> {
-        var decoder = try AnswerRule(rule).makeDecoder(mediaType: "application/json")
+        var decoder = try AnswerRule(rule).makeDecoder(
+            AnswerHead(headers: [(name: "content-type", value: "application/json")]))
         return Result { () throws(AnswerError) in
             let bytes = Array(body.utf8)
             return (try decoder.accumulate(bytes.span) + decoder.finish()).map(\.text)

@@ -96,21 +96,21 @@ struct AnswerRuleTests {
         ("{\"error\":\"late\",\"text\":\"a\"}", .serviceReported(message: "late")),
     ])
     func aDocumentWithoutTextIsAnError(body: String, error: AnswerError) {
-        #expect(decode(.json(path: JSONPath(names: "text")), body).error == error)
+        #expect(decode(.json(path: JSONPath(dotted: "text")), body).error == error)
     }
 
     @Test func escapesAreRead() {
         let body = #"{"text":"\"\\\/\b\f\n\r\t\u00e9 \ud83d\ude00 \ud83d \ud83d\u0041"}"#
-        let decoded = decode(.json(path: JSONPath(names: "text")), body)
+        let decoded = decode(.json(path: JSONPath(dotted: "text")), body)
         let expected = "\"\\/\u{8}\u{C}\n\r\té 😀 \u{FFFD} \u{FFFD}A"
         #expect(decoded.hypotheses.first?.text == expected)
     }
 
     @Test func everyWayCanBeNamed() throws {
         #expect(try AnswerRule("auto") == .automatic)
-        #expect(try AnswerRule("text") == .text)
-        #expect(try AnswerRule("sequence") == .jsonSequence(.standard))
-        #expect(try AnswerRule("json:a.b") == .json(path: JSONPath(names: "a", "b")))
+        #expect(try AnswerRule("text") == AnswerRule(framing: .text))
+        #expect(try AnswerRule("sequence") == AnswerRule(framing: .sequence))
+        #expect(try AnswerRule("json:a.b") == .json(path: JSONPath(dotted: "a.b")))
         #expect(throws: ServiceError.invalidAnswerRule(text: "xml")) { try AnswerRule("xml") }
         #expect(throws: ServiceError.self) { try AnswerRule("json:") }
     }

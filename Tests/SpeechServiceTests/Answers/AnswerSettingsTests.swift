@@ -34,7 +34,7 @@ import Testing
 
     @Test func anEmptyTableIsTheUsualRule() throws {
         #expect(try rule("") == .automatic)
-        #expect(try rule("framing = \"json\"") == .json(path: JSONPath(names: "text")))
+        #expect(try rule("framing = \"json\"") == .json(path: JSONPath(dotted: "text")))
         #expect(try retry("") == RetryRule())
     }
 
@@ -354,7 +354,7 @@ import Testing
             texts: [ProfileText(name: "test", text: text)])
         let service = try profile.service(format: profile.format(nil))
         #expect(service.answer.framing == .events)
-        #expect(service.answer.values.stop == JSONPath(names: "heard"))
+        #expect(service.answer.values.stop == JSONPath(dotted: "heard"))
         #expect(service.retry.statuses == [418])
     }
 }

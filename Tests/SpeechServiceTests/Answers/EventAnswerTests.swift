@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: EventSamples.all.indices)
     func eachServicesStreamIsRead(index: Int) {
         let sample = EventSamples.all[index]
-        let decoded = decode(.events, sample.body)
+        let decoded = decode(AnswerRule(framing: .events), sample.body)
         #expect(decoded.error == nil)
         #expect(decoded.transcript.text == sample.text)
         // By its type, and by its beginning: many send events as `text/plain`.
@@ -29,11 +29,13 @@ import Testing
             "event: error\ndata: it broke\n\n",
         ])
     func chunksMayEndAtAnyByte(body: String) {
-        for rule in [AnswerRule.events, .automatic] { expectSameForEverySplit(rule, body) }
+        for rule in [AnswerRule(framing: .events), .automatic] {
+            expectSameForEverySplit(rule, body)
+        }
     }
 
     @Test func aPieceIsKnownBeforeTheStreamEnds() throws {
-        var decoder = AnswerRule.events.makeDecoder(mediaType: nil)
+        var decoder = AnswerRule(framing: .events).makeDecoder(AnswerHead())
         let bytes = Array(EventSamples.openAI.utf8)
         let first = Array("data: {\"type\":\"transcript.text.delta\",\"delta\":\"I see\"}\n\n".utf8)
         let before = try decoder.accumulate(Array(first.dropLast()).span)
@@ -50,14 +52,14 @@ import Testing
         let body =
             "data: {\"type\":\"transcript.text.delta\",\"delta\":\"I\"}\n\n"
             + "data: {\"type\":\"transcript.text.delta\",\"delta\":\" see\"}\n\n"
-        #expect(decode(.events, body).transcript.finals == ["I see"])
+        #expect(decode(AnswerRule(framing: .events), body).transcript.finals == ["I see"])
     }
 
     @Test func whatIsToldBesideTheTextIsKept() {
-        let diarized = decode(.events, EventSamples.diarized).transcript
+        let diarized = decode(AnswerRule(framing: .events), EventSamples.diarized).transcript
         #expect(
             diarized.segments == [RecognizedWord(text: "Hi.", start: 0.5, end: 1, speaker: "A")])
-        let mistral = decode(.events, EventSamples.mistral).transcript
+        let mistral = decode(AnswerRule(framing: .events), EventSamples.mistral).transcript
         #expect(mistral.language == "en")
         #expect(mistral.segments.map(\.end) == [1.5])
     }
@@ -66,7 +68,7 @@ import Testing
         let body =
             "data: {\"type\":\"transcription.segment\",\"text\":\" One\"}\n\n"
             + "data: {\"type\":\"transcription.segment\",\"text\":\" two\"}\n\n"
-        #expect(decode(.events, body).transcript.text == "One two")
+        #expect(decode(AnswerRule(framing: .events), body).transcript.text == "One two")
     }
 
     @Test(arguments: [
@@ -90,19 +92,19 @@ import Testing
         ("data: {\"text\":\n\n", .notJSON(offset: 6, excerpt: "{\"text\":")),
     ])
     func whatIsNoAnswerIsAnError(body: String, error: AnswerError) {
-        #expect(decode(.events, body).error == error)
+        #expect(decode(AnswerRule(framing: .events), body).error == error)
     }
 
     @Test func nothingCountsBehindTheEnd() {
         let body = "data: {\"text\":\"a\"}\n\ndata: [DONE]\n\ndata: {\"error\":\"late\"}\n\n\u{0}"
-        let decoded = decode(.events, body)
+        let decoded = decode(AnswerRule(framing: .events), body)
         #expect(decoded.error == nil)
         #expect(decoded.transcript.text == "a")
     }
 
     @Test func bytesThatAreNoTextAreNamed() {
         let body = Array("data: x\n\ndata: a".utf8) + [0xC3, 0x28] + Array("\n\n".utf8)
-        #expect(decode(.events, chunks: [body]).error == .notText(offset: 16))
+        #expect(decode(AnswerRule(framing: .events), chunks: [body]).error == .notText(offset: 16))
     }
 
     @Test(arguments: [
@@ -113,7 +115,8 @@ import Testing
     ])
     func whatGrowsWithoutEndIsRefused(piece: String) {
         let chunks = Array(repeating: Array(piece.utf8), count: 2000)
-        #expect(decode(.events, chunks: chunks, byteLimit: 1000).error == .tooLarge(limit: 1000))
+        let decoded = decode(AnswerRule(framing: .events), chunks: chunks, byteLimit: 1000)
+        #expect(decoded.error == .tooLarge(limit: 1000))
     }
 
     @Test func manyPiecesTakeTimeThatGrowsWithTheirNumber() {
@@ -122,7 +125,7 @@ import Testing
         let count = AnswerRule.standardByteLimit / 60
         let chunk = Array(repeating: piece, count: 1000).flatMap { $0 }
         let decoded = decode(
-            .events, chunks: Array(repeating: chunk, count: count / 1000))
+            AnswerRule(framing: .events), chunks: Array(repeating: chunk, count: count / 1000))
         #expect(decoded.error == nil)
         #expect(decoded.transcript.text.utf8.count == count / 1000 * 3000)
     }

@@ -8,12 +8,13 @@ import Testing
 @Suite("Hostile answers")
 struct HostileAnswerTests {
     private static let rules: [AnswerRule] = [
-        .automatic, .text, .json(path: JSONPath(names: "text")), .jsonSequence(.standard),
+        .automatic, AnswerRule(framing: .text), .json(path: JSONPath(dotted: "text")),
+        AnswerRule(framing: .sequence),
     ]
 
     @Test(arguments: rules)
     func sixtyMegabytesAreRefusedAfterEight(rule: AnswerRule) {
-        var decoder = rule.makeDecoder(mediaType: nil)
+        var decoder = rule.makeDecoder(AnswerHead())
         let opening = Array("{\"text\":\"".utf8)
         var chunk = Array(repeating: UInt8(ascii: "a"), count: 1 << 16)
         chunk.replaceSubrange(..<opening.count, with: opening)
@@ -36,7 +37,7 @@ struct HostileAnswerTests {
     @Test(arguments: ["[", "{\"a\":", "[[{\"text\":"])
     func nestingWithoutEndIsRefused(opening: String) {
         let bomb = String(repeating: opening, count: 200_000)
-        for rule in [AnswerRule.json(path: JSONPath(names: "text")), .jsonSequence(.standard)] {
+        for rule in [AnswerRule.json(path: JSONPath(dotted: "text")), .init(framing: .sequence)] {
             guard case .tooDeep(_, limit: 64) = decode(rule, bomb).error else {
                 Issue.record("\(rule) did not refuse the depth")
                 continue
@@ -46,7 +47,7 @@ struct HostileAnswerTests {
 
     @Test func sixtyFourLevelsAreRead() {
         let inner = String(repeating: "[", count: 63) + String(repeating: "]", count: 63)
-        let rule = AnswerRule.json(path: JSONPath(names: "text"))
+        let rule = AnswerRule.json(path: JSONPath(dotted: "text"))
         #expect(decode(rule, "{\"a\":\(inner),\"text\":\"ok\"}").transcript.text == "ok")
         let deeper = decode(rule, "{\"a\":[\(inner)],\"text\":\"ok\"}")
         #expect(deeper.error == .tooDeep(offset: 68, limit: 64))
@@ -54,7 +55,7 @@ struct HostileAnswerTests {
 
     @Test func aMillionSmallValuesAreRefused() {
         let body = "[" + String(repeating: "[],", count: 1_000_000) + "[]]"
-        let rule = AnswerRule.json(path: JSONPath(names: "text"))
+        let rule = AnswerRule.json(path: JSONPath(dotted: "text"))
         #expect(decode(rule, body).error == .tooManyValues(limit: 500_000))
     }
 
@@ -67,12 +68,12 @@ struct HostileAnswerTests {
             ([0x68, 0xE2, 0x82], .notText(offset: 1)),
         ] as [([UInt8], AnswerError)])
     func textThatIsNotUTF8IsNamedByItsByte(body: [UInt8], error: AnswerError) {
-        #expect(decode(.text, chunks: [body]).error == error)
+        #expect(decode(AnswerRule(framing: .text), chunks: [body]).error == error)
     }
 
     @Test func aStringThatIsNotUTF8IsNamedByItsByte() {
         let body: [UInt8] = Array("{\"text\":\"a\\u0041".utf8) + [0xC3, 0x28] + Array("\"}".utf8)
-        for rule in [AnswerRule.json(path: JSONPath(names: "text")), .jsonSequence(.standard)] {
+        for rule in [AnswerRule.json(path: JSONPath(dotted: "text")), .init(framing: .sequence)] {
             #expect(decode(rule, chunks: [body]).error == .notText(offset: 16))
         }
     }

@@ -25,7 +25,7 @@ struct JSONPathTests {
     }
 
     @Test func aLeadingDotIsAllowed() throws {
-        #expect(try JSONPath(".error.message") == JSONPath(names: "error", "message"))
+        #expect(try JSONPath(".error.message") == JSONPath(dotted: "error.message"))
     }
 
     @Test func ofTwoMembersTheLaterCounts() {
@@ -33,7 +33,7 @@ struct JSONPathTests {
             JSONMember(name: "a", value: .string("one")),
             JSONMember(name: "a", value: .string("two")),
         ])
-        #expect(JSONPath(names: "a").text(in: value) == "two")
+        #expect(JSONPath(dotted: "a").text(in: value) == "two")
     }
 
     @Test func elementsWithoutTheNameAreLeftOut() throws {

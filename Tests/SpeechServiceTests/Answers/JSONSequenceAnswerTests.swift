@@ -6,7 +6,7 @@ import Testing
 
 @Suite("JSONSequenceAnswer")
 struct JSONSequenceAnswerTests {
-    private let rule = AnswerRule.jsonSequence(.standard)
+    private let rule = AnswerRule(framing: .sequence)
 
     @Test func linesOfOurEndpointGivePartialsThenAFinalWithWords() {
         let decoded = decode(rule, Samples.endpoint)
@@ -55,7 +55,7 @@ struct JSONSequenceAnswerTests {
     }
 
     @Test func aPartialIsKnownBeforeTheBodyEnds() throws {
-        var decoder = rule.makeDecoder(mediaType: nil)
+        var decoder = rule.makeDecoder(AnswerHead())
         let bytes = Array("{\"type\":\"partial\",\"text\":\"go\"}".utf8)
         let before = try decoder.accumulate(Array(bytes.dropLast()).span)
         #expect(before.isEmpty)
@@ -67,7 +67,7 @@ struct JSONSequenceAnswerTests {
         let body =
             "{\"type\":\"final\",\"text\":\"one\"}\n"
             + "{\"code\":\"wit\",\"error\":\"An error occurred in speech recognition.\"}"
-        var decoder = rule.makeDecoder(mediaType: nil)
+        var decoder = rule.makeDecoder(AnswerHead())
         let hypotheses = try decoder.accumulate(Array(body.utf8).span)
         #expect(hypotheses.map(\.text) == ["one"])
         let expected = AnswerError.serviceReported(
@@ -127,15 +127,12 @@ struct JSONSequenceAnswerTests {
     @Test func anotherRuleCanReadAnotherService() throws {
         let other = ValueRule(
             textPaths: [
-                JSONPath(names: "PartialTranscript"),
+                JSONPath(dotted: "PartialTranscript"),
                 try JSONPath("Disambiguation.ChoiceData[0].Transcription"),
             ],
             selectors: [
-                ValueSelector(
-                    path: JSONPath(names: "PartialTranscript"), test: .exists, kind: .partial),
-                ValueSelector(
-                    path: JSONPath(names: "Status"), test: .equals(.string("Error")),
-                    kind: .failure),
+                ValueSelector("PartialTranscript", .exists, is: .partial),
+                ValueSelector("Status", .equals(.string("Error")), is: .failure),
             ],
             unmatched: .final)
         let body = """
@@ -143,12 +140,13 @@ struct JSONSequenceAnswerTests {
             {"Format":"Partial","PartialTranscript":"what is"}
             {"Status":"OK","Disambiguation":{"ChoiceData":[{"Transcription":"what is up"}]}}
             """
-        let decoded = decode(.jsonSequence(other), body)
+        let decoded = decode(AnswerRule(framing: .sequence, values: other), body)
         #expect(decoded.error == nil)
         #expect(decoded.hypotheses.map(\.isFinal) == [false, true])
         #expect(decoded.transcript.text == "what is up")
         let failed = decode(
-            .jsonSequence(other), "{\"Status\":\"Error\",\"ErrorMessage\":\"bad id\"}")
+            AnswerRule(framing: .sequence, values: other),
+            "{\"Status\":\"Error\",\"ErrorMessage\":\"bad id\"}")
         #expect(failed.error == .serviceReported(message: "bad id"))
     }
 

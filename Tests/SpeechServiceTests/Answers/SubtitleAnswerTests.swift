@@ -25,7 +25,7 @@ import Testing
 
     @Test func anSRTFileIsReadWithItsTimes() {
         for (rule, type) in [
-            (AnswerRule.subtitles, nil), (.automatic, "text/plain"), (.automatic, nil),
+            (AnswerRule(framing: .subtitles), nil), (.automatic, "text/plain"), (.automatic, nil),
         ] {
             let decoded = decode(rule, Self.srt, mediaType: type)
             #expect(decoded.error == nil)
@@ -40,7 +40,10 @@ import Testing
 
     @Test(.spec("W3C WebVTT §4"))
     func aWebVTTFileIsReadWithItsVoices() {
-        for (rule, type) in [(AnswerRule.subtitles, nil), (.automatic, "text/vtt; charset=utf-8")] {
+        let rules: [(AnswerRule, String?)] = [
+            (AnswerRule(framing: .subtitles), nil), (.automatic, "text/vtt; charset=utf-8"),
+        ]
+        for (rule, type) in rules {
             let decoded = decode(rule, Self.webVTT, mediaType: type)
             #expect(decoded.error == nil)
             #expect(decoded.transcript.text == "Hi & hello - bye")
@@ -50,29 +53,31 @@ import Testing
 
     @Test(arguments: [srt, webVTT, "WEBVTT\n\n", "1\n00:00 --> \nx", "no cue at all", "\n\n"])
     func chunksMayEndAtAnyByte(body: String) {
-        expectSameForEverySplit(.subtitles, body)
+        expectSameForEverySplit(AnswerRule(framing: .subtitles), body)
         expectSameForEverySplit(.automatic, body, mediaType: "text/plain")
     }
 
     @Test func nothingHeardIsAnEmptyText() {
         for body in ["WEBVTT\n\n", "\n"] {
-            let decoded = decode(.subtitles, body)
+            let decoded = decode(AnswerRule(framing: .subtitles), body)
             #expect(decoded.error == nil)
             #expect(decoded.transcript.text.isEmpty)
         }
-        #expect(decode(.subtitles, "").error == .empty)
+        #expect(decode(AnswerRule(framing: .subtitles), "").error == .empty)
         #expect(
-            decode(.subtitles, "just text").error == .missingText(path: "-->", excerpt: "just text")
-        )
+            decode(AnswerRule(framing: .subtitles), "just text").error
+                == .missingText(path: "-->", excerpt: "just text"))
     }
 
     @Test func anExplicitTextStaysWhatItIs() {
-        #expect(decode(.text, Self.srt).transcript.text.hasPrefix("1 00:00:00,000 -->"))
+        let plain = decode(AnswerRule(framing: .text), Self.srt).transcript.text
+        #expect(plain.hasPrefix("1 00:00:00,000 -->"))
     }
 
     @Test(arguments: ["x", "x\n", "1\n00:00:00,000 --> 00:00:01,000\nmore and more\n\n", "\n"])
     func whatGrowsWithoutEndIsRefused(piece: String) {
         let chunks = Array(repeating: Array(piece.utf8), count: 2000)
-        #expect(decode(.subtitles, chunks: chunks, byteLimit: 1000).error == .tooLarge(limit: 1000))
+        let decoded = decode(AnswerRule(framing: .subtitles), chunks: chunks, byteLimit: 1000)
+        #expect(decoded.error == .tooLarge(limit: 1000))
     }
 }

@@ -192,7 +192,7 @@ import Testing
         let path = place == .query ? "/asr?key=" : "/asr"
         let cassettes = try await record(server, path: path) { plan in
             plan.delivery.service.add(try credential(at: place))
-            plan.delivery.service.answer = .text
+            plan.delivery.service.answer = AnswerRule(framing: .text)
         }
         let request = try #require(server.requests.first)
         // It was sent.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -88,5 +89,28 @@ extension ResentTake {
         case .skipped: "skipped"
         case .left: "left"
         }
+    }
+}
+
+extension Recovery {
+    /// Recovers what there is, as soon as it is not locked: a child of another test holds a copy of
+    /// each lock of this process until it has become its program.
+    static func recoverUnlocked(in store: TakeStore) throws -> [TakeID] {
+        let deadline = MonotonicTime.now + .patience
+        while MonotonicTime.now < deadline {
+            let recovered = try recoverAll(in: store)
+            if !recovered.isEmpty { return recovered }
+            sched_yield()
+        }
+        return []
+    }
+}
+
+extension Retention {
+    /// As usual, but the audio of an answered take goes at once.
+    static var withoutAnsweredAudio: Retention {
+        var retention = Retention.standard
+        retention.audio = .zero
+        return retention
     }
 }

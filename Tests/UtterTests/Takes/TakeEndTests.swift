@@ -255,10 +255,10 @@ import Testing
         let speaker = try Speaker()
         let take = try bench.start(speaker.source, to: server.url()) {
             var values = ValueRule(
-                textPaths: [JSONPath(names: "PartialTranscript"), JSONPath(names: "text")],
+                textPaths: [JSONPath(dotted: "PartialTranscript"), JSONPath(dotted: "text")],
                 selectors: [])
-            values.stop = JSONPath(names: "SafeToStopAudio")
-            $0.delivery.service.answer = .jsonSequence(values)
+            values.stop = JSONPath(dotted: "SafeToStopAudio")
+            $0.delivery.service.answer = AnswerRule(framing: .sequence, values: values)
         }
         speaker.say(period)
         // The speaker does not say that this is the end.

@@ -43,9 +43,6 @@ public struct AudioForm: Sendable, Hashable {
         }
     }
 
-    /// Most services expect the recording under this name.
-    static let usualFileField = "file"
-
     /// The most bytes of names and values: the take remembers them.
     private static let byteLimit = 64 << 10
 
@@ -132,10 +129,4 @@ public struct AudioForm: Sendable, Hashable {
 extension TerminalText {
     /// The beginning in one line, for a message.
     package static func shown(_ text: String) -> String { cut(singleLine(sanitized(text))) }
-}
-
-extension String.UTF8View {
-    fileprivate func contains(_ other: String.UTF8View) -> Bool {
-        Array(self).firstRange(of: Array(other)) != nil
-    }
 }

@@ -12,7 +12,6 @@ public enum BodyShape: Sendable, Hashable {
     case json(JSONTemplate)
 }
 
-/// The bytes around a recording.
 package struct BodyFrame: Sendable, Hashable {
     package var contentType: String
     package var prologue: [UInt8] = []
@@ -22,7 +21,7 @@ package struct BodyFrame: Sendable, Hashable {
 }
 
 extension RecognitionService {
-    /// Makes what stands around a recording; the same for the same arguments.
+    /// What stands around a recording; the same for the same arguments.
     ///
     /// - Parameters:
     ///   - mediaType: the recording's own type.
@@ -53,12 +52,12 @@ struct BodyPlan: Sendable, Hashable {
     var kind = Kind.raw
     /// Replaces the type of the format; of a JSON document, the document's own.
     var contentType: WordTemplate?
-    var fileField = AudioForm.usualFileField
+    /// Most services expect the recording under this name.
+    var fileField = "file"
     /// In a form; nil is `audio` with the format's extension.
     var fileName: String?
     var fields: [ProfileField] = []
     var template = ""
-    /// The file of the key with which the body is encrypted.
     var keyFile: String?
 
     init() {}
@@ -67,7 +66,7 @@ struct BodyPlan: Sendable, Hashable {
         let said = try reader.word("kind", as: Kind.self)
         contentType = try reader.string("content-type").map(WordTemplate.init)
         let field = try reader.string("file-field")
-        fileField = field ?? AudioForm.usualFileField
+        fileField = field ?? fileField
         fileName = try reader.string("file-name")
         fields = try ProfileField.read("fields", &reader, allowsJSON: true)
         let document = try reader.string("template")

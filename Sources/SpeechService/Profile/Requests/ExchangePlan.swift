@@ -29,7 +29,6 @@ package enum ExchangePlan: Sendable, Hashable {
         }
     }
 
-    /// Templates of URLs.
     var urls: [String] {
         switch self {
         case .post, .upload: []
@@ -108,15 +107,9 @@ extension JobStep {
             ?? .seconds(isPoll ? 1 : 0)
         longestPause =
             try reader.seconds("longest-seconds", upTo: 3_600, allowsZero: true) ?? .seconds(10)
-        if let url, let host = ownOrigin == nil ? Self.faultyHost(of: url) : nil {
-            throw reader.error("url", ": '\(TerminalText.shown(host))' is no origin")
+        if ownOrigin == nil, let originText {
+            throw reader.error("url", ": '\(TerminalText.shown(originText))' is no origin")
         }
-    }
-
-    private static func faultyHost(of url: String) -> String? {
-        guard let scheme = url.firstRange(of: "://"), !url.hasPrefix("{") else { return nil }
-        let host = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
-        return host.contains("{") ? nil : String(url[..<host.endIndex])
     }
 }
 

@@ -51,15 +51,10 @@ public struct HeaderField: Sendable, Hashable {
     }
 
     /// Reads one field a line; lines without text and those that begin with `#` are left out.
-    ///
-    /// - Throws: `ServiceError.invalidHeader`, which never repeats a value.
     static func fields(in text: String) throws(ServiceError) -> [HeaderField] {
-        var fields: [HeaderField] = []
-        for line in text.split(whereSeparator: \.isNewline)
-        where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
-            fields.append(try HeaderField(line: String(line)))
-        }
-        return fields
+        try text.split(whereSeparator: \.isNewline)
+            .filter { !$0.allSatisfy(\.isWhitespace) && !$0.hasPrefix("#") }
+            .map { line throws(ServiceError) in try HeaderField(line: String(line)) }
     }
 
     /// For fields of our own, which need no check.
@@ -72,21 +67,13 @@ public struct HeaderField: Sendable, Hashable {
 
     /// A token of RFC 9110 §5.6.2.
     static func isToken(_ text: String) -> Bool {
-        let punctuation = Set("!#$%&'*+-.^_`|~".utf8)
-        return !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                default: punctuation.contains(byte)
-                }
-            }
+        !text.isEmpty
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }
 
     /// Without outer spaces and tabs; nil when it contains a control (RFC 9110 §5.5).
     static func fieldValue(_ text: String) -> String? {
-        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        var bytes = Array(text.utf8)[...].drop(while: isBlank)
-        while let last = bytes.last, isBlank(last) { bytes.removeLast() }
+        let bytes = Array(text.utf8).trimmed { $0 == 0x20 || $0 == 0x09 }
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -99,8 +86,7 @@ public struct HeaderField: Sendable, Hashable {
     }
 
     private static func invalid(_ name: String, _ reason: String) -> ServiceError {
-        let shown = TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized(name)))
-        return .invalidHeader(name: shown, reason: reason)
+        .invalidHeader(name: TerminalText.shown(name), reason: reason)
     }
 }
 
@@ -115,4 +101,22 @@ extension HeaderField: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
     /// The same for `dump`.
     public var customMirror: Mirror { Mirror(self, children: ["field": description]) }
+}
+
+extension UInt8 {
+    /// Of ASCII.
+    package var isLetterOrDigit: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: false
+        }
+    }
+}
+
+extension [UInt8] {
+    func trimmed(_ isBlank: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        var rest = drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
+        return rest
+    }
 }

@@ -15,8 +15,7 @@ public struct HostResolution: Sendable, Hashable, CustomStringConvertible {
     public init(_ text: String) throws(ServiceError) {
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         func invalid(_ reason: String) -> ServiceError {
-            let shown = TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized(text)))
-            return .invalidConnection(what: "the address '\(shown)'", reason: reason)
+            .invalidConnection(what: "the address '\(TerminalText.shown(text))'", reason: reason)
         }
         guard parts.count == 3, !parts[0].isEmpty else {
             throw invalid("it is a host, a port and an address, with colons between them")

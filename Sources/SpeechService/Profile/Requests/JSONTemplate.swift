@@ -38,7 +38,7 @@ public struct JSONTemplate: Sendable, Hashable {
         guard count == 1 else {
             throw .invalidTemplate(reason: "\(Self.mark) stands there \(count) times")
         }
-        guard !document.names.contains(where: { $0.contains(Self.mark) }) else {
+        guard !document.members.contains(where: { $0.name.contains(Self.mark) }) else {
             throw .invalidTemplate(reason: "\(Self.mark) is the name of a member, and no value")
         }
         guard document.strings.contains(where: { $0.contains(Self.mark) }) else {
@@ -56,9 +56,7 @@ public struct JSONTemplate: Sendable, Hashable {
         // There is one: `init` has seen it.
         text.firstRange(of: Self.mark) ?? text.endIndex..<text.endIndex
     }
-}
 
-extension JSONTemplate {
     private static func reason(_ error: AnswerError) -> String {
         switch error {
         case .notJSON(let offset, let excerpt): "it is not JSON at byte \(offset): '\(excerpt)'"
@@ -70,10 +68,11 @@ extension JSONTemplate {
 }
 
 extension JSONValue {
-    fileprivate var names: [String] {
+    /// Of all objects in it, in order.
+    fileprivate var members: [JSONMember] {
         switch self {
-        case .array(let elements): elements.flatMap(\.names)
-        case .object(let members): members.map(\.name) + members.flatMap(\.value.names)
+        case .array(let elements): elements.flatMap(\.members)
+        case .object(let members): members.flatMap { [$0] + $0.value.members }
         case .null, .bool, .number, .string: []
         }
     }
@@ -88,18 +87,9 @@ extension JSONValue {
     }
 
     fileprivate var secretName: String? {
-        switch self {
-        case .array(let elements): elements.lazy.compactMap(\.secretName).first
-        case .object(let members):
-            members.lazy.compactMap { member in
-                if let text = member.value.string {
-                    SecretName.isSecret(member.name) && !text.isEmpty ? member.name : nil
-                } else {
-                    member.value.secretName
-                }
-            }.first
-        case .null, .bool, .number, .string: nil
-        }
+        members.first { member in
+            SecretName.isSecret(member.name) && member.value.string?.isEmpty == false
+        }?.name
     }
 }
 
@@ -107,10 +97,8 @@ enum WordJSON {
     static func check(
         _ text: String, path: String, at place: SettingsPosition?
     ) throws(SettingsError) {
-        let document: JSONValue
-        do throws(AnswerError) {
-            document = try JSONParser.parse(Array(text.utf8))
-        } catch {
+        // The place that the parser names is one in the text, and not in the file.
+        guard let document = try? JSONParser.parse(Array(text.utf8)) else {
             throw SettingsError("'\(path)' is not JSON", at: place)
         }
         if let name = document.secretName {

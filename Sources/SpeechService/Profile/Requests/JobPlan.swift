@@ -15,15 +15,10 @@ package struct JobPlan: Sendable, Hashable {
 
     /// Those that no step captures.
     var words: [String] {
-        var captured: Set<String> = []
-        var words: [String] = []
-        for step in steps {
-            for name in step.names where !captured.contains(name) && !words.contains(name) {
-                words.append(name)
-            }
-            captured.formUnion(step.captures.map(\.name))
+        steps.indices.flatMap { index -> [String] in
+            let captured = steps[..<index].flatMap { $0.captures.map(\.name) }
+            return steps[index].names.filter { !captured.contains($0) }
         }
-        return words
     }
 
     /// For a URL in an answer.
@@ -56,7 +51,6 @@ package struct JobStep: Sendable, Hashable {
     var headers: [SettingsText] = []
     package var content = Content.none
     var captures: [Capture] = []
-    /// The step is repeated until this holds.
     var until: ValueCondition?
     package var pendingStatuses: [Int] = []
     var failed: ValueCondition?
@@ -78,14 +72,17 @@ package struct JobStep: Sendable, Hashable {
         return texts.flatMap { WordTemplate($0).words }
     }
 
+    /// What stands there for `ownOrigin`; nil where words do, or the service's URL.
+    var originText: String? {
+        guard let url, !url.hasPrefix("{"), let scheme = url.firstRange(of: "://")
+        else { return nil }
+        let host = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        return host.contains("{") ? nil : String(url[..<host.endIndex])
+    }
+
     var ownOrigin: Origin? {
-        guard let url, !url.hasPrefix("{") else { return nil }
-        let beginning = url.prefix { $0 != "?" }
-        guard let scheme = beginning.firstRange(of: "://") else { return nil }
-        let host = beginning[scheme.upperBound...].prefix { $0 != "/" }
-        guard !host.contains("{") else { return nil }
-        // What is not a URL was refused when the profile was read.
-        return try? Origin("\(beginning[..<scheme.upperBound])\(host)")
+        // What is not one is refused when the profile is read.
+        originText.flatMap { try? Origin($0) }
     }
 
     /// Attempts count from 0.
@@ -97,16 +94,10 @@ package struct JobStep: Sendable, Hashable {
 }
 
 extension JobStep {
-    /// Where the request goes.
+    /// Where the request goes, without the service's secrets.
     ///
     /// A value that is the beginning of the URL is one itself; every other is a part of a path or a
     /// query, and percent-encoded.
-    ///
-    /// - Parameters:
-    ///   - service: the service's URL, of which the step's own may be a reference.
-    ///   - values: those of the names.
-    /// - Returns: the URL, without the service's secrets.
-    /// - Throws: `ServiceError` when it is not a URL.
     package func target(
         from service: ServiceURL, by values: [String: String]
     ) throws(ServiceError) -> ServiceURL {

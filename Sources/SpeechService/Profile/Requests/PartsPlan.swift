@@ -13,7 +13,6 @@ package struct PartsPlan: Sendable, Hashable {
     package var whole: JobStep?
     /// Makes a folder of the recording's place, when the place has none: status 409 of `whole`.
     package var folder: JobStep?
-    /// Makes the upload.
     package var create: JobStep?
     /// Sends a part; what it captures as `tag` is said of the part at the end.
     package var part: JobStep?

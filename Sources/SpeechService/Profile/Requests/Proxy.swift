@@ -51,7 +51,6 @@ public enum Proxy: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func invalid(_ text: String, _ reason: String) -> ServiceError {
-        let shown = TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized(text)))
-        return .invalidConnection(what: "the proxy '\(shown)'", reason: reason)
+        .invalidConnection(what: "the proxy '\(TerminalText.shown(text))'", reason: reason)
     }
 }

@@ -25,7 +25,7 @@ package struct RetryRule: Sendable, Hashable {
     ///
     /// A star at the end stands for any rest.
     var codes: Set<String> = []
-    /// Codes in answers that refuse the token, whatever the status.
+    /// They refuse the token, whatever the status.
     var tokenCodes: Set<String> = []
     package var honoursRetryAfter = true
     /// A take is kept at its first failure.
@@ -99,12 +99,11 @@ package enum StatusVerdict: Sendable, Hashable {
     /// Below 200, or 600 and above.
     case unusable
 
-    /// The meaning of a status.
-    ///
     /// 301, 302 and 303 are refusals: followed as the RFC allows they would turn the POST into a
-    /// GET without the recording. Of 4xx only 408, 425 and 429 say that time helps: 409, 421 and
-    /// 423 are refusals, as nothing of ours changes the conflict. 501 and 505 say that the server
-    /// will never do it.
+    /// GET without the recording.
+    ///
+    /// Of 4xx only 408, 425 and 429 say that time helps: 409, 421 and 423 are refusals, as nothing
+    /// of ours changes the conflict. 501 and 505 say that the server will never do it.
     package static func of(status: Int) -> StatusVerdict {
         switch status {
         case 200..<300: .accepted

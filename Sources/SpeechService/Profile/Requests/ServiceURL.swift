@@ -50,8 +50,6 @@ public struct ServiceURL: Sendable, Hashable {
     /// May hold secrets in its query; messages use `description`.
     package var text: String { "\(origin)\(target)" }
 
-    package var isLoopback: Bool { origin.isLoopback }
-
     /// Resolves a `Location` field (RFC 3986 §5, RFC 9110 §10.2.2).
     package func resolving(location: String) throws(ServiceError) -> ServiceURL {
         // A reference to the same document; libcurl takes it for one to the folder.
@@ -91,7 +89,7 @@ public struct ServiceURL: Sendable, Hashable {
             let scheme = ["https://", "http://"].first { visible.hasPrefix($0) } ?? ""
             visible = scheme + "…" + visible[sign...]
         }
-        return TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized(String(visible))))
+        return TerminalText.shown(String(visible))
     }
 }
 
@@ -149,12 +147,7 @@ extension ServiceURL {
         return ServiceURL(origin: origin, target: String(target.dropLast(suffix.count)))
     }
 
-    /// The query is percent-encoded; the URL has none yet.
-    package func withQuery(_ query: String) -> ServiceURL {
-        ServiceURL(origin: origin, target: "\(target)?\(query)")
-    }
-
-    func appending(_ text: String) -> ServiceURL {
+    package func appending(_ text: String) -> ServiceURL {
         ServiceURL(origin: origin, target: target + text)
     }
 
@@ -174,14 +167,12 @@ extension ServiceURL {
     /// Encodes every byte that is not unreserved (RFC 3986 §2.3).
     package static func percentEncoded(_ text: String, keeping others: String = "") -> String {
         let digits = Array("0123456789ABCDEF".utf8)
+        let kept = "-._~\(others)".utf8
         var bytes: [UInt8] = []
         for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
+            if byte.isLetterOrDigit || kept.contains(byte) {
                 bytes.append(byte)
-            case _ where others.utf8.contains(byte): bytes.append(byte)
-            default:
+            } else {
                 bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }
@@ -233,7 +224,6 @@ public struct Origin: Sendable, Hashable {
         self.port = port
     }
 
-    /// When the URL names none.
     static func defaultPort(of scheme: String) -> Int { scheme == "https" ? 443 : 80 }
 
     /// Whether others on the network can hear the recording and read a secret.

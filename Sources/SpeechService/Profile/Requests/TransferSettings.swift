@@ -6,7 +6,7 @@ internal import Settings
 
 package struct TransferSettings: Sendable, Hashable {
     package var framing: BodyFraming?
-    /// The service itself finds the end of the speech.
+    /// The service finds the end of the speech by itself.
     var detectsEnd = false
     /// The service must agree before the body is sent (RFC 9110 §10.1.1).
     var expectsContinue = false
@@ -83,7 +83,6 @@ package struct ServiceLimits: Sendable, Hashable {
         }
     }
 
-    /// A month.
     private static let limit = 30 * 86_400
 }
 

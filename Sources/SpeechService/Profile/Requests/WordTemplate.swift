@@ -41,16 +41,14 @@ package struct WordTemplate: Sendable, Hashable {
     }
 
     /// Nil when a word has no value.
-    func filled(
-        by values: [String: String], spelled: (String) -> String = { $0 }
-    ) -> String? {
+    func filled(by values: [String: String]) -> String? {
         var filled = ""
         for part in parts {
             switch part {
             case .text(let text): filled += text
             case .word(let name):
                 guard let value = values[name] else { return nil }
-                filled += spelled(value)
+                filled += value
             }
         }
         return filled

@@ -3,7 +3,6 @@
 internal import LinuxPlatform
 internal import Settings
 
-/// The secrets that a service needs, and their use.
 package struct AuthenticationPlan: Sendable, Hashable {
     /// Where a secret goes in a request, and where it comes from by default.
     package struct Part: Sendable, Hashable {
@@ -29,18 +28,9 @@ package struct AuthenticationPlan: Sendable, Hashable {
     /// The parts' sources belong to it; nil when none is named.
     package var origin: Origin?
 
-    init() {}
-
     /// `Authorization: Bearer …` (RFC 6750 §2.1), optional.
-    static let bearer = {
-        var plan = AuthenticationPlan()
-        plan.parts = [
-            Part(
-                place: .header("Authorization"), form: SecretForm(unchecked: "Bearer {}"),
-                isRequired: false)
-        ]
-        return plan
-    }()
+    static let bearer = AuthenticationPlan(
+        parts: [Part(place: .header("Authorization"), form: .bearer, isRequired: false)])
 
     /// Whether the parts' sources may be asked for a service there.
     package func belongs(to other: Origin) -> Bool { origin == nil || origin == other }
@@ -81,17 +71,14 @@ extension AuthenticationPlan {
         var token = Part(place: .header("Authorization"))
         switch kind {
         case .none: break
-        case .bearer: token.form = SecretForm(unchecked: "Bearer {}")
+        case .bearer: token.form = .bearer
         case .scheme:
-            token.form = try Self.form("\(Self.needed("scheme", &reader)) {}", "scheme", &reader)
+            _ = try Self.needed("scheme", &reader)
+            token.form = try reader.string("scheme", as: Self.form(behind:)) ?? token.form
         case .header:
             token.place = .header(try Self.header(&reader))
-            if let scheme = try reader.string("scheme") {
-                token.form = try Self.form("\(scheme) {}", "scheme", &reader)
-            }
-            if let form = try reader.string("form") {
-                token.form = try Self.form(form, "form", &reader)
-            }
+            token.form = try reader.string("scheme", as: Self.form(behind:)) ?? token.form
+            token.form = try reader.string("form", as: SecretForm.init(_:)) ?? token.form
         case .query:
             token.place = .query(try Self.needed("parameter", &reader))
             token.form = .percentEncoded
@@ -197,14 +184,8 @@ extension AuthenticationPlan {
         }
     }
 
-    private static func form(
-        _ text: String, _ key: String, _ reader: inout SettingsReader
-    ) throws(SettingsError) -> SecretForm {
-        do throws(ServiceError) {
-            return try SecretForm(text)
-        } catch {
-            throw reader.error(key, ": \(error.description)")
-        }
+    private static func form(behind scheme: String) throws(ServiceError) -> SecretForm {
+        try SecretForm("\(scheme) {}")
     }
 
     static func source(_ reader: inout SettingsReader) throws(SettingsError) -> SecretSource? {

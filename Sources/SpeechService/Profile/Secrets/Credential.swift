@@ -25,7 +25,8 @@ public struct Credential: Sendable, Hashable {
     package let place: Place
     package let form: SecretForm
     package let source: SecretSource
-    private let secret: String?
+    /// Nil until known; secret.
+    package let plain: String?
 
     /// Creates a credential for the `Authorization` field, such as `Bearer …` (RFC 9110 §11.4).
     ///
@@ -74,10 +75,10 @@ public struct Credential: Sendable, Hashable {
 
     private init(place: Place, form: SecretForm, checked: String?, source: SecretSource) {
         (self.place, self.form, self.source) = (place, form, source)
-        secret = checked
+        plain = checked
     }
 
-    package var isKnown: Bool { secret != nil }
+    package var isKnown: Bool { plain != nil }
 
     /// With the owner's answer.
     package func holding(_ secret: String) throws(ServiceError) -> Credential {
@@ -122,8 +123,8 @@ public struct Credential: Sendable, Hashable {
     }
 
     /// Without outer white space.
-    static func checked(_ secret: String) throws(ServiceError) -> String {
-        let bytes = trimmed(secret)
+    private static func checked(_ secret: String) throws(ServiceError) -> String {
+        let bytes = Array(secret.utf8).trimmed(JSONScanner.isWhitespace)
         guard !bytes.isEmpty else { throw .invalidCredential(reason: "it is empty") }
         guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             let reason = "it holds a line break, a control character or a byte that is not ASCII"
@@ -133,16 +134,13 @@ public struct Credential: Sendable, Hashable {
     }
 
     /// As it stands in the request; nil until known; secret.
-    package var value: String? { secret.map { form.applied(to: $0) } }
-
-    /// Nil until known; secret.
-    package var plain: String? { secret }
+    package var value: String? { plain.map { form.applied(to: $0) } }
 
     /// What must not be written anywhere: the secret, its form in the request without the scheme,
     /// and the password alone; secret.
     package var secrets: [String] {
-        guard let secret, let value else { return [] }
-        var all = [secret]
+        guard let plain, let value else { return [] }
+        var all = [plain]
         if let space = value.lastIndex(of: " ") { all.append(String(value[space...].dropFirst())) }
         var isLogin = form.isBase64
         // A name and a key in one.
@@ -150,22 +148,16 @@ public struct Credential: Sendable, Hashable {
         case .part, .proxy: isLogin = true
         case .header, .query, .fields, .body: break
         }
-        if isLogin { all.append(String(secret.drop { $0 != ":" }.dropFirst())) }
+        if isLogin { all.append(String(plain.drop { $0 != ":" }.dropFirst())) }
         return all
     }
 
     /// Name and password, each percent-encoded, around a colon; secret.
     package var percentEncodedLogin: String? {
-        secret.map { secret in
-            secret.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        plain.map { login in
+            login.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
                 .map { ServiceURL.percentEncoded(String($0)) }.joined(separator: ":")
         }
-    }
-
-    private static func trimmed(_ text: String) -> ArraySlice<UInt8> {
-        var bytes = Array(text.utf8)[...].drop(while: JSONScanner.isWhitespace)
-        while let last = bytes.last, JSONScanner.isWhitespace(last) { bytes.removeLast() }
-        return bytes
     }
 }
 
@@ -192,4 +184,54 @@ extension Credential: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
     /// The same for `dump`.
     public var customMirror: Mirror { Mirror(self, children: ["credential": description]) }
+}
+
+/// Where a secret comes from, so that it can be fetched again; never the secret itself.
+public enum SecretSource: Sendable, Hashable {
+    /// An environment variable of this name.
+    case variable(String)
+    /// The first line of the file at this path.
+    case file(String)
+    /// What this shell command prints.
+    case command(String)
+    /// All header fields of the file at this path.
+    case headerFile(String)
+    /// The credential of this name that systemd has given the process.
+    case credential(String)
+    /// A command line or a program's own memory, neither of which can be asked again.
+    case given
+}
+
+extension SecretSource {
+    /// True for a pipe such as `/dev/fd/3`.
+    package var isReadOnce: Bool {
+        switch self {
+        case .file(let path), .headerFile(let path):
+            path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
+        case .variable, .command, .credential, .given: false
+        }
+    }
+
+    /// Whether the source cannot be asked again: what a kept take remembers of a pipe has no path.
+    package var isGone: Bool {
+        switch self {
+        case .file(let path), .headerFile(let path): path.isEmpty
+        case .given: true
+        case .variable, .command, .credential: false
+        }
+    }
+}
+
+extension SecretSource: CustomStringConvertible {
+    /// The source in words, such as "the variable UTTER_TOKEN".
+    public var description: String {
+        switch self {
+        case .variable(let name): "the variable \(name)"
+        case .file(""), .headerFile(""): "a pipe"
+        case .file(let path), .headerFile(let path): "the file '\(path)'"
+        case .command(let command): "the command '\(command)'"
+        case .credential(let name): "the credential '\(name)'"
+        case .given: "a command line"
+        }
+    }
 }

@@ -58,31 +58,22 @@ package struct Redaction: Sendable {
         // What was cut says so.
         let isMarked = bytes.suffix(mark.count).elementsEqual(mark)
         var rest = isMarked ? bytes.dropLast(mark.count) : bytes[...]
-        let all = spellings.values.joined()
-        let end =
-            all.map { spelling in
-                Self.longest(spelling, in: rest) {
-                    rest.suffix($0).elementsEqual(spelling.prefix($0))
-                }
-            }.max() ?? 0
+        let end = longest(in: rest) { rest.suffix($1).elementsEqual($0.prefix($1)) }
         rest = rest.dropLast(end)
-        let begin =
-            all.map { spelling in
-                Self.longest(spelling, in: rest) {
-                    rest.prefix($0).elementsEqual(spelling.suffix($0))
-                }
-            }.max() ?? 0
+        let begin = longest(in: rest) { rest.prefix($1).elementsEqual($0.suffix($1)) }
         return (begin > 0 ? mark : []) + rest.dropFirst(begin) + (isMarked || end > 0 ? mark : [])
     }
 
     /// The length of the longest part of a spelling in the text; 0 for one that may be there by
     /// chance.
-    private static func longest(
-        _ spelling: [UInt8], in text: ArraySlice<UInt8>, where isThere: (Int) -> Bool
+    private func longest(
+        in text: ArraySlice<UInt8>, where isThere: (_ spelling: [UInt8], _ count: Int) -> Bool
     ) -> Int {
-        let most = min(spelling.count - 1, text.count)
-        guard most >= shortestEncoded else { return 0 }
-        return (shortestEncoded...most).last(where: isThere) ?? 0
+        spellings.values.joined().map { spelling -> Int in
+            let most = min(spelling.count - 1, text.count)
+            guard most >= Self.shortestEncoded else { return 0 }
+            return (Self.shortestEncoded...most).last { isThere(spelling, $0) } ?? 0
+        }.max() ?? 0
     }
 
     // MARK: - Spellings
@@ -137,7 +128,6 @@ package struct Redaction: Sendable {
 }
 
 extension RecognitionService {
-    /// Some services repeat their secrets.
     package var redaction: Redaction { Redaction(credentials.flatMap(\.secrets)) }
 
     package func redacted(_ text: String) -> String { redaction.redacted(text) }

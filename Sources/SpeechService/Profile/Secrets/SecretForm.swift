@@ -12,7 +12,6 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
     public static let plain = SecretForm(unchecked: "{}")
     /// The secret behind the word `Bearer` (RFC 6750 §2.1).
     public static let bearer = SecretForm(unchecked: "Bearer {}")
-    /// For a query.
     package static let percentEncoded = SecretForm(unchecked: "{percent}")
 
     private enum Mark {

@@ -7,11 +7,9 @@
 package enum SecretName {
     private static let words: Set<String> = [
         "accesskey", "apikey", "appkey", "auth", "authentication", "authorization", "authtoken",
-        "bearer",
-        "cookie", "credential", "credentials", "jwt", "key", "otp", "pass", "passphrase", "passwd",
-        "password", "pin", "pwd", "secret", "session", "sessionid", "sid", "sig", "sign",
-        "signature",
-        "subscriptionkey", "token",
+        "bearer", "cookie", "credential", "credentials", "jwt", "key", "otp", "pass", "passphrase",
+        "passwd", "password", "pin", "pwd", "secret", "session", "sessionid", "sid", "sig", "sign",
+        "signature", "subscriptionkey", "token",
     ]
 
     /// Ends of words in one piece, such as `accesstoken`.

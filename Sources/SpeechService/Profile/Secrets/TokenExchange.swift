@@ -9,7 +9,6 @@ internal import Settings
 /// In its texts `{secret}` stands for the secret, `{user}` and `{key}` for what is before and behind
 /// the colon in it, `{base64}` for its base64 form, and `{uuid}` for a number of its own.
 package struct TokenExchange: Sendable, Hashable {
-    /// The longest answer to a request for a token.
     static let byteLimit = 64 << 10
     /// How long a token is valid whose answer does not say.
     private static let usualLifetime = Duration.seconds(300)
@@ -142,7 +141,7 @@ package struct ClientSecrets: Sendable {
     }
 }
 
-/// The request for a token, with its secrets in it.
+/// With its secrets in it.
 package struct TokenRequest: Sendable, Hashable {
     package var url: ServiceURL
     package var headers: [HeaderField]
@@ -178,9 +177,7 @@ extension TokenExchange {
         }
         return TokenRequest(url: url, headers: fields, body: Array(text.utf8))
     }
-}
 
-extension TokenExchange {
     package func credential(_ token: String) throws(ServiceError) -> Credential {
         try Credential(place: place, form: form, secret: token)
     }

@@ -59,10 +59,8 @@ extension TakeAccount {
         var isSentWhole = false
     }
 
-    /// Compares each stage with the one before.
-    ///
-    /// - Returns: what differs, as a sentence without capital and full stop; nil when nothing
-    ///   does.
+    /// What differs between a stage and the one before, as a sentence without capital and full stop;
+    /// nil when nothing does.
     func imbalance(_ circumstances: Circumstances) -> String? {
         let known = capturedFrames + gapFrames
         let isEncodedRight =

@@ -49,7 +49,7 @@ public enum TakeFailure: Error, Sendable, Equatable {
     case left
 }
 
-extension TakeFailure {
+extension TakeFailure: CustomStringConvertible {
     /// What happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
@@ -151,14 +151,6 @@ extension TakeFailure {
         }
     }
 
-    /// Whether the service may have the take all the same, when it had all of it.
-    var leavesOutcomeOpen: Bool {
-        switch self {
-        case .notDelivered, .responseUnusable: true
-        default: false
-        }
-    }
-
     /// This failure, saying how long the service asks to wait (RFC 9110 §10.2.3).
     func naming(wait: Duration) -> TakeFailure {
         guard case .unavailable(let status, let message) = self else { return self }
@@ -201,5 +193,3 @@ extension TakeFailure {
         }
     }
 }
-
-extension TakeFailure: CustomStringConvertible {}

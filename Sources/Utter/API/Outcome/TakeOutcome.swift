@@ -146,8 +146,10 @@ extension TakeOutcome {
     /// Whether it is unknown if the service has the take: it was sent whole, and no answer
     /// came that could be read.
     package var isUnknown: Bool {
-        guard case .failure(let failure) = result, takenCount > 0 else { return false }
-        return failure.leavesOutcomeOpen
+        switch result {
+        case .failure(.notDelivered), .failure(.responseUnusable): takenCount > 0
+        default: false
+        }
     }
 }
 
@@ -169,7 +171,6 @@ public struct TakeAttempt: Sendable {
         return (200..<300).contains(status) && (result.isBodyComplete || !carriesRecording)
     }
 
-    /// The service may have taken the whole recording.
     var mayBeTaken: Bool { carriesRecording && !isPiece && result.mayBeTaken }
 }
 
@@ -182,7 +183,6 @@ package struct TakeTimes: Sendable, Equatable {
     package var stopped: Duration?
     /// The last frame was captured, or the recording has ended without one.
     package var captured: Duration?
-    /// The recording was complete in the journal.
     package var sealed: Duration?
     package var settled: Duration?
 

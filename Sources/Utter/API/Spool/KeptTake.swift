@@ -56,7 +56,6 @@ public struct KeptTake: Sendable {
     /// Why what is encrypted of it cannot be read; nil when it can, or nothing is.
     package let lock: TakeStoreError?
     package let audioByteCount: Int?
-    /// How long it has waited for its answer.
     package let waited: Duration
 
     /// Looks at a take; blocks on the disk, never on another process.

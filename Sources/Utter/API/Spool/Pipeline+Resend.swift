@@ -7,7 +7,6 @@ internal import Glibc
 internal import LinuxPlatform
 public import TakeStore
 
-/// How takes of earlier runs are sent.
 extension Pipeline {
     /// How long a process that only looks at a take may hold its lock.
     private static let lockPatience = Duration.seconds(2)
@@ -52,10 +51,8 @@ extension Pipeline {
         ResendBatch(takes, jobs: max(1, jobs), by: plan, in: self)
     }
 
-    /// Opens a take on a thread of its own and sends it; waits a moment for the take's lock while
-    /// another process looks at the take.
-    ///
-    /// The spool is this pipeline's, or its archive's queue.
+    /// Opens a take of the pipeline's spool, or of its archive's queue, on a thread of its own and
+    /// sends it; waits a moment for the take's lock while another process looks at the take.
     package func resend(
         _ id: TakeID, of queue: Spool? = nil, by plan: DeliveryPlan,
         ifStillAfter attempts: Int? = nil
@@ -80,7 +77,6 @@ extension Pipeline {
         }
     }
 
-    /// Runs what blocks on the disk on a thread of its own.
     private static func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(TakeStoreError) -> Value
     ) async throws(TakeStoreError) -> Value {
@@ -96,16 +92,9 @@ extension Pipeline {
     /// Sends a take that an earlier run has kept, in the form that the plan says.
     ///
     /// Blocks on the disk, and for the codec when the form is another than that of the recording. What
-    /// the plan says is what the take remembers from now on.
-    ///
-    /// - Parameters:
-    ///   - folder: the take's.
-    ///   - queue: the archive's, where it is from there.
-    ///   - plan: where it goes and how.
-    ///   - attempts: how many attempts were known of when the caller decided to send the take; one
-    ///     that another process has sent, answered or cancelled since is left alone. Nil is anything.
-    /// - Returns: the take under its old name.
-    /// - Throws: `TakeStoreError` when there is no such take, its audio is gone, or it does not wait.
+    /// the plan says is what the take remembers from now on. `attempts` were known of when the caller
+    /// decided to send the take: one that another process has sent, answered or cancelled since is
+    /// left alone. The queue is the archive's.
     func resend(
         _ folder: TakeFolder, of queue: Spool? = nil, by plan: DeliveryPlan,
         ifStillAfter attempts: Int? = nil

@@ -35,12 +35,11 @@ public struct ResendBatch: AsyncSequence, Sendable {
     /// The next ending, or nil behind the last one.
     public final class AsyncIterator: AsyncIteratorProtocol {
         private var endings: AsyncStream<ResentTake>.Iterator
-        private let asks: AsyncStream<Void>.Continuation
         private let batch: ResendBatch
 
         fileprivate init(_ batch: ResendBatch) {
             self.batch = batch
-            (endings, asks) = (batch.endings.makeAsyncIterator(), batch.asks)
+            endings = batch.endings.makeAsyncIterator()
         }
 
         deinit { batch.leave() }
@@ -48,7 +47,7 @@ public struct ResendBatch: AsyncSequence, Sendable {
         /// Waits for the next ending.
         public func next() async -> ResentTake? {
             batch.begin()
-            asks.yield()
+            batch.asks.yield()
             return await endings.next(isolation: #isolation)
         }
     }
@@ -76,7 +75,7 @@ public struct ResendBatch: AsyncSequence, Sendable {
         (self.endings, self.asks) = (endings, asks)
         state = State {
             var run = ResendRun(
-                takes, by: plan, of: queue, in: pipeline, told: told,
+                takes: takes, plan: plan, queue: queue, pipeline: pipeline, told: told,
                 asks: questions.makeAsyncIterator())
             await run.runAll(jobs: jobs)
             told.finish()
@@ -109,26 +108,16 @@ public struct ResendBatch: AsyncSequence, Sendable {
 private struct ResendRun: OrderedBatch {
     typealias Ending = (ending: ResentTake.Ending, service: ServiceGate.Service?)
 
-    private let takes: [KeptTake]
-    private let plan: @Sendable (KeptTake) throws(TakeStoreError) -> DeliveryPlan
+    let takes: [KeptTake]
+    let plan: @Sendable (KeptTake) throws(TakeStoreError) -> DeliveryPlan
     /// Nil is the pipeline's own spool.
-    private let queue: Spool?
-    private let pipeline: Pipeline
-    private let told: AsyncStream<ResentTake>.Continuation
+    let queue: Spool?
+    let pipeline: Pipeline
+    let told: AsyncStream<ResentTake>.Continuation
     /// The listener asks for an ending by each: no more takes begin while it is busy.
-    private var asks: AsyncStream<Void>.Iterator
-    private var gate = ServiceGate()
-    private var closing: Set<Int> = []
-
-    init(
-        _ takes: [KeptTake],
-        by plan: @escaping @Sendable (KeptTake) throws(TakeStoreError) -> DeliveryPlan,
-        of queue: Spool?, in pipeline: Pipeline, told: AsyncStream<ResentTake>.Continuation,
-        asks: AsyncStream<Void>.Iterator
-    ) {
-        (self.takes, self.plan, self.queue, self.pipeline) = (takes, plan, queue, pipeline)
-        (self.told, self.asks) = (told, asks)
-    }
+    var asks: AsyncStream<Void>.Iterator
+    var gate = ServiceGate()
+    var closing: Set<Int> = []
 
     var itemCount: Int { takes.count }
 

@@ -114,11 +114,8 @@ extension Spool {
         }
     }
 
-    /// Opens the encrypted body of a request.
-    ///
-    /// A body that is not a recording has no codec.
-    ///
-    /// - Returns: nil when the file is none.
+    /// The encrypted body of a request, which has no codec unless it is a recording; nil when the file
+    /// is none.
     private func body(
         in descriptor: Int32, _ file: String
     ) throws -> (Journal, AudioCodec?, damageReport: String?)? {
@@ -213,12 +210,7 @@ extension Spool {
     private func copy(_ journal: Journal, _ write: (Span<UInt8>) throws -> Void) throws {
         var (piece, offset) = ([UInt8](repeating: 0, count: 1 << 16), 0)
         while true {
-            let count: Int
-            do throws(SystemError) {
-                count = try piece.read(from: journal, at: offset)
-            } catch {
-                throw TakeSamples.Failure.unreadable(error)
-            }
+            let count = try piece.readTake(from: journal, at: offset)
             guard count > 0 else { return }
             try write(piece.span.extracting(first: count))
             offset += count

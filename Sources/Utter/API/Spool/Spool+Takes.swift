@@ -158,7 +158,7 @@ extension Spool {
     }
 
     private static func text(in bytes: [UInt8], by rule: AnswerRule) -> String? {
-        var decoder = rule.makeDecoder(mediaType: nil)
+        var decoder = rule.makeDecoder(AnswerHead())
         var transcript = Transcript()
         do throws(AnswerError) {
             transcript.apply(try decoder.accumulate(bytes.span))

@@ -109,9 +109,7 @@ public final class Spool: Sendable {
         }
     }
 
-    /// Why the disk takes no new take, or nil when it does, perhaps after some are deleted.
-    ///
-    /// Blocks on the disk.
+    /// Why the disk takes no new take, even if some are deleted, or nil; blocks on the disk.
     package var shortage: SpoolShortage? {
         // Without a folder, another reason is told.
         (try? store())?.shortage(by: limits)

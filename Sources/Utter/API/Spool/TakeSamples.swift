@@ -40,7 +40,7 @@ public struct TakeSamples {
         samples.removeAll(keepingCapacity: true)
         // A page may hold no whole sample.
         while samples.isEmpty, !hasEnded {
-            let count = try read()
+            let count = try buffer.readTake(from: journal, at: offset)
             // A file of ours begins as all of its form do, whatever has become of its beginning.
             for index in header.indices where offset == 0 && count >= header.count {
                 buffer[index] = header[index]
@@ -56,10 +56,15 @@ public struct TakeSamples {
         }
         return !samples.isEmpty
     }
+}
 
-    private mutating func read() throws(Failure) -> Int {
+extension [UInt8] {
+    /// Blocks on the disk; 0 at the end.
+    mutating func readTake(
+        from journal: Journal, at offset: Int
+    ) throws(TakeSamples.Failure) -> Int {
         do throws(SystemError) {
-            return try buffer.read(from: journal, at: offset)
+            return try read(from: journal, at: offset)
         } catch {
             throw .unreadable(error)
         }

@@ -38,10 +38,7 @@ struct DaemonCommand: AsyncParsableCommand {
     func run() async throws {
         Configuration.warnOfProblems()
         let owner = try Self.owner()
-        try await Recording.record(
-            options, owner, for: .daemon,
-            plans: { RecorderPlans(options, preRoll: preRoll?.duration) }
-        ) {
+        try await Recording.record(options, owner, for: .daemon, preRoll: preRoll?.duration) {
             recorder, longest throws(CommandFailure) in
             let readiness = Readiness()
             let server = try metrics.serve(recorder.numbers(readiness))
@@ -58,7 +55,7 @@ struct DaemonCommand: AsyncParsableCommand {
     private static func owner() throws -> ControlOwner {
         if let inherited = ControlOwner.inherited() { return inherited }
         let place = try ControlPlace.current()
-        guard case .owned(let owner) = try ControlOwner.claim(place) else {
+        guard let owner = try ControlOwner.claim(place) else {
             throw CommandFailure(
                 "another utter has the control socket, \(place.path)",
                 hint: "see what it does with: utter status", status: .configuration)

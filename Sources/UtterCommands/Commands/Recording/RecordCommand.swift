@@ -35,14 +35,13 @@ struct RecordCommand: AsyncParsableCommand {
         ) { session in
             let manner = try keys.manner(isForOne: true)
             let plan = try options.voice.planner(for: options.service, exactly: time.exactly)
-            session.warn(ofNoService: options.service)
+            var session = session
+            session.isServiceUnset = options.service.isServiceUnset
+            session.warnOfNoService()
             guard time.exactly == nil else {
-                return await session.run(
-                    plan(), as: .recordingForTime, isServiceUnset: options.service.isServiceUnset)
+                return await session.run(plan(), as: .recordingForTime)
             }
-            return try await session.talk(
-                manner, longest: try options.voice.longest,
-                isServiceUnset: options.service.isServiceUnset, plan)
+            return try await session.talk(manner, longest: try options.voice.longest, plan)
         }
     }
 }
@@ -80,10 +79,11 @@ struct LoopCommand: AsyncParsableCommand {
             isVoice: true, opensMicrophone: true
         ) { session in
             let plan = try options.voice.planner(for: options.service)
-            session.warn(ofNoService: options.service)
+            var session = session
+            session.isServiceUnset = options.service.isServiceUnset
+            session.warnOfNoService()
             return try await session.talk(
-                keys.manner(isForOne: false), longest: options.voice.longest,
-                isServiceUnset: options.service.isServiceUnset, plan)
+                keys.manner(isForOne: false), longest: options.voice.longest, plan)
         }
     }
 }

@@ -101,6 +101,7 @@ struct SendCommand: AsyncParsableCommand {
                 session.folder = try TranscriptFolder(outputDir, replaces: force, of: files)
             }
             let plan = try service.planner(format: format)
+            session.isServiceUnset = service.isServiceUnset
             let prepare = { (file: String) throws(CommandFailure) -> TakePlan in
                 let source = try source(file, fetched) { session.farewellStatus != nil }
                 var take = plan(source, CapturePlan())
@@ -109,8 +110,7 @@ struct SendCommand: AsyncParsableCommand {
                 return take
             }
             guard files.count == 1, let file = files.first else {
-                var batch = SendBatch(
-                    files, in: session, isServiceUnset: service.isServiceUnset, prepare)
+                var batch = SendBatch(files, in: session, prepare)
                 let status = await batch.run(jobs: jobs)
                 if status == .textPrinted { fetched.release() }
                 return status
@@ -119,8 +119,7 @@ struct SendCommand: AsyncParsableCommand {
             do throws(CommandFailure) {
                 try session.folder?.check(file)
                 let status = await session.run(
-                    try prepare(file), as: isRelayed(file) ? .relaying : .sending,
-                    isServiceUnset: service.isServiceUnset)
+                    try prepare(file), as: isRelayed(file) ? .relaying : .sending)
                 if status == .textPrinted { fetched.release() }
                 return status
             } catch {

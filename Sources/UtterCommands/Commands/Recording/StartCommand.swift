@@ -37,3 +37,50 @@ struct ToggleCommand: AsyncParsableCommand {
 
     func run() async throws { try await Recording.run(.toggle, options) }
 }
+
+struct StopCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stop", abstract: "End the recording of 'utter start', and print its text.",
+        discussion: """
+            The exit status and the messages are those of the take. A text is printed
+            once: by the first stop that asks for it. Without a recording the exit
+            status is 67.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Stop this take only: a late stop does no harm to the next one.", valueName: "id"))
+    var take: String?
+
+    @Flag(help: "Print one JSON object with the transcript and the account of every sample.")
+    var json = false
+
+    @OptionGroup(title: "Text")
+    var texts: TextOptions
+
+    func run() throws {
+        let form: OutputForm = json ? .object : .text
+        let status: ExitStatus
+        do throws(CommandFailure) {
+            let request = ControlRequest(.stop, take: take, report: json ? true : nil)
+            status = try ControlReading.end(
+                request, texts: TextOutput(texts, form: form, isVoice: true))
+        } catch {
+            throw Launch.exit(error, as: form)
+        }
+        if status != .textPrinted { throw status.code }
+    }
+}
+
+struct CancelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "End the recording of 'utter start' without sending it.",
+        discussion: "The recording is kept as a cancelled one for a while: utter list.")
+
+    @Option(help: ArgumentHelp("Cancel this take only.", valueName: "id"))
+    var take: String?
+
+    func run() throws {
+        _ = try ControlReading.end(ControlRequest(.cancel, take: take))
+    }
+}

@@ -30,13 +30,9 @@ struct StatusCommand: ParsableCommand {
         Signals.unblock()
         let place = try ControlPlace.current()
         if follow { try followChanges(at: place) }
-        let status = try Self.status(at: place)
+        let status = try ControlClient.ask(ControlRequest(.status), at: place)?.first.status
         if status == nil, place.isGiven { throw ControlReading.unanswered(place) }
         try show(status ?? ControlStatus())
-    }
-
-    private static func status(at place: ControlPlace) throws -> ControlStatus? {
-        try ControlClient.ask(ControlRequest(.status), at: place)?.first.status
     }
 
     /// Shows each change, for as long as there is a reader.

@@ -61,7 +61,6 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    /// Writes to standard output.
     private func writeAll(_ bytes: Span<UInt8>) throws(SystemError) {
         var rest = bytes
         while !rest.isEmpty {

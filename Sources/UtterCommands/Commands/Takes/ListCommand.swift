@@ -71,29 +71,22 @@ struct ListCommand: ParsableCommand {
         let downloads = Downloads(in: spool.folder).all()
         if json { entries += downloads.map { TakeEntry($0) } }
         let chosen = try chosen(entries)
-        if json || !chosen.isEmpty {
-            let text =
-                json
-                ? JSONOutput.text(chosen, isPretty: true)
-                : TakeEntry.table(chosen, among: entries.compactMap(\.take?.id))
-                    .lines(columns: StandardOutput.columns).joined(separator: "\n")
-            try StandardOutput.show(text)
-            if !json { Self.tellAge(entries) }
-        }
-        if !json {
-            Self.tellArchive(spool, entries)
+        if json {
+            try StandardOutput.show(JSONOutput.text(chosen, isPretty: true))
+        } else {
+            if !chosen.isEmpty {
+                let table = TakeEntry.table(chosen, among: entries.compactMap(\.take?.id))
+                let lines = table.lines(columns: StandardOutput.columns)
+                try StandardOutput.show(lines.joined(separator: "\n"))
+                Self.tellAge(entries)
+            }
+            let unqueued = entries.count { $0.take.map(spool.isUnqueued) ?? false }
+            ArchiveReport(of: spool, unqueued: unqueued).lines.tell()
             for download in downloads { StandardError.line(download.line) }
         }
         guard !dead.isEmpty else { return }
         StandardError.line("recovering \(dead.count) recordings whose program ended")
         try spool.recover(dead)
-    }
-
-    /// Says how many takes the archive has not got yet, and why not.
-    private static func tellArchive(_ spool: Spool, _ entries: [TakeEntry]) {
-        let report = ArchiveReport(
-            of: spool, unqueued: entries.count { $0.take.map(spool.isUnqueued) ?? false })
-        report.lines.tell()
     }
 
     private static func isQuick(_ dead: [KeptTake]) -> Bool {

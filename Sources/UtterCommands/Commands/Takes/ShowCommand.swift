@@ -20,7 +20,6 @@ struct ShowCommand: ParsableCommand {
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
 
-    /// The manifest, and where the audio is, if it is.
     private struct Report: Encodable {
         let manifest: TakeManifest
         let path: String?

@@ -36,8 +36,6 @@ struct TakeEntry: Encodable {
 
     /// What lies among the takes and is none, what was moved out of the way, and behind them all
     /// takes, oldest first.
-    ///
-    /// - Returns: an entry for each.
     static func all(in spool: Spool, maxAge: Duration) throws(TakeStoreError) -> [TakeEntry] {
         guard let store = try spool.existing() else { return [] }
         let takes = try spool.takes().map { TakeEntry($0, in: spool, maxAge: maxAge) }

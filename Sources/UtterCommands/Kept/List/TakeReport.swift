@@ -10,11 +10,8 @@ struct TakeReport {
 
     private let rows: [(name: String, value: String)]
 
-    init(
-        _ manifest: TakeManifest, audio: String?, isQueued: Bool = false, isVerbose: Bool,
-        now: Date = Date()
-    ) {
-        let now = LocalTime(now)
+    init(_ manifest: TakeManifest, audio: String?, isQueued: Bool, isVerbose: Bool) {
+        let now = LocalTime(Date())
         var rows = [("take", manifest.id.text), ("state", manifest.state.rawValue)]
         if let began = Self.date(manifest.created) {
             let age = LocalTime(began).age(at: now)
@@ -55,10 +52,9 @@ struct TakeReport {
         self.rows = rows.map { ($0, TerminalText.singleLine(TerminalText.sanitized($1))) }
     }
 
-    /// The lines; values go on below their beginning where they are longer than `columns`.
+    /// Values go on below their beginning where they are longer than `columns`; nil breaks none.
     ///
-    /// A word that is longer, such as a path, stays whole, since it will be copied. With nil each
-    /// value is on one line.
+    /// A word that is longer, such as a path, stays whole, since it will be copied.
     func lines(columns: Int?) -> [String] {
         rows.flatMap { name, value in
             let blank = String(repeating: " ", count: Self.indent)

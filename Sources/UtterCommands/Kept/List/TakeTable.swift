@@ -9,7 +9,7 @@ internal import UtterTerminal
 /// Pure. The words come last and are cut to the width; when there is too little room for them,
 /// columns before them are left out.
 struct TakeTable {
-    struct Row: Equatable {
+    struct Row {
         /// A part of its id that means no other take.
         var name: String
         var began: Date?
@@ -36,7 +36,7 @@ struct TakeTable {
         self.now = LocalTime(now)
     }
 
-    /// The lines, each at most `columns` wide; nil cuts nothing.
+    /// Each line is at most `columns` wide; nil cuts nothing.
     func lines(columns: Int?) -> [String] {
         var chosen: [[String]] = []
         for layout in Self.layouts {

@@ -6,30 +6,19 @@ package import Utter
 /// What the other programs of the package need to know of services: by the person's settings,
 /// profiles and variables, as `utter send` reads them.
 package enum NamedServices {
-    /// How a take is delivered to a service.
-    ///
-    /// - Parameters:
-    ///   - name: the service's; nil is the usual one.
-    ///   - words: what is said to it.
-    /// - Returns: the delivery, without its secrets.
-    /// - Throws: `CommandFailure` when there is no such service, or it does not take the words.
+    /// How a take is delivered to a service, nil being the usual one; without its secrets.
     package static func delivery(
         to name: String?, words: [String: String] = [:]
     ) throws(CommandFailure) -> DeliveryPlan {
         let said = words.sorted { $0.key < $1.key }.flatMap { ["--set", "\($0.key)=\($0.value)"] }
-        return try parsed((name.map { ["--service", $0] } ?? []) + said) {
-            options throws(CommandFailure) in
-            try options.planner(format: nil)(SampleSource.silence(.zero), CapturePlan()).delivery
-        }
+        let options = try parsed((name.map { ["--service", $0] } ?? []) + said)
+        return try options.planner(format: nil)(SampleSource.silence(.zero), CapturePlan()).delivery
     }
 
-    /// How objects below a place such as `s3://BUCKET/PREFIX` are reached.
+    /// How objects below a place such as `s3://BUCKET/PREFIX`, whose prefix may be empty, are
+    /// reached: the delivery of one object there, and the prefix.
     ///
-    /// - Parameters:
-    ///   - place: the bucket and the prefix, which may be empty.
-    ///   - name: the profile or the table of settings; nil is that of the archive, or `s3`.
-    /// - Returns: the delivery of one object there, and the prefix.
-    /// - Throws: `CommandFailure` when it is not a place, or there is no such service.
+    /// The name is of a profile or a table of settings; nil is that of the archive, or `s3`.
     package static func store(
         _ place: String, by name: String?
     ) throws(CommandFailure) -> (delivery: DeliveryPlan, prefix: String) {
@@ -42,10 +31,7 @@ package enum NamedServices {
         let usual = try KnownSettings.archiveService.value()
         let object = "s3://\(match.output.1)/\(prefix.isEmpty ? "" : prefix + "/")mark"
         let service = name ?? usual ?? "s3"
-        let delivery = try parsed(["--to", object, "--service", service]) {
-            options throws(CommandFailure) in try options.trialPlan()
-        }
-        return (delivery, prefix)
+        return (try parsed(["--to", object, "--service", service]).trialPlan(), prefix)
     }
 
     /// Whether a service of this name keeps recordings and recognises nothing.
@@ -54,7 +40,6 @@ package enum NamedServices {
         (try? Profiles.shipped.profile(name))?.answer.empty == .stored
     }
 
-    /// Answers for the secrets that deliveries only name.
     package static var secrets: SecretProvider { SecretAsker().answer }
 
     /// Reads a file of any form, also one that comes from outside.
@@ -62,17 +47,13 @@ package enum NamedServices {
         ConvertedFile(path: path, pace: .unpaced, isFetched: true)
     }
 
-    private static func parsed<Value>(
-        _ words: [String], _ body: (ServiceOptions) throws(CommandFailure) -> Value
-    ) throws(CommandFailure) -> Value {
-        let options: ServiceOptions
+    private static func parsed(_ words: [String]) throws(CommandFailure) -> ServiceOptions {
         do {
-            options = try ServiceOptions.parse(words)
+            return try ServiceOptions.parse(words)
         } catch {
             throw CommandFailure(
                 CommandFailure(known: error)?.message ?? ServiceOptions.message(for: error),
                 status: .configuration)
         }
-        return try body(options)
     }
 }

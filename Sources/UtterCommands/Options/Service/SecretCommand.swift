@@ -18,13 +18,9 @@ struct SecretCommand {
     /// More than any key.
     private static let byteLimit = 16 << 10
 
-    private let command: String
+    let command: String
     /// What the person named it behind, for messages.
-    private let option: String
-
-    init(_ command: String, option: String) {
-        (self.command, self.option) = (command, option)
-    }
+    let option: String
 
     /// Runs the command with `sh -c`, and waits for its end.
     ///
@@ -39,7 +35,7 @@ struct SecretCommand {
     ) throws(CommandFailure) -> [UInt8] {
         let limit = limit ?? (loan == nil ? Self.limit : Self.limitOnLoan)
         let deadline = ContinuousClock.now + limit
-        let terminal = ForegroundTerminal.ours()
+        let terminal = ForegroundTerminal()
         defer {
             terminal?.takeBack()
             loan?.end()
@@ -75,10 +71,10 @@ struct SecretCommand {
         defer { output.clear() }
         let line = String(decoding: output.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
         guard line.isEmpty else { return line }
-        throw failure(
-            "prints nothing in its first line",
-            hint: "try it by itself: sh -c \(ShellWord.quoted(command))")
+        throw failure("prints nothing in its first line", hint: trialHint)
     }
+
+    private var trialHint: String { "try it by itself: sh -c \(ShellWord.quoted(command))" }
 
     private func pipe() throws(CommandFailure) -> (reading: Int32, writing: Int32) {
         do throws(SystemError) {
@@ -98,7 +94,7 @@ struct SecretCommand {
         let writing = OwnedDescriptor(taking: number)
         do throws(SystemError) {
             return try ChildProcess(
-                shell: command, environment: environment,
+                "/bin/sh", ["sh", "-c", command], environment: environment,
                 output: .given(writing), terminal: terminal)
         } catch {
             throw failure("cannot be run: \(error.description)")
@@ -118,11 +114,8 @@ struct SecretCommand {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         defer { buffer.clear() }
         while bytes.count <= Self.byteLimit {
-            let isWhole = bytes.last == 0x0A
-            guard
-                isWhole
-                    ? process.waitUntilOver(orReadable: descriptor, cancellation, by: deadline)
-                    : waitUntilReadable(descriptor, cancellation, by: deadline),
+            let ending = bytes.last == 0x0A ? process.ending : -1
+            guard waitUntilReadable(descriptor, cancellation, ending, by: deadline),
                 loan?.isCancelled != true
             else { return false }
             // It has ended, and what it has printed was read.
@@ -148,10 +141,7 @@ struct SecretCommand {
         }
         guard let status else { return false }
         guard status == 0 else {
-            let signal = status & 0x7F
-            throw failure(
-                signal == 0 ? "ended with status \(status >> 8)" : "was ended by signal \(signal)",
-                hint: "try it by itself: sh -c \(ShellWord.quoted(command))")
+            throw failure(ChildProcess.end(by: status), hint: trialHint)
         }
         return true
     }
@@ -167,7 +157,7 @@ final class SecretAsker: Sendable {
     /// What can be read once only, and serves the whole run.
     private let readOnce = Mutex<[SecretSource: String]>([:])
 
-    /// Answers for a command; `signals` reads the keys of its terminal, if anything does.
+    /// `signals` reads the keys of the command's terminal, if anything does.
     init(_ signals: Signals? = nil) { self.signals = signals }
 
     /// Reads the source, or runs the command, on a thread of its own.
@@ -180,11 +170,10 @@ final class SecretAsker: Sendable {
         if let known = readOnce.withLock({ $0[question.source] }) { return known }
         let secret = try await question.source.read()
         switch question.source {
-        case .file(let path) where !OwnFile.isRegular(path): break
-        case .headerFile(let path) where !OwnFile.isRegular(path): break
-        default: return secret
+        case .file(let path), .headerFile(let path):
+            if !OwnFile.isRegular(path) { readOnce.withLock { $0[question.source] = secret } }
+        default: break
         }
-        readOnce.withLock { $0[question.source] = secret }
         return secret
     }
 
@@ -194,7 +183,7 @@ final class SecretAsker: Sendable {
         _ = try NamedThread(name: "secret") {
             answer.settle(
                 Result { () throws(CommandFailure) in
-                    try SecretCommand(command, option: "the token")
+                    try SecretCommand(command: command, option: "the token")
                         .firstLine(isRefused: question.isRefused, loan: loan)
                 })
         }

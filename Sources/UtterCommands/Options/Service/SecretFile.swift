@@ -11,12 +11,6 @@ package enum SecretFile {
         try explained(option) { try OwnFile(path).firstLine() }
     }
 
-    static func bytes(
-        of path: String, option: String
-    ) throws(CommandFailure) -> [UInt8] {
-        try explained(option) { try OwnFile(path).bytes() }
-    }
-
     /// Writes a new file that its owner alone can read, durably.
     static func make(_ bytes: [UInt8], at path: String) throws(CommandFailure) {
         do throws(SystemError) {
@@ -39,7 +33,7 @@ package enum SecretFile {
                 throw CommandFailure(
                     "'\(path)' exists already", hint: "choose another name", status: .localIO)
             }
-            throw CommandFailure.cannotWrite(path, error)
+            throw .cannotWrite(path, error)
         }
     }
 }
@@ -59,25 +53,21 @@ enum CertificateFile {
         _ path: String, option: String, holds what: String = "certificate",
         in markers: [String] = certificate
     ) throws(CommandFailure) {
-        func failure(
-            _ path: String, _ reason: String, hint: String? = nil
-        ) -> CommandFailure {
+        func failure(_ reason: String, hint: String? = nil) -> CommandFailure {
             CommandFailure("\(option): '\(path)' \(reason)", hint: hint, status: .configuration)
         }
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else {
             let error = SystemError.last("open")
-            throw failure(path, "cannot be read: \(error.reason)", hint: Hints.ofFile(error))
+            throw failure("cannot be read: \(error.reason)", hint: Hints.ofFile(error))
         }
         let file = OwnedDescriptor(taking: number)
         var status = stat()
         guard unsafe fstat(file.number, &status) == 0 else {
-            throw failure(path, "cannot be read: \(SystemError.last("fstat").reason)")
+            throw failure("cannot be read: \(SystemError.last("fstat").reason)")
         }
         let kind = status.st_mode & S_IFMT
-        guard kind != S_IFDIR else {
-            throw failure(path, "is a folder", hint: "name a file in it")
-        }
+        guard kind != S_IFDIR else { throw failure("is a folder", hint: "name a file in it") }
         // What is read of a pipe would be lost to libcurl.
         guard kind == S_IFREG else { return }
         var bytes = [UInt8](repeating: 0, count: min(limit, Int(status.st_size)))
@@ -85,7 +75,7 @@ enum CertificateFile {
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
         guard markers.contains(where: text.contains) else {
             throw failure(
-                path, "holds no \(what) in PEM",
+                "holds no \(what) in PEM",
                 hint: what == "certificate"
                     ? "it has a line -----BEGIN CERTIFICATE-----; make it of another form with: "
                         + "openssl x509 -inform der -in FILE -out FILE.pem"

@@ -43,9 +43,7 @@ extension ServiceOptions {
     /// How a kept take is delivered: as it was meant to be, but for what these options change.
     ///
     /// Neither `UTTER_URL` nor a default counts. A secret goes to the origin for which it was
-    /// given, and to no other.
-    ///
-    /// The format is how it travels now, or nil for as before.
+    /// given, and to no other. Without a format it travels as before.
     func delivery(
         of manifest: TakeManifest, format: AudioCodec? = nil
     ) throws(CommandFailure) -> DeliveryPlan {
@@ -188,18 +186,6 @@ extension ServiceOptions {
                 credential.value ?? "", at: credential.place,
                 from: .variable(ServiceVariables.urlName), to: &service, ServiceVariables.urlName)
         }
-    }
-
-    /// Refuses what no service would read, and to send a secret in the clear, unless it was allowed.
-    func check(_ plan: DeliveryPlan) throws(CommandFailure) {
-        if case .form = plan.service.body,
-            plan.service.headers.contains(where: { $0.isNamed("Content-Type") })
-        {
-            throw CommandFailure(
-                "--header: a form has its own Content-Type, which names its boundary",
-                hint: "name the audio's with -c body.content-type=TYPE", status: .usage)
-        }
-        try checkSecrets(of: plan)
     }
 
     // MARK: - What is given as it is

@@ -30,7 +30,6 @@ extension ServiceOptions {
         return (setting, setting.kind.isPath(text) ? absolute(text) : text)
     }
 
-    /// Has settings count that are said here, and not in the file.
     func saySettings() {
         for (setting, text) in config.compactMap(Self.setting) {
             Configuration.say(setting.name, text)

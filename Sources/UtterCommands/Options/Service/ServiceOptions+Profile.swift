@@ -43,7 +43,6 @@ extension ServiceOptions {
         }
     }
 
-    /// The plan of a kept take, by what it remembers and what is said now.
     func plan(
         of record: DeliveryManifest, in manifest: TakeManifest, format: AudioCodec?
     ) throws(CommandFailure) -> DeliveryPlan {
@@ -240,10 +239,7 @@ extension ServiceSettings {
         }
         if allowsTokenInClear { plan.allowsSecretsInClear = true }
     }
-}
 
-extension ServiceSettings {
-    /// The profile with what the file says over it.
     func completing(_ profile: ServiceProfile) throws(CommandFailure) -> ServiceProfile {
         try orFailure { try laid(over: profile) }
     }

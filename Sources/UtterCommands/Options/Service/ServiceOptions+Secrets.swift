@@ -115,8 +115,15 @@ extension ServiceOptions {
 
     // MARK: - Failures
 
-    /// Refuses to send a secret in the clear, unless it was allowed.
-    func checkSecrets(of plan: DeliveryPlan) throws(CommandFailure) {
+    /// Refuses what no service would read, and to send a secret in the clear, unless it was allowed.
+    func check(_ plan: DeliveryPlan) throws(CommandFailure) {
+        if case .form = plan.service.body,
+            plan.service.headers.contains(where: { $0.isNamed("Content-Type") })
+        {
+            throw CommandFailure(
+                "--header: a form has its own Content-Type, which names its boundary",
+                hint: "name the audio's with -c body.content-type=TYPE", status: .usage)
+        }
         do throws(SecretRefusal) {
             try plan.checkSecrets()
         } catch {

@@ -11,8 +11,6 @@ extension AudioCodec: ExpressibleByArgument {}
 ///
 /// What is not given is nil: a kept take has its own.
 struct ServiceOptions: ParsableArguments {
-    init() {}
-
     /// Where `utter serve` listens unless told otherwise.
     static let localURL = "http://127.0.0.1:\(localPort)/recognize"
     private static let localPort: UInt16 = 8517
@@ -115,8 +113,6 @@ struct ServiceOptions: ParsableArguments {
 
 /// Which service is asked by its name, and what is said to it.
 struct ProfileOptions: ParsableArguments {
-    init() {}
-
     @Option(
         help: ArgumentHelp(
             "The service by its name, of which 'utter services' lists all, or a file that describes "
@@ -155,7 +151,6 @@ struct ProfileOptions: ParsableArguments {
     }
 }
 
-/// What is said to most services.
 package struct WordOptions: ParsableArguments {
     package init() {}
 

@@ -7,7 +7,6 @@ internal import Utter
 extension Environment {
     private static let secretNames = Mutex<Set<String>>([])
 
-    /// The variables from which a secret was read.
     static var secrets: Set<String> { secretNames.withLock { $0 } }
 
     /// The secret that a variable holds, or nil; programs that we run do not get the variable.
@@ -32,7 +31,7 @@ enum ServiceVariables {
     static let proxyLoginName = "UTTER_PROXY_LOGIN"
 
     /// The URL as it is written; nil when it is not set, or empty.
-    static var url: String? { value(urlName) }
+    static var url: String? { Environment[urlName].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Where the token of the environment may go: to the origin of the URL beside it.
     static var claim: SecretOffers.Claim {
@@ -47,10 +46,6 @@ enum ServiceVariables {
         // As above.
         let url = url.flatMap { try? ServiceURL(TokenMark(in: $0).url) }
         return url?.parameter(name).flatMap { $0.isEmpty ? nil : $0 }
-    }
-
-    private static func value(_ name: String) -> String? {
-        Environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 
@@ -86,7 +81,7 @@ struct ProxyVariable {
     let name: String
     private let value: String
 
-    /// The variable for a service; nil when none names a proxy.
+    /// Nil when no variable names a proxy.
     init?(for origin: String) {
         // Upper case is another program's to set, in a server's CGI.
         let own = origin.hasPrefix("https:") ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]

@@ -26,10 +26,8 @@ struct LocalRecogniser {
     let fetched, disk, memory: Int
     /// How long two processors work at ten seconds of speech, in seconds.
     let seconds: Double
-    /// Where the recipe is.
     let folder: String
 
-    /// A file that is fetched by its URL.
     struct Model {
         let url: ServiceURL
         /// As 64 lower-case digits.
@@ -142,7 +140,6 @@ struct LocalRecogniser {
         return isSound && (0...10_000).contains(seconds) ? nil : "a number in it makes no sense"
     }
 
-    /// What a person needs to know before anything is fetched.
     func facts(processors: Int) -> String {
         let time = seconds * 2 / Double(max(1, min(processors, 4)))
         return

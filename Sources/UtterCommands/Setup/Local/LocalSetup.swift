@@ -32,14 +32,12 @@ struct LocalSetup {
             .map(ShellWord.quoted).joined(separator: " ")
     }
 
-    /// Where a model is once it is there.
     private func path(of model: LocalRecogniser.Model) -> String {
         "\(folder)/\(model.folderName ?? model.name)"
     }
 
     // MARK: - Before anything is fetched
 
-    /// Finds out what would fail later.
     func check() throws(CommandFailure) {
         if let other = try Configuration.current().services["utter"], other.url != nil {
             throw CommandFailure(
@@ -91,7 +89,7 @@ struct LocalSetup {
 
     /// Makes the folder, and has pip fetch what the recipe names, by its digests.
     func install() throws(CommandFailure) {
-        do throws(SystemError) {
+        try orFailure {
             let here = try Folder.make(at: folder)
             let there = try Folder.open(at: recogniser.folder)
             let names = try there.names().filter {
@@ -100,8 +98,6 @@ struct LocalSetup {
             for name in names {
                 try here.replaceFile(name, with: try there.contents(of: name, limit: 1 << 20))
             }
-        } catch {
-            throw CommandFailure(error)
         }
         if unsafe access(python, X_OK) != 0 {
             try Self.run(
@@ -157,21 +153,17 @@ struct LocalSetup {
         }
     }
 
-    /// Runs a program that shows the person what it does.
     private static func run(
         _ path: String, _ words: [String], isSilent: Bool = false, hint: String? = nil
     ) throws(CommandFailure) {
-        let terminal = isSilent ? nil : ForegroundTerminal.ours()
+        let terminal = isSilent ? nil : ForegroundTerminal()
         defer { terminal?.takeBack() }
-        let status: Int32?
-        do throws(SystemError) {
+        let status = try orFailure {
             var process = try ChildProcess(
                 path, [path] + words, environment: ScrubbedEnvironment.entries(),
                 output: isSilent ? .nothing : .shared(2), error: isSilent ? .nothing : .shared(2),
                 terminal: terminal?.number)
-            status = try process.status(by: .now + .seconds(86_400))
-        } catch {
-            throw CommandFailure(error)
+            return try process.status(by: .now + .seconds(86_400))
         }
         guard status != 0 else { return }
         throw CommandFailure(
@@ -186,9 +178,8 @@ struct LocalSetup {
         "and so my fellow americans ask not what your country can do for you "
         + "ask what you can do for your country"
 
-    /// Sends a sample through the endpoint, at once and without a microphone.
-    ///
-    /// - Returns: what is to be said of it.
+    /// Sends a sample through the endpoint, at once and without a microphone; what is to be said
+    /// of it.
     func trial() throws(CommandFailure) -> String {
         let program = OtherProgram.endpoint
         guard let path = program.paths.first(where: { unsafe access($0, X_OK) == 0 }) else {
@@ -198,10 +189,8 @@ struct LocalSetup {
         guard let sample = samples.first(where: { unsafe access($0, R_OK) == 0 }) else {
             throw CommandFailure("the sample \(Self.sample) is not installed", status: .noInput)
         }
-        let status: Int32?
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        let complaint: String
-        do throws(SystemError) {
+        let (status, complaint) = try orFailure {
             let output = try makeMemoryFile()
             let complaints = try makeMemoryFile()
             var process = try ChildProcess(
@@ -209,12 +198,11 @@ struct LocalSetup {
                 ["utter", "demo", "--pace", "max", "--json", "--recogniser", command, sample],
                 environment: ScrubbedEnvironment.entries(), output: .given(output.duplicate()),
                 error: .given(complaints.duplicate()))
-            status = try process.status(by: .now + .seconds(300))
-            complaint = FFmpegDecoder.words(in: complaints.number)
+            let status = try process.status(by: .now + .seconds(300))
+            let complaint = FFmpegDecoder.words(in: complaints.number)
             let count = unsafe pread(output.number, &bytes, bytes.count, 0)
             bytes.removeSubrange(max(0, count)...)
-        } catch {
-            throw CommandFailure(error)
+            return (status, complaint)
         }
         struct Heard: Decodable {
             var text: String?
@@ -238,7 +226,6 @@ struct LocalSetup {
         text.lowercased().split { !$0.isLetter }.map(String.init)
     }
 
-    /// Words that were left out, added or replaced.
     static func wrongCount(in text: String) -> Int {
         let difference = words(text).difference(from: words(said))
         return max(difference.insertions.count, difference.removals.count)
@@ -251,19 +238,15 @@ struct LocalSetup {
         let setting = KnownSettings.service
         let before = try Configuration.current()[setting.name]?.text ?? ""
         if before != "utter" {
-            do throws(SystemError) {
+            try orFailure {
                 try Folder.make(at: Self.place).replaceFile(
                     Self.beforeName, with: Array(before.utf8))
-            } catch {
-                throw CommandFailure(error)
             }
         }
         try ConfigurationChange(setting.name).set("utter")
     }
 
-    /// Undoes all of it, for all recognisers.
-    ///
-    /// - Returns: whether there was anything.
+    /// Undoes all of it, for all recognisers; whether there was anything.
     static func remove() throws(CommandFailure) -> Bool {
         let hadUnits = LocalUnits.remove()
         // Without it the setting is left alone, unless the units lead there.

@@ -21,7 +21,6 @@ enum LocalUnits {
     private static let mark = "# Written by utter setup local"
     private static let proxy = "/lib/systemd/systemd-socket-proxyd"
 
-    /// What the units say, by their names.
     static func texts(_ command: String) -> [String: String] {
         // A percent sign and a dollar have a meaning there (systemd.service(5)).
         let words = [
@@ -81,13 +80,11 @@ enum LocalUnits {
                 "\(folder)/\(other) is not of utter setup local", hint: byHand(command),
                 status: .configuration)
         }
-        do throws(SystemError) {
+        try orFailure {
             let place = try Folder.make(at: folder)
             for (name, text) in texts(command) {
                 try place.replaceFile(name, with: Array(text.utf8))
             }
-        } catch {
-            throw CommandFailure(error)
         }
         let isPossible = unsafe access(proxy, X_OK) == 0
         guard isPossible, control(["daemon-reload"]), control(["restart", socket]),
@@ -99,9 +96,7 @@ enum LocalUnits {
         }
     }
 
-    /// Stops the endpoint, and removes what `enable` has written.
-    ///
-    /// - Returns: whether there was anything.
+    /// Stops the endpoint, and removes what `enable` has written; whether there was anything.
     @discardableResult
     static func remove() -> Bool {
         // Where there are none, there is nothing to do; here and below.

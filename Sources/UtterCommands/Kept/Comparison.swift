@@ -10,7 +10,6 @@ internal import UtterTerminal
 /// kept take was meant to go it is sent as it is, and answered by that.
 struct Comparison {
     private static let jobs = 4
-
     private static let sampleLimit = 128 << 20
 
     private let kept: KeptTake
@@ -37,9 +36,7 @@ struct Comparison {
         }
     }
 
-    /// Sends it, and prints what came back, in the order of the services.
-    ///
-    /// - Returns: the status of the first service that failed.
+    /// The status of the first service that failed; rows stand in the order of the services.
     func run() async throws(CommandFailure) -> ExitStatus {
         var plans: [Result<Plan, CommandFailure>] = []
         for service in services {
@@ -87,7 +84,9 @@ struct Comparison {
             let plan = try plan.get()
             isOwn = plan.isOwn
             if isOwn {
-                take = try await resend(by: plan.delivery)
+                take = try await orFailure(awaiting: {
+                    try await session.pipeline.resend(kept, by: plan.delivery)
+                })
             } else {
                 var plan = TakePlan(
                     source: SampleSource(kept.id.text, samples), capture: CapturePlan(),
@@ -103,10 +102,6 @@ struct Comparison {
         session.running.end(take, isUnprotected: outcome.unprotected != nil)
         if isOwn, session.isSettled(outcome) { take.release(keepingAudioFor: session.audioTime) }
         return ComparisonRow(service, outcome, in: .now - start)
-    }
-
-    private func resend(by plan: DeliveryPlan) async throws(CommandFailure) -> Take {
-        try await orFailure(awaiting: { try await session.pipeline.resend(kept, by: plan) })
     }
 
     private struct Plan {
@@ -153,5 +148,58 @@ extension ServiceOptions {
         var options = self
         options.profile.service = service
         return options
+    }
+}
+
+private struct ComparisonRow {
+    private let service: String
+    let status: ExitStatus
+    private var text: String?
+    private var error: (message: String, hint: String?)?
+    /// From the beginning of the sending to the end of the answer.
+    private var milliseconds: Double?
+
+    init(_ service: String, _ failure: CommandFailure) {
+        (self.service, status) = (service, failure.status)
+        error = (failure.message, failure.hint)
+    }
+
+    init(_ service: String, _ outcome: TakeOutcome, in time: Duration) {
+        self.service = service
+        status = ExitStatus(outcome)
+        milliseconds = (time / .milliseconds(1)).rounded()
+        switch outcome.result {
+        case .success(let transcript):
+            text = transcript.displayText
+            if let reason = outcome.shortfall { error = (reason, nil) }
+        case .failure(let failure):
+            error = (failure.description, failure.hint)
+        }
+    }
+
+    static func table(_ rows: [ComparisonRow]) -> String {
+        let names = rows.map(\.service.count).max() ?? 0
+        let times = rows.map { row in
+            row.milliseconds.map { "\(Int($0 / 100) / 10).\(Int($0 / 100) % 10) s" } ?? ""
+        }
+        let width = times.map(\.count).max() ?? 0
+        return zip(rows, times).map { row, time in
+            let reason = row.error.map { "error: " + TerminalText.sanitized($0.message) }
+            let text = row.text.flatMap { $0.isEmpty ? nil : $0 } ?? reason ?? ""
+            return TextWidth.padded(row.service, to: names + 2)
+                + String(repeating: " ", count: width - time.count) + time + "  "
+                + TerminalText.singleLine(text)
+        }.joined(separator: "\n")
+    }
+
+    static func json(_ rows: [ComparisonRow]) -> String {
+        let objects = rows.map { row -> JSONObject in
+            let error = row.error.map { ["message": $0.message, "hint": $0.hint] as JSONObject }
+            return [
+                "service": row.service, "exit": row.status.rawValue, "text": row.text,
+                "error": error, "milliseconds": row.milliseconds,
+            ]
+        }
+        return JSONOutput.text(objects, isPretty: true)
     }
 }

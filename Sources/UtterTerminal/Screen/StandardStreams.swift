@@ -32,18 +32,8 @@ package enum StandardError {
     }
 
     package static func write(_ text: String) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let present = bytes
-            // A closed standard error must not end a take.
-            let count = try? retryingInterrupts("write") {
-                unsafe present.withUnsafeBytes {
-                    unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
-                }
-            }
-            guard let count, count > 0 else { return }
-            bytes = bytes.dropFirst(count)
-        }
+        // A closed standard error must not end a take.
+        _ = writeAll(Array(text.utf8), to: STDERR_FILENO)
     }
 
     /// The text may hold anything: names of files and words of a service come from outside.
@@ -84,4 +74,47 @@ package enum StandardError {
 extension Environment {
     /// As TERM names it; a terminal without a name does not.
     static var terminalHasCodes: Bool { !["", "dumb", "unknown"].contains(self["TERM"] ?? "") }
+}
+
+/// The transcript, and nothing else.
+package enum StandardOutput {
+    /// Nil when standard output is not a terminal.
+    package static var columns: Int? {
+        isatty(STDOUT_FILENO) == 1 ? terminalColumns(STDOUT_FILENO) ?? 80 : nil
+    }
+
+    /// `COLUMNS`, or else the terminal's width.
+    package static func columns(orOf variable: String?) -> Int? {
+        variable.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? columns
+    }
+
+    package static func print(_ text: String) -> Bool { write(Array(text.utf8) + [0x0A]) }
+
+    /// Says that nothing more will be written; what is written all the same goes nowhere.
+    package static func end() {
+        let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
+        guard nowhere >= 0 else { return }
+        dup2(nowhere, STDOUT_FILENO)
+        close(nowhere)
+    }
+
+    /// False, with `errno`, when not all bytes were written.
+    package static func write(_ bytes: [UInt8]) -> Bool { writeAll(bytes, to: STDOUT_FILENO) }
+}
+
+/// False, with `errno`, when not all bytes were written.
+func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var bytes = bytes[...]
+    while !bytes.isEmpty {
+        let present = bytes
+        // The caller finds the reason in `errno`.
+        let count = try? retryingInterrupts("write") {
+            unsafe present.withUnsafeBytes {
+                unsafe write(descriptor, $0.baseAddress, $0.count)
+            }
+        }
+        guard let count, count > 0 else { return false }
+        bytes = bytes.dropFirst(count)
+    }
+    return true
 }

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Capture
+@testable import AudioDevices
 
 @Suite struct CaptureClockTests {
     private static let second: Int64 = 1_000_000_000

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Cryptography
-package import LinuxPlatform
+internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
-package import Upload
+internal import Upload
 package import Utter
 
 /// Why the store does not do what it is asked.
-package struct StoreFailure: Error, Sendable, Equatable {
+package struct StoreFailure: Error {
     package var reason: String
     /// The same will happen again until something changes: the store refuses this worker.
     package var isLasting = false
     /// There is more of it than may be.
-    package var isTooLong = false
+    var isTooLong = false
 }
 
 /// The objects below one prefix of a store that speaks S3.
@@ -22,20 +22,20 @@ package struct StoreFailure: Error, Sendable, Equatable {
 /// are relative to the prefix: there is no way to one outside.
 package final class ObjectStore: Sendable {
     /// What must be true of an object for it to be written.
-    package enum Condition: Sendable, Equatable {
+    enum Condition: Equatable {
         case absent
         case unchanged(tag: String)
         case none
     }
 
-    package struct Found: Sendable {
-        package var bytes: [UInt8]
-        package var tag: String
+    struct Found {
+        var bytes: [UInt8]
+        var tag: String
     }
 
     package let link: ObjectLink
     /// Empty, or ends in a slash.
-    package let prefix: String
+    private let prefix: String
     /// Whether the store heeds conditions; else a look before each write stands for them.
     private let isConditional = Mutex(true)
     private let numbers: FleetNumbers
@@ -51,40 +51,35 @@ package final class ObjectStore: Sendable {
 
     // MARK: - Reading
 
-    /// Reads an object; nil when there is none.
-    package func get(_ key: String, limit: Int = 16 << 20) throws(StoreFailure) -> Found? {
+    /// Nil when there is no such object.
+    func get(_ key: String, limit: Int = 16 << 20) throws(StoreFailure) -> Found? {
         var request = ObjectRequest("GET", key: prefix + key)
         request.limit = limit
         let answer = try perform(request)
-        guard answer.status != 404 else { return try missing(answer) }
+        if answer.status == 404 {
+            guard answer.code == "NoSuchBucket" else { return nil }
+            throw StoreFailure(reason: "\(link.place) has no such bucket", isLasting: true)
+        }
         try demand(answer, [200], key)
         return Found(bytes: answer.body, tag: answer.header("etag") ?? "")
     }
 
-    /// Whether there is an object.
-    package func has(_ key: String) throws(StoreFailure) -> Bool {
+    func has(_ key: String) throws(StoreFailure) -> Bool {
         let answer = try perform(ObjectRequest("HEAD", key: prefix + key))
         guard answer.status != 404 else { return false }
         try demand(answer, [200], key)
         return true
     }
 
-    /// How a fetch ended.
-    package enum Fetched: Sendable, Equatable {
+    enum Fetched {
         case whole(byteCount: Int, sha256: String), absent, changed, tooLong
     }
 
-    /// Writes an object into a file, anew with each try.
+    /// Writes an object into an empty file, anew with each try.
     ///
-    /// - Parameters:
-    ///   - key: the object.
-    ///   - tag: the object must have this one still; nil takes any.
-    ///   - file: an empty file.
-    ///   - limit: the most bytes.
-    /// - Returns: how it ended.
-    /// - Throws: `StoreFailure`, also when there are more bytes.
-    package func fetch(
-        _ key: String, tag: String? = nil, into file: any JournalFile, limit: Int
+    /// It must have the tag still; nil takes any. More bytes than the limit are not written.
+    func fetch(
+        _ key: String, tag: String?, into file: any JournalFile, limit: Int
     ) throws(StoreFailure) -> Fetched {
         let count = Mutex((bytes: 0, digest: Digesting(), isTooLong: false))
         var request = ObjectRequest("GET", key: prefix + key)
@@ -120,9 +115,7 @@ package final class ObjectStore: Sendable {
     }
 
     /// A page of the objects whose names begin like this, behind `last`, without the prefix.
-    package func page(
-        of beginning: String, after last: String? = nil
-    ) throws(StoreFailure) -> ListingPage {
+    func page(of beginning: String, after last: String?) throws(StoreFailure) -> ListingPage {
         func encoded(_ text: String) -> String { ServiceURL.percentEncoded(text) }
         var query = "list-type=2&max-keys=1000&prefix=\(encoded(prefix + beginning))"
         if let last { query += "&start-after=\(encoded(prefix + last))" }
@@ -144,10 +137,8 @@ package final class ObjectStore: Sendable {
 
     // MARK: - Writing
 
-    /// Writes an object.
-    ///
-    /// - Returns: whether it was written; false when the condition did not hold.
-    package func put(
+    /// False when the condition did not hold, and nothing was written.
+    func put(
         _ key: String, _ bytes: [UInt8], type: String = "application/json",
         if condition: Condition = .none
     ) throws(StoreFailure) -> Bool {
@@ -157,7 +148,7 @@ package final class ObjectStore: Sendable {
             key, RequestBody(bytes), digest: digest.hexadecimal, type: type, if: condition)
     }
 
-    package func put(
+    func put(
         _ key: String, _ body: RequestBody, digest: String?, type: String, if condition: Condition
     ) throws(StoreFailure) -> Bool {
         if condition != .none, !isConditional.withLock({ $0 }) {
@@ -193,17 +184,12 @@ package final class ObjectStore: Sendable {
         return request
     }
 
-    package func remove(_ key: String) throws(StoreFailure) {
+    func remove(_ key: String) throws(StoreFailure) {
         let answer = try perform(ObjectRequest("DELETE", key: prefix + key))
         try demand(answer, [200, 204, 404], key)
     }
 
-    /// Finds out whether the store heeds conditions.
-    ///
-    /// - Parameter isOptional: it need not.
-    /// - Returns: whether it does.
-    /// - Throws: `StoreFailure` when it does not, unless that is optional.
-    @discardableResult
+    /// Whether the store heeds conditions; throws when it does not, unless that is optional.
     package func probe(isOptional: Bool) throws(StoreFailure) -> Bool {
         let key = "attempts/probe"
         let heeds = try { () throws(StoreFailure) -> Bool in
@@ -240,12 +226,6 @@ package final class ObjectStore: Sendable {
         throw StoreFailure(
             reason: "\(link.place) answers \(answer.status) for '\(key)'\(words)",
             isLasting: Self.pause(for: answer) == nil)
-    }
-
-    /// Of one that is not there; a bucket that is missing is another thing.
-    private func missing(_ answer: ObjectAnswer) throws(StoreFailure) -> Found? {
-        guard answer.code == "NoSuchBucket" else { return nil }
-        throw StoreFailure(reason: "\(link.place) has no such bucket", isLasting: true)
     }
 
     /// What the store asks to be waited for; nil when trying again is of no use.
@@ -288,4 +268,25 @@ package final class ObjectStore: Sendable {
 /// A digest of its own, so that a lock can hold it.
 private struct Digesting: Sendable {
     var hash = SHA256()
+}
+
+/// Pauses between tries that grow, each of a random length up to its limit, so that many clients do
+/// not come back together.
+package struct Backoff: Sendable {
+    private let first: Duration
+    private let longest: Duration
+    private(set) var tries: Int
+
+    package init(from first: Duration, to longest: Duration, after tries: Int = 0) {
+        (self.first, self.longest, self.tries) = (first, longest, max(0, tries))
+    }
+
+    /// At least half of the limit, which doubles each time, and what the other side asks for.
+    package mutating func next(
+        asked: Duration = .zero, share: Double = .random(in: 0...1)
+    ) -> Duration {
+        let limit = min(longest, first * (1 << min(tries, 20)))
+        tries += 1
+        return max(asked, limit / 2 + (limit / 2) * share)
+    }
 }

@@ -30,20 +30,26 @@ internal import LinuxPlatform
 
     deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
-    /// Writes the ciphertext and a tag, which also vouches for `context`.
+    /// Appends the ciphertext and a tag, which also vouches for `context`.
     ///
     /// The nonce must never repeat with this key.
-    ///
-    /// - Returns: false when memory ran out.
     func seal(
         _ plain: Span<UInt8>, nonce: Span<UInt8>, context: [UInt8] = [],
-        into output: UnsafeMutableRawBufferPointer
-    ) -> Bool {
-        precondition(encrypts && output.count == plain.count + Self.tagByteCount)
-        return unsafe begin(nonce, context) && update(plain, into: output) && finish()
-            && EVP_CIPHER_CTX_ctrl(
+        onto output: inout [UInt8]
+    ) throws(SystemError) {
+        precondition(encrypts)
+        let (start, length) = (output.count, plain.count)
+        output += repeatElement(0, count: length + Self.tagByteCount)
+        let isSealed = unsafe output.withUnsafeMutableBytes { output in
+            let sealed = unsafe UnsafeMutableRawBufferPointer(rebasing: output[start...])
+            guard begin(nonce, context), unsafe update(plain, into: sealed), finish() else {
+                return false
+            }
+            return unsafe EVP_CIPHER_CTX_ctrl(
                 self.context, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagByteCount),
-                output.baseAddress.map { unsafe $0 + plain.count }) == 1
+                sealed.baseAddress.map { unsafe $0 + length }) == 1
+        }
+        guard isSealed else { throw Self.failure }
     }
 
     /// The output is worthless unless this returns true.
@@ -56,7 +62,8 @@ internal import LinuxPlatform
         let text = sealed.extracting(droppingLast: Self.tagByteCount)
         precondition(output.count >= text.count)
         guard unsafe begin(nonce, context) && update(text, into: output) else { return false }
-        var tag = sealed.extracting(last: Self.tagByteCount).array
+        var tag = unsafe sealed.extracting(last: Self.tagByteCount)
+            .withUnsafeBufferPointer { unsafe Array($0) }
         let isSet = unsafe EVP_CIPHER_CTX_ctrl(
             self.context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagByteCount), &tag)
         return isSet == 1 && finish()
@@ -94,6 +101,30 @@ internal import LinuxPlatform
     static var failure: SystemError { SystemError(call: "encrypt", code: ENOMEM) }
 }
 
-extension Span where Element == UInt8 {
-    var array: [UInt8] { unsafe withUnsafeBufferPointer { unsafe Array($0) } }
+/// AES-128 in cipher block chaining with the padding of PKCS #7 (NIST SP 800-38A, RFC 5652 §6.3), as
+/// playlists of HTTP Live Streaming want it (RFC 8216 §4.3.2.4).
+///
+/// It vouches for nothing: who changes the ciphertext changes the text.
+package enum AESCBC {
+    package static let keyByteCount = 16
+
+    /// Nil when a length or the padding is wrong, as under another key; the ciphertext is whole blocks
+    /// of 16 bytes, and `vector` the initialization vector.
+    package static func open(_ bytes: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8]? {
+        guard key.count == keyByteCount, vector.count == keyByteCount, !bytes.isEmpty,
+            bytes.count.isMultiple(of: keyByteCount), bytes.count < Int32.max
+        else { return nil }
+        let context = unsafe EVP_CIPHER_CTX_new()
+        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        var text = [UInt8](repeating: 0, count: bytes.count + keyByteCount)
+        var (count, rest): (Int32, Int32) = (0, 0)
+        guard unsafe EVP_DecryptInit_ex(context, EVP_aes_128_cbc(), nil, key, vector) == 1,
+            unsafe EVP_DecryptUpdate(context, &text, &count, bytes, Int32(bytes.count)) == 1
+        else { return nil }
+        let isWhole = unsafe text.withUnsafeMutableBufferPointer { buffer in
+            unsafe EVP_DecryptFinal_ex(
+                context, buffer.baseAddress.map { unsafe $0 + Int(count) }, &rest) == 1
+        }
+        return isWhole ? Array(text.prefix(Int(count + rest))) : nil
+    }
 }
