@@ -4,6 +4,8 @@
 enum Client: String, CaseIterable {
     case utterPCM = "utter pcm"
     case utterPCM10 = "utter pcm -c recording.period=10ms"
+    /// As often as the pair and plain C read: ALSA's blocking read waits for two periods.
+    case utterPCM40 = "utter pcm -c recording.period=40ms"
     case utterOpus = "utter ogg-opus"
     case arecord20 = "arecord -F 20000 | curl"
     case arecordDefault = "arecord | curl"
@@ -27,11 +29,12 @@ enum Client: String, CaseIterable {
         _ workplace: Workplace, device: String, seconds: Int, url: String
     ) -> [String] {
         switch self {
-        case .utterPCM, .utterPCM10, .utterOpus:
+        case .utterPCM, .utterPCM10, .utterPCM40, .utterOpus:
+            let period = self == .utterPCM10 ? 10 : self == .utterPCM40 ? 40 : 20
             return [
                 workplace.program, "--device", device, "--for", "\(seconds)s", "--to", url, "-q",
                 "--format", self == .utterOpus ? "ogg-opus" : "pcm",
-                "-c", "recording.period=\(self == .utterPCM10 ? "10ms" : "20ms")",
+                "-c", "recording.period=\(period)ms",
             ]
         case .arecord20, .arecordDefault:
             let period = self == .arecord20 ? "-F 20000 -B 500000" : ""
