@@ -41,7 +41,7 @@ public struct AudioCodec: Sendable {
     /// the number.
     package var storedLength: (place: Range<Int>, bytes: @Sendable (_ frames: Int) -> [UInt8])?
     /// Bytes by which a file is recognised for replay; empty for a form with a replay of its own.
-    package var signature: [(offset: Int, bytes: [UInt8])] = []
+    var signature: [(offset: Int, bytes: [UInt8])] = []
     /// The serial number is that of an Ogg stream.
     let encoder:
         @Sendable (_ serialNumber: UInt32, _ frames: Int) throws(EncodingError) -> any AudioEncoder

@@ -23,11 +23,11 @@ package struct FilePart: Sendable, Equatable {
 /// What is wanted is the whole file, or a range of it that a playlist names. The rest is asked for only
 /// with the tag of what is there (`If-Range`, RFC 9110 §13.1.5): a file that has changed begins anew.
 package struct FileRequest: Sendable {
-    package let part: FilePart
+    let part: FilePart
     /// Of the file on the server.
-    package let range: Range<Int>?
+    let range: Range<Int>?
     /// Of a whole copy that is there: an unchanged one is not sent again.
-    package let knownTag: String?
+    let knownTag: String?
 
     package init(
         _ part: FilePart = FilePart(), of range: Range<Int>? = nil, knownTag: String? = nil

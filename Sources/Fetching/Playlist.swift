@@ -43,11 +43,11 @@ package enum Playlist: Sendable, Equatable {
 package struct MediaPlaylist: Sendable, Equatable {
     package var segments: [MediaSegment] = []
     /// In seconds, above zero.
-    package var targetDuration = 0
+    var targetDuration = 0
     /// No segment will follow.
     package var isEnded = false
     /// Segments are added and none goes.
-    package var isEvent = false
+    var isEvent = false
 }
 
 package struct MediaSegment: Sendable, Equatable {
@@ -67,8 +67,8 @@ package struct MediaSegment: Sendable, Equatable {
     package var sequence = 0
     package var resource: Resource
     /// In seconds.
-    package var duration: Double
-    package var isDiscontinuous = false
+    var duration: Double
+    var isDiscontinuous = false
     /// It is missing, and must not be fetched.
     package var isGap = false
     /// What stands before it in its file; nil of a segment that needs none.

@@ -81,7 +81,7 @@ package struct LocalPlaylist: Sendable {
         /// Of its file; nil of one that is missing.
         package var name: String?
         package var map: String?
-        package var isDiscontinuous: Bool
+        var isDiscontinuous: Bool
 
         package init(_ segment: MediaSegment, identity: String, name: String?, map: String?) {
             (sequence, duration) = (segment.sequence, segment.duration)

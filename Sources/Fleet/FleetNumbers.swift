@@ -34,7 +34,7 @@ package final class FleetNumbers: Sendable {
 
     package subscript(_ count: Count) -> Double { counts.withLock { $0[count] ?? 0 } }
 
-    package func add(_ count: Count, _ number: Double = 1) {
+    func add(_ count: Count, _ number: Double = 1) {
         counts.withLock { $0[count, default: 0] += number }
     }
 

@@ -12,9 +12,9 @@ internal import Synchronization
 package final class MetricsServer: Sendable {
     /// What is told, asked for on the thread `metrics`; it may read the disk.
     package struct Source: Sendable {
-        package var families: @Sendable () -> [MetricFamily]
+        var families: @Sendable () -> [MetricFamily]
         /// Why the program takes no work, in one line; nil when it does.
-        package var obstacle: @Sendable () -> String?
+        var obstacle: @Sendable () -> String?
 
         package init(
             families: @escaping @Sendable () -> [MetricFamily],

@@ -56,8 +56,8 @@ public struct TransferDeadlines: Sendable, Equatable {
         if !progress.isConnected {
             return passes(progress.start + connect) ? .missed(.connect) : .next(next)
         }
-        if let bodyEnd = progress.bodyEnd {
-            return passes(bodyEnd + answer) ? .missed(.answer) : .next(next)
+        if let since = progress.awaitedSince {
+            return passes(since + answer) ? .missed(.answer) : .next(next)
         }
         if let waiting = progress.waitingSince, passes(waiting + stall) {
             return .missed(.stall)
@@ -78,15 +78,15 @@ struct TransferProgress: Equatable {
     var waitingSince: ContinuousClock.Instant?
     /// When the recording was known to be complete, plus the time that our own pace takes.
     var wholeSince: ContinuousClock.Instant?
-    /// When the body ended, or the answer to it said something new.
-    var bodyEnd: ContinuousClock.Instant?
-    /// How often it has done so.
+    /// Since when more of the answer is awaited: since the body's end, or what it said last.
+    var awaitedSince: ContinuousClock.Instant?
+    /// How often the answer has said something new.
     var newsCount = 0
 
     /// A recogniser that says more and more of a long recording is not late; a server that only
     /// keeps the connection awake is.
     mutating func note(newsCount: Int, now: ContinuousClock.Instant) {
-        if newsCount > self.newsCount, bodyEnd != nil { bodyEnd = now }
+        if newsCount > self.newsCount, awaitedSince != nil { awaitedSince = now }
         self.newsCount = newsCount
     }
 }

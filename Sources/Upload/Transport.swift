@@ -37,7 +37,7 @@ package struct TransferRequest: Sendable {
     package var omitsType = false
     /// For an interim `100 Continue`, a second at most.
     package var expectsContinue = false
-    package var deadlines: TransferDeadlines
+    var deadlines: TransferDeadlines
     package var connection = ConnectionSettings()
     /// Set when the body has grown or is complete; nil for one that is complete.
     package var growth: Mark?

@@ -138,7 +138,7 @@ package struct ServiceSettings: Sendable {
 
     /// Where a field stands in the file, by its place in what is said over the profile, in which each
     /// has a line; nil for a place elsewhere.
-    package func place(of place: SettingsPosition) -> SettingsPosition? {
+    func place(of place: SettingsPosition) -> SettingsPosition? {
         guard place.file == "services.\(name)", fields.indices.contains(place.line - 1)
         else { return nil }
         return fields[place.line - 1].place

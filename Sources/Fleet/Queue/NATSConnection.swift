@@ -8,7 +8,7 @@ internal import Utter
 /// Where the queue is, and what opens it.
 package struct QueuePlace: Sendable {
     /// Such as `nats://queue.example:4222`.
-    package var servers: [String]
+    var servers: [String]
     /// The name of the stream.
     package var name = "UTTER"
     /// A file of credentials (`nsc` writes them); nil is none.

@@ -32,7 +32,7 @@ package final class NATSQueue: Sendable {
     }
 
     /// How long a message is a worker's that does not extend its lease.
-    package var lease: Duration { known.withLock { $0 } }
+    var lease: Duration { known.withLock { $0 } }
 
     /// Makes what the queue consists of, where it is missing.
     package func prepare() throws(QueueFailure) {

@@ -19,7 +19,7 @@ package final class FleetWorker: Sendable {
         /// How long the takes that run may go on after the end was asked for.
         package var grace = Duration.seconds(120)
         /// Its own folder, which is empty when it begins.
-        package var folder: String
+        var folder: String
         /// The most bytes of one recording.
         var audioLimit = 4 << 30
         package var attemptLimit = 5
@@ -28,7 +28,7 @@ package final class FleetWorker: Sendable {
         var wholeLook = Duration.seconds(3_600)
 
         /// Reads a recording of any form.
-        package var source: @Sendable (String) -> any CaptureSource
+        var source: @Sendable (String) -> any CaptureSource
 
         package init(
             name: String, folder: String, source: @escaping @Sendable (String) -> any CaptureSource

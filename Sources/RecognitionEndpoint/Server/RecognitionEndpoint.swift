@@ -70,7 +70,7 @@ public final class RecognitionEndpoint: Sendable {
     }
 
     /// Recordings that recognisers work at, and that wait for one.
-    package var load: (running: Int, waiting: Int) { (pool.busyCount, pool.waitingCount) }
+    var load: (running: Int, waiting: Int) { (pool.busyCount, pool.waitingCount) }
 
     private static func shelf(
         _ configuration: RecognitionEndpointConfiguration, _ pool: RecogniserPool,

@@ -70,7 +70,7 @@ final class Transfer: @unchecked Sendable {
     /// The reason is looked up each time: a pause between two remembered looks would last for ever.
     func unpauseWhenDue() -> Bool {
         // A paused body keeps libcurl from delivering an early refusal.
-        let isDue = progress.bodyEnd == nil ? isBodyWaiting : isRefusedEarly
+        let isDue = progress.awaitedSince == nil ? isBodyWaiting : isRefusedEarly
         if isDue { easy.unpause() }
         return isDue
     }
@@ -91,7 +91,7 @@ final class Transfer: @unchecked Sendable {
             let paced = request.bytesPerSecond.map { Double(byteCount) / Double($0) } ?? 0
             progress.wholeSince = now + .seconds(paced)
         }
-        if progress.bodyEnd == nil, isBodyWaiting {
+        if progress.awaitedSince == nil, isBodyWaiting {
             progress.waitingSince = progress.waitingSince ?? .now
         } else {
             lookForHangUp(now: now)
@@ -140,7 +140,7 @@ final class Transfer: @unchecked Sendable {
     ///
     /// libcurl stops reading at the service's FIN and would learn of it only from its next send.
     private func lookForHangUp(now: ContinuousClock.Instant) {
-        guard progress.isConnected, progress.bodyEnd == nil, response.status == nil,
+        guard progress.isConnected, progress.awaitedSince == nil, response.status == nil,
             now >= nextHangUpLook
         else { return }
         nextHangUpLook = now + .milliseconds(250)
@@ -256,7 +256,7 @@ final class Transfer: @unchecked Sendable {
     private func mayEnd() -> Bool { request.mayEndBody() || breakOff(.cancelled) }
 
     private func noteEnd() {
-        progress.bodyEnd = .now
+        progress.awaitedSince = .now
         timings.lastByteOut = elapsed
     }
 
@@ -275,7 +275,7 @@ final class Transfer: @unchecked Sendable {
             if timings.firstByteIn == nil { timings.firstByteIn = elapsed }
             if response.isRefusal {
                 // Nothing more is sent after a refusal; what is left is the answer's deadline.
-                if progress.bodyEnd == nil { progress.bodyEnd = .now }
+                if progress.awaitedSince == nil { progress.awaitedSince = .now }
                 refusedAt = .now
             }
             observer.transferDidReceiveHead(status: status, headers: response.headers)
@@ -292,7 +292,7 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         timings.lastByteIn = elapsed
-        if request.isDownload { progress.bodyEnd = .now }
+        if request.isDownload { progress.awaitedSince = .now }
         timings.firstBodyByteIn = timings.firstBodyByteIn ?? timings.lastByteIn
         let isGrowing = progress.wholeSince == nil
         if let reason = response.take(bodyByteCount: bytes.count, whileSpeaking: isGrowing) {

@@ -9,11 +9,11 @@ package import Upload
 
 /// One request to a store of objects, which belongs to no take.
 package struct ObjectRequest: Sendable {
-    package var method: String
+    var method: String
     /// The object's name; nil asks the bucket.
-    package var key: String?
+    var key: String?
     /// Behind the question mark, percent-encoded; empty is none.
-    package var query = ""
+    var query = ""
     package var headers: [(name: String, value: String)] = []
     package var body = RequestBody([])
     /// The body's SHA-256 in hexadecimal digits; nil when it is not known.
@@ -29,7 +29,7 @@ package struct ObjectRequest: Sendable {
 package struct ObjectAnswer: Sendable {
     package var status: Int
     /// Names in lower case.
-    package var headers: [(name: String, value: String)]
+    var headers: [(name: String, value: String)]
     package var body: [UInt8]
     /// `Retry-After`; zero without one.
     package var retryAfter: Duration

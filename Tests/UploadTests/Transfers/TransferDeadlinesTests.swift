@@ -62,7 +62,7 @@ import Testing
         let progress = TransferProgress(
             start: Self.start, isConnected: row.isConnected,
             waitingSince: row.waitingSince.map(at), wholeSince: row.wholeSince.map(at),
-            bodyEnd: row.bodyEnd.map(at))
+            awaitedSince: row.bodyEnd.map(at))
         let check = Self.deadlines.check(progress, now: Self.start + .seconds(row.now))
         if let missed = row.missed {
             #expect(check == .missed(missed))
@@ -76,12 +76,12 @@ import Testing
         var progress = TransferProgress(start: Self.start, isConnected: true)
         // What is heard while the body is sent says nothing of its end.
         progress.note(newsCount: 3, now: at(1))
-        #expect(progress.bodyEnd == nil)
-        progress.bodyEnd = at(10)
+        #expect(progress.awaitedSince == nil)
+        progress.awaitedSince = at(10)
         progress.note(newsCount: 3, now: at(60))
-        #expect(progress.bodyEnd == at(10))
+        #expect(progress.awaitedSince == at(10))
         progress.note(newsCount: 4, now: at(61))
-        #expect(progress.bodyEnd == at(61))
+        #expect(progress.awaitedSince == at(61))
     }
 
     @Test(arguments: [

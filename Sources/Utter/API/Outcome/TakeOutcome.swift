@@ -177,7 +177,7 @@ public struct TakeAttempt: Sendable {
 /// When the parts of a take happened, as durations since its beginning; nil is never.
 package struct TakeTimes: Sendable, Equatable {
     /// The beginning: the key, or the command.
-    package var began: ContinuousClock.Instant
+    var began: ContinuousClock.Instant
     package var firstFrame: Duration?
     /// The end of the recording was asked for.
     package var stopped: Duration?
