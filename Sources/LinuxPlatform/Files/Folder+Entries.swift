@@ -121,7 +121,9 @@ extension Folder {
     }
 
     /// In seconds since 1970; nil when there is no such entry.
-    package func modificationTime(of name: String) -> Int? { entry(name)?.st_mtim.tv_sec }
+    package func modificationTime(of name: String) -> Double? {
+        entry(name).map { Double($0.st_mtim.tv_sec) + Double($0.st_mtim.tv_nsec) / 1e9 }
+    }
 
     /// Looks at names only: fast enough for every start.
     package func entryCount(upTo limit: Int) throws(SystemError) -> Int {

@@ -5,7 +5,7 @@ package import LinuxPlatform
 
 extension TakeStore {
     /// The grace period, in seconds, between making a take's folder and locking it.
-    private static let longestBirth = 60
+    private static let longestBirth = 60.0
 
     /// Moves a take out of the way that is ours and of no use any more.
     ///
@@ -110,7 +110,7 @@ extension TakeStore {
         let hasAudio = names.contains { name in
             TakeFolder.audioNames.contains { [$0, $0 + TakeFolder.newSuffix].contains(name) }
         }
-        let age = Int(Date().timeIntervalSince1970) - (folder.modificationTime(of: ".") ?? 0)
+        let age = Date().timeIntervalSince1970 - (folder.modificationTime(of: ".") ?? 0)
         guard hasAudio || abs(age) >= Self.longestBirth, (try? folder.lock()) == true  // As above.
         else { return }
         guard !hasAudio else {

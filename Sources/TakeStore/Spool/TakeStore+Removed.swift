@@ -50,7 +50,7 @@ extension TakeStore {
         return names.compactMap { name in
             guard let id = TakeID(name) else { return nil }
             let seconds = folder.modificationTime(of: name) ?? 0
-            return RemovedTake(id: id, date: Date(timeIntervalSince1970: TimeInterval(seconds)))
+            return RemovedTake(id: id, date: Date(timeIntervalSince1970: seconds))
         }.sorted { ($0.date, $0.id.text) < ($1.date, $1.id.text) }
     }
 

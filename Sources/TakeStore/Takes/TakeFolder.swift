@@ -323,7 +323,9 @@ package final class TakeFolder: Sendable {
         return nil
     }
 
-    package var manifestTime: Int? { folder.modificationTime(of: Self.manifestName) }
+    package var manifestTime: Int? {
+        folder.modificationTime(of: Self.manifestName).map { Int($0) }
+    }
 
     /// Throws when the folder holds anything unknown.
     func refuseForeignFiles() throws(SystemError) {

@@ -72,7 +72,7 @@ package enum Program {
     /// the start-up time that is ours. So the subcommand is asked alone first; help and mistakes
     /// take the long way, whose words name the whole command. Options may stand before a command.
     private static func parse(_ root: (some ParsableCommand).Type) throws -> any ParsableCommand {
-        let words = Self.askingForAll(Array(CommandLine.arguments.dropFirst()))
+        let words = askingOther(root, askingForAll(Array(CommandLine.arguments.dropFirst())))
         var arguments = words[...]
         // The parser knows the long form only, and looks at all options before it obeys.
         if words == ["-V"] || words == ["--version"] { show(root.configuration.version) }
@@ -120,6 +120,18 @@ package enum Program {
         let words = words.map { $0 == "--help-all" ? "--help-hidden" : $0 }
         guard words.suffix(2) == ["--help", "all"] else { return words }
         return words.dropLast(2) + ["--help-hidden"]
+    }
+
+    /// "help serve" is "serve --help", which the other program answers.
+    private static func askingOther(
+        _ root: (some ParsableCommand).Type, _ words: [String]
+    ) -> [String] {
+        guard words.first == "help", words.count > 1,
+            root.configuration.subcommands.contains(where: {
+                $0._commandName == words[1] && $0 is any OtherCommand.Type
+            })
+        else { return words }
+        return words.dropFirst() + ["--help"]
     }
 
     /// A line that says how to see the options that a command's help leaves out.

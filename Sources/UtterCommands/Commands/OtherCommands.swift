@@ -4,7 +4,10 @@ import ArgumentParser
 internal import Cryptography
 internal import UtterTerminal
 
-struct ServeCommand: ParsableCommand {
+/// A command that another program carries out, which has its options and its help.
+protocol OtherCommand: ParsableCommand {}
+
+struct ServeCommand: OtherCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Run the built-in recognition endpoint (see 'utter serve --help').")
@@ -15,7 +18,7 @@ struct ServeCommand: ParsableCommand {
     func run() throws { throw OtherProgram.endpoint.execute(["serve"] + options) }
 }
 
-struct DemoCommand: ParsableCommand {
+struct DemoCommand: OtherCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Replay a sample to a built-in endpoint in real time (see 'utter demo --help').")
@@ -26,7 +29,7 @@ struct DemoCommand: ParsableCommand {
     func run() throws { throw OtherProgram.endpoint.execute(["demo"] + options) }
 }
 
-struct KeysCommand: ParsableCommand {
+struct KeysCommand: OtherCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
         abstract: "Talk while a key is held in any window (see 'utter keys --help').")
@@ -37,7 +40,7 @@ struct KeysCommand: ParsableCommand {
     func run() throws { throw OtherProgram.keys.execute(["keys"] + options) }
 }
 
-struct FleetCommand: ParsableCommand {
+struct FleetCommand: OtherCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
         abstract: "Transcribe a store on many machines (see 'utter fleet --help').")

@@ -119,7 +119,7 @@ final class LiveTake: Sendable {
     let ends = Observed(0)
     /// Turns of the loop after which there is something to look for in the ring, its end too.
     private let writes = Observed(0)
-    private let told = Mutex<CaptureEnd?>(nil)
+    private let told = Observed<CaptureEnd?>(nil)
     private let consumer: ByteRing.Consumer
     private let bytes = Mutex<[UInt8]>([])
 
@@ -135,25 +135,24 @@ final class LiveTake: Sendable {
             CaptureStage(
                 source: preRoll ?? source, encoder: WAVEncoder(), producer: ring.takeProducer(),
                 plan: CapturePlan(tail: .none), control: control, account: account,
-                tell: { [weak self] in self?.note($0) }),
+                // Without the take: its end on the loop's own thread would join that.
+                tell: { [late, opened, began, signals, told, ends, ended] event in
+                    switch event {
+                    case .late: late.open()
+                    case .opened: opened.open()
+                    case .began: began.open()
+                    case .signal(let state): signals.update { $0.append(state) }
+                    case .ended(let end):
+                        told.update { $0 = end }
+                        ends.update { $0 += 1 }
+                        ended.open()
+                    default: break
+                    }
+                }),
             patience: patience, closing: closing)
     }
 
     deinit { loop.shutDown() }
-
-    private func note(_ event: CaptureEvent) {
-        switch event {
-        case .late: late.open()
-        case .opened: opened.open()
-        case .began: began.open()
-        case .signal(let state): signals.update { $0.append(state) }
-        case .ended(let end):
-            told.withLock { $0 = end }
-            ends.update { $0 += 1 }
-            ended.open()
-        default: break
-        }
-    }
 
     func stop() {
         control.requestStop(keepsTail: false)
@@ -161,7 +160,7 @@ final class LiveTake: Sendable {
     }
 
     func end() async -> CaptureEnd? {
-        await ended.wait() ? told.withLock(\.self) : nil
+        await ended.wait() ? told.value : nil
     }
 
     /// Waits for the end of the ring, which follows the news of it.

@@ -85,6 +85,13 @@ import Testing
                 == "USAGE: x\n\nOPTIONS:\n  -h, --help\n      Show help.")
     }
 
+    @Test func theHelpOfACommandOfAnotherProgramIsTheWholeOfIt() async throws {
+        let bench = try Bench()
+        let help = try await bench.start(["help", "serve"]).result()
+        let other = try await bench.start(["serve", "--help"]).result()
+        #expect(help.outputText.contains("--port") && help.outputText == other.outputText)
+    }
+
     /// The parser of its own would fail where there is no room for its second column.
     @Test(arguments: [("1", 20), ("44", 44), ("200", 80), ("0", 80), ("x", 80)])
     func theProgramHasTheWidthThatIsAskedFor(_ columns: String, _ width: Int) async throws {

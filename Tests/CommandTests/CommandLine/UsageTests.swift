@@ -72,6 +72,9 @@ import Testing
         Case(
             "-c", "body.fields.a=b", "-H", "Content-Type: multipart/form-data",
             named: "--header: a form has its own Content-Type"),
+        Case(
+            "start", "-o", "note.txt", named: "are options of 'utter stop', which prints the text"),
+        Case("daemon", "--type", named: "are options of 'utter stop', which prints the text"),
         Case("-q", "-v", named: "-q"),
         Case("note.wav", named: "note.wav"),
         Case("send", named: "files"),

@@ -18,13 +18,25 @@ import Testing
         let takes = try (1...2).map { try bench.keep($0) }
         for take in takes { #expect(try bench.spool.remove(take.id)) }
         #expect(try bench.spool.takes().isEmpty)
-        // The folder's time is exact to the second.
+        // One tick of the clock may be that of both.
         #expect(Set(try bench.spool.removedTakes().map(\.id)) == Set(takes.map(\.id)))
         let back = try bench.spool.undoRemove("abcdefghjk11")
         #expect(back.id == takes[0].id && back.audioPath != nil)
         #expect(try bench.spool.undoRemove().id == takes[1].id)
         #expect(try bench.spool.takes(where: .due).count == 2)
         #expect(throws: TakeStoreError.notRemoved(nil)) { try bench.spool.undoRemove() }
+    }
+
+    @Test func theTakeRemovedLastComesBackFirst() throws {
+        let takes = try (1...2).map { try bench.keep($0) }
+        let now = time(nil)
+        for (take, tenths) in [(takes[1], 2), (takes[0], 7)] {
+            try bench.spool.remove(take.id)
+            let time = timespec(tv_sec: now, tv_nsec: tenths * 100_000_000)
+            let path = bench.folder.path("state/removed/\(take.id.text)")
+            try #require(utimensat(AT_FDCWD, path, [time, time], 0) == 0)
+        }
+        #expect(try bench.spool.undoRemove().id == takes[0].id)
     }
 
     @Test func whatIsRemovedForGoodIsGoneAlsoIfItWasRemovedBefore() throws {

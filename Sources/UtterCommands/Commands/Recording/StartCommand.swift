@@ -33,7 +33,7 @@ struct ToggleCommand: AsyncParsableCommand {
     @OptionGroup
     var options: RecorderOptions
 
-    func validate() throws { try options.refuseReports() }
+    func validate() throws { try options.refuseReports(printsTexts: true) }
 
     func run() async throws { try await Recording.run(.toggle, options) }
 }
