@@ -4,7 +4,7 @@ import Glibc
 
 /// Measures the release build of `utter` and what people use instead, side by side.
 ///
-///     make bench                            everything but soak and hour, about twenty minutes
+///     make bench                            everything but soak and hour, about half an hour
 ///     swift run -c release --package-path Benchmarks UtterBenchmarks lateness start-up
 ///     … soak --seconds 600                  every sample of ten minutes
 ///     … hour                                an hour of audio in a minute

@@ -43,13 +43,16 @@ struct PartsExchange: Exchange {
     private var table = PartsTable()
     private var pace: PartsPace
     private var (engines, lanes): ([PostOnce], [Lane?]) = ([], [])
+    /// Of the newest request.
     private var number: Int
     private var generation = 0
     private var recording = RecordingExtent()
     private var (renewals, standstills) = (0, 0)
+    /// Why the upload is given up.
     private var surrender: TakeFailure?
     /// The folders of the place were made; the store has said that it has the whole recording.
     private var (hasFolders, isFound) = (false, false)
+    /// The store has refused to say what is there.
     private var isBlind = false
     /// The request that ends the delivery may have done so.
     private var mayBeTaken = false

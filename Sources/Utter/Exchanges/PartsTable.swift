@@ -23,6 +23,7 @@ struct PartsTable: Sendable, Equatable {
 
     /// In the order of the body, without holes.
     var parts: [Part] = []
+    /// Those that can be sent now.
     var queue: [Int] = []
     /// What the service has said of the upload, such as its id.
     private(set) var captured: [String: String] = [:]
