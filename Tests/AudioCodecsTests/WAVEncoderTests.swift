@@ -81,7 +81,9 @@ import Testing
         // The same header of a second.
         var short = settled
         for (place, value) in [(20, short.count + 31_992), (28, 32_000), (36, 16_000)] {
-            for byte in 0..<8 { short[place + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte)) }
+            for byte in 0..<8 {
+                short[place + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte))
+            }
         }
         let path = try folder.write(short + [UInt8](repeating: 0, count: 32_000), to: "short.wav")
         #expect(try ForeignTool("soxi").run(["-s", path]).text == "16000\n")
