@@ -15,6 +15,9 @@ struct KilledUploadPeerTests {
             let proxy = try await bench.kill(sending: "long.wav", as: name, at: moment)
             try await bench.finish(name, at: proxy.port)
             try await bench.check("long.wav", is: name)
+            guard kind.speaksS3, case .passed(9_000_000) = moment else { continue }
+            // Sent once more, it is found there.
+            try await bench.finish(name, at: proxy.port)
         }
         guard kind.speaksS3 else { return }
         // An upload whose beginning was not answered is known to the store alone.

@@ -43,15 +43,15 @@ struct PartsExchange: Exchange {
     private var table = PartsTable()
     private var pace: PartsPace
     private var (engines, lanes): ([PostOnce], [Lane?]) = ([], [])
-    /// Of the newest request.
     private var number: Int
     private var generation = 0
     private var recording = RecordingExtent()
     private var (renewals, standstills) = (0, 0)
     /// Why the upload is given up.
     private var surrender: TakeFailure?
-    /// The folders of the place were made; the store has said that it has the whole recording.
-    private var (hasFolders, isFound) = (false, false)
+    /// The folders of the place were made; the store has the whole recording; it does not join the
+    /// upload, as an object is there.
+    private var (hasFolders, isFound, isRefused) = (false, false, false)
     /// The store has refused to say what is there.
     private var isBlind = false
     /// The request that ends the delivery may have done so.
@@ -202,14 +202,7 @@ struct PartsExchange: Exchange {
         return .growth(to: start + partByteCount)
     }
 
-    /// So many that the parts that are left are enough, and that what is left is for all lanes.
-    private var partByteCount: Int {
-        let rest = recording.byteCount - table.byteCount
-        let left = max(1, plan.count - table.parts.count)
-        let share = recording.isComplete ? rest / plan.parallel + 1 : rest
-        let wanted = min(pace.partByteCount ?? 0, plan.largest, share)
-        return max(wanted, plan.smallest, (rest + left - 1) / left)
-    }
+    private var partByteCount: Int { pace.partByteCount(of: recording, behind: table, by: plan) }
 
     // MARK: - After a request
 
@@ -272,6 +265,7 @@ struct PartsExchange: Exchange {
         case (.whole, 409) where plan.folder != nil && !hasFolders: return makeFolder(0, ended)
         // What is there may be this recording.
         case (.whole, 412) where canLook, (.complete, 412) where canLook:
+            isRefused = lane.job == .complete
             return stand(ended, for: .look)
         case (.whole, 412) where mayBeTaken && isBlind,
             (.complete, 412) where mayBeTaken && isBlind:
@@ -288,6 +282,7 @@ struct PartsExchange: Exchange {
 
     /// The upload is gone: the delivery ends, or begins anew.
     private mutating func endAbort() -> ExchangeStep {
+        if isFound { return .answered }
         generation += 1
         (table, mayBeTaken) = (PartsTable(), false)
         return surrender.map { .failed($0) } ?? goOn
@@ -321,16 +316,23 @@ struct PartsExchange: Exchange {
             standstills = 0
         case (.look, .next(let values)?):
             let isSent = takenCount > 0 || delivery.hasOwnName
-            let failure = recording.failure(of: values, isSent: isSent)
-            isFound = failure == nil
-            return failure.map { .failed($0) } ?? .answered
-        case (.look, .unusable?): return .failed(.anotherObject())
+            return end(with: recording.failure(of: values, isSent: isSent), ended)
+        case (.look, .unusable?): return end(with: .anotherObject(), ended)
         default:
             let step = plan.step(of: lane.job)?.name ?? ""
             let reason = "its answer to '\(step)' lacks what the profile captures"
             return giveUp(.responseUnusable(reason: reason), lane)
         }
         return ended.index < laneCount ? goOn : .idle
+    }
+
+    /// An object is there: an upload that is not joined is aborted first, and not left behind.
+    private mutating func end(with failure: TakeFailure?, _ ended: Ended) -> ExchangeStep {
+        isFound = failure == nil
+        guard isRefused, plan.abort != nil else { return failure.map { .failed($0) } ?? .answered }
+        surrender = failure
+        start(.abort, on: ended.index)
+        return goOn
     }
 
     /// Goes on after an answer that moves nothing, but not for ever.

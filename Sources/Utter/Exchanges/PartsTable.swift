@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import SpeechService
+
 /// What a service has of a recording that is sent in parts, and what is left to send.
 struct PartsTable: Sendable, Equatable {
     enum Job: Sendable, Equatable {
@@ -119,6 +121,17 @@ struct PartsPace: Sendable {
     private(set) var partByteCount: Int?
 
     init(limit: Int) { self.limit = limit }
+
+    /// So many that the parts that are left are enough, and that what is left is for all lanes.
+    func partByteCount(
+        of recording: RecordingExtent, behind table: PartsTable, by plan: PartsPlan
+    ) -> Int {
+        let rest = recording.byteCount - table.byteCount
+        let left = max(1, plan.count - table.parts.count)
+        let share = recording.isComplete ? rest / plan.parallel + 1 : rest
+        let wanted = min(partByteCount ?? 0, plan.largest, share)
+        return max(wanted, plan.smallest, (rest + left - 1) / left)
+    }
 
     mutating func note(_ byteCount: Int, in duration: Duration?) {
         guard let duration, duration > .zero else { return }

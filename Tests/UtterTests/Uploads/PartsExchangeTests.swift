@@ -59,7 +59,19 @@ import Testing
             }
             #expect(words == "another object of that name is there")
             #expect(world.store.isOfAnother)
+            #expect(world.store.uploads.isEmpty)
         }
+    }
+
+    /// A take that is sent again, though the store has it.
+    @Test func anUploadOfWhatIsThereIsAborted() throws {
+        var world = try PartsWorld(
+            size: 200, isLive: false, faults: 0, random: SeededRandom())
+        world.change { $0.placeWhole(200) }
+        while world.ending == nil, world.faults.isEmpty { world.step() }
+        #expect(world.faults.isEmpty)
+        #expect(world.store.requests.suffix(3) == ["complete", "look", "abort"])
+        #expect(world.store.uploads.isEmpty)
     }
 
     @Test(arguments: [true, false]) func anUploadThatIsRefusedIsAborted(_ isLive: Bool) throws {

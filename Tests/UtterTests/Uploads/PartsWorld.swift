@@ -27,6 +27,8 @@ struct PartsStore {
 
     mutating func forget() { uploads = [:] }
 
+    mutating func placeWhole(_ size: Int) { object = [0..<size] }
+
     mutating func placeAnother() { (object, isOfAnother) = ([0..<1], true) }
 
     /// Carries a request out, and answers it.
