@@ -170,11 +170,11 @@ package struct SettingsReader {
         if let (error, _) = unknown({ _, _ in nil }).first { throw error }
     }
 
-    /// Members not asked for: the error, and the name that may have been meant; `meant` knows other
-    /// tables, and is asked when no name of this one is near.
+    /// Members not asked for: the error, and the name that may have been meant, or else their own;
+    /// `meant` knows other tables, and is asked when no name of this one is near.
     package func unknown(
         _ meant: (_ path: String, _ isTable: Bool) -> String?
-    ) -> [(error: SettingsError, meant: String?)] {
+    ) -> [(error: SettingsError, meant: String)] {
         table.members.filter { !asked.contains($0.name) }.map { member in
             let path = path(member.name)
             let near =
@@ -183,7 +183,7 @@ package struct SettingsReader {
             let error = SettingsError(
                 "'\(path)' is not known" + (near.map { "; did you mean '\($0)'?" } ?? ""),
                 at: member.place)
-            return (error, near)
+            return (error, near ?? path)
         }
     }
 

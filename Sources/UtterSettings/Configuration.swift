@@ -73,7 +73,7 @@ package struct Configuration: Sendable {
         try ServiceSettings.refuseSecrets(in: root)
         for reader in [root] + groups.map(\.reader) {
             for (error, meant) in reader.unknown(catalogue.meant) {
-                guard let meant, catalogue.isDispensable(meant) else { throw error }
+                guard catalogue.isDispensable(meant) else { throw error }
                 problems.append(error)
             }
         }

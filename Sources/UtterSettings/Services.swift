@@ -42,9 +42,11 @@ package enum ProfileListing {
     package static func text(
         of profile: ServiceProfile, by settings: ServiceSettings? = nil
     ) -> String {
-        var lines = ["# \(profile.name): \(TerminalText.singleLine(profile.title))"]
+        let name = settings?.name ?? profile.name
+        var lines = ["# \(name): \(TerminalText.singleLine(profile.title))"]
         lines += profile.texts.map { "# read from \($0.place)" }
-        lines.append("# token: \(profile.tokenState)")
+        let token = settings?.token.map { ", from \($0)" } ?? ""
+        lines.append("# token: \(profile.tokenState)" + TerminalText.singleLine(token))
         for word in profile.words {
             var line = "# word \(word.name)"
             if let standard = word.standard { line += ", usually \(standard)" }
@@ -55,8 +57,10 @@ package enum ProfileListing {
         lines.append("")
         var table = profile.table
         table.members.removeAll { $0.name == "extends" }
-        lines += TOMLText.lines(of: table).map { text, place in
-            let place = settings?.place(of: place) ?? place
+        lines += TOMLText.lines(of: table).map { line, origin in
+            let url = line.hasPrefix("url = ") ? settings?.url : nil
+            let text = url.map { _ in "url = \(TOMLText.quoted(profile.url.text))" } ?? line
+            let place = url?.place ?? settings?.place(of: origin) ?? origin
             return "\(text)  # \(place.file ?? ConfigurationFile.path):\(place.line)"
         }
         return lines.joined(separator: "\n")

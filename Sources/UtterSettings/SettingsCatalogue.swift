@@ -13,8 +13,13 @@ package struct SettingsCatalogue: Sendable {
         (self.all, self.dispensable, self.synonyms) = (all, dispensable, synonyms)
     }
 
+    /// Whether a recording can do without a line; an unknown name is judged by its table.
     func isDispensable(_ name: String) -> Bool {
-        dispensable.contains { $0 == name || $0.hasSuffix(".") && name.hasPrefix($0) }
+        if dispensable.contains(name) { return true }
+        guard let dot = name.firstIndex(of: ".") else { return false }
+        let table = name[...dot]
+        let isKnown = all.contains { $0.name == name }
+        return dispensable.contains { isKnown ? $0 == table : $0.hasPrefix(table) }
     }
 
     /// The setting that is meant by a name that no setting has.

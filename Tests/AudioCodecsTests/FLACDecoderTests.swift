@@ -24,6 +24,16 @@ import Testing
         return (samples, decoder.format, decoder.isAtEnd)
     }
 
+    private func recovered(_ file: [UInt8], by limit: Int = .max) throws -> IntactAudio {
+        let recoverer = FLACRecoverer()
+        var rest = file[...]
+        while !rest.isEmpty {
+            recoverer.append(Array(rest.prefix(limit)).span)
+            rest = rest.dropFirst(limit)
+        }
+        return try recoverer.finish()
+    }
+
     /// What `flac` makes of samples of a rate and layout.
     private func encoded(
         _ samples: [Int16], _ format: StreamFormat, _ options: [String] = []
@@ -58,14 +68,13 @@ import Testing
         var random = SeededRandom()
         let bytes = (0..<8_000).map { _ in UInt8.random(in: 0...255, using: &random) }
         let path = try folder.write(bytes, to: "in.raw")
-        let width = bits
         let flac = try ForeignTool("sox").run([
-            "-D", "-t", "raw", "-r", "16000", "-c", "1", "-e", "signed", "-b", "\(width)", path,
+            "-D", "-t", "raw", "-r", "16000", "-c", "1", "-e", "signed", "-b", "\(bits)", path,
             "-b", "\(bits)", "-t", "flac", "-",
         ]).output
         let wav = try ForeignTool("sox").run(
             [
-                "-D", "-t", "flac", "-", "-b", "\(width)", "-e", bits == 8 ? "unsigned" : "signed",
+                "-D", "-t", "flac", "-", "-b", "\(bits)", "-e", bits == 8 ? "unsigned" : "signed",
                 "-t", "wav", "-",
             ], input: flac
         ).output
@@ -83,14 +92,7 @@ import Testing
         #expect(whole.wholeByteCount == file.count && whole.frames.count == 7)
         for count in 0...file.count {
             let part = Array(file[..<count])
-            let recoverer = FLACRecoverer()
-            var start = 0
-            while start < count {
-                let end = min(count, start + 500)
-                recoverer.append(part.span.extracting(start..<end))
-                start = end
-            }
-            let intact = try recoverer.finish()
+            let intact = try recovered(part, by: 500)
             let frames = whole.frames.filter { $0.endIndex <= count }.count
             #expect(
                 intact.byteCount
@@ -118,9 +120,7 @@ import Testing
             let place = Int.random(in: frames[1].startIndex..<file.count, using: &random)
             damaged[place] ^= UInt8.random(in: 1...255, using: &random)
             let number = try #require(frames.firstIndex { $0.indices.contains(place) })
-            let recoverer = FLACRecoverer()
-            recoverer.append(damaged.span)
-            let intact = try recoverer.finish()
+            let intact = try recovered(damaged)
             #expect(intact.frames == number * 319, "seed \(random.seed), byte \(place)")
             #expect(intact.byteCount == frames[number].startIndex)
             let decoder = FLACDecoder()
@@ -133,9 +133,8 @@ import Testing
 
     @Test func zerosBehindTheLastFrameAreNoneOfIt() throws {
         let file = try FLACEncoder().file(of: TestSignal.voice(frames: 1_000, sampleRate: 16_000))
-        let recoverer = FLACRecoverer()
-        recoverer.append((file + [UInt8](repeating: 0, count: 3_000)).span)
-        #expect(try recoverer.finish() == IntactAudio(byteCount: file.count, frames: 1_000))
+        let intact = try recovered(file + [UInt8](repeating: 0, count: 3_000))
+        #expect(intact == IntactAudio(byteCount: file.count, frames: 1_000))
     }
 
     @Test func noiseIsNoFLAC() throws {
@@ -144,9 +143,7 @@ import Testing
             let bytes = random.noise(count: 20_000).map { UInt8(truncatingIfNeeded: $0) }
             #expect(throws: UndecodableAudio.self) { try decode(bytes) }
             for bytes in [bytes, Array("fLaC".utf8) + bytes] {
-                let recoverer = FLACRecoverer()
-                recoverer.append(bytes.span)
-                let intact = try recoverer.finish()
+                let intact = try recovered(bytes)
                 #expect(intact.frames == 0 && intact.beginning == nil, "seed \(random.seed)")
             }
         }
@@ -155,13 +152,7 @@ import Testing
     @Test func aStreamOfNothingButHeadsOfFramesEnds() throws {
         let header = try FLACEncoder().header
         let heads = (0..<20_000).flatMap { _ in [UInt8](arrayLiteral: 0xFF, 0xF8) }
-        let recoverer = FLACRecoverer()
-        var rest = heads[...]
-        while !rest.isEmpty {
-            recoverer.append(Array(rest.prefix(4_096)).span)
-            rest = rest.dropFirst(4_096)
-        }
-        #expect(try recoverer.finish().frames == 0)
+        #expect(try recovered(heads, by: 4_096).frames == 0)
         #expect(throws: UndecodableAudio.self) { try decode(header + heads) }
     }
 }

@@ -42,12 +42,7 @@ import Testing
     @Test func whatWeReadIsKnown() throws {
         let samples = TestSignal.voice(frames: 1_600, sampleRate: 16_000)
         #expect(type(of: WAVBytes.speech(samples)) == .wav)
-        var opus: [UInt8] = []
-        let encoder = try OggOpusEncoder()
-        try encoder.begin(into: &opus)
-        try encoder.encode(samples.span, into: &opus)
-        try encoder.finish(into: &opus)
-        #expect(type(of: opus) == .coded(.oggOpus))
+        #expect(try type(of: OggOpusEncoder().file(of: samples)) == .coded(.oggOpus))
     }
 
     @Test func aVoiceAndNoiseAreNone() {

@@ -25,20 +25,11 @@ import Testing
     func aFileOfOpusencHasTheLengthThatItsLastPageSays(
         rate: Int, channels: Int
     ) throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path("audio.opus")
-        let samples = TestSignal.voice(frames: rate * 2 + 77, sampleRate: rate)
-        let wav = folder.path("audio.wav")
-        try ForeignTool("sox").run(
-            ["-t", "s16", "-r", "\(rate)", "-c", "1", "-", wav, "channels", "\(channels)"],
-            input: samples.flatMap {
-                [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
-            })
-        try ForeignTool("opusenc").run(["--quiet", wav, path])
-        let raw = folder.path("audio.raw")
-        try ForeignTool("opusdec").run(["--quiet", "--rate", "48000", path, raw])
-        let frames = try folder.read("audio.raw").count / 2 / channels
-        let decoded = try decode(folder.read("audio.opus"))
+        let samples = TestSignal.voice(
+            frames: rate * 2 + 77, sampleRate: rate, channelCount: channels)
+        let file = try opusenc(WAVBytes.speech(samples, rate: rate, channels: channels))
+        let frames = try opusdec(file).count / channels
+        let decoded = try decode(file)
         #expect(abs(decoded.count - (frames + 2) / 3) <= 1)
     }
 
@@ -46,74 +37,52 @@ import Testing
         let samples = TestSignal.voice(frames: 48_000, sampleRate: 16_000)
         let decoded = try decode(try OggOpusEncoder().file(of: samples))
         #expect(decoded.count == samples.count)
-        let lag = try #require(bestLag(samples, decoded))
-        #expect(abs(lag) <= 1)
+        #expect(abs(bestLag(samples, decoded).lag) <= 1)
     }
 
     @Test func opusencAndOpusdecHearTheSameAsThisDecoder() throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path("audio.opus")
-        try ForeignTool("opusenc").run(["--quiet", Self.speech, path])
-        let raw = folder.path("audio.raw")
-        try ForeignTool("opusdec").run(["--quiet", "--rate", "48000", path, raw])
-        let theirs = try ForeignTool("sox").run([
-            "-t", "raw", "-r", "48000", "-e", "signed", "-b", "16", "-c", "1", raw,
-            "-t", "s16", "-r", "16000", "-",
-        ]).samples
-        let decoded = try decode(folder.read("audio.opus"))
+        let file = try opusenc(readFile(Clip.goForward.path))
+        let (decoded, theirs) = (try decode(file), try opusdecSpeech(file))
         #expect(abs(decoded.count - theirs.count) <= 1)
         #expect(TestSignal.correlation(decoded, theirs) > 0.95)
-        let lag = try #require(bestLag(decoded, theirs))
-        #expect(abs(lag) <= 1)
+        #expect(abs(bestLag(decoded, theirs).lag) <= 1)
     }
 
     @Test func stereoIsMixedDown() throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path("audio.opus")
-        let wav = folder.path("stereo.wav")
-        try ForeignTool("sox").run([Self.speech, "-r", "48000", "-c", "2", wav])
-        try ForeignTool("opusenc").run(["--quiet", wav, path])
-        let decoded = try decode(folder.read("audio.opus"))
-        let original = try ForeignTool("sox").run([Self.speech, "-t", "s16", "-"]).samples
-        #expect(abs(decoded.count - original.count) <= 1)
-        #expect(TestSignal.correlation(decoded, original) > 0.9)
+        let clip = try ForeignTool("sox").run([Clip.goForward.path, "-t", "s16", "-"]).samples
+        let decoded = try decode(
+            opusenc(WAVBytes.speech(clip.flatMap { [$0, $0] }, channels: 2)))
+        #expect(abs(decoded.count - clip.count) <= 1)
+        #expect(TestSignal.correlation(decoded, clip) > 0.9)
     }
 
     @Test func theOutputGainIsApplied() throws {
-        let samples = TestSignal.voice(frames: 32_000, sampleRate: 16_000)
-        var file = try OggOpusEncoder().file(of: samples)
+        var file = try voiceFile(32_000)
         let plain = try decode(file)
         // -6.02 dB, in 1/256 dB.
         let gain = UInt16(bitPattern: -1541)
-        try changeFirstPage(of: &file) { page in
-            page[28 + 16] = UInt8(gain & 0xFF)
-            page[28 + 17] = UInt8(gain >> 8)
-        }
+        try changeFirstPage(
+            of: &file, [28 + 16: UInt8(gain & 0xFF), 28 + 17: UInt8(gain >> 8)])
         let halved = try decode(file)
         #expect(halved.count == plain.count)
         #expect(TestSignal.maximumDifference(halved, plain.map { $0 / 2 }) <= 2)
     }
 
     @Test func filesThatFollowOneAnotherAreJoined() throws {
-        let one = TestSignal.voice(frames: 5_000, sampleRate: 16_000)
-        let other = TestSignal.voice(frames: 7_001, sampleRate: 16_000)
-        let file =
-            try OggOpusEncoder().file(of: one) + OggOpusEncoder().file(of: other)
+        let file = try voiceFile(5_000) + voiceFile(7_001)
         #expect(try decode(file).count == 12_001)
     }
 
     // MARK: - Arriving in pieces
 
     @Test func bytesOneByOneDecodeToTheSameAsAllAtOnce() throws {
-        let samples = TestSignal.voice(frames: 9_000, sampleRate: 16_000)
-        let file = try OggOpusEncoder().file(of: samples)
+        let file = try voiceFile(9_000)
         let single = try decode(file, in: file.indices.map { $0..<$0 + 1 })
         #expect(try single == decode(file))
     }
 
     @Test func samplesComeOutWithEachPageAndNotAtTheEnd() throws {
-        let samples = TestSignal.voice(frames: 32_000, sampleRate: 16_000)
-        let file = try OggOpusEncoder().file(of: samples)
+        let file = try voiceFile(32_000)
         let decoder = OggOpusDecoder()
         var output: [Int16] = []
         try decoder.decode(file.span.extracting(first: file.count / 2), into: &output)
@@ -121,8 +90,7 @@ import Testing
     }
 
     @Test func aStreamThatBreaksOffIsDecodedUpToItsLastWholePage() throws {
-        let samples = TestSignal.voice(frames: 32_000, sampleRate: 16_000)
-        let file = try OggOpusEncoder().file(of: samples)
+        let file = try voiceFile(32_000)
         let whole = try decode(file)
         var previous = 0
         for cut in stride(from: 400, to: file.count, by: 97) {
@@ -136,13 +104,11 @@ import Testing
 
     // MARK: - What is wrong with a stream
 
-    @Test func anEmptyStreamEndsInItsHeader() {
-        #expect(throws: UndecodableAudio.endedInHeader) { try decode([]) }
-    }
-
-    @Test func aWAVFileIsNotAPage() throws {
-        let bytes = try readFile(Self.speech)
-        #expect(throws: UndecodableAudio.notAPage(offset: 0)) { try decode(bytes) }
+    @Test(
+        arguments: [([], .endedInHeader), (WAVBytes.speech([1, 2, 3]), .notAPage(offset: 0))]
+            as [([UInt8], UndecodableAudio)])
+    func whatIsNoOggIsRefused(_ bytes: [UInt8], _ error: UndecodableAudio) {
+        #expect(throws: error) { try decode(bytes) }
     }
 
     @Test func aChangedByteIsFoundByItsPage() throws {
@@ -153,28 +119,25 @@ import Testing
     }
 
     @Test func aMissingPageIsNamed() throws {
-        let samples = TestSignal.voice(frames: 32_000, sampleRate: 16_000)
-        var file = try OggOpusEncoder().file(of: samples)
+        var file = try voiceFile(32_000)
         let offsets = pageOffsets(of: file)
         file.removeSubrange(offsets[3]..<offsets[4])
         #expect(throws: UndecodableAudio.missingPages(before: 4)) { try decode(file) }
     }
 
-    @Test func anotherCodecInOggIsNotOpus() throws {
+    @Test(
+        arguments: [
+            ([28: UInt8(ascii: "X")], "the first packet is not 'OpusHead'"),
+            (
+                [28 + 9: 6, 28 + 18: 1],
+                "6 channels in mapping family 1 are not supported, only mono and stereo"
+            ),
+        ] as [([Int: UInt8], String)])
+    func anotherCodecAndSurroundSoundAreRefused(
+        _ changes: [Int: UInt8], _ reason: String
+    ) throws {
         var file = try OggOpusEncoder().file(of: [1, 2, 3])
-        try changeFirstPage(of: &file) { $0[28] = UInt8(ascii: "X") }
-        #expect(throws: UndecodableAudio.ogg("the first packet is not 'OpusHead'")) {
-            try decode(file)
-        }
-    }
-
-    @Test func surroundSoundIsRefused() throws {
-        var file = try OggOpusEncoder().file(of: [1, 2, 3])
-        try changeFirstPage(of: &file) { page in
-            page[28 + 9] = 6
-            page[28 + 18] = 1
-        }
-        let reason = "6 channels in mapping family 1 are not supported, only mono and stereo"
+        try changeFirstPage(of: &file, changes)
         #expect(throws: UndecodableAudio.ogg(reason)) { try decode(file) }
     }
 
@@ -204,8 +167,7 @@ import Testing
 
     @Test func damagedStreamsNeverTrap() throws {
         var random = SeededRandom()
-        let samples = TestSignal.voice(frames: 8_000, sampleRate: 16_000)
-        let file = try OggOpusEncoder().file(of: samples)
+        let file = try voiceFile(8_000)
         for round in 0..<400 {
             var damaged = file
             for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -238,49 +200,30 @@ import Testing
 
     // MARK: - Streams
 
-    private static let speech =
-        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        .joined(separator: "/") + "/samples/go-forward.wav"
-
-    private func decode(_ file: [UInt8]) throws(UndecodableAudio) -> [Int16] {
-        try decode(file, in: [file.indices])
-    }
-
     private func decode(
-        _ file: [UInt8], in pieces: [Range<Int>]
+        _ file: [UInt8], in pieces: [Range<Int>]? = nil
     ) throws(UndecodableAudio) -> [Int16] {
         let decoder = OggOpusDecoder()
         var output: [Int16] = []
-        for piece in pieces {
+        for piece in pieces ?? [file.indices] {
             try decoder.decode(file.span.extracting(piece), into: &output)
         }
         try decoder.finish(into: &output)
         return output
     }
 
-    /// By how many samples `other` must be moved to be most like `one`.
-    private func bestLag(_ one: [Int16], _ other: [Int16]) -> Int? {
-        (-40...40).max { first, second in
-            likeness(one, other, lag: first) < likeness(one, other, lag: second)
-        }
-    }
-
-    private func likeness(_ one: [Int16], _ other: [Int16], lag: Int) -> Double {
-        TestSignal.correlation(
-            Array(one.dropFirst(max(0, -lag)).prefix(20_000)),
-            Array(other.dropFirst(max(0, lag)).prefix(20_000)))
+    private func voiceFile(_ frames: Int) throws -> [UInt8] {
+        try OggOpusEncoder().file(of: TestSignal.voice(frames: frames, sampleRate: 16_000))
     }
 
     private func pageOffsets(of file: [UInt8]) -> [Int] {
         OggPage.prefix(of: file).map(\.range.lowerBound)
     }
 
-    private func changeFirstPage(
-        of file: inout [UInt8], _ change: (inout [UInt8]) -> Void
-    ) throws {
+    private func changeFirstPage(of file: inout [UInt8], _ changes: [Int: UInt8]) throws {
         let end = try #require(pageOffsets(of: file).dropFirst().first)
         var page = Array(file[..<end])
-        change(&page)
+        for (place, byte) in changes { page[place] = byte }
         setChecksum(of: &page)
         file.replaceSubrange(..<end, with: page)
     }

@@ -20,15 +20,6 @@ import Testing
         #expect(AudioCodec.pcm.bodyOffset == golden.count)
     }
 
-    @Test func ourOwnReaderFindsSpeechOfUnknownLength() throws {
-        let bytes = try WAVEncoder().file(of: [1, 2, 3])
-        let header = try #require(try WAVHeader.parse(bytes.span))
-        #expect(header.streamFormat == .speech)
-        #expect(header.sampleFormat == .int16)
-        #expect(header.dataOffset == WAVEncoder.headerByteCount)
-        #expect(header.dataByteCount == nil)
-    }
-
     @Test func soxAndFFmpegReadEverySampleOfTwoHundredRandomLengths() throws {
         var random = SeededRandom()
         let folder = try TemporaryFolder()

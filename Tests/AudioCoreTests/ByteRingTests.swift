@@ -136,16 +136,16 @@ import Testing
         await reading
     }
 
-    @Test func everyByteArrivesOnceAndInOrderAcrossTwoThreads() throws {
+    @Test func everyByteArrivesOnceAndInOrderAcrossTwoThreads() async throws {
         let seed = UInt64.random(in: 0 ... .max)
         let byteCount = 8_000_000
         let transfer = ByteRingTransfer(seed: seed, byteCount: byteCount)
-        try transfer.run()
-        let result = transfer.result.withLock { $0 }
+        async let refusals = onOwnThread { transfer.write() }
+        let result = await onOwnThread { transfer.read() }
         #expect(result.received == byteCount, "seed \(seed)")
         #expect(result.firstWrong == nil, "seed \(seed)")
         #expect(result.most <= 4_096, "seed \(seed)")
-        #expect(transfer.refusals.load(ordering: .relaxed) > 0, "seed \(seed)")
+        #expect(await refusals > 0, "seed \(seed)")
     }
 
     private func all(_ consumer: borrowing ByteRing.Consumer) -> [UInt8] {
@@ -209,8 +209,6 @@ private final class ByteRingTransfer: Sendable {
         var most = 0
     }
 
-    let result = Mutex(Result())
-    let refusals = Atomic(0)
     private let seed: UInt64
     private let byteCount: Int
     private let producer: ByteRing.Producer
@@ -224,21 +222,15 @@ private final class ByteRingTransfer: Sendable {
         consumer = ring.takeConsumer()
     }
 
-    /// Writes on a thread of its own, and reads on another.
-    func run() throws {
-        let writer = try thread { $0.write() }
-        let reader = try thread { $0.read() }
-        _ = pthread_join(writer, nil)
-        _ = pthread_join(reader, nil)
-    }
-
     /// What byte `place` of the stream is.
     private static func byte(_ place: Int) -> UInt8 {
         UInt8(truncatingIfNeeded: place &* 0x9E37_79B1 >> 11)
     }
 
-    private func write() {
+    /// Returns how often there was no room.
+    func write() -> Int {
         var random = SeededRandom(seed: seed)
+        var refusals = 0
         var piece: [UInt8] = []
         var written = 0
         while written < byteCount {
@@ -246,15 +238,16 @@ private final class ByteRingTransfer: Sendable {
             piece.removeAll(keepingCapacity: true)
             for place in written..<written + count { piece.append(Self.byte(place)) }
             while !producer.write(piece.span) {
-                refusals.add(1, ordering: .relaxed)
+                refusals += 1
                 sched_yield()
             }
             written += count
         }
         producer.finish()
+        return refusals
     }
 
-    private func read() {
+    func read() -> Result {
         var random = SeededRandom(seed: ~seed)
         var result = Result()
         while true {
@@ -270,38 +263,8 @@ private final class ByteRingTransfer: Sendable {
                 result.received += used
                 return used
             }
-            if isLast && isEmpty { break }
+            if isLast && isEmpty { return result }
             if isEmpty { sched_yield() }
         }
-        self.result.withLock { $0 = result }
-    }
-
-    private func thread(
-        _ body: @escaping @Sendable (ByteRingTransfer) -> Void
-    ) throws -> pthread_t {
-        let context = Unmanaged.passRetained(ByteRingThreadBody(transfer: self, body: body))
-        var handle = pthread_t()
-        let code = pthread_create(
-            &handle, nil,
-            { context in
-                if let context {
-                    let body = Unmanaged<ByteRingThreadBody>.fromOpaque(context)
-                        .takeRetainedValue()
-                    body.body(body.transfer)
-                }
-                return nil
-            }, context.toOpaque())
-        try #require(code == 0)
-        return handle
-    }
-}
-
-private final class ByteRingThreadBody: Sendable {
-    let transfer: ByteRingTransfer
-    let body: @Sendable (ByteRingTransfer) -> Void
-
-    init(transfer: ByteRingTransfer, body: @escaping @Sendable (ByteRingTransfer) -> Void) {
-        self.transfer = transfer
-        self.body = body
     }
 }

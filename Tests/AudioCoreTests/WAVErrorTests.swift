@@ -8,10 +8,6 @@ import Testing
 @Suite struct WAVErrorTests {
     private static let data = WAVBytes.chunk("data", [1, 0])
 
-    private static func withFormat(_ body: [UInt8]) -> [UInt8] {
-        WAVBytes.file([WAVBytes.chunk("fmt ", body), data])
-    }
-
     static let cases: [([UInt8], String)] = [
         (Array("OggS\0\0\0\0\0\0\0\0".utf8), "this is no audio: it begins like text, with 'OggS'"),
         (
@@ -32,54 +28,8 @@ import Testing
             ]), "byte 36: a second chunk 'fmt '"
         ),
         (
-            WAVBytes.file([WAVBytes.chunk("fmt ", [1, 0, 1, 0])]),
-            "byte 12, chunk 'fmt ': 4 bytes are too few, 16 are needed"
-        ),
-        (
             WAVBytes.file([WAVBytes.chunk("ds64", [1, 0, 1, 0])]),
             "byte 12, chunk 'ds64': 4 bytes are too few, 16 are needed"
-        ),
-        (
-            withFormat(WAVBytes.format(tag: 0x55)),
-            "byte 20, chunk 'fmt ': format tag 0x0055 (MP3) is not PCM"
-        ),
-        (
-            withFormat(WAVBytes.format(tag: 0xABC)),
-            "byte 20, chunk 'fmt ': format tag 0x0ABC is not PCM"
-        ),
-        (
-            withFormat(WAVBytes.extensible(tag: 7, bits: 8)),
-            "byte 44, chunk 'fmt ': format tag 0x0007 (µ-law) is not PCM"
-        ),
-        (
-            withFormat(WAVBytes.extensible(tail: Array(repeating: 7, count: 14))),
-            "byte 44, chunk 'fmt ': the sub-format is not PCM"
-        ),
-        (
-            withFormat(WAVBytes.format(tag: 0xFFFE)),
-            "byte 12, chunk 'fmt ': 16 bytes are too few, 40 are needed"
-        ),
-        (withFormat(WAVBytes.format(channels: 0)), "byte 22, chunk 'fmt ': 0 channels"),
-        (
-            withFormat(WAVBytes.format(channels: 65)),
-            "byte 22, chunk 'fmt ': 65 channels are more than 64"
-        ),
-        (
-            withFormat(WAVBytes.format(rate: 0)),
-            "byte 24, chunk 'fmt ': a sample rate of 0 Hz is not between 100 and 384000 Hz"
-        ),
-        (
-            withFormat(WAVBytes.format(bits: 48)),
-            "byte 34, chunk 'fmt ': 48-bit PCM is not supported"
-        ),
-        (
-            withFormat(WAVBytes.format(tag: 3, bits: 16)),
-            "byte 34, chunk 'fmt ': 16-bit float is not supported"
-        ),
-        (
-            withFormat(WAVBytes.format(channels: 2, align: 2)),
-            "byte 32, chunk 'fmt ': block align is 2 bytes, but the channels and the sample "
-                + "width make 4"
         ),
     ]
 
@@ -89,15 +39,47 @@ import Testing
         #expect(error?.description == message)
     }
 
-    @Test func theOtherMessagesNameTheirLimits() {
-        #expect(
-            WAVError.endsInHeader(byteCount: 30).description
-                == "byte 30: the file ends before its data chunk")
-        #expect(
-            WAVError.noDataWithin(limit: 9).description
-                == "byte 9: no data chunk begins within the first 9 bytes")
-        #expect(
-            WAVError.tooManyChunks(offset: 7, limit: 3).description
-                == "byte 7: more than 3 chunks stand before the data chunk")
+    /// What chunk 'fmt ' says, which byte of the file is wrong, and why.
+    static let formats: [(body: [UInt8], byte: Int, reason: String)] = [
+        ([1, 0, 1, 0], 12, "4 bytes are too few, 16 are needed"),
+        (WAVBytes.format(tag: 0x55), 20, "format tag 0x0055 (MP3) is not PCM"),
+        (WAVBytes.format(tag: 0xABC), 20, "format tag 0x0ABC is not PCM"),
+        (WAVBytes.extensible(tag: 7, bits: 8), 44, "format tag 0x0007 (µ-law) is not PCM"),
+        (
+            WAVBytes.extensible(tail: Array(repeating: 7, count: 14)), 44,
+            "the sub-format is not PCM"
+        ),
+        (WAVBytes.format(tag: 0xFFFE), 12, "16 bytes are too few, 40 are needed"),
+        (WAVBytes.format(channels: 0), 22, "0 channels"),
+        (WAVBytes.format(channels: 65), 22, "65 channels are more than 64"),
+        (
+            WAVBytes.format(rate: 0), 24,
+            "a sample rate of 0 Hz is not between 100 and 384000 Hz"
+        ),
+        (WAVBytes.format(bits: 48), 34, "48-bit PCM is not supported"),
+        (WAVBytes.format(tag: 3, bits: 16), 34, "16-bit float is not supported"),
+        (
+            WAVBytes.format(channels: 2, align: 2), 32,
+            "block align is 2 bytes, but the channels and the sample width make 4"
+        ),
+    ]
+
+    @Test(arguments: formats)
+    func theMessageSaysWhatIsWrongWithTheFormat(body: [UInt8], byte: Int, reason: String) {
+        let file = WAVBytes.file([WAVBytes.chunk("fmt ", body), Self.data])
+        let error = #expect(throws: WAVError.self) { try WAVHeader.parse(file.span) }
+        #expect(error?.description == "byte \(byte), chunk 'fmt ': \(reason)")
+    }
+
+    @Test(arguments: [
+        (WAVError.endsInHeader(byteCount: 30), "byte 30: the file ends before its data chunk"),
+        (.noDataWithin(limit: 9), "byte 9: no data chunk begins within the first 9 bytes"),
+        (
+            .tooManyChunks(offset: 7, limit: 3),
+            "byte 7: more than 3 chunks stand before the data chunk"
+        ),
+    ])
+    func theOtherMessagesNameTheirLimits(error: WAVError, message: String) {
+        #expect(error.description == message)
     }
 }

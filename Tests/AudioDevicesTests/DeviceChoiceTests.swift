@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+import TestSupport
 import Testing
 
 @testable import AudioDevices
 @testable import Capture
+@testable import LinuxPlatform
 
 /// Which microphone a text stands for.
 @Suite struct DeviceChoiceTests {
@@ -53,5 +56,45 @@ import Testing
         #expect(throws: Never.self) {
             try DeviceChoice.name(meantBy: "pulse:x.monitor", allowsMonitor: true)
         }
+    }
+}
+
+@Suite struct CaptureDevicesTests {
+    @Test func whatCanBeRecordedFromIsListed() throws {
+        try VirtualMicrophone.prepare()
+        let devices = try CaptureDevices.list()
+        #expect(
+            devices.contains(CaptureDevice(name: "uttermic", description: "Virtual microphone")))
+        #expect(
+            devices.contains(
+                CaptureDevice(name: "headset:CARD=Nowhere", description: "Headset, of nobody")))
+        #expect(!devices.contains { $0.name == "speakers" })
+        #expect(!devices.contains { $0.name == "null" })
+    }
+
+    @Test func theDefaultIsNamed() {
+        #expect(CaptureDevice(name: "default", description: "").isDefault)
+        #expect(!CaptureDevice(name: "plughw:CARD=PCH", description: "").isDefault)
+    }
+}
+
+@Suite struct ALSAErrorTests {
+    @Test(arguments: [EMFILE, ENFILE, ENOMEM])
+    func aLimitIsNoDeviceThatIsMissing(_ code: Int32) throws {
+        let error = ALSAError(operation: "snd_pcm_open", code: code)
+        let limit = SystemError(call: "snd_pcm_open", code: code)
+        #expect(error.opening("card") == .limitReached(name: "card", limit))
+        #expect(error.opening("card").description == "cannot open 'card': \(limit.reason)")
+    }
+
+    @Test func aDeviceThatIsMissingOrBusyIsNoLimit() {
+        let missing = ALSAError(operation: "snd_pcm_open", code: ENOENT)
+        guard case .deviceNotFound("card", let reason?) = missing.opening("card") else {
+            Issue.record("\(missing.opening("card"))")
+            return
+        }
+        #expect(reason.contains("No such file or directory"))
+        let busy = ALSAError(operation: "snd_pcm_open", code: EAGAIN)
+        #expect(busy.opening("card") == .deviceBusy(device: "card"))
     }
 }

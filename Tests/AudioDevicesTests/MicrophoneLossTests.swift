@@ -8,37 +8,28 @@ import Testing
 @testable import Capture
 
 @Suite struct MicrophoneLossTests {
-    @Test func anUnpluggedCardDeliversWhatItsRingHoldsAndIsThenLost() async throws {
-        let card = try VirtualMicrophone()
-        let recording = try await MicrophoneRecorder.record(card.deviceName) {
-            try $0.record(untilPosition: 8_000)
-            card.unplug(.afterRing)
-            try $0.recordToEnd()
-        }
-        #expect(
-            recording.failure
-                == .deviceLost(
-                    device: card.deviceName, frames: recording.position, sampleRate: 16_000))
-        #expect(recording.position == card.account.unpluggedAt)
-        #expect(recording.gaps.isEmpty)
-        #expect(recording.firstWrongFrame == nil)
-    }
-
-    @Test(arguments: ["", "plug:"])
-    func aCardThatTakesItsRingAlongIsLostWithEverythingReadBefore(
-        through plugin: String
+    /// It delivers what its ring holds, or takes it along.
+    @Test(
+        arguments: [("", .afterRing), ("", .withRing), ("plug:", .withRing)]
+            as [(String, VirtualMicrophone.Unplugging)])
+    func anUnpluggedCardIsLostAndWhatWasReadIsKept(
+        through plugin: String, _ way: VirtualMicrophone.Unplugging
     ) async throws {
         let card = try VirtualMicrophone()
         let device = plugin + card.deviceName
         let recording = try await MicrophoneRecorder.record(device) {
             try $0.record(untilPosition: 8_000)
-            card.unplug(.withRing)
+            card.unplug(way)
             try $0.recordToEnd()
         }
         #expect(
             recording.failure
                 == .deviceLost(device: device, frames: recording.position, sampleRate: 16_000))
         #expect(recording.position >= 8_000)
+        if way == .afterRing {
+            #expect(recording.position == card.account.unpluggedAt)
+            #expect(recording.gaps.isEmpty)
+        }
         #expect(recording.firstWrongFrame == nil)
     }
 
@@ -127,11 +118,15 @@ import Testing
         #expect(recording.failure == .deviceBusy(device: card.deviceName))
     }
 
-    @Test func aForbiddenCardIsPermissionDenied() async throws {
+    @Test(arguments: [false, true])
+    func aCardThatIsForbiddenOrAbsentAtTheStartIsSaidToBe(isAbsent: Bool) async throws {
         let card = try VirtualMicrophone()
-        card.setDenied()
-        let recording = try await MicrophoneRecorder.record(card.deviceName) { _ in }
-        #expect(recording.failure == .permissionDenied(name: card.deviceName))
+        let device = card.deviceName
+        if isAbsent { card.unplug() } else { card.setDenied() }
+        let recording = try await MicrophoneRecorder.record(device) { _ in }
+        let absent = CaptureError.deviceNotFound(
+            device: device, reason: "snd_pcm_open: No such device")
+        #expect(recording.failure == (isAbsent ? absent : .permissionDenied(name: device)))
     }
 
     @Test(arguments: ["no-such-device", "plug:no-such-device", ""])
@@ -143,15 +138,6 @@ import Testing
                 == true)
     }
 
-    @Test func aCardThatIsAbsentAtTheStartIsNotFound() async throws {
-        let card = try VirtualMicrophone()
-        card.unplug()
-        let recording = try await MicrophoneRecorder.record(card.deviceName) { _ in }
-        #expect(
-            recording.failure
-                == .deviceNotFound(device: card.deviceName, reason: "snd_pcm_open: No such device"))
-    }
-
     @Test func aClosedMicrophoneSaysTheEnd() throws {
         let microphone = Microphone(device: "no-such-device")
         microphone.close()
@@ -160,5 +146,32 @@ import Testing
         let read = try microphone.read(into: &span)
         #expect(read == .end)
         #expect(microphone.details == nil)
+    }
+
+    // MARK: - A driver that says what cannot be so
+
+    /// It refuses each read, or says a position that no card can have: that is silence, and no reason
+    /// to ask without a pause, nor to end anything but the take.
+    @Test(arguments: [false, true])
+    func aDriverThatGivesNothingIsGivenUp(saysAWrongPosition: Bool) async throws {
+        let card = try VirtualMicrophone()
+        let recording = try await MicrophoneRecorder.record(card.deviceName) {
+            try $0.record(untilPosition: 3_200)
+            if saysAWrongPosition { card.setPosition(1 << 61) } else { card.setRefusing() }
+            try $0.recordToEnd()
+        }
+        #expect(recording.failure == .deviceSilent(device: card.deviceName, seconds: 5))
+        #expect(recording.frames >= 3_200)
+        #expect(saysAWrongPosition || recording.firstWrongFrame == nil)
+    }
+
+    @Test func aReadThatClaimsTooMuchGivesNoMoreThanWasAskedFor() async throws {
+        let card = try VirtualMicrophone()
+        card.setBoasting()
+        let recording = try await MicrophoneRecorder.record(card.deviceName) {
+            try $0.record(untilPosition: 3_200)
+        }
+        #expect(recording.failure == nil)
+        #expect(recording.reads.allSatisfy { $0.frames <= 128_000 })
     }
 }

@@ -6,7 +6,6 @@ import TestSupport
 @testable import AudioCore
 @testable import AudioDevices
 @testable import Capture
-@testable import LinuxPlatform
 
 /// A small capture loop around one microphone, as tests need it.
 ///
@@ -31,8 +30,6 @@ struct MicrophoneRecorder {
     struct Read: Sendable {
         var position: Int
         var frames: Int
-        /// `CLOCK_MONOTONIC` after it, in ns.
-        var at: Int
     }
 
     /// Frames that the microphone says it lost.
@@ -53,15 +50,7 @@ struct MicrophoneRecorder {
     static func record(
         _ device: String, _ script: @escaping @Sendable (inout MicrophoneRecorder) throws -> Void
     ) async throws -> Recording {
-        let (results, result) = AsyncStream<Result<Recording, any Error>>.makeStream()
-        let thread = try NamedThread(name: "test capture") {
-            result.yield(Result { try recordHere(device, script) })
-            result.finish()
-        }
-        var recorded: Result<Recording, any Error>?
-        for await value in results { recorded = value }
-        thread.join()
-        return try recorded?.get() ?? Recording()
+        try await onOwnThread { Result { try recordHere(device, script) } }.get()
     }
 
     private static func recordHere(
@@ -143,8 +132,7 @@ struct MicrophoneRecorder {
         wait = nil
         switch try Self.read(microphone, into: &buffer) {
         case .frames(let count):
-            recording.reads.append(
-                Read(position: recording.position, frames: count, at: Self.now()))
+            recording.reads.append(Read(position: recording.position, frames: count))
             recording.samples += buffer.prefix(count * recording.format.channelCount)
         case .gap(let frames):
             recording.gaps.append(Gap(position: recording.position, frames: frames))

@@ -12,65 +12,65 @@ import Testing
 @testable import LinuxPlatform
 
 @Suite struct CaptureLoopTests {
-    @Test func twoHundredTakesCompleteOnOneThread() throws {
+    private func add(
+        _ source: any CaptureSource, to loop: CaptureLoop,
+        _ ring: ByteRing = ByteRing(minimumCapacity: 1 << 17), tail: Tail = .speech,
+        control: CaptureControl = CaptureControl(), account: CaptureAccount = CaptureAccount(),
+        closing: Duration = .seconds(1),
+        tell: @escaping @Sendable (CaptureEvent) -> Void = { _ in }
+    ) {
+        loop.add(
+            CaptureStage(
+                source: source, encoder: WAVEncoder(), producer: ring.takeProducer(),
+                plan: CapturePlan(tail: tail), control: control, account: account, tell: tell),
+            closing: closing)
+    }
+
+    @Test func twoHundredTakesCompleteOnOneThread() async throws {
         let count = 200
-        let done = try Wakeup()
+        let done = Gate()
         let ended = Mutex<[CaptureEnd]>([])
         let threads = Mutex<Set<pthread_t>>([])
         let loop = try CaptureLoop(onWrite: {})
         defer { loop.shutDown() }
-        var consumers = CaptureLoopConsumers()
+        var consumers: [SharedConsumer] = []
         let accounts = (0..<count).map { _ in CaptureAccount() }
         for account in accounts {
             let ring = ByteRing(minimumCapacity: 1 << 17)
             let steps = [CaptureStageScript.Step](repeating: .frames(320), count: 100)
-            consumers.add(ring.takeConsumer())
-            loop.add(
-                CaptureStage(
-                    source: CaptureStageScript(isLive: false, steps), encoder: WAVEncoder(),
-                    producer: ring.takeProducer(), plan: CapturePlan(), control: CaptureControl(),
-                    account: account,
-                    tell: {
-                        guard case .ended(let end) = $0 else { return }
-                        threads.withLock { _ = $0.insert(pthread_self()) }
-                        let isLast = ended.withLock {
-                            $0.append(end)
-                            return $0.count == count
-                        }
-                        if isLast { done.signal() }
-                    }))
+            consumers.append(SharedConsumer(ring.takeConsumer()))
+            add(CaptureStageScript(isLive: false, steps), to: loop, ring, account: account) {
+                guard case .ended(let end) = $0 else { return }
+                threads.withLock { _ = $0.insert(pthread_self()) }
+                let isLast = ended.withLock {
+                    $0.append(end)
+                    return $0.count == count
+                }
+                if isLast { done.open() }
+            }
         }
-        try #require(captureLoopWait(for: done))
+        try #require(await done.wait())
         #expect(ended.withLock { $0.allSatisfy { $0.cause == .finished && $0.gaps.isEmpty } })
         #expect(threads.withLock { $0.count } == 1)
         #expect(accounts.allSatisfy { $0.capturedFrames == 32_000 && $0.encodedFrames == 32_000 })
-        #expect(consumers.byteCounts() == Array(repeating: 64_044, count: count))
+        #expect(consumers.allSatisfy { $0.byteCount() == 64_044 })
     }
 
-    @Test func aReplayThatIsAlwaysDueDoesNotKeepADescriptorFromBeingSeen() throws {
+    @Test func aReplayThatIsAlwaysDueDoesNotKeepADescriptorFromBeingSeen() async throws {
         let ready = try Wakeup()
-        let done = try Wakeup()
+        let done = Gate()
         let replayControl = CaptureControl()
         let loop = try CaptureLoop(onWrite: {})
         defer { loop.shutDown() }
-        let replayRing = ByteRing(minimumCapacity: 1 << 14)
-        loop.add(
-            CaptureStage(
-                source: CaptureStageScript(isLive: false, [.restForEver]), encoder: WAVEncoder(),
-                producer: replayRing.takeProducer(), plan: CapturePlan(), control: replayControl,
-                account: CaptureAccount(), tell: { _ in }))
-        let ring = ByteRing(minimumCapacity: 1 << 14)
-        loop.add(
-            CaptureStage(
-                source: CaptureStageScript(
-                    isLive: false,
-                    [.act { ready.signal() }, .descriptor(ready.descriptor), .frames(320)]),
-                encoder: WAVEncoder(), producer: ring.takeProducer(), plan: CapturePlan(),
-                control: CaptureControl(), account: CaptureAccount(),
-                tell: {
-                    guard case .ended = $0 else { return }; done.signal()
-                }))
-        #expect(captureLoopWait(for: done))
+        add(
+            CaptureStageScript(isLive: false, [.restForEver]), to: loop, control: replayControl)
+        add(
+            CaptureStageScript(
+                isLive: false,
+                [.act { ready.signal() }, .descriptor(ready.descriptor), .frames(320)]),
+            to: loop
+        ) { if case .ended = $0 { done.open() } }
+        #expect(await done.wait())
         replayControl.requestCancel()
     }
 
@@ -95,19 +95,14 @@ import Testing
         card.setBlocking(.closing)
         let (began, cardEnded, ended) = (Gate(), Gate(), Gate())
         let loop = try CaptureLoop(onWrite: {})
-        let (cardRing, ring) = (
-            ByteRing(minimumCapacity: 1 << 20), ByteRing(minimumCapacity: 1 << 17)
-        )
         let control = CaptureControl()
-        loop.add(
-            CaptureStage(
-                source: Microphone(device: card.deviceName),
-                encoder: WAVEncoder(), producer: cardRing.takeProducer(),
-                plan: CapturePlan(tail: .none), control: control, account: CaptureAccount(),
-                tell: {
-                    if case .began = $0 { began.open() }
-                    if case .ended = $0 { cardEnded.open() }
-                }), closing: .patience)
+        add(
+            Microphone(device: card.deviceName), to: loop, ByteRing(minimumCapacity: 1 << 20),
+            tail: .none, control: control, closing: .patience
+        ) {
+            if case .began = $0 { began.open() }
+            if case .ended = $0 { cardEnded.open() }
+        }
         #expect(await began.wait())
         control.requestStop(keepsTail: false)
         loop.wake()
@@ -116,11 +111,9 @@ import Testing
             while card.account.closes == 0, MonotonicTime.now < end { poll(nil, 0, 1) }
         }
         #expect(card.account.closes == 1)
-        loop.add(
-            CaptureStage(
-                source: CaptureStageScript([.frames(320)]), encoder: WAVEncoder(),
-                producer: ring.takeProducer(), plan: CapturePlan(), control: CaptureControl(),
-                account: CaptureAccount(), tell: { if case .ended = $0 { ended.open() } }))
+        add(CaptureStageScript([.frames(320)]), to: loop) {
+            if case .ended = $0 { ended.open() }
+        }
         #expect(await ended.wait())
         // The take of the card waits for it, as the next one may want it.
         #expect(!cardEnded.isOpen)
@@ -129,58 +122,31 @@ import Testing
         loop.shutDown()
     }
 
-    @Test func theJournalIsToldOfAnEndThatComesWithoutBytes() throws {
-        let told = try Wakeup()
-        let finished = try Wakeup()
+    @Test func theJournalIsToldOfAnEndThatComesWithoutBytes() async throws {
+        let (told, finished) = (Gate(), Gate())
         let ring = ByteRing(minimumCapacity: 1 << 14)
-        let consumer = CaptureLoopSharedConsumer(ring.takeConsumer())
+        let consumer = SharedConsumer(ring.takeConsumer())
         let loop = try CaptureLoop(onWrite: {
-            told.signal()
-            if consumer.isFinished { finished.signal() }
+            told.open()
+            if consumer.isFinished { finished.open() }
         })
         defer { loop.shutDown() }
         let resume = try Wakeup()
-        loop.add(
-            CaptureStage(
-                source: CaptureStageScript([.frames(320), .descriptor(resume.descriptor)]),
-                encoder: WAVEncoder(), producer: ring.takeProducer(), plan: CapturePlan(),
-                control: CaptureControl(), account: CaptureAccount(), tell: { _ in }))
-        try #require(captureLoopWait(for: told))
+        add(CaptureStageScript([.frames(320), .descriptor(resume.descriptor)]), to: loop, ring)
+        try #require(await told.wait())
         resume.signal()
-        #expect(captureLoopWait(for: finished))
+        #expect(await finished.wait())
     }
 }
 
-/// Waits until a wake-up was signalled; false when it was not in time.
-func captureLoopWait(for wakeup: Wakeup) -> Bool {
-    var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
-    let limit = Int32(Duration.patience.components.seconds) * 1_000
-    let count = poll(&descriptor, 1, limit)
-    if count == 1 { wakeup.drain() }
-    return count == 1
-}
-
-private struct CaptureLoopConsumers {
-    private var all: [CaptureLoopSharedConsumer] = []
-
-    mutating func add(_ consumer: consuming ByteRing.Consumer) {
-        all.append(CaptureLoopSharedConsumer(consumer))
-    }
-
-    func byteCounts() -> [Int] { all.map { $0.byteCount() } }
-}
-
-private final class CaptureLoopSharedConsumer: Sendable {
+private final class SharedConsumer: Sendable {
     private let consumer: ByteRing.Consumer
     init(_ consumer: consuming ByteRing.Consumer) { self.consumer = consumer }
     var isFinished: Bool { consumer.isFinished }
 
     func byteCount() -> Int {
-        var count = 0
-        while true {
-            let used = consumer.consume { $0.count }
-            if used == 0 { return count }
-            count += used
-        }
+        var bytes: [UInt8] = []
+        consumer.takeAll(into: &bytes)
+        return bytes.count
     }
 }

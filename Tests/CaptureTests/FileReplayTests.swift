@@ -4,77 +4,135 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import AudioCodecs
 @testable import Capture
 
-/// A file is taken for what it is.
+/// A file or a pipe is taken for what it is.
 @Suite struct FileReplayTests {
+    private static let format = WAVBytes.chunk("fmt ", WAVBytes.format())
     private let folder: TemporaryFolder
+    private let samples = TestSignal.voice(frames: 4_000, sampleRate: 16_000)
 
     init() throws {
         folder = try TemporaryFolder()
     }
 
     @Test(arguments: [Pace.unpaced, .times(1_000)])
-    func aWAVFileIsReplayedWhole(_ pace: Pace) throws {
-        let samples = TestSignal.voice(frames: 16_100, sampleRate: 16_000)
+    func aFileIsStoredUnlessItStandsForAVoice(_ pace: Pace) throws {
         let path = try folder.write(WAVBytes.speech(samples), to: "voice")
         let source = FileReplay(path: path, pace: pace)
         #expect(source.name == path)
         _ = try source.open()
         #expect(source.isStored == (pace == .unpaced))
         source.close()
-        let recorded = try FileReplay(path: path, pace: .unpaced).record()
-        #expect(recorded.samples == samples)
+        #expect(try FileReplay(path: path, pace: .unpaced).record().samples == samples)
     }
 
-    @Test func aFIFOIsLookedAtOnce() throws {
-        let samples = TestSignal.voice(frames: 4_000, sampleRate: 16_000)
+    /// It ends with its writer, and at the length that it says.
+    @Test(arguments: [true, false]) func aFIFOIsLookedAtOnce(_ writerLeaves: Bool) throws {
         let path = folder.path("fifo")
         try #require(mkfifo(path, 0o600) == 0)
-        let holder = Glibc.open(path, O_RDWR | O_CLOEXEC)
-        try #require(holder >= 0)
+        let writer = Glibc.open(path, O_RDWR | O_CLOEXEC)
+        try #require(writer >= 0)
         let bytes = WAVBytes.speech(samples)
-        try #require(Glibc.write(holder, bytes, bytes.count) == bytes.count)
+        try #require(Glibc.write(writer, bytes, bytes.count) == bytes.count)
         let source = FileReplay(path: path, pace: .unpaced)
         _ = try source.open()
-        let reader = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        close(holder)
-        // A program that another test starts has a copy of the writing end for a moment.
-        var ends = pollfd(fd: reader, events: 0, revents: 0)
-        poll(&ends, 1, Int32(Duration.patience.components.seconds) * 1_000)
-        close(reader)
+        if writerLeaves {
+            let reader = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            close(writer)
+            // A program that another test starts has a copy of the writing end for a moment.
+            var ends = pollfd(fd: reader, events: 0, revents: 0)
+            poll(&ends, 1, Int32(Duration.patience.components.seconds) * 1_000)
+            close(reader)
+        }
         var received: [Int16] = []
         while case .frames = try source.readOnce(room: 4_096, into: &received) {}
         #expect(received == samples)
         source.close()
+        if !writerLeaves { close(writer) }
     }
 
-    @Test func whatItIsNotIsSaid() throws {
-        let other = try folder.write(Array("FORM, and so on".utf8), to: "a.wav")
-        #expect(throws: CaptureError.foreignAudio(name: other, kind: "AIFF")) {
-            try FileReplay(path: other).open()
-        }
-        let text = try folder.write(Array("hello, this is not audio".utf8), to: "text.wav")
-        #expect(
-            throws: CaptureError.unusableAudio(
-                name: text, detail: "this is no audio: it begins like text, with 'hell'")
-        ) {
-            try FileReplay(path: text).open()
-        }
-        let empty = try folder.write([], to: "empty.wav")
-        #expect(
-            throws: CaptureError.unusableAudio(
-                name: empty, detail: "it is empty")
-        ) {
-            try FileReplay(path: empty).open()
+    @Test func whatCannotBeOpenedSaysWhy() throws {
+        let missing = folder.path("missing.wav")
+        #expect(throws: CaptureError.cannotOpen(name: missing, reason: "No such file or directory"))
+        {
+            try FileReplay(path: missing).open()
         }
         #expect(throws: CaptureError.cannotOpen(name: folder.path, reason: "it is a folder")) {
             try FileReplay(path: folder.path).open()
         }
+        let other = try folder.write(Array("FORM, and so on".utf8), to: "a.wav")
+        #expect(throws: CaptureError.foreignAudio(name: other, kind: "AIFF")) {
+            try FileReplay(path: other).open()
+        }
     }
 
-    @Test func aFileThatMayNotBeReadSaysNothingOfSoundCards() throws {
-        let error = CaptureError.fileForbidden(path: "a.wav")
-        #expect(error.description == "cannot open 'a.wav': permission denied")
+    @Test(
+        arguments: [
+            (
+                Array("hello, this is not audio".utf8),
+                "this is no audio: it begins like text, with 'hell'"
+            ),
+            ([], "it is empty"),
+            (Array(WAVBytes.speech([]).prefix(30)), "byte 30: the file ends before its data chunk"),
+            (
+                WAVBytes.file([format, WAVBytes.chunk("LIST", [1], claimed: 1 << 31)]),
+                "byte 46: the file ends before its data chunk"
+            ),
+        ] as [([UInt8], String)])
+    func whatIsNoAudioSaysWhy(_ bytes: [UInt8], _ detail: String) throws {
+        let path = try folder.write(bytes, to: "a.wav")
+        #expect(throws: CaptureError.unusableAudio(name: path, detail: detail)) {
+            try FileReplay(path: path).open()
+        }
+    }
+
+    @Test func aPipeThatEndsInItsHeaderSaysWhere() throws {
+        let pipe = try TestPipe(Array(WAVBytes.speech(samples).prefix(20)))
+        let source = FileReplay.samples(of: pipe.readEnd, name: "pipe", pace: .realTime)
+        let detail = "byte 20: the file ends before its data chunk"
+        #expect(throws: CaptureError.unusableAudio(name: "pipe", detail: detail)) {
+            try source.open()
+        }
+    }
+
+    @Test func theHeaderOfAPipeMayHaveBegunToBeRead() throws {
+        let bytes = WAVBytes.speech(samples)
+        let pipe = try TestPipe(Array(bytes.dropFirst(4)))
+        let prefix = Array(bytes.prefix(4))
+        #expect(InputType(prefix.span) == .wav)
+        let source = FileReplay.samples(
+            of: pipe.readEnd, name: "pipe", pace: .unpaced, prefix: prefix)
+        #expect(try source.record().samples == samples)
+    }
+
+    @Test func aPipeThatIsLateMakesTheSourceWaitForIt() throws {
+        let bytes = WAVBytes.speech(samples)
+        let pipe = try TestPipe()
+        try pipe.write(Array(bytes.prefix(44 + 700)))
+        let clock = ManualClock()
+        let source = FileReplay.samples(
+            of: pipe.readEnd, name: "pipe", pace: .realTime, now: clock.now)
+        _ = try source.open()
+        defer { source.close() }
+        var received: [Int16] = []
+        func read() throws -> SourceRead { try source.readOnce(room: 4_096, into: &received) }
+        #expect(try read() == .wait(.until(clock.start + .milliseconds(20))))
+        clock.advance(by: .milliseconds(60))
+        #expect(try read() == .frames(320))
+        // 30 frames are there, which is not a period.
+        #expect(try read() == .wait(.forDescriptors))
+        var descriptors: [pollfd] = []
+        source.appendPollDescriptors(to: &descriptors)
+        #expect(descriptors.map(\.fd) == [pipe.readEnd])
+        try pipe.write(Array(bytes[(44 + 700)..<(44 + 1_500)]))
+        #expect(try read() == .frames(320))
+        clock.advance(by: .seconds(5))
+        pipe.closeWriteEnd()
+        #expect(try read() == .frames(110))
+        #expect(try read() == .end)
+        #expect(received == Array(samples.prefix(750)))
+        #expect(source.warning?.contains("1500 of the 8000 bytes") == true)
     }
 }

@@ -198,21 +198,17 @@ import Testing
         #expect(take.ends.value == 1)
     }
 
-    @Test func theOldestSamplesGiveWay() async throws {
-        // Ten times as many as are remembered, and some more.
-        let source = try ScriptedMicrophone([.frames(16_000), .frames(7), .idle])
-        let keeper = try PreRoll(source, length: .milliseconds(100))
-        #expect(await source.idles.wait())
-        let take = try LiveTake(source, keptOpenBy: keeper)
-        #expect(await take.began.wait())
-        take.stop()
-        #expect(await take.end()?.cause == .finished)
-        #expect(take.samples() == (14_407..<16_007).map { Int16($0) })
-        keeper.shutDown()
-    }
-
-    @Test func aHoleIsNotRemembered() async throws {
-        let source = try ScriptedMicrophone([.frames(320), .gap(1), .frames(16), .idle])
+    @Test(
+        arguments: [
+            // Ten times as many as are remembered, and some more: the oldest give way.
+            ([.frames(16_000), .frames(7), .idle], 14_407..<16_007),
+            // A hole is not remembered.
+            ([.frames(320), .gap(1), .frames(16), .idle], 320..<336),
+        ] as [([ScriptedMicrophone.Step], Range<Int>)])
+    func whatIsRememberedIsTheLastThatIsWhole(
+        _ steps: [ScriptedMicrophone.Step], _ remembered: Range<Int>
+    ) async throws {
+        let source = try ScriptedMicrophone(steps)
         let keeper = try PreRoll(source, length: .milliseconds(100))
         #expect(await source.idles.wait())
         let take = try LiveTake(source, keptOpenBy: keeper)
@@ -221,7 +217,7 @@ import Testing
         let end = await take.end()
         #expect(end?.cause == .finished)
         #expect(end?.gaps.isEmpty == true)
-        #expect(take.samples() == (320..<336).map { Int16($0) })
+        #expect(take.samples() == remembered.map { Int16($0) })
         keeper.shutDown()
     }
 }

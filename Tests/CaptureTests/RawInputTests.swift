@@ -12,8 +12,7 @@ import Testing
 
     @Test func framesAreDeliveredAsTheyComeAndPartsOfFramesWait() throws {
         let pipe = try TestPipe()
-        let source = FileReplay.samples(
-            of: pipe.readEnd, name: "standard input", rawFormat: stereo, pace: .unpaced)
+        let source = FileReplay.raw(pipe, stereo)
         #expect(try source.open() == stereo)
         defer { source.close() }
         var received: [Int16] = []
@@ -34,18 +33,18 @@ import Testing
         #expect(source.warning == nil)
     }
 
-    @Test func bytesAtTheEndThatAreNoFrameAreReported() throws {
-        let pipe = try TestPipe([1, 0, 2, 0, 7, 7, 7])
-        let source = FileReplay.samples(
-            of: pipe.readEnd, name: "pipe", rawFormat: stereo, pace: .unpaced)
-        #expect(try source.record().samples == [1, 2])
-        #expect(
-            source.warning == "the last 3 bytes of 'pipe' are less than a frame and left out")
-        let odd = try TestPipe([1, 0, 7])
-        let single = FileReplay.samples(
-            of: odd.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced)
-        #expect(try single.record().samples == [1])
-        #expect(single.warning == "the last byte of 'pipe' is less than a frame and left out")
+    @Test(
+        arguments: [
+            (2, [1, 0, 2, 0, 7, 7, 7], [1, 2], "last 3 bytes of 'pipe' are"),
+            (1, [1, 0, 7], [1], "last byte of 'pipe' is"),
+        ] as [(Int, [UInt8], [Int16], String)])
+    func bytesAtTheEndThatAreNoFrameAreReported(
+        _ channels: Int, _ bytes: [UInt8], _ samples: [Int16], _ what: String
+    ) throws {
+        let pipe = try TestPipe(bytes)
+        let source = FileReplay.raw(pipe, channels == 2 ? stereo : .speech)
+        #expect(try source.record().samples == samples)
+        #expect(source.warning == "the \(what) less than a frame and left out")
     }
 
     @Test func everySampleArrivesHoweverThePipeAndTheReaderDivideThem() throws {
@@ -55,63 +54,51 @@ import Testing
             let bytes = WAVBytes.pcm(samples)
             let pipe = try TestPipe()
             let room = Int.random(in: 2...3_000, using: &random)
-            let source = FileReplay.samples(
-                of: pipe.readEnd, name: "pipe", rawFormat: stereo, pace: .unpaced)
+            let source = FileReplay.raw(pipe, stereo)
             _ = try source.open()
             var received: [Int16] = []
-            for piece in random.pieces(of: bytes.count, upTo: 4_000) where !piece.isEmpty {
-                try pipe.write(Array(bytes[piece]))
+            func readAll() throws {
                 while case .frames = try source.readOnce(
                     room: room, channelCount: 2, into: &received)
                 {}
             }
+            for piece in random.pieces(of: bytes.count, upTo: 4_000) where !piece.isEmpty {
+                try pipe.write(Array(bytes[piece]))
+                try readAll()
+            }
             pipe.closeWriteEnd()
-            while case .frames = try source.readOnce(
-                room: room, channelCount: 2, into: &received)
-            {}
+            try readAll()
             #expect(received == samples, "seed \(random.seed)")
             source.close()
         }
     }
 
-    @Test func aRegularFileIsAlwaysReadyAndItsPrefixIsNotPlayedTwice() throws {
+    @Test func theDescriptorStaysBlockingForThoseWhoShareIt() throws {
+        let pipe = try TestPipe([1, 0])
+        let before = fcntl(pipe.readEnd, F_GETFL)
+        let source = FileReplay.raw(pipe)
+        _ = try source.record()
+        #expect(fcntl(pipe.readEnd, F_GETFL) == before)
+    }
+
+    /// More than is read ahead at once, and less than there is room for.
+    @Test func aRegularFileIsReadWhole() throws {
         let folder = try TemporaryFolder()
         let samples = TestSignal.voice(frames: 50_000, sampleRate: 16_000)
         let path = try folder.write(WAVBytes.pcm(samples), to: "audio.raw")
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         try #require(file >= 0)
-        defer { close(file) }
-        var prefix = [UInt8](repeating: 0, count: 4)
-        try #require(Glibc.read(file, &prefix, 4) == 4)
+        defer { Glibc.close(file) }
+        lseek(file, 4, SEEK_SET)
         let source = FileReplay.samples(
-            of: file, name: "file", rawFormat: .speech, pace: .unpaced, prefix: prefix)
-        let recorded = try source.record()
-        #expect(recorded.samples == samples)
-        var descriptors: [pollfd] = []
-        source.appendPollDescriptors(to: &descriptors)
-    }
-
-    @Test func aPrefixComesBeforeThePipe() throws {
-        let pipe = try TestPipe([3, 0])
-        let source = FileReplay.samples(
-            of: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced,
-            prefix: [1, 0, 2, 0])
-        #expect(try source.record().samples == [1, 2, 3])
-    }
-
-    @Test func theDescriptorStaysBlockingForThoseWhoShareIt() throws {
-        let pipe = try TestPipe([1, 0])
-        let before = fcntl(pipe.readEnd, F_GETFL)
-        let source = FileReplay.samples(
-            of: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced)
-        _ = try source.record()
-        #expect(fcntl(pipe.readEnd, F_GETFL) == before)
+            of: file, name: "file", rawFormat: .speech, pace: .unpaced,
+            prefix: Array(WAVBytes.pcm(samples).prefix(4)))
+        #expect(try source.record().samples == samples)
     }
 
     @Test func aStopEndsTheInputAtOnce() throws {
         let pipe = try TestPipe()
-        let source = FileReplay.samples(
-            of: pipe.readEnd, name: "pipe", rawFormat: .speech, pace: .unpaced)
+        let source = FileReplay.raw(pipe)
         _ = try source.open()
         var received: [Int16] = []
         try pipe.write([1, 0])
@@ -130,8 +117,7 @@ import Testing
         let pipe = try TestPipe()
         let silent = StreamFormat(sampleRate: 0, channelCount: 0)
         #expect(throws: CaptureError.unusableAudio(name: "it", detail: "0 Hz and 0 channels")) {
-            try FileReplay.samples(of: pipe.readEnd, name: "it", rawFormat: silent, pace: .unpaced)
-                .open()
+            try FileReplay.raw(pipe, silent, name: "it").open()
         }
     }
 }

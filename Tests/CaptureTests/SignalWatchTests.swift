@@ -31,14 +31,24 @@ import Testing
         #expect(watch.state == .good)
     }
 
-    @Test(arguments: [1, 2]) func zerosAreToldAfterASecondAndTheirEndAtOnce(_ channels: Int) {
+    @Test(
+        arguments: [
+            ([0], 1, 1_000, .zero), ([0], 2, 1_000, .zero),
+            // The last bit alone is a dead input.
+            ([0, 1, -1], 1, 2_000, .dead), ([100, -90], 1, 3_000, .faint),
+        ] as [([Int16], Int, Int, SignalState)])
+    func whatIsNoVoiceIsToldOnceAndAVoiceAtOnce(
+        _ pattern: [Int16], _ channels: Int, _ milliseconds: Int, _ state: SignalState
+    ) {
         var watch = SignalWatch(sampleRate: 16_000)
         #expect(
-            told(&watch, [0], periods: 400, channels: channels)
-                == [Told(milliseconds: 1_000, state: .zero)])
+            told(&watch, pattern, periods: 400, channels: channels)
+                == [Told(milliseconds: milliseconds, state: state)])
         #expect(
             told(&watch, Self.voice, periods: 10, channels: channels)
                 == [Told(milliseconds: 20, state: .good)])
+        // A pause after a voice is a pause.
+        #expect(told(&watch, [100, -90], periods: 400, channels: channels).isEmpty)
     }
 
     /// A noise gate makes zeros of each pause, or of all but the last bit.
@@ -68,21 +78,6 @@ import Testing
             #expect(told(&watch, Self.voice, periods: 1).isEmpty)
             #expect(told(&watch, [0], periods: 49).isEmpty)
         }
-    }
-
-    @Test func theLastBitAloneIsADeadInput() {
-        var watch = SignalWatch(sampleRate: 16_000)
-        #expect(
-            told(&watch, [0, 1, -1], periods: 400) == [Told(milliseconds: 2_000, state: .dead)])
-    }
-
-    @Test func aFaintSignalIsToldAfterThreeSecondsUntilItIsLoudOnce() {
-        var watch = SignalWatch(sampleRate: 16_000)
-        #expect(
-            told(&watch, [100, -90], periods: 400) == [Told(milliseconds: 3_000, state: .faint)])
-        #expect(told(&watch, Self.voice, periods: 1) == [Told(milliseconds: 20, state: .good)])
-        // A pause after a voice is a pause.
-        #expect(told(&watch, [100, -90], periods: 400).isEmpty)
     }
 
     @Test func fullScaleIsClippingUntilThreeSecondsWithoutIt() {

@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import AudioCodecs
 @testable import AudioCore
 @testable import Capture
 @testable import LinuxPlatform
@@ -68,5 +69,41 @@ extension CaptureSource {
             poll(&descriptors, nfds_t(descriptors.count), limit)
         }
         try #require(count > 0, "nothing came")
+    }
+}
+
+extension FileReplay {
+    /// Raw samples in a pipe, which nothing holds back.
+    static func raw(
+        _ pipe: TestPipe, _ format: StreamFormat = .speech, name: String = "pipe"
+    ) -> FileReplay {
+        .samples(of: pipe.readEnd, name: name, rawFormat: format, pace: .unpaced)
+    }
+}
+
+/// The file that our encoder makes of a voice.
+func oggOpus(_ samples: [Int16]) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    let encoder = try OggOpusEncoder()
+    try encoder.begin(into: &bytes)
+    try encoder.encode(samples.span, into: &bytes)
+    try encoder.finish(into: &bytes)
+    return bytes
+}
+
+/// The samples of a WAV file as we write them.
+func pcm(_ bytes: [UInt8]) -> [Int16] {
+    stride(from: WAVEncoder.headerByteCount, to: bytes.count - 1, by: 2).map {
+        Int16(bitPattern: UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8)
+    }
+}
+
+extension ByteRing.Consumer {
+    /// Appends all that is there.
+    func takeAll(into bytes: inout [UInt8]) {
+        while consume({ span in
+            for index in span.indices { bytes.append(span[index]) }
+            return span.count
+        }) > 0 {}
     }
 }

@@ -8,8 +8,9 @@ import Testing
 final class Bench: Sendable {
     let folder: TemporaryFolder
     let environment: [String: String]
-    /// Held, because they go with their last reference.
-    private let company: (RecordingServer?, VirtualMicrophone?)
+    /// Where `UTTER_URL` leads; it goes with its last reference, as the microphone does.
+    let server: RecordingServer?
+    private let microphone: VirtualMicrophone?
 
     /// Prepares a place.
     ///
@@ -23,7 +24,7 @@ final class Bench: Sendable {
         _ variables: [String: String] = [:]
     ) throws {
         folder = try TemporaryFolder()
-        company = (server, microphone)
+        (self.server, self.microphone) = (server, microphone)
         var environment = CommandRun.cleanEnvironment
         environment["HOME"] = folder.path
         environment["XDG_STATE_HOME"] = folder.path("state")
@@ -37,6 +38,9 @@ final class Bench: Sendable {
         environment.merge(variables) { $1 }
         self.environment = environment
     }
+
+    /// What the server has been asked so far.
+    var requests: [RecordedRequest] { server?.requests ?? [] }
 
     /// Starts `utter`; `variables` come on top of the place's own.
     func start(
@@ -136,6 +140,72 @@ final class Bench: Sendable {
     }
 }
 
+extension Bench {
+    /// A place with profiles of the person's own, by their names.
+    static func withProfiles(
+        _ profiles: [String: String], server: RecordingServer? = nil,
+        _ variables: [String: String] = [:]
+    ) throws -> Bench {
+        let bench = try Bench(server: server, variables)
+        for (name, text) in profiles { try bench.writeProfile(text, to: name) }
+        return bench
+    }
+
+    func profilePath(_ name: String) -> String {
+        folder.path(".config/utter/profiles/\(name).toml")
+    }
+
+    func writeProfile(_ text: String, to name: String) throws {
+        makeConfigurationFolder()
+        mkdir(folder.path(".config/utter/profiles"), 0o700)
+        try folder.write(Array(text.utf8), to: ".config/utter/profiles/\(name).toml")
+        chmod(profilePath(name), 0o600)
+    }
+}
+
+/// A running `utter`, which holds its bench: folder, server and microphone stay until it is gone.
+final class BenchRun: Sendable {
+    private let run: CommandRun
+    private let bench: Bench
+
+    init(_ run: CommandRun, on bench: Bench) {
+        (self.run, self.bench) = (run, bench)
+    }
+
+    var processIdentifier: Int32 { run.processIdentifier }
+
+    var error: [UInt8] { run.error }
+
+    var screen: [UInt8] { run.screen }
+
+    var status: CommandResult.Status? { run.status }
+
+    func write(_ bytes: [UInt8]) { run.write(bytes) }
+
+    func closeInput() { run.closeInput() }
+
+    func signal(_ number: Int32) { run.signal(number) }
+
+    func hangUp() { run.hangUp() }
+
+    func wait(
+        for text: String, in stream: CommandCollector.Stream, within limit: Duration = .patience
+    ) async -> Bool {
+        await run.wait(for: text, in: stream, within: limit)
+    }
+
+    func wait(
+        in stream: CommandCollector.Stream, until condition: @escaping @Sendable ([UInt8]) -> Bool
+    ) async -> Bool {
+        await run.wait(in: stream, until: condition)
+    }
+
+    func result() async throws -> CommandResult {
+        defer { withExtendedLifetime(bench) {} }
+        return try await run.result()
+    }
+}
+
 /// A take's folder after `utter` has ended.
 struct KeptTake {
     let id: String
@@ -156,6 +226,10 @@ struct KeptTake {
     var manifest: JSONText {
         get throws { try JSONText(readFile(path + "/take.json")) }
     }
+
+    var manifestText: String {
+        get throws { String(decoding: try readFile(path + "/take.json"), as: UTF8.self) }
+    }
 }
 
 extension Clip {
@@ -166,6 +240,13 @@ extension Clip {
             guard let start = bytes.ranges(of: Array("data".utf8)).first else { return [] }
             return Array(bytes[(start.upperBound + 4)...])
         }
+    }
+}
+
+extension [ServerStep] {
+    /// Reads the whole request, then answers in JSON.
+    static func json(_ text: String) -> [ServerStep] {
+        .answer(headers: [HeaderField("Content-Type", "application/json")], text: text)
     }
 }
 

@@ -6,26 +6,6 @@ import Testing
 
 /// Files and standard input, as `utter send` takes them.
 @Suite struct SendTests {
-    @Test func severalFilesAreAllSentAndPrintedInOrder() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(text: "one"), .answer(text: "two")], otherwise: .answer(text: "3"))
-        let result = try await Bench(server: server).run(
-            "send", Clip.digits.path, Clip.goForward.path, Clip.cards.path)
-        #expect(result.status == .exited(0))
-        // Each text stands behind the name of its file.
-        #expect(
-            result.outputText == """
-                \(Clip.digits.path): one
-                \(Clip.goForward.path): two
-                \(Clip.cards.path): 3
-
-                """)
-        #expect(
-            server.requests.map(\.body)
-                == [
-                    try Clip.digits.samples, try Clip.goForward.samples, try Clip.cards.samples,
-                ])
-    }
 
     @Test func aFileThatIsNotThereIsStatus66AndLeavesNoTake() async throws {
         let bench = try Bench(server: .hearing("no"))
@@ -79,14 +59,9 @@ import Testing
         #expect(objects.map { $0["text"] == .null } == [false, true, true, true, false])
         #expect(objects.map { $0["error"] == .null } == [true, false, false, false, true])
         #expect(objects.map { $0["id"] == .null } == [false, false, true, false, false])
-        // The schema describes each of them.
-        let schema = try JSONText(readFile(SourceTree.path("docs/outcome.schema.json")))
-        for name in try #require(objects.first).names {
-            #expect(objects.allSatisfy { $0.names.contains(name) }, "\(name)")
-            let description = schema["properties"]?[name]?["description"]?.string
-            #expect(description?.isEmpty == false, "\(name)")
-        }
         for object in objects { #expect(object.names == objects[0].names) }
+        let clips: [Clip] = [.digits, .goForward, .cards]
+        #expect(try bench.requests.map(\.body) == clips.map { try $0.samples })
         let attempt = try #require(objects[0]["attempts"]?[0])
         #expect(attempt.names == objects[1]["attempts"]?[0]?.names)
         #expect(attempt["reason"] == .null)
@@ -96,8 +71,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func anMP3IsNamedAndNotSentWhereNothingReadsIt(isPiped: Bool) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "no"))
-        let bench = try Bench(server: server, ["PATH": "/nowhere"])
+        let bench = try Bench(server: .hearing("no"), ["PATH": "/nowhere"])
         let bytes = try ForeignTool("ffmpeg").run([
             "-v", "error", "-i", Clip.digits.path, "-f", "mp3", "-",
         ]).output
@@ -108,14 +82,14 @@ import Testing
         let name = isPiped ? "standard input" : file
         #expect(
             result.errorText.contains(
-                "utter: error: '\(name)' is MP3, which utter does not read\nutter: hint: "))
-        #expect(server.requests.allSatisfy { $0.body.isEmpty })
+                "utter: error: '\(name)' is MP3, which utter does not read\n"
+                    + "utter: hint: install the program ffmpeg"))
+        #expect(bench.requests.allSatisfy { $0.body.isEmpty })
         #expect(try bench.takes().isEmpty)
     }
 
     @Test func whatTheHintForAFileSaysWorks() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "yes"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("yes"))
         let mp3 = bench.folder.path("a.mp3")
         try ForeignTool("ffmpeg").run(["-v", "error", "-i", Clip.digits.path, mp3])
         let wav = bench.folder.path("a.wav")
@@ -125,14 +99,13 @@ import Testing
             "ffmpeg -v error -i \"$1\" -f wav -ar 16000 -ac 1 - | \"$0\" send -", [mp3])
         let result = try await run.result()
         #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(server.requests.count == 2)
-        #expect(server.requests.first?.body == server.requests.last?.body)
+        #expect(bench.requests.count == 2)
+        #expect(bench.requests.first?.body == bench.requests.last?.body)
     }
 
     @Test(arguments: [false, true])
     func aKeptRecordingAsOggOpusCanBeSentAgain(isPiped: Bool) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "again"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("again"))
         _ = try await bench.run(
             "send", "--keep-audio", "1d", "--format", "ogg-opus", Clip.digits.path)
         let kept = "\(try #require(try bench.onlyTake()).path)/audio.ogg"
@@ -141,7 +114,7 @@ import Testing
         #expect(result.status == .exited(0))
         #expect(result.outputText == "again\n")
         // Exactly as many samples as went in, and what opusdec makes of it sounds alike.
-        let body = try #require(server.requests.last?.body)
+        let body = try #require(bench.requests.last?.body)
         #expect(body.count == (try Clip.digits.samples.count))
         let decoded = bench.folder.path("decoded.raw")
         try ForeignTool("opusdec").run(["--quiet", "--rate", "16000", kept, decoded])
@@ -151,12 +124,11 @@ import Testing
     }
 
     @Test func rawStandardInputIsReplayedAtAPace() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "yes"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("yes"))
         let samples = try Clip.digits.samples
         // All of it would take minutes; unpaced, it is answered at once.
         let run = try bench.start(["send", "--pace", "0.1", "-"], input: .bytes(samples))
-        #expect(await server.wait(untilBytes: 1_600) != nil)
+        #expect(await bench.server?.wait(untilBytes: 1_600) != nil)
         run.signal(SIGTERM)
         #expect(try await run.result().status == .exited(143))
         let kept = try #require(try bench.onlyTake()?.samples)
@@ -165,15 +137,14 @@ import Testing
 
     @Test(arguments: ["pcm", "wav", "ogg-opus", "flac"])
     func theFormatIsWhatIsSentAndKept(_ format: String) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "yes"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("yes"))
         let result = try await bench.run(
             "send", "--keep-audio", "1d", "--format", format, Clip.digits.path)
         #expect(result.status == .exited(0))
         let take = try #require(try bench.onlyTake())
         let name = ["ogg-opus": "audio.ogg", "flac": "audio.flac"][format] ?? "audio.wav"
         let journal = try readFile("\(take.path)/\(name)")
-        var body = try #require(server.requests.first?.body)
+        var body = try #require(bench.requests.first?.body)
         if format == "flac" {
             // The journal was written before its length was known; what is sent says it.
             #expect(FLACFile.sampleCount(journal) == 0)
@@ -187,47 +158,48 @@ import Testing
 
     @Test(arguments: [true, false])
     func aFLACFileIsRead(_ isFile: Bool) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "yes"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("yes"))
         let path = bench.folder.path("said.flac")
         try ForeignTool("flac").run(["-s", "-o", path, Clip.digits.path])
         let result =
             try await isFile
             ? bench.run("send", path) : bench.run("send", "-", input: .bytes(readFile(path)))
         #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(server.requests.first?.body == (try Clip.digits.samples))
+        #expect(bench.requests.first?.body == (try Clip.digits.samples))
     }
 
     // MARK: - Standard input
 
     @Test func aWavFileOnStandardInputIsKnownByItsBeginning() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "yes"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("yes"))
         let result = try await bench.run("send", "-", input: .bytes(try readFile(Clip.speech.path)))
         #expect(result.status == .exited(0))
         #expect(result.errorText == "utter: sending standard input, 16000 Hz mono\n")
-        #expect(server.requests.first?.body == (try Clip.speech.samples))
+        #expect(bench.requests.first?.body == (try Clip.speech.samples))
     }
 
-    @Test func rawSamplesOfAnotherRateAndLayoutAreConverted() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "yes"))
-        let voice = TestSignal.voice(frames: 48_000, sampleRate: 48_000, channelCount: 2)
-        let result = try await Bench(server: server).run(
-            "send", "--rate", "48000", "--channels", "2", "-", input: .bytes(WAVBytes.pcm(voice)))
+    @Test(
+        arguments: [
+            (
+                ["--rate", "48000", "--channels", "2"],
+                WAVBytes.pcm(
+                    TestSignal.voice(frames: 48_000, sampleRate: 48_000, channelCount: 2)),
+                32_000, "48000 Hz, 2 channels"
+            ),
+            (
+                [], [UInt8](repeating: 1, count: 6_401), 6_400,
+                "utter: warning: the last byte of 'standard input' is less than a frame"
+            ),
+        ] as [([String], [UInt8], Int, String)])
+    func rawSamplesAreConvertedAndHalfAFrameIsLeftOut(
+        _ options: [String], _ input: [UInt8], _ sent: Int, _ said: String
+    ) async throws {
+        let bench = try Bench(server: .hearing("yes"))
+        let result = try await bench.start(["send"] + options + ["-"], input: .bytes(input))
+            .result()
         #expect(result.status == .exited(0))
-        #expect(result.errorText.contains("48000 Hz, 2 channels"))
-        #expect(server.requests.first?.body.count == 32_000)
-    }
-
-    @Test func halfAFrameAtTheEndIsLeftOutAndSaid() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "yes"))
-        let result = try await Bench(server: server).run(
-            "send", "-", input: .bytes([UInt8](repeating: 1, count: 6_401)))
-        #expect(result.status == .exited(0))
-        #expect(server.requests.first?.body.count == 6_400)
-        #expect(
-            result.errorText.contains(
-                "utter: warning: the last byte of 'standard input' is less than a frame"))
+        #expect(result.errorText.contains(said))
+        #expect(bench.requests.first?.body.count == sent)
     }
 
     @Test func whatTricklesInIsSentWhileItTrickles() async throws {
@@ -308,25 +280,23 @@ import Testing
     /// Ten minutes, of which a paced replay sends next to nothing before it is stopped.
     @Test(arguments: ["realtime", "2"])
     func aPacedFileIsSentAsItIsSpoken(_ pace: String) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "yes"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("yes"))
         let path = try bench.folder.write(Self.tenMinutes, to: "long.wav")
         let run = try bench.start(["send", "--pace", pace, path])
-        #expect(await server.wait(untilBytes: 16_000) != nil)
+        #expect(await bench.server?.wait(untilBytes: 16_000) != nil)
         run.signal(SIGUSR1)
         #expect(try await run.result().status == .exited(0))
-        let request = try #require(server.requests.first)
+        let request = try #require(bench.requests.first)
         #expect(request.body.count < Self.tenMinutes.count / 2)
     }
 
     @Test func maxTakesNoLongerThanTheServerNeeds() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "yes"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("yes"))
         let path = try bench.folder.write(Self.tenMinutes, to: "long.wav")
         // Tests are not so patient as to hear it.
         let result = try await bench.run("send", "--pace", "max", path)
         #expect(result.status == .exited(0))
-        #expect(server.requests.first?.body.count == Self.tenMinutes.count - 44)
+        #expect(bench.requests.first?.body.count == Self.tenMinutes.count - 44)
     }
 
     private static let tenMinutes = WAVBytes.speech([Int16](repeating: 1, count: 9_600_000))

@@ -43,34 +43,26 @@ struct ArchivePeerTests {
         [1, 300, 20_000, 64_300, 65_000] + (kind == .apache ? [66_000, 100_000] : [])
     }
 
-    @Test(arguments: Peer.Kind.here)
-    func anArchiveGetsTheTakeOfAKilledProgram(_ kind: Peer.Kind) async throws {
+    /// Without its power the disk loses, tears or zeroes any of what was not yet synced.
+    @Test(arguments: Peer.Kind.here, [false, true])
+    func anArchiveGetsTheTakeOfAKilledProgram(
+        _ kind: Peer.Kind, losesPower: Bool
+    ) async throws {
         let peer = try await Peer(kind)
-        let bench = try PeerBench(peer)
-        let service = try RecordingServer(otherwise: .answer(text: "well said"))
-        for passed in Self.passed(kind) {
-            let name = "killed-\(passed)/{date}/{id}.{ext}"
-            let proxy = try await bench.kill(
-                archiving: "short.wav", of: service, as: name, after: passed)
-            try await bench.finish(name, at: proxy.port, by: ["flush", "-q"])
-            try await bench.checkArchive("killed-\(passed)", has: "short.wav", "well said\n")
-        }
-        #expect(service.requests.count == Self.passed(kind).count)
-    }
-
-    /// Any of what was not yet synced is lost, torn or zeroed.
-    @Test(arguments: Peer.Kind.here)
-    func anArchiveGetsTheTakeAfterAPowerCut(_ kind: Peer.Kind) async throws {
-        let peer = try await Peer(kind)
+        let shared = try PeerBench(peer)
         var random = SeededRandom()
         let service = try RecordingServer(otherwise: .answer(text: "well said"))
         for passed in Self.passed(kind) {
-            let (bench, name) = (try PeerBench(peer), "power-\(passed)/{date}/{id}.{ext}")
+            let bench = losesPower ? try PeerBench(peer) : shared
+            let name = "killed-\(passed)/{date}/{id}.{ext}"
             let proxy = try await bench.kill(
-                archiving: "short.wav", of: service, as: name, after: passed, FileFaults())
-            try await bench.cutPower(using: &random)
-            try await bench.finish(name, at: proxy.port, by: ["retry", "-q", "all"])
-            try await bench.checkArchive("power-\(passed)", has: "short.wav", "well said\n")
+                archiving: "short.wav", of: service, as: name, after: passed,
+                losesPower ? FileFaults() : nil)
+            if losesPower { try await bench.cutPower(using: &random) }
+            try await bench.finish(
+                name, at: proxy.port, by: losesPower ? ["retry", "-q", "all"] : ["flush", "-q"])
+            try await bench.checkArchive("killed-\(passed)", has: "short.wav", "well said\n")
         }
+        #expect(losesPower || service.requests.count == Self.passed(kind).count)
     }
 }

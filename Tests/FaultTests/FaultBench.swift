@@ -4,8 +4,6 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 
-@testable import LinuxPlatform
-
 /// A place to run `utter` in while its files go wrong: a state folder, a server, a short recording.
 final class FaultBench: Sendable {
     static let transcript = "well heard"
@@ -34,10 +32,19 @@ final class FaultBench: Sendable {
         // From the middle of a spoken sentence: no two frames of it are alike.
         let clip = try readFile(Clip.speech.path).dropFirst(64_000)
         samples = Array(clip.prefix(milliseconds * 32))
-        try self.folder.write(
-            WAVBytes.file([
-                WAVBytes.chunk("fmt ", WAVBytes.format()), WAVBytes.chunk("data", samples),
-            ]), to: "voice.wav")
+        try self.folder.write(WAVBytes.whole(samples), to: "voice.wav")
+    }
+
+    /// The words for a recording that no service takes.
+    static let noServer = ["-c", "retry.never=true", "--to", "http://127.0.0.1:9/"]
+
+    /// What the program does with a recording when no operation fails.
+    static func trace(
+        of arguments: [String], milliseconds: Int = 300
+    ) async throws -> [FileOperation] {
+        let bench = try FaultBench(milliseconds: milliseconds)
+        _ = try await bench.run(arguments + [bench.recording], FileFaults())
+        return try bench.trace
     }
 
     var recording: String { folder.path("voice.wav") }
@@ -58,16 +65,15 @@ final class FaultBench: Sendable {
         environment["UTTER_URL"] = server.url()
         environment["ALSA_CONFIG_PATH"] = "/dev/null"
         environment["UTTER_KEEP_AUDIO"] = "0"
-        let more = try faults?.environment(folder: home, trace: folder.path("trace")) ?? [:]
-        if let shell {
-            guard let utter = BuiltProducts.path(of: "utter") else {
-                throw CommandError.notBuilt("utter")
-            }
-            return try CommandRun(
-                "sh", ["-c", shell, utter] + arguments,
-                environment: environment.merging(more) { $1 })
+        let more = try faults?.environment(folder: home, trace: folder.path("trace"))
+        environment.merge(more ?? [:]) { $1 }
+        guard let shell else {
+            return try .product("utter", arguments, environment: environment)
         }
-        return try .product("utter", arguments, environment: environment.merging(more) { $1 })
+        guard let utter = BuiltProducts.path(of: "utter") else {
+            throw CommandError.notBuilt("utter")
+        }
+        return try CommandRun("sh", ["-c", shell, utter] + arguments, environment: environment)
     }
 
     func run(
@@ -91,33 +97,11 @@ final class FaultBench: Sendable {
 
     func forgetTrace() { unlink(folder.path("trace")) }
 
-    /// Everything below the home: files with their bytes, folders with nil.
-    func snapshot() throws -> [String: [UInt8]?] {
-        var all: [String: [UInt8]?] = [:]
-        for name in try folder.names(in: "home") { try add("home/\(name)", to: &all) }
-        return all
-    }
-
-    private func add(_ path: String, to all: inout [String: [UInt8]?]) throws {
-        var status = stat()
-        guard lstat(folder.path(path), &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
-            return all[path] = .some(try folder.read(path))
-        }
-        all[path] = .some(nil)
-        for name in try folder.names(in: path) { try add("\(path)/\(name)", to: &all) }
-    }
+    /// Everything below the home.
+    func snapshot() throws -> [String: [UInt8]?] { try contents(of: home) }
 
     /// Makes the home what another was when it was looked at.
-    func restore(_ snapshot: [String: [UInt8]?]) throws {
-        for (path, bytes) in snapshot.sorted(by: { $0.key < $1.key }) {
-            if let bytes {
-                try folder.write(bytes, to: path)
-            } else if mkdir(folder.path(path), 0o700) != 0 {
-                throw SystemError.last("mkdir")
-            }
-        }
-    }
+    func restore(_ snapshot: [String: [UInt8]?]) throws { try fill(home, with: snapshot) }
 
     /// The takes on the disk, oldest first; each `take.json` has to be whole.
     func takes() throws -> [TakeOnDisk] {
@@ -175,6 +159,26 @@ struct TakeOnDisk: Sendable {
     let audioName: String
     let audio: [UInt8]?
     let manifest: Manifest?
+}
+
+extension WAVBytes {
+    /// A file of these bytes of sound.
+    static func whole(_ sound: [UInt8]) -> [UInt8] {
+        file([chunk("fmt ", format()), chunk("data", sound)])
+    }
+}
+
+extension CommandResult {
+    var warnings: Int { warningLines.count }
+
+    /// Whether the same was said twice; a disk that is nearly full, and then fails, are two things.
+    var isRepetitive: Bool {
+        Set(warningLines.map { $0.prefix(25) }).count < warnings
+    }
+
+    private var warningLines: [Substring] {
+        errorText.split(separator: "\n").filter { $0.contains("warning:") }
+    }
 }
 
 extension JSONDecoder {

@@ -8,9 +8,9 @@ import Testing
 @Suite(.serialized) struct FileErrorTests {
     /// An error, and how often it comes.
     struct Fault: Sendable, CustomTestStringConvertible {
-        var name: String
-        var error: Int32?
-        var kinds: [String]
+        let name: String
+        let error: Int32?
+        let kinds: [String]
         var onward = false
         /// Which of the operations; there are many that may fail with EIO.
         var part = 0
@@ -132,9 +132,8 @@ import Testing
         _ arguments: [String], _ fault: Fault,
         within part: ([FileOperation]) -> [FileOperation]
     ) async throws -> [String] {
-        let rehearsal = try FaultBench()
-        _ = try await rehearsal.run(arguments + [rehearsal.recording], FileFaults())
-        let failures = fault.failures(in: part(try rehearsal.trace))
+        let trace = try await FaultBench.trace(of: arguments)
+        let failures = fault.failures(in: part(trace))
         #expect(!failures.isEmpty)
         return try await inLanes(4, failures) { failure in
             try await Self.problemsOfDelivered(arguments, failure).map {
@@ -150,11 +149,7 @@ import Testing
         _ failure: FileFaults.Failure, on bench: FaultBench
     ) async throws -> [String] {
         let result = try await bench.run(
-            [
-                "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
-                bench.recording,
-            ],
-            FileFaults(failure: failure))
+            ["send", "-q"] + FaultBench.noServer + [bench.recording], FileFaults(failure: failure))
         guard [.exited(75), .exited(74)].contains(result.status) else {
             return ["\(result.status) \(result.errorText)"]
         }
@@ -194,11 +189,7 @@ import Testing
     func whatIsSaidToBeKeptIsThere(_ fault: Fault) async throws {
         let rehearsal = try FaultBench()
         _ = try await rehearsal.run(
-            [
-                "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
-                rehearsal.recording,
-            ],
-            FileFaults())
+            ["send", "-q"] + FaultBench.noServer + [rehearsal.recording], FileFaults())
         let failures = fault.failures(in: try rehearsal.trace)
         #expect(try await SurvivorCheck(bench: rehearsal).problems() == [])
         let problems = try await inLanes(3, failures) { failure in
@@ -212,13 +203,9 @@ import Testing
     @Test(
         arguments: ["create", "write", "fdatasync", "fsync", "rename", "truncate", "open", "read"])
     func aCallThatIsInterruptedForEverFailsAsAnyOther(_ kind: String) async throws {
-        let rehearsal = try FaultBench()
-        let arguments = ["send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/"]
-        _ = try await rehearsal.run(arguments + [rehearsal.recording], FileFaults())
         var seen: Set<String> = []
-        let operations = try rehearsal.trace.filter {
-            $0.name == kind && seen.insert($0.place).inserted
-        }
+        let operations = try await FaultBench.trace(of: ["send", "-q"] + FaultBench.noServer)
+            .filter { $0.name == kind && seen.insert($0.place).inserted }
         let problems = try await inLanes(3, operations) { operation in
             let failure = FileFaults.Failure(
                 operation: operation.number, error: EINTR, onward: true, isEndless: true,
@@ -261,10 +248,10 @@ import Testing
     }
 
     @Test func aReadThatFailsOnceIsTriedAgain() async throws {
-        let rehearsal = try FaultBench()
         let arguments = ["send", "-q", "--format", "pcm"]
-        _ = try await rehearsal.run(arguments + [rehearsal.recording], FileFaults())
-        let reads = try rehearsal.trace.filter { $0.name == "read" && $0.path.contains("audio") }
+        let reads = try await FaultBench.trace(of: arguments).filter {
+            $0.name == "read" && $0.path.contains("audio")
+        }
         let problems = try await inLanes(3, reads.thinned { $0.place }) { read in
             let bench = try FaultBench()
             let result = try await bench.run(
@@ -295,11 +282,8 @@ import Testing
 
     @Test func anAttemptBehindASlowDiskKeepsItsNumber() async throws {
         // The third one is on its way when the program is killed, the disk still at its first sync.
-        let bench = try FaultBench(
-            first: [
-                .answer(status: 503, text: "later"), .answer(status: 503, text: "later"),
-                [.readHead, .readOn],
-            ])
+        let later: [ServerStep] = .answer(status: 503, text: "later")
+        let bench = try FaultBench(first: [later, later, [.readHead, .readOn]])
         let run = try bench.start(
             ["send", "-q", bench.recording], FileFaults(syncDelay: .ages))
         _ = try #require(await bench.server.waitForRequest(2))
@@ -312,18 +296,15 @@ import Testing
     }
 
     @Test func aFileWhoseSyncHasFailedIsNotAskedAgain() async throws {
-        let arguments = ["send", "-q", "-c", "retry.never=true", "--pace", "realtime"]
-        let rehearsal = try FaultBench(milliseconds: 500)
-        _ = try await rehearsal.run(
-            arguments + ["--to", "http://127.0.0.1:9/", rehearsal.recording], FileFaults())
-        let syncs = try rehearsal.trace.filter {
+        let arguments = ["send", "-q", "--pace", "realtime"] + FaultBench.noServer
+        let syncs = try await FaultBench.trace(of: arguments, milliseconds: 500).filter {
             $0.name == "fdatasync" && $0.path.contains("/audio.")
         }
         #expect(syncs.count > 1)
         let problems = try await inLanes(3, syncs) { sync in
             let bench = try FaultBench(milliseconds: 500)
             _ = try await bench.run(
-                arguments + ["--to", "http://127.0.0.1:9/", bench.recording],
+                arguments + [bench.recording],
                 FileFaults(
                     failure: .init(operation: sync.number, error: EIO, kinds: ["fdatasync"])))
             let trace = try bench.trace.drop { $0.name != "fdatasync" || $0.error == 0 }

@@ -285,16 +285,11 @@ private final class FleetBench: Sendable {
         var random = SeededRandom(seed: 27)
         var files: [String] = []
         for number in 0..<count {
-            let samples = random.bytes(16_000)
-            let name = "\(number).wav"
-            try folder.write(
-                WAVBytes.file([
-                    WAVBytes.chunk("fmt ", WAVBytes.format()), WAVBytes.chunk("data", samples),
-                ]), to: name)
-            var times = [timeval(tv_sec: 1_790_000_000 + number, tv_usec: 0)]
-            times.append(times[0])
-            #expect(utimes(folder.path(name), times) == 0)
-            files.append(folder.path(name))
+            let path = try folder.write(
+                WAVBytes.whole(random.bytes(16_000)), to: "\(number).wav")
+            let time = timeval(tv_sec: 1_790_000_000 + number, tv_usec: 0)
+            #expect(utimes(path, [time, time]) == 0)
+            files.append(path)
         }
         let result = try await run(["submit"] + files)
         #expect(result.errorText.contains("submitted \(count)"), "\(result.errorText)")

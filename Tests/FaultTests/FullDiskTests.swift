@@ -15,7 +15,6 @@ import Testing
     private static let descriptors = Array(stride(from: 4, through: 60, by: 3)).thinned { $0 / 8 }
 
     private static let send = ["send", "-q", "--format", "pcm", "--pace", "realtime"]
-    private static let noServer = ["-c", "retry.never=true", "--to", "http://127.0.0.1:9/"]
 
     /// What is wrong with a run that the server has answered.
     private static func wrongs(_ result: CommandResult, on bench: FaultBench) -> [String] {
@@ -67,31 +66,26 @@ import Testing
         let problems = try await inLanes(4, Self.quotas) { quota in
             let bench = try FaultBench(milliseconds: 1_000)
             let result = try await bench.run(
-                Self.send + Self.noServer + [bench.recording],
+                Self.send + FaultBench.noServer + [bench.recording],
                 FileFaults(quota: quota, refusals: refusals))
             return try await Self.wrongsOfKept(result, on: bench).map { "\(quota) bytes: \($0)" }
         }
         #expect(problems == [])
     }
 
-    @Test(.enabled(if: Namespaces.areAllowed, "needs a mount of its own"))
-    func aFileSystemWithoutInodesCostsNoSample() async throws {
-        let problems = try await inLanes(3, Array(1...10)) { inodes in
-            let bench = try FaultBench()
+    @Test(
+        .enabled(if: Namespaces.areAllowed, "needs a mount of its own"),
+        arguments: [
+            ("nr_inodes=", "", Array(1...10), 300), ("size=", "k", [4, 8, 16, 32, 64, 128], 1_000),
+        ] as [(String, String, [Int], Int)])
+    func aSmallFileSystemCostsNoSample(
+        _ option: String, _ unit: String, _ sizes: [Int], _ milliseconds: Int
+    ) async throws {
+        let problems = try await inLanes(3, sizes) { size in
+            let bench = try FaultBench(milliseconds: milliseconds)
             let result = try await bench.run(
-                Self.send + [bench.recording], shell: Namespaces.shell("nr_inodes=\(inodes)"))
-            return Self.wrongs(result, on: bench).map { "\(inodes) inodes: \($0)" }
-        }
-        #expect(problems == [])
-    }
-
-    @Test(.enabled(if: Namespaces.areAllowed, "needs a mount of its own"))
-    func aSmallFileSystemCostsNoSample() async throws {
-        let problems = try await inLanes(3, [4, 8, 16, 32, 64, 128]) { kibibytes in
-            let bench = try FaultBench(milliseconds: 1_000)
-            let result = try await bench.run(
-                Self.send + [bench.recording], shell: Namespaces.shell("size=\(kibibytes)k"))
-            return Self.wrongs(result, on: bench).map { "\(kibibytes) KiB: \($0)" }
+                Self.send + [bench.recording], shell: Namespaces.shell("\(option)\(size)\(unit)"))
+            return Self.wrongs(result, on: bench).map { "\(size)\(unit): \($0)" }
         }
         #expect(problems == [])
     }

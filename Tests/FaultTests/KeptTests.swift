@@ -6,9 +6,7 @@ import Testing
 
 /// What the disk has when a person is told that a take is kept, and what is told when it has not.
 @Suite struct KeptTests {
-    private static let send = [
-        "send", "-q", "-c", "retry.never=true", "--pace", "realtime", "--to", "http://127.0.0.1:9/",
-    ]
+    private static let send = ["send", "-q", "--pace", "realtime"] + FaultBench.noServer
     /// Messages are file operations then.
     private static let shell = #"exec "$0" "$@" 2>$HOME/messages"#
 
@@ -59,9 +57,7 @@ import Testing
 
     @Test func whatIsInMemoryIsSavedFromADeadDisk() async throws {
         let arguments = Self.send + ["--format", "pcm"]
-        let rehearsal = try FaultBench(milliseconds: 1_000)
-        _ = try await rehearsal.run(arguments + [rehearsal.recording], FileFaults())
-        let writes = try rehearsal.trace.filter {
+        let writes = try await FaultBench.trace(of: arguments, milliseconds: 1_000).filter {
             $0.name == "write" && $0.path.contains("/audio.")
         }
         let middle = try #require(writes.dropFirst(writes.count / 2).first)

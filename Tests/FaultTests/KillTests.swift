@@ -116,11 +116,8 @@ import Testing
         let format = ["pcm", "ogg-opus", "flac"][part / 2]
         let kept = try FaultBench()
         _ = try await kept.run(
-            [
-                "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/", "--format",
-                format,
-                kept.recording,
-            ], FileFaults())
+            ["send", "-q", "--format", format] + FaultBench.noServer + [kept.recording],
+            FileFaults())
         let (before, written) = (try kept.snapshot(), try kept.trace.writtenAudio)
         #expect(!written.isEmpty)
         kept.forgetTrace()

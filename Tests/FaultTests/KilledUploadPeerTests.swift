@@ -6,22 +6,27 @@ import Testing
 /// Uploads to stores of other hands whose program is killed, or whose machine loses its power.
 @Suite(.serialized, .enabled(if: Peer.folder != nil))
 struct KilledUploadPeerTests {
-    @Test(arguments: Peer.Kind.here)
-    func aKilledProgramsUploadGoesOn(_ kind: Peer.Kind) async throws {
+    /// Without its power the disk loses, tears or zeroes any of what was not yet synced.
+    @Test(arguments: Peer.Kind.here, [false, true])
+    func aKilledProgramsUploadGoesOn(_ kind: Peer.Kind, losesPower: Bool) async throws {
         let peer = try await Peer(kind)
-        let bench = try PeerBench(peer)
+        let shared = try PeerBench(peer)
+        var random = SeededRandom()
         for moment in Self.moments(kind) {
+            let bench = losesPower ? try PeerBench(peer) : shared
             let name = "killed-\(moment)"
-            let proxy = try await bench.kill(sending: "long.wav", as: name, at: moment)
+            let proxy = try await bench.kill(
+                sending: "long.wav", as: name, at: moment, losesPower ? FileFaults() : nil)
+            if losesPower { try await bench.cutPower(using: &random) }
             try await bench.finish(name, at: proxy.port)
             try await bench.check("long.wav", is: name)
-            guard kind.speaksS3, case .passed(9_000_000) = moment else { continue }
+            guard !losesPower, kind.speaksS3, case .passed(9_000_000) = moment else { continue }
             // Sent once more, it is found there.
             try await bench.finish(name, at: proxy.port)
         }
-        guard kind.speaksS3 else { return }
+        guard !losesPower, kind.speaksS3 else { return }
         // An upload whose beginning was not answered is known to the store alone.
-        let open = try await bench.openUploads().filter {
+        let open = try await shared.openUploads().filter {
             !["killed-1", "killed-400"].contains($0)
         }
         #expect(open == [])
@@ -34,21 +39,6 @@ struct KilledUploadPeerTests {
             [1, 400, 2_000_000, 11_900_000] + (kind.speaksS3 ? [5_300_000, 9_000_000] : [])
         return passed.map { .passed($0) }
             + (kind.speaksS3 ? LinkFault.Direction.allCases.map { .joining($0) } : [])
-    }
-
-    /// Any of what was not yet synced is lost, torn or zeroed.
-    @Test(arguments: Peer.Kind.here)
-    func anUploadGoesOnAfterAPowerCut(_ kind: Peer.Kind) async throws {
-        let peer = try await Peer(kind)
-        var random = SeededRandom()
-        for moment in Self.moments(kind) {
-            let (bench, name) = (try PeerBench(peer), "power-\(moment)")
-            let proxy = try await bench.kill(
-                sending: "long.wav", as: name, at: moment, FileFaults())
-            try await bench.cutPower(using: &random)
-            try await bench.finish(name, at: proxy.port)
-            try await bench.check("long.wav", is: name)
-        }
     }
 
     /// A place without parts has none to list: what is not whole is not there.

@@ -34,29 +34,24 @@ import Testing
                 let rank = index * 10_000 / kind.count
                 let id = "20261101-\(100_000 + rank)-abcdefg\(10_000 + number)"
                 number += 1
-                let path = bench.folder.path(FaultBench.takes) + "/" + id
-                mkdir(path, 0o700)
+                let place = FaultBench.takes + "/" + id
+                mkdir(bench.folder.path(place), 0o700)
                 let text = """
                     {"version":1,"id":"\(id)","state":"\(kind.state)","created":"2026-11-01T10:00:00Z",\
                     "audio":"audio.wav","format":"wav","source":"default","url":"http://127.0.0.1:9/",\
                     "byteCount":46,"frames":1,"attempts":0,"isReleased":\(kind.isReleased),\
                     "keepsAudioFor":86400}
                     """
-                try Self.write(Array(text.utf8), to: path + "/take.json")
+                try bench.folder.write(Array(text.utf8), to: place + "/take.json")
                 if kind.hasAudio {
-                    try Self.write([UInt8](repeating: 1, count: 46), to: path + "/audio.wav")
+                    try bench.folder.write(
+                        [UInt8](repeating: 1, count: 46), to: place + "/audio.wav")
                 }
             }
         }
         #expect(number == 10_000)
         // What is done once an hour.
-        Retention.standard.sweep(try TakeStore(stateFolder: bench.home + "/.local/state/utter"))
-    }
-
-    private static func write(_ bytes: [UInt8], to path: String) throws {
-        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-        defer { close(file) }
-        try #require(file >= 0 && Glibc.write(file, bytes, bytes.count) == bytes.count)
+        Retention.standard.sweep(try TakeStore(stateFolder: bench.stateFolder))
     }
 
     /// Sends the recording, and returns what was done to the folder of takes and to other takes.

@@ -46,10 +46,9 @@ import Testing
         func run() async throws -> FaultBench {
             let bench = try FaultBench(milliseconds: hasSlowDisk ? 1_600 : 800)
             let result = try await bench.run(
-                ["send", "-q", "-c", "retry.never=true", "--pace", "realtime", "--format", format]
-                    + options(on: bench) + (isDelivered ? [] : ["--to", "http://127.0.0.1:9/"]) + [
-                        bench.recording
-                    ],
+                ["send", "-q", "--pace", "realtime", "--format", format] + options(on: bench)
+                    + (isDelivered ? ["-c", "retry.never=true"] : FaultBench.noServer)
+                    + [bench.recording],
                 FileFaults(syncDelay: .milliseconds(hasSlowDisk ? 250 : 0)))
             try #require(result.status == .exited(isDelivered ? 0 : 75))
             return bench
@@ -65,9 +64,9 @@ import Testing
         let store = try TakeStore(stateFolder: bench.stateFolder, key: script.key)
         try Recovery.recoverAll(in: store)
         problems += try wrongs(in: store)
-        let state = try bench.snapshot()
+        let state = try contents(of: bench.root)
         try Recovery.recoverAll(in: store)
-        if try bench.snapshot() != state {
+        if try contents(of: bench.root) != state {
             problems.append("the second recovery changed something")
         }
         for path in remains.manifests {
@@ -204,9 +203,7 @@ import Testing
         let some = samples.shuffled(using: &random).prefix(8)
         problems = try await inLanes(3, Array(some)) { remains in
             let bench = try FaultBench()
-            try bench.restore(
-                [String: [UInt8]?](
-                    uniqueKeysWithValues: remains.entries.map { ("home/" + $0.key, $0.value) }))
+            try bench.restore(remains.entries)
             return try await SurvivorCheck(bench: bench, written: remains.durable).problems()
         }
         #expect(problems == [], "seed \(random.seed)")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import Glibc
 import Synchronization
 import TestSupport
@@ -101,8 +100,7 @@ final class TusPeer: Sendable {
         (reservation, place) = (try ReservedPort(), try TemporaryFolder())
         mkdir(place.path("files"), 0o700)
         var random = SeededRandom(seed: 24)
-        let samples = WAVBytes.chunk("data", random.bytes(12_000_000))
-        long = WAVBytes.file([WAVBytes.chunk("fmt ", WAVBytes.format()), samples])
+        long = WAVBytes.whole(random.bytes(12_000_000))
         try place.write(long, to: "long.wav")
         run = Mutex(try Self.serve(kind, place, reservation.port))
         try #require(await reservation.waitUntilOpen())
@@ -113,11 +111,9 @@ final class TusPeer: Sendable {
     private static func serve(_ kind: Kind, _ place: TemporaryFolder, _ port: UInt16) throws
         -> CommandRun
     {
-        let root = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().path
-        return try CommandRun(
+        try CommandRun(
             try #require(Peer.folder) + "/bin/python3",
-            ["\(root)/scripts/\(kind.rawValue).py", place.path, "\(port)"],
+            [SourceTree.path("scripts/\(kind.rawValue).py"), place.path, "\(port)"],
             environment: CommandRun.cleanEnvironment)
     }
 
@@ -125,8 +121,7 @@ final class TusPeer: Sendable {
         let before = run.withLock { $0 }
         before.signal(SIGKILL)
         _ = try await before.result()
-        let new = try Self.serve(kind, place, port)
-        run.withLock { $0 = new }
+        try run.withLock { $0 = try Self.serve(kind, place, port) }
     }
 
     func forgetAll() throws {

@@ -22,38 +22,30 @@ struct DecisionTests {
         }
     }
 
-    @Test func aServiceThatIsAwaySaysNothingAgainstTheTake() {
-        let failures: [TakeFailure] = [
-            .unavailable(status: 429, message: nil), .unavailable(status: 502, message: nil),
-            .unavailable(status: 503, message: nil), .unavailable(status: 504, message: nil),
-            .notDelivered(.cannotConnect("x"), host: "h"),
-            .notDelivered(.cannotResolve("x"), host: "h"),
-            .notDelivered(.timedOut(.connect), host: "h"), .journal(reason: "full"),
+    /// Which failures are said of the service, of the account and of the take.
+    @Test func whatMayPassIsBlamedOnWhatItMayBe() {
+        let failures: [TakeDecision.Blame: [TakeFailure]] = [
+            .nothing: [
+                .unavailable(status: 429, message: nil), .unavailable(status: 502, message: nil),
+                .unavailable(status: 503, message: nil), .unavailable(status: 504, message: nil),
+                .notDelivered(.cannotConnect("x"), host: "h"),
+                .notDelivered(.cannotResolve("x"), host: "h"),
+                .notDelivered(.timedOut(.connect), host: "h"), .journal(reason: "full"),
+            ],
+            .account: [
+                .refused(status: 404, message: nil), .refused(status: 405, message: nil),
+                .tokenRefused(status: 401, message: nil),
+                .tokenRefused(status: 403, message: nil), .secretMissing(reason: "x"),
+                .insecure(reason: "x", host: "h"),
+            ],
+            .take: [
+                .unavailable(status: 500, message: nil), .refused(status: 409, message: nil),
+                .notDelivered(.connectionLost("x"), host: "h"),
+                .notDelivered(.timedOut(.answer), host: "h"), .responseUnusable(reason: "x"),
+            ],
         ]
-        for failure in failures {
-            #expect(blame(failure) == .nothing, "\(failure)")
-        }
-    }
-
-    @Test func aWrongTokenKillsNoTake() {
-        let failures: [TakeFailure] =
-            [404, 405].map { .refused(status: $0, message: nil) } + [
-                .tokenRefused(status: 401, message: nil), .tokenRefused(status: 403, message: nil),
-                .secretMissing(reason: "x"), .insecure(reason: "x", host: "h"),
-            ]
-        for failure in failures {
-            #expect(blame(failure) == .account, "\(failure)")
-        }
-    }
-
-    @Test func whatMayBeTheTakesCounts() {
-        let failures: [TakeFailure] = [
-            .unavailable(status: 500, message: nil), .refused(status: 409, message: nil),
-            .notDelivered(.connectionLost("x"), host: "h"),
-            .notDelivered(.timedOut(.answer), host: "h"), .responseUnusable(reason: "x"),
-        ]
-        for failure in failures {
-            #expect(blame(failure) == .take, "\(failure)")
+        for (expected, failures) in failures {
+            for failure in failures { #expect(blame(failure) == expected, "\(failure)") }
         }
     }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+import LinuxPlatform
 import Synchronization
+import TestSupport
 import Testing
+import Utter
 
 @testable import Fleet
 
@@ -70,8 +74,7 @@ struct LimitTests {
     }
 
     @Test func twoWorkersShareOneLimit() {
-        let (values, workers) = (Values(), Values())
-        let rates = ["s": ServiceRate(requests: 12)]
+        let (values, rates) = (Values(), ["s": ServiceRate(requests: 12)])
         let limits = ["a", "b"].map {
             FleetLimits(rates, values: values, workers: nil, worker: $0)
         }
@@ -80,7 +83,6 @@ struct LimitTests {
         #expect(limits[0].take("other", audio: 0) == nil)
         limits[0].close("other", for: .seconds(50))
         #expect(limits[1].take("other", audio: 0).map { $0 > .seconds(40) } == true)
-        withExtendedLifetime(workers) {}
     }
 
     @Test func withoutTheSharedValuesEachTakesItsShare() {
@@ -93,5 +95,87 @@ struct LimitTests {
         for one in limits { _ = one.take("s", audio: 0) }
         // The first was alone when it looked; the second knows of both.
         #expect((0..<20).count { _ in limits[1].take("s", audio: 0) == nil } == 3)
+    }
+}
+
+private let natsServer = "/usr/sbin/nats-server"
+
+/// A limit in the values of a real queue.
+@Suite(.enabled(if: access(natsServer, X_OK) == 0))
+struct SharedLimitTests {
+    private static let rate = ServiceRate(requests: 60)
+
+    /// What two workers took out together, by the bucket that they share.
+    private struct Account: Sendable {
+        var passed = 0
+        var before: TokenBucket
+        var after: TokenBucket
+    }
+
+    @Test func twoWorkersTakeNoMoreThanTheirLimitTogether() async throws {
+        let proxy = try FaultProxy(to: 9)
+        proxy.stop()
+        let (port, folder) = (proxy.port, try TemporaryFolder())
+        let server = try CommandRun(
+            natsServer, ["-js", "-a", "127.0.0.1", "-p", "\(port)", "-sd", folder.path("queue")],
+            environment: CommandRun.cleanEnvironment)
+        defer { server.signal(SIGKILL) }
+        let place = QueuePlace(servers: ["nats://127.0.0.1:\(port)"])
+        let found = try await NamedThread.result(name: "limit-test") { () throws(QueueFailure) in
+            try Self.race(at: place)
+        }
+        let account = try found.get()
+        let (before, after) = (account.before.requests ?? 0, account.after.requests ?? 0)
+        // What was there, what came in meanwhile by the server's clock, and what is left.
+        let filled = (account.after.at - account.before.at) * (Self.rate.requests ?? 0) / 60
+        #expect(Double(account.passed) <= before + filled - after + 1e-6)
+        #expect(after >= 0)
+        #expect(account.passed >= Int(before))
+    }
+
+    /// Has both ask at the same time, more often than the limit allows.
+    private static func race(at place: QueuePlace) throws(QueueFailure) -> Account {
+        let (first, second) = (try worker("a", at: place), try worker("b", at: place))
+        _ = first.limits.take("s", audio: 0)
+        let before = try bucket(first.values)
+        let passed = Observed(0)
+        let threads = [first, second].compactMap { worker in
+            // Without a thread the count is too low, and the test fails.
+            try? NamedThread(name: "worker") {
+                for _ in 0..<30 where worker.limits.take("s", audio: 0) == nil {
+                    passed.update { $0 += 1 }
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        return Account(
+            passed: passed.look { $0 }, before: before, after: try bucket(second.values))
+    }
+
+    private static func worker(
+        _ name: String, at place: QueuePlace
+    ) throws(QueueFailure) -> (limits: FleetLimits, values: NATSValues) {
+        let queue = try queue(at: place)
+        let values = try NATSValues("limits", of: queue)
+        let workers = try NATSValues("workers", lifetime: .seconds(300), of: queue)
+        return (
+            FleetLimits(["s": rate], values: values, workers: workers, worker: name), values
+        )
+    }
+
+    /// Connects once the server is there.
+    private static func queue(at place: QueuePlace) throws(QueueFailure) -> NATSQueue {
+        let end = ContinuousClock.now + .patience
+        while ContinuousClock.now < end {
+            // It may not listen yet.
+            if let queue = try? NATSQueue(place) { return queue }
+            _ = waits(.milliseconds(50))
+        }
+        return try NATSQueue(place)
+    }
+
+    private static func bucket(_ values: NATSValues) throws(QueueFailure) -> TokenBucket {
+        let found = try values.get("limit.s")
+        return found.flatMap { decoded(TokenBucket.self, $0.bytes) } ?? TokenBucket()
     }
 }

@@ -46,6 +46,17 @@ import Testing
         #expect(whole.count == 44_580)
     }
 
+    @Test(arguments: [44_100, 48_000, 8_000])
+    func soundOfAnotherRateIsConvertedTheSameHoweverItIsCut(rate: Int) throws {
+        let type = AudioMediaType.pcm(
+            StreamFormat(sampleRate: rate, channelCount: 1), isBigEndian: false)
+        let audio = try Samples.pcm("go-forward")
+        var random = SeededRandom()
+        let whole = try decode(audio, type, in: [audio.indices])
+        let pieces = random.pieces(of: audio.count, upTo: 3_000)
+        #expect(try decode(audio, type, in: pieces) == whole, "seed \(random.seed)")
+    }
+
     @Test func aHalfSampleAtTheEndIsDropped() throws {
         let type = AudioMediaType.pcm(.speech, isBigEndian: true)
         #expect(try decode([1, 2, 3], type, in: [0..<3]) == [0x0102])

@@ -11,11 +11,10 @@ import Testing
     ///
     /// - Returns: what was served.
     private func run(
-        _ cassettes: [Cassette], speed: CassetteServer.Speed = .max,
-        _ body: @escaping (Int) async throws -> Void
+        _ cassettes: [Cassette], _ body: @escaping (Int) async throws -> Void
     ) async throws -> [CassetteServer.Served] {
         let served = Observed<[CassetteServer.Served]>([])
-        let server = CassetteServer.make(cassettes, speed: speed) { request in
+        let server = CassetteServer.make(cassettes) { request in
             served.update { $0.append(request) }
         }
         let (ports, ready) = AsyncStream.makeStream(of: Int.self)
@@ -53,11 +52,8 @@ import Testing
         let served = try await run(tape) { port in
             for name in ["one", "two", "one"] {
                 let (head, body) = try await onThread {
-                    let client = try RawClient(port: port)
-                    try client.sendHead("/\(name)", Self.fields)
-                    try client.sendChunk(Array("voice".utf8))
-                    try client.sendEnd()
-                    return try client.readAnswer()
+                    try RawClient(port: port).post(
+                        Array("voice".utf8), Self.fields, to: "/\(name)")
                 }
                 #expect(head.status == 200)
                 #expect(body == name)
@@ -72,20 +68,14 @@ import Testing
         let tape = [cassette("https://speech.example/one?a=1", [CassettePiece(Array("hi".utf8))])]
         let served = try await run(tape) { port in
             let (head, body) = try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/two?a=2", ["Content-Type: audio/ogg"])
-                try client.sendEnd()
-                return try client.readAnswer()
+                try RawClient(port: port).post([], ["Content-Type: audio/ogg"], to: "/two?a=2")
             }
             #expect(head.status == 422)
             for part in ["/two", "'2', not '1'", "audio/ogg", "Authorization is missing"] {
                 #expect(body.contains(part), "\(body)")
             }
             let (again, text) = try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/one?a=1", Self.fields)
-                try client.sendEnd()
-                return try client.readAnswer()
+                try RawClient(port: port).post([], Self.fields, to: "/one?a=1")
             }
             #expect(again.status == 200)
             #expect(text == "hi")
@@ -94,14 +84,11 @@ import Testing
     }
 
     @Test func aPartialComesOnceItsBytesHaveCome() async throws {
-        let tape = [
-            cassette(
-                "https://speech.example/",
-                [CassettePiece(Array("go".utf8), after: 10), CassettePiece(Array("on".utf8))])
-        ]
-        var tapeWithHead = tape
-        tapeWithHead[0].response?.after = 10
-        _ = try await run(tapeWithHead) { port in
+        var tape = cassette(
+            "https://speech.example/",
+            [CassettePiece(Array("go".utf8), after: 10), CassettePiece(Array("on".utf8))])
+        tape.response?.after = 10
+        _ = try await run([tape]) { port in
             try await onThread {
                 let client = try RawClient(port: port)
                 try client.sendHead("/", Self.fields)
@@ -109,8 +96,7 @@ import Testing
                 // Before the body's end.
                 #expect(try client.readHead().status == 200)
                 #expect(try client.readChunk() == "go")
-                try client.sendChunk([UInt8](repeating: 0, count: 10))
-                try client.sendEnd()
+                try client.sendEnd([UInt8](repeating: 0, count: 10))
                 #expect(try client.readChunk() == "on")
                 #expect(try client.readChunk() == "")
             }
@@ -139,7 +125,7 @@ import Testing
                 let client = try RawClient(port: port)
                 try client.sendHead("/", Self.fields)
                 try client.sendEnd()
-                let all = String(decoding: try client.readToEnd(), as: UTF8.self)
+                let all = try client.readTextToEnd()
                 #expect(all.contains("half"))
                 #expect(!all.contains("0\r\n\r\n"))
                 let second = try RawClient(port: port)
@@ -158,10 +144,7 @@ import Testing
         job.response?.headers.append(CassetteField("Location", "https://speech.example/jobs/7"))
         _ = try await run([job]) { port in
             let (head, body) = try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead("/upload", Self.fields)
-                try client.sendEnd()
-                return try client.readAnswer()
+                try RawClient(port: port).post([], Self.fields, to: "/upload")
             }
             #expect(body.contains("/jobs/7"))
             #expect(!body.contains("speech.example"))

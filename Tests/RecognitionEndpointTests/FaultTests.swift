@@ -32,8 +32,7 @@ import Testing
 
     @Test func aStatusAtTheEndKeepsTheConnection() async throws {
         try await run("status=500 after=99999") { client in
-            try client.sendChunk([0, 0])
-            try client.sendEnd()
+            try client.sendEnd([0, 0])
             let answer = try client.readAnswer()
             #expect(answer.head.status == 500)
             #expect(answer.head.fields["connection"] == nil)
@@ -42,17 +41,15 @@ import Testing
 
     @Test func aCloseAfterTheWholeBodyWithoutAnAnswer() async throws {
         try await run("close after=99999") { client in
-            try client.sendChunk([0, 0])
-            try client.sendEnd()
+            try client.sendEnd([0, 0])
             #expect(try client.readToEnd() == [])
         }
     }
 
     @Test func aCutAnswerHasNoEnd() async throws {
         try await run("truncate-answer") { client in
-            try client.sendChunk(try Samples.pcm("go-forward"))
-            try client.sendEnd()
-            let received = String(decoding: try client.readToEnd(), as: UTF8.self)
+            try client.sendEnd(Samples.pcm("go-forward"))
+            let received = try client.readTextToEnd()
             #expect(received.contains("go forward"))
             #expect(!received.contains("meters"))
             #expect(!received.hasSuffix("0\r\n\r\n"))
@@ -71,5 +68,36 @@ import Testing
         let answer = try await TestEndpoint.answer(
             [], type: "audio/pcm", fields: ["X-Misbehave: status=500"])
         #expect(answer.head.status == 200)
+    }
+}
+
+@Suite struct FaultPlanTests {
+    @Test func everyItemIsRead() throws {
+        #expect(try FaultPlan(parsing: "  ") == FaultPlan())
+        #expect(try FaultPlan(parsing: "close after=1").action == .close)
+        let plan = try FaultPlan(parsing: "status=429 after=32000 truncate-answer")
+        #expect(plan.byteCount == 32_000)
+        #expect(plan.truncatesAnswer)
+        #expect(plan.action == .answer(status: 429))
+    }
+
+    @Test(arguments: [
+        ("bang", "'bang': it is not known"),
+        ("after", "'after': it has no value"),
+        ("after=", "'after': it has no value"),
+        ("after=-1", "'after': '-1' is not a number that is possible here"),
+        (
+            "after=99999999999999999999",
+            "'after': '99999999999999999999' is not a number that is possible here"
+        ),
+        ("after=1 after=2", "'after': it is there twice"),
+        ("status=100", "'status': '100' is not a number that is possible here"),
+        ("stall=3s", "'stall': it is not known"),
+        ("close=1", "'close': it takes no value"),
+        ("close status=500", "'close': there are two endings"),
+    ])
+    func whatIsNotUnderstoodIsNamed(text: String, reason: String) {
+        let error = #expect(throws: Refusal.self) { try FaultPlan(parsing: text) }
+        #expect(error?.message == "X-Misbehave: " + reason)
     }
 }

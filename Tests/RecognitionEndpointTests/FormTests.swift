@@ -7,6 +7,10 @@ import Testing
 
 /// Recordings in forms, as OpenAI-style clients send them.
 @Suite struct FormTests {
+    private let audio: [UInt8]
+
+    init() throws { audio = try Samples.wav("go-forward") }
+
     private static let path = "/v1/audio/transcriptions"
     private static let text = #""text":"go forward ten meters""#
 
@@ -20,18 +24,10 @@ import Testing
 
     /// Posts a form in chunks of a size, and reads the whole answer.
     private func post(
-        _ body: [UInt8], by limit: Int = 3_001, type: String = "multipart/form-data; boundary=B",
-        path: String = path
+        _ body: [UInt8], by limit: Int = 3_001, type: String = "multipart/form-data; boundary=B"
     ) async throws -> (head: RawClient.Head, body: String) {
-        try await TestEndpoint.serve { client in
-            try client.sendHead(path, ["Content-Type: \(type)"])
-            var rest = body[...]
-            while !rest.isEmpty {
-                try client.sendChunk(rest.prefix(limit))
-                rest = rest.dropFirst(limit)
-            }
-            try client.sendEnd()
-            return try client.readAnswer()
+        try await TestEndpoint.serve {
+            try $0.post(body, ["Content-Type: \(type)"], to: Self.path, by: limit)
         }
     }
 
@@ -64,7 +60,6 @@ import Testing
     func theAnswerHasTheFormatThatTheFormWants(_ name: String, _ type: String, _ begin: String)
         async throws
     {
-        let audio = try Samples.wav("go-forward")
         for body in [
             form(audio, fields: field("response_format", name)),
             form(audio, end: "\r\n" + field("response_format", name) + "--B--\r\n"),
@@ -76,32 +71,32 @@ import Testing
         }
     }
 
-    @Test func aFormatThatIsNotOfferedIsRefusedWithAReason() async throws {
-        let audio = try Samples.wav("go-forward")
-        let answer = try await post(form(audio, fields: field("response_format", "lrc")))
+    @Test(arguments: [
+        ("response_format", "lrc", "'response_format'"),
+        ("stream", "banana", "'stream' is true or false"),
+    ])
+    func aValueThatIsNotOfferedIsRefusedWithAReason(
+        _ name: String, _ value: String, _ reason: String
+    ) async throws {
+        let answer = try await post(
+            form(Samples.wav("go-forward"), fields: field(name, value)))
         #expect(answer.head.status == 400)
-        #expect(answer.body.contains("'response_format'"), "\(answer.body)")
+        #expect(answer.body.contains(reason), "\(answer.body)")
     }
 
     /// In the manner of OpenAI's API; the field may stand behind the file.
     @Test(arguments: [true, false])
     func eventsTellTheTextAsItBecomesFinal(isBehind: Bool) async throws {
         let ear = try TestEar("finals")
-        let audio = try Samples.wav("go-forward")
         let stream = field("stream", "true")
         let body =
             isBehind ? form(audio, end: "\r\n" + stream + "--B--\r\n") : form(audio, fields: stream)
-        let answer = try await TestEndpoint.run {
+        let answer = try await TestEndpoint.serve {
             $0.recogniser = ear.recogniser
-        } _: { port, _ async throws in
-            try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead(
-                    "/v1/audio/transcriptions", ["Content-Type: multipart/form-data; boundary=B"])
-                try client.sendChunk(body)
-                try client.sendEnd()
-                return try client.readAnswer()
-            }
+        } _: { client in
+            try client.post(
+                body, ["Content-Type: multipart/form-data; boundary=B"], to: Self.path,
+                by: body.count)
         }
         #expect(answer.head.status == 200)
         #expect(answer.head.fields["content-type"] == "text/event-stream")
@@ -115,25 +110,21 @@ import Testing
     }
 
     @Test func theModelIsTheRecogniser() async throws {
-        func get(_ path: String) async throws -> (head: RawClient.Head, body: String) {
-            try await TestEndpoint.serve { client in
-                try client.send(Array("GET \(path) HTTP/1.1\r\nHost: test\r\n\r\n".utf8))
-                return try client.readAnswer()
-            }
+        try await TestEndpoint.serve { client in
+            let all = try client.get("/v1/models")
+            #expect(all.head.status == 200)
+            let form =
+                /\{"created":\d{10,},"id":"PocketSphinx","object":"model","owned_by":"utter"\}/
+            #expect(all.body.contains(form), "\(all.body)")
+            #expect(all.body.hasPrefix(#"{"data":["#))
+            #expect(all.body.hasSuffix("],\"object\":\"list\"}\n"))
+            let one = try client.get("/v1/models/Pocket%53phinx")
+            #expect(one.head.status == 200 && one.body.hasPrefix(#"{"created":"#), "\(one.body)")
+            #expect(try client.get("/v1/models/whisper-1").head.status == 404)
         }
-        let all = try await get("/v1/models")
-        #expect(all.head.status == 200)
-        let form =
-            /\{"created":\d{10,},"id":"PocketSphinx","object":"model","owned_by":"utter"\}/
-        #expect(all.body.contains(form), "\(all.body)")
-        #expect(all.body.hasPrefix(#"{"data":["#) && all.body.hasSuffix("],\"object\":\"list\"}\n"))
-        let one = try await get("/v1/models/Pocket%53phinx")
-        #expect(one.head.status == 200 && one.body.hasPrefix(#"{"created":"#), "\(one.body)")
-        #expect(try await get("/v1/models/whisper-1").head.status == 404)
     }
 
     @Test func aWordyObjectHasSegmentsAndTheLanguage() async throws {
-        let audio = try Samples.wav("go-forward")
         let wanted = field("response_format", "verbose_json")
         let answer = try await post(form(audio, fields: wanted))
         #expect(answer.body.contains(#""language":"en""#), "\(answer.body)")
@@ -143,13 +134,6 @@ import Testing
         #expect(answer.body.contains(segment), "\(answer.body)")
         let said = try await post(form(audio, fields: wanted + field("language", "en-GB")))
         #expect(said.body.contains(#""language":"en-GB""#), "\(said.body)")
-    }
-
-    @Test func aStreamThatIsNeitherTrueNorFalseIsRefused() async throws {
-        let audio = try Samples.wav("go-forward")
-        let answer = try await post(form(audio, fields: field("stream", "banana")))
-        #expect(answer.head.status == 400)
-        #expect(answer.body.contains("'stream' is true or false"), "\(answer.body)")
     }
 
     @Test func theRecognitionRunsWhileTheFormComes() async throws {
@@ -165,8 +149,7 @@ import Testing
             // A text for the first part, before the rest exists.
             #expect(try client.readHead().status == 200)
             #expect(try client.readChunk().contains(#""type":"partial""#))
-            try client.sendChunk(body[60_000...])
-            try client.sendEnd()
+            try client.sendEnd(body[60_000...])
             var last = ""
             while case let chunk = try client.readChunk(), !chunk.isEmpty { last = chunk }
             #expect(last.contains(Self.text))

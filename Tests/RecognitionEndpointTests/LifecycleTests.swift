@@ -8,16 +8,11 @@ import Testing
 @Suite struct LifecycleTests {
     // MARK: - Starting
 
-    private func error(
-        _ model: RecognitionModel
-    ) async -> RecognitionEndpointError? {
-        do throws(RecognitionEndpointError) {
+    private func error(_ model: RecognitionModel) async -> RecognitionEndpointError? {
+        await #expect(throws: RecognitionEndpointError.self) {
             let endpoint = try RecognitionEndpoint(
                 RecognitionEndpointConfiguration(recogniser: TestEndpoint.recogniser(model)))
             try await endpoint.run { _ in endpoint.shutdown() }
-            return nil
-        } catch {
-            return error
         }
     }
 
@@ -35,25 +30,13 @@ import Testing
         #expect(error.hint?.contains("apt-get install pocketsphinx-en-us") == true)
     }
 
-    @Test func aHostThatIsNoneIsNoneToListenOn() async throws {
-        var configuration = RecognitionEndpointConfiguration(recogniser: TestEndpoint.recogniser())
-        configuration.host = "no such host"
-        let endpoint = try RecognitionEndpoint(configuration)
-        await #expect {
-            try await endpoint.run { _ in endpoint.shutdown() }
-        } throws: {
-            ("\($0)").hasPrefix("cannot listen on no such host:")
-        }
-    }
-
     @Test func aMissingDictionaryAndAcousticModelAreNamed() async throws {
         let absent = try TemporaryFolder().path("absent")
         var model = RecognitionModel.grammar(Samples.grammar)
         model.dictionaryPath = "\(absent)/words.dict"
         let dictionary = try #require(await error(model))
         #expect(
-            dictionary.description.contains("cannot read the dictionary '\(absent)/words.dict'")
-        )
+            dictionary.description.contains("cannot read the dictionary '\(absent)/words.dict'"))
         #expect(dictionary.hint == "check the path of the dictionary")
         model.acousticModelFolder = absent
         #expect(
@@ -76,11 +59,8 @@ import Testing
         let folder = try TemporaryFolder()
         let model = try grammar("#JSGF V1.0; grammar g; public <a> = go xyzzyx;", in: folder)
         let error = try #require(await error(model))
-        guard case .recogniserUnusable(let reason, _) = error else {
-            Issue.record("\(error)")
-            return
-        }
-        #expect(reason.contains("xyzzyx"), "\(reason)")
+        #expect(error.description.hasPrefix("the recogniser cannot be used: "))
+        #expect(error.description.contains("xyzzyx"), "\(error)")
         #expect(error.hint?.contains("dictionary") == true)
     }
 
@@ -91,19 +71,25 @@ import Testing
         #expect(error.description.contains("PocketSphinx cannot use this model"), "\(error)")
     }
 
-    @Test func aPortThatIsTakenIsSaid() async throws {
-        try await TestEndpoint.run { port, _ in
+    @Test func whereItCannotListenIsSaid() async throws {
+        func refusal(_ host: String, _ port: Int) async throws -> RecognitionEndpointError? {
             var configuration = RecognitionEndpointConfiguration(
                 recogniser: TestEndpoint.recogniser())
-            configuration.port = port
-            let second = try RecognitionEndpoint(configuration)
-            let reason = "Address already in use"
-            await #expect(
-                throws: RecognitionEndpointError.cannotListen(
-                    host: "127.0.0.1", port: port, reason: reason)
-            ) {
-                try await second.run { _ in second.shutdown() }
+            (configuration.host, configuration.port) = (host, port)
+            let endpoint = try RecognitionEndpoint(configuration)
+            return await #expect(throws: RecognitionEndpointError.self) {
+                try await endpoint.run { _ in endpoint.shutdown() }
             }
+        }
+        #expect(
+            try await refusal("no such host", 0)?.description
+                .hasPrefix("cannot listen on no such host:") == true)
+        try await TestEndpoint.run { port, _ in
+            let taken = try await refusal("127.0.0.1", port)
+            #expect(
+                taken
+                    == .cannotListen(
+                        host: "127.0.0.1", port: port, reason: "Address already in use"))
         }
     }
 
@@ -151,8 +137,7 @@ import Testing
                     // A reset is as good an end as any.
                     do { _ = try other.readToEnd() } catch RawClient.Failure.reset {}
                 }
-                try client.sendChunk(audio.dropFirst(64_000))
-                try client.sendEnd()
+                try client.sendEnd(audio.dropFirst(64_000))
                 return try client.readBody(head)
             }
         }
@@ -171,8 +156,7 @@ import Testing
                 _ = try client.readHead()
                 endpoint.shutdown()
                 // A reset is as good an end as any.
-                let rest = (try? client.readToEnd()) ?? []
-                #expect(!String(decoding: rest, as: UTF8.self).contains("final"))
+                #expect(!((try? client.readTextToEnd()) ?? "").contains("final"))
             }
         }
     }
@@ -188,5 +172,78 @@ import Testing
         await #expect(throws: RecognitionEndpointError.alreadyUsed) {
             try await endpoint.run { _ in }
         }
+    }
+}
+
+@Suite struct ServedRequestTests {
+    /// Runs an endpoint while `body` runs, and takes its records of so many requests.
+    private func records(
+        _ count: Int, _ change: (inout RecognitionEndpointConfiguration) -> Void = { _ in },
+        _ body: @escaping (Int) async throws -> Void
+    ) async throws -> [ServedRequest] {
+        let (requests, served) = AsyncStream.makeStream(of: ServedRequest.self)
+        return try await TestEndpoint.run {
+            change(&$0)
+            $0.onRequest = { served.yield($0) }
+        } _: { port, _ in
+            try await body(port)
+            var records: [ServedRequest] = []
+            for await request in requests {
+                records.append(request)
+                if records.count == count { break }
+            }
+            return records
+        }
+    }
+
+    @Test func aRecognitionIsToldWithoutItsQueryAndWithItsAudio() async throws {
+        let audio = try Samples.wav("go-forward")
+        let records = try await records(1) { port in
+            try await onThread {
+                _ = try RawClient(port: port).post(
+                    audio, ["Content-Type: audio/wav"], to: "/recognize?key=sesame")
+            }
+        }
+        let record = try #require(records.first)
+        #expect(record.peer.hasPrefix("127.0.0.1:"))
+        #expect(record.method == "POST")
+        #expect(record.path == "/recognize")
+        #expect(record.mediaType == "audio/wav")
+        #expect(record.byteCount == audio.count)
+        #expect(record.audioDuration.map { (2.78...2.8).contains($0) } == true)
+        #expect(record.status == 200)
+        #expect(record.isAnswered)
+        #expect(record.duration > .zero)
+        #expect(!"\(record)".contains("sesame"))
+    }
+
+    @Test func aRefusalAndWhatIsNotHTTPAreToldToo() async throws {
+        let records = try await records(3) { port in
+            let answer = try await TestEndpoint.post([1, 2], type: "text/html", to: port)
+            #expect(answer.head.status == 415)
+            try await onThread {
+                let client = try RawClient(port: port)
+                let requests = "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\nSPEAK now\r\n\r\n"
+                try client.send(Array(requests.utf8))
+                _ = try client.readAnswer()
+                _ = try client.readAnswer()
+            }
+        }
+        #expect(records.map(\.status) == [415, 200, 400])
+        #expect(records.map(\.method) == ["POST", "GET", ""])
+        #expect(records.map(\.path) == ["/recognize", "/healthz", ""])
+        #expect(records.allSatisfy { $0.audioDuration == nil })
+    }
+
+    @Test func aBodyThatIsCutIsTold() async throws {
+        let records = try await records(1) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/recognize", ["Content-Type: audio/pcm"])
+                try client.sendChunk([0, 0, 0, 0])
+            }
+        }
+        #expect(records.first?.byteCount == 4)
+        #expect(records.first?.audioDuration == nil)
     }
 }

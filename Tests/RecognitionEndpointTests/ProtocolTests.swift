@@ -7,17 +7,14 @@ import Testing
 
 /// What clients get that speak an older HTTP, or one that is not quite HTTP.
 @Suite struct ProtocolTests {
-    /// Sends a head and a body as they are, and reads until the server ends the connection.
+    private let audio: [UInt8]
+
+    init() throws { audio = try Samples.pcm("go-forward") }
+
     private func exchange(
-        _ lines: [String], body: [UInt8] = [], with port: Int
+        _ lines: [String], body: [UInt8] = []
     ) async throws -> (head: String, body: String) {
-        let received = try await onThread {
-            let client = try RawClient(port: port)
-            try client.send(Array((lines + ["", ""]).joined(separator: "\r\n").utf8) + body)
-            return String(decoding: try client.readToEnd(), as: UTF8.self)
-        }
-        let end = try #require(received.firstRange(of: "\r\n\r\n"), "\(received)")
-        return (received[..<end.lowerBound].lowercased(), String(received[end.upperBound...]))
+        try await TestEndpoint.serve { try $0.exchange(lines, body: body) }
     }
 
     // MARK: - HTTP/1.0
@@ -26,45 +23,35 @@ import Testing
         .spec("RFC 9112 §6.1"), .spec("RFC 9112 §9.3"),
         arguments: [["Accept: */*"], ["Connection: keep-alive"], ["Expect: 100-continue"]])
     func anHTTP10RequestGetsItsAnswerUntilTheConnectionEnds(fields: [String]) async throws {
-        let audio = try Samples.pcm("go-forward")
-        try await TestEndpoint.run { port, _ in
-            let answer = try await exchange(
-                [
-                    "POST /recognize HTTP/1.0", "Content-Type: audio/pcm",
-                    "Content-Length: \(audio.count)",
-                ] + fields, body: audio, with: port)
-            #expect(answer.head.hasPrefix("http/1.1 200 ok"))
-            #expect(!answer.head.contains("transfer-encoding"))
-            #expect(!answer.head.contains("content-length"))
-            #expect(answer.head.contains("connection: close"))
-            let lines = answer.body.split(separator: "\n")
-            #expect(lines.count > 1)
-            #expect(lines.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
-            #expect(lines.last?.contains("\"text\":\"go forward ten meters\"") == true)
-        }
+        let answer = try await exchange(
+            [
+                "POST /recognize HTTP/1.0", "Content-Type: audio/pcm",
+                "Content-Length: \(audio.count)",
+            ] + fields, body: audio)
+        #expect(answer.head.hasPrefix("http/1.1 200 ok"))
+        #expect(!answer.head.contains("transfer-encoding"))
+        #expect(!answer.head.contains("content-length"))
+        #expect(answer.head.contains("connection: close"))
+        let lines = answer.body.split(separator: "\n")
+        #expect(lines.count > 1)
+        #expect(lines.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
+        #expect(lines.last?.contains("\"text\":\"go forward ten meters\"") == true)
     }
 
     @Test func aWholeAnswerToHTTP10HasItsLength() async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await exchange(["GET /healthz HTTP/1.0"], with: port)
-            #expect(answer.head.contains("content-length: \(answer.body.utf8.count)"))
-            #expect(answer.head.contains("connection: close"))
-            let refusal = try await exchange(["GET / HTTP/1.0"], with: port)
-            #expect(refusal.head.hasPrefix("http/1.1 404"))
-        }
+        let answer = try await exchange(["GET /healthz HTTP/1.0"])
+        #expect(answer.head.contains("content-length: \(answer.body.utf8.count)"))
+        #expect(answer.head.contains("connection: close"))
+        #expect(try await exchange(["GET / HTTP/1.0"]).head.hasPrefix("http/1.1 404"))
     }
 
     @Test(.spec("RFC 9112 §6.1"))
     func anHTTP10BodyInChunksIs400() async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await exchange(
-                [
-                    "POST /recognize HTTP/1.0", "Content-Type: audio/pcm",
-                    "Transfer-Encoding: chunked",
-                ], body: Array("0\r\n\r\n".utf8), with: port)
-            #expect(answer.head.hasPrefix("http/1.1 400"))
-            #expect(answer.body.contains("HTTP/1.0 has no Transfer-Encoding"), "\(answer.body)")
-        }
+        let answer = try await exchange(
+            ["POST /recognize HTTP/1.0", "Content-Type: audio/pcm", "Transfer-Encoding: chunked"],
+            body: Array("0\r\n\r\n".utf8))
+        #expect(answer.head.hasPrefix("http/1.1 400"))
+        #expect(answer.body.contains("HTTP/1.0 has no Transfer-Encoding"), "\(answer.body)")
     }
 
     @Test func curlReadsAnAnswerOfHTTP10() async throws {
@@ -81,21 +68,14 @@ import Testing
 
     @Test(.spec("RFC 9112 §9.6"), arguments: ["close", "Close", "TE, close"])
     func theConnectionEndsWhenTheClientSaysSo(value: String) async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await exchange(
-                ["GET /healthz HTTP/1.1", "Host: test", "Connection: \(value)"], with: port)
-            #expect(answer.head.contains("connection: close"))
-        }
+        let answer = try await exchange(
+            ["GET /healthz HTTP/1.1", "Host: test", "Connection: \(value)"])
+        #expect(answer.head.contains("connection: close"))
     }
 
     @Test func anAnswerToHTTP11HasAnEndOfItsOwnThoughTheConnectionEnds() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.serve { client in
-            let fields = ["Content-Type: audio/pcm", "Connection: close"]
-            try client.sendHead("/recognize", fields)
-            try client.sendChunk(audio)
-            try client.sendEnd()
-            let answer = try client.readAnswer()
+            let answer = try client.post(audio, ["Content-Type: audio/pcm", "Connection: close"])
             #expect(answer.head.fields["transfer-encoding"] == "chunked")
             #expect(answer.head.fields["connection"] == "close")
             #expect(answer.body.contains("go forward ten meters"))
@@ -112,37 +92,33 @@ import Testing
             ["Host: a/b"], ["Host: a b"],
         ])
     func aRequestHasOneHost(fields: [String]) async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await exchange(
-                ["GET /healthz HTTP/1.1", "Connection: close"] + fields, with: port)
-            #expect(answer.head.hasPrefix("http/1.1 400"))
-            #expect(answer.body.contains("Host"), "\(answer.body)")
-        }
+        let answer = try await exchange(["GET /healthz HTTP/1.1", "Connection: close"] + fields)
+        #expect(answer.head.hasPrefix("http/1.1 400"))
+        #expect(answer.body.contains("Host"), "\(answer.body)")
     }
 
     @Test(.spec("RFC 9112 §3.2"), arguments: ["Host:", "Host: [::1]:8517", "Host: nas.local"])
     func anyHostThatIsOneWillDo(field: String) async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await exchange(
-                ["GET /healthz HTTP/1.1", "Connection: close", field], with: port)
-            #expect(answer.head.hasPrefix("http/1.1 200"))
-        }
+        let answer = try await exchange(["GET /healthz HTTP/1.1", "Connection: close", field])
+        #expect(answer.head.hasPrefix("http/1.1 200"))
     }
 
     /// A page of another site may have given this machine's address to its name.
     @Test(.spec("RFC 9110 §15.5.20"), arguments: [nil, "sesame"])
     func aNameOfTheInternetWantsAToken(token: String?) async throws {
-        let token = token.flatMap { BearerToken($0) }
-        try await TestEndpoint.run({ $0.bearerToken = token }) { port, _ in
+        try await TestEndpoint.run {
+            $0.bearerToken = token.flatMap { BearerToken($0) }
+        } _: { port, _ in
             for (host, status) in [
                 ("talks.example:\(port)", 421), ("127.0.0.1.example", 421), ("localhost", 200),
                 ("NAS.lan:80", 200), ("192.168.1.2:\(port)", 200), ("[::1]:8517", 200),
             ] {
-                let answer = try await exchange(
-                    [
+                let answer = try await onThread {
+                    try RawClient(port: port).exchange([
                         "GET /v1/models HTTP/1.1", "Connection: close", "Host: \(host)",
                         "Authorization: Bearer sesame",
-                    ], with: port)
+                    ])
+                }
                 let expected = token == nil ? status : 200
                 #expect(answer.head.hasPrefix("http/1.1 \(expected)"), "\(host): \(answer.head)")
             }
@@ -185,15 +161,12 @@ import Testing
             ),
         ])
     func whatIsNotHTTPIsToldWhy(lines: [String], reason: String) async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await exchange(lines, with: port)
-            #expect(answer.head.hasPrefix("http/1.1 400"))
-            #expect(answer.head.contains("connection: close"))
-            #expect(answer.head.contains("content-length: \(answer.body.utf8.count)"))
-            #expect(
-                answer.body.hasPrefix("{\"error\":{\"message\":\"the request is not valid HTTP: "))
-            #expect(answer.body.contains(reason), "\(answer.body)")
-        }
+        let answer = try await exchange(lines)
+        #expect(answer.head.hasPrefix("http/1.1 400"))
+        #expect(answer.head.contains("connection: close"))
+        #expect(answer.head.contains("content-length: \(answer.body.utf8.count)"))
+        #expect(answer.body.hasPrefix("{\"error\":{\"message\":\"the request is not valid HTTP: "))
+        #expect(answer.body.contains(reason), "\(answer.body)")
     }
 
     @Test func whatFollowsAGoodRequestDoesNotSpoilItsAnswer() async throws {
@@ -221,11 +194,9 @@ import Testing
     // MARK: - Clients that read late
 
     @Test func aClientThatSendsItsLastWordAndThenListensGetsItsText() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.serve { client in
             try client.sendHead("/recognize", ["Content-Type: audio/pcm"])
-            try client.sendChunk(audio)
-            try client.sendEnd()
+            try client.sendEnd(audio)
             client.endSending()
             let answer = try client.readAnswer()
             #expect(answer.head.status == 200)
@@ -256,5 +227,17 @@ import Testing
             let heard = try #require(request.audioDuration)
             #expect((2.78...2.82).contains(heard), "\(heard)")
         }
+    }
+}
+
+extension RawClient {
+    /// Sends a head and a body as they are, and reads until the server ends the connection.
+    fileprivate func exchange(
+        _ lines: [String], body: [UInt8] = []
+    ) throws -> (head: String, body: String) {
+        try send(Array((lines + ["", ""]).joined(separator: "\r\n").utf8) + body)
+        let received = try readTextToEnd()
+        let end = try #require(received.firstRange(of: "\r\n\r\n"), "\(received)")
+        return (received[..<end.lowerBound].lowercased(), String(received[end.upperBound...]))
     }
 }

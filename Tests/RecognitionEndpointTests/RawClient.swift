@@ -69,8 +69,30 @@ final class RawClient: Sendable {
     }
 
     /// Sends the end of a body that came in chunks.
-    func sendEnd() throws {
-        try send(Array("0\r\n\r\n".utf8))
+    func sendEnd() throws { try send(Array("0\r\n\r\n".utf8)) }
+
+    /// Sends the last chunk that holds bytes, and the end.
+    func sendEnd(_ bytes: some Sequence<UInt8>) throws {
+        try sendChunk(bytes)
+        try sendEnd()
+    }
+
+    /// Sends a whole request whose body comes in chunks of a size, and reads the answer.
+    func post(
+        _ body: [UInt8], _ fields: [String] = [], to target: String = "/recognize",
+        by limit: Int = 3_001
+    ) throws -> (head: Head, body: String) {
+        try sendHead(target, fields)
+        for start in stride(from: 0, to: body.count, by: limit) {
+            try sendChunk(body[start...].prefix(limit))
+        }
+        try sendEnd()
+        return try readAnswer()
+    }
+
+    func get(_ target: String) throws -> (head: Head, body: String) {
+        try send(Array("GET \(target) HTTP/1.1\r\nHost: test\r\n\r\n".utf8))
+        return try readAnswer()
     }
 
     /// Says that nothing more will be sent (FIN).
@@ -124,6 +146,8 @@ final class RawClient: Sendable {
     }
 
     /// Reads until the server ends the connection.
+    func readTextToEnd() throws -> String { String(decoding: try readToEnd(), as: UTF8.self) }
+
     func readToEnd() throws -> [UInt8] {
         while true {
             do {

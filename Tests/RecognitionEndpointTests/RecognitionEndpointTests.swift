@@ -6,12 +6,15 @@ import Testing
 @testable import RecognitionEndpoint
 
 @Suite struct RecognitionEndpointTests {
+    private let audio: [UInt8]
+
+    init() throws { audio = try Samples.pcm("go-forward") }
+
     private static let pcm = "audio/pcm;rate=16000;channels=1"
 
     // MARK: - Text while speaking
 
     @Test func partialTextArrivesBeforeTheBodyIsClosed() async throws {
-        let audio = try Samples.pcm("go-forward")
         let (partial, rest) = try await TestEndpoint.serve { client in
             try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
             try client.sendChunk(audio.prefix(64_000))
@@ -19,8 +22,7 @@ import Testing
             #expect(head.status == 200)
             #expect(head.fields["content-type"] == "application/x-ndjson")
             let partial = try client.readChunk()
-            try client.sendChunk(audio.dropFirst(64_000))
-            try client.sendEnd()
+            try client.sendEnd(audio.dropFirst(64_000))
             return (partial, try client.readBody(head))
         }
         #expect(partial.contains(#""type":"partial""#))
@@ -28,9 +30,7 @@ import Testing
         let final = try #require(lines.last)
         #expect(lines.dropLast().allSatisfy { $0.contains(#""type":"partial""#) })
         #expect(
-            final.hasPrefix(
-                #"{"duration":2.79,"text":"go forward ten meters","type":"final","#)
-        )
+            final.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","type":"final","#))
     }
 
     @Test func wordsHaveTimesInTheAudioEvenInASecondRequest() async throws {
@@ -48,19 +48,14 @@ import Testing
         }
     }
 
-    @Test func silenceIsEmptyText() async throws {
-        try await TestEndpoint.run { port, _ in
-            let silence = [UInt8](repeating: 0, count: 96_000)
-            let answer = try await TestEndpoint.post(
-                silence, type: Self.pcm, accept: "application/x-ndjson", to: port)
-            #expect(
-                answer.body == #"{"duration":3,"text":"","type":"final","words":[]}"# + "\n")
-        }
-    }
-
-    @Test func anEmptyBodyIsEmptyText() async throws {
-        let answer = try await TestEndpoint.answer([], type: Self.pcm)
-        #expect(answer.body == "\n")
+    @Test(arguments: [
+        (96_000, "application/x-ndjson", #"{"duration":3,"text":"","type":"final","words":[]}"#),
+        (0, "text/plain", ""),
+    ])
+    func silenceAndNothingAreEmptyText(byteCount: Int, accept: String, line: String) async throws {
+        let silence = [UInt8](repeating: 0, count: byteCount)
+        let answer = try await TestEndpoint.answer(silence, type: Self.pcm, accept: accept)
+        #expect(answer.body == line + "\n")
     }
 
     @Test(arguments: [
@@ -75,13 +70,10 @@ import Testing
     }
 
     @Test func theLanguageModelHearsWhatNoGrammarAllows() async throws {
-        try await TestEndpoint.run {
+        let answer = try await TestEndpoint.answer(audio, type: Self.pcm) {
             $0.recogniser = TestEndpoint.recogniser(.languageModel)
-        } _: { port, _ in
-            let answer = try await TestEndpoint.post(
-                Samples.wav("go-forward"), type: "audio/wav", to: port)
-            #expect(answer.body == "go forward ten meters\n")
         }
+        #expect(answer.body == "go forward ten meters\n")
     }
 
     @Test func longAudioIsCutAtPausesAndNothingIsLost() async throws {
@@ -98,23 +90,16 @@ import Testing
 
     // MARK: - Media types
 
-    @Test(arguments: [
-        "audio/pcm;rate=16000;channels=1", "audio/pcm", "audio/l16; rate=16000;endian=little",
-        "audio/raw;encoding=signed-integer;bits=16;rate=16k;endian=little",
-        "audio/x-raw, format=(string)S16LE, rate=(int)16000",
-        "application/octet-stream", "AUDIO/PCM; Rate=\"16000\"",
-    ])
+    @Test(arguments: ["audio/pcm", "application/octet-stream", "AUDIO/PCM; Rate=\"16000\""])
     func samplesWithoutAHeader(type: String) async throws {
-        let answer = try await TestEndpoint.answer(
-            Samples.pcm("go-forward"), type: type)
+        let answer = try await TestEndpoint.answer(audio, type: type)
         #expect(answer.body == "go forward ten meters\n")
     }
 
-    @Test(arguments: ["audio/wav", "audio/x-wav", "audio/wave"])
-    func wavFilesOfUnknownLength(type: String) async throws {
+    @Test func wavFilesOfUnknownLength() async throws {
         var wav = try Samples.wav("go-forward")
         for index in Array(4..<8) + Array(40..<44) { wav[index] = 0xFF }
-        let answer = try await TestEndpoint.answer(wav, type: type)
+        let answer = try await TestEndpoint.answer(wav, type: "audio/x-wav")
         #expect(answer.body == "go forward ten meters\n")
     }
 
@@ -144,10 +129,7 @@ import Testing
         #expect(answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#))
     }
 
-    @Test(arguments: [
-        "audio/ogg", "audio/ogg;codecs=opus", "audio/ogg; codecs=\"opus\"", "audio/opus",
-    ])
-    func opusInOgg(type: String) async throws {
+    @Test func opusInOgg() async throws {
         let file = try await onThread {
             let folder = try TemporaryFolder()
             let path = folder.path("audio.opus")
@@ -155,7 +137,7 @@ import Testing
             return try folder.read("audio.opus")
         }
         let answer = try await TestEndpoint.answer(
-            file, type: type, accept: "application/json")
+            file, type: "audio/ogg;codecs=opus", accept: "application/json")
         #expect(answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#))
     }
 
@@ -174,7 +156,6 @@ import Testing
     // MARK: - Many at once
 
     @Test func twoRecognitionsAtOnceAndTheThirdIsToldToComeBack() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.run({ $0.maximumWaitingRecognitions = 0 }) { port, _ in
             try await onThread {
                 let running = try (0..<2).map { _ in
@@ -190,8 +171,7 @@ import Testing
                 #expect(answer.head.status == 503)
                 #expect(answer.head.fields["retry-after"] == "1")
                 for client in running {
-                    try client.sendChunk(audio.dropFirst(64_000))
-                    try client.sendEnd()
+                    try client.sendEnd(audio.dropFirst(64_000))
                     var line = ""
                     while !line.contains("final") { line = try client.readChunk() }
                     #expect(line.contains("go forward ten meters"))
@@ -208,45 +188,30 @@ import Testing
         try await TestEndpoint.serve { client in
             for _ in 0..<3 {
                 let fields = ["Content-Type: \(Self.pcm)", "Accept: text/plain"]
-                try client.sendHead("/v1/recognize", fields)
-                try client.sendChunk(audio)
-                try client.sendEnd()
-                #expect(try client.readAnswer().body == "two nine three four zero\n")
+                let answer = try client.post(audio, fields, to: "/v1/recognize")
+                #expect(answer.body == "two nine three four zero\n")
             }
         }
     }
 
-    @Test func aRecordingMayBePutToo() async throws {
+    @Test(arguments: [[], ["-X", "POST", "-H", "Expect:"]])
+    func curlPutsAndPostsARecording(options: [String]) async throws {
         try await TestEndpoint.run { port, _ in
             let text = try await onThread {
-                try ForeignTool("curl").run([
-                    "-sS", "-T", "\(Samples.folder)/go-forward.wav",
-                    "-H", "Content-Type: audio/wav", "-H", "Accept: text/plain",
-                    "http://127.0.0.1:\(port)/recognize",
-                ]).text
-            }
-            #expect(text == "go forward ten meters\n")
-        }
-    }
-
-    @Test func curlGetsTheText() async throws {
-        try await TestEndpoint.run { port, _ in
-            let text = try await onThread {
-                try ForeignTool("curl").run([
-                    "-sS", "-T", "\(Samples.folder)/go-forward.wav", "-X", "POST",
-                    "-H", "Content-Type: audio/wav", "-H", "Accept: text/plain", "-H", "Expect:",
-                    "http://127.0.0.1:\(port)/recognize",
-                ]).text
+                try ForeignTool("curl").run(
+                    [
+                        "-sS", "-T", "\(Samples.folder)/go-forward.wav",
+                        "-H", "Content-Type: audio/wav", "-H", "Accept: text/plain",
+                        "http://127.0.0.1:\(port)/recognize",
+                    ] + options
+                ).text
             }
             #expect(text == "go forward ten meters\n")
         }
     }
 
     @Test func theEndpointSaysThatItIsWell() async throws {
-        let answer = try await TestEndpoint.serve { client in
-            try client.send(Array("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n".utf8))
-            return try client.readAnswer()
-        }
+        let answer = try await TestEndpoint.serve { try $0.get("/healthz") }
         #expect(answer.head.status == 200)
         #expect(answer.head.fields["content-type"] == "application/json")
         let running = #""recognitions":{"maximum":2,"running":0}"#

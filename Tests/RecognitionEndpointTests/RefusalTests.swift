@@ -7,43 +7,34 @@ import Testing
 
 /// What the endpoint says when it gives no text.
 @Suite struct RefusalTests {
-    private static let pcm = "audio/pcm"
+    private let audio: [UInt8]
 
-    private func request(
-        _ lines: [String], body: [UInt8] = [], to port: Int
-    ) async throws -> (head: RawClient.Head, body: String) {
-        try await onThread {
-            let client = try RawClient(port: port)
-            try client.send(Array((lines + ["Host: test", "", ""]).joined(separator: "\r\n").utf8))
-            try client.send(body)
-            return try client.readAnswer()
-        }
-    }
+    init() throws { audio = try Samples.pcm("go-forward") }
+
+    private static let pcm = "audio/pcm"
 
     // MARK: - Statuses
 
     @Test func anUnknownPathIs404() async throws {
-        try await TestEndpoint.run { port, _ in
-            let answer = try await request(["GET / HTTP/1.1"], to: port)
-            #expect(answer.head.status == 404)
-            let message = "there is nothing here; audio goes to /recognize"
-            #expect(answer.body == "{\"error\":{\"message\":\"\(message)\"}}\n")
-        }
+        let answer = try await TestEndpoint.serve { try $0.get("/") }
+        #expect(answer.head.status == 404)
+        let message = "there is nothing here; audio goes to /recognize"
+        #expect(answer.body == "{\"error\":{\"message\":\"\(message)\"}}\n")
     }
 
-    @Test func anotherMethodIs405AndTheRightOneIsNamed() async throws {
-        try await TestEndpoint.run { port, _ in
-            let get = try await request(["GET /recognize HTTP/1.1"], to: port)
-            #expect(get.head.status == 405)
-            #expect(get.head.fields["allow"] == "POST, PUT")
-            let delete = try await request(["DELETE /healthz HTTP/1.1"], to: port)
-            #expect(delete.head.status == 405)
-            #expect(delete.head.fields["allow"] == "GET, HEAD")
+    @Test(arguments: [("GET", "/recognize", "POST, PUT"), ("DELETE", "/healthz", "GET, HEAD")])
+    func anotherMethodIs405AndTheRightOneIsNamed(
+        method: String, path: String, allowed: String
+    ) async throws {
+        let answer = try await TestEndpoint.serve { client in
+            try client.sendHead(path, method: method, framing: "Accept: */*")
+            return try client.readAnswer()
         }
+        #expect(answer.head.status == 405)
+        #expect(answer.head.fields["allow"] == allowed)
     }
 
     @Test func aMissingOrWrongTokenIs401WhileTheBodyIsStillComing() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.run {
             $0.bearerToken = BearerToken("open-sesame")
         } _: { port, _ in
@@ -77,22 +68,16 @@ import Testing
                 "send audio/wav, audio/ogg;codecs=opus, audio/flac or audio/pcm"))
     }
 
-    @Test func aCompressedBodyIs415() async throws {
+    @Test(arguments: [
+        ("*/*", "Content-Encoding: gzip", 415), ("image/png", "X-Own: 1", 406),
+        ("*/*", "Origin: https://page.example", 403),
+    ])
+    func aFieldThatRulesAnAnswerOutIsRefused(
+        accept: String, field: String, status: Int
+    ) async throws {
         let answer = try await TestEndpoint.answer(
-            [1, 2], type: Self.pcm, fields: ["Content-Encoding: gzip"])
-        #expect(answer.head.status == 415)
-    }
-
-    @Test func anAnswerThatNobodyAcceptsIs406() async throws {
-        let answer = try await TestEndpoint.answer(
-            [], type: Self.pcm, accept: "image/png")
-        #expect(answer.head.status == 406)
-    }
-
-    @Test func aWebPageIs403() async throws {
-        let answer = try await TestEndpoint.answer(
-            [], type: Self.pcm, fields: ["Origin: https://page.example"])
-        #expect(answer.head.status == 403)
+            [], type: Self.pcm, accept: accept, fields: [field])
+        #expect(answer.head.status == status)
     }
 
     // MARK: - Bodies
@@ -125,13 +110,12 @@ import Testing
     }
 
     @Test func aDeclaredLengthBeyondTheLimitIs413AtOnce() async throws {
-        try await TestEndpoint.run {
+        try await TestEndpoint.serve {
             $0.maximumBodyByteCount = 1_000
-        } _: { port, _ in
-            let lines = [
-                "POST /recognize HTTP/1.1", "Content-Type: audio/pcm", "Content-Length: 1001",
-            ]
-            let answer = try await request(lines, to: port)
+        } _: { client in
+            try client.sendHead(
+                "/recognize", ["Content-Type: \(Self.pcm)"], framing: "Content-Length: 1001")
+            let answer = try client.readAnswer()
             #expect(answer.head.status == 413)
             #expect(answer.body.contains("the body is longer than 1000 bytes"))
         }
@@ -152,7 +136,6 @@ import Testing
     }
 
     @Test func whatGoesWrongAfterTheTextBeganIsALine() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.serve {
             $0.maximumBodyByteCount = 64_000
         } _: { client in
@@ -169,7 +152,6 @@ import Testing
 
     @Test(arguments: [true, false])
     func aBodyThatBreaksOffGivesNoFinalText(isReset: Bool) async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.run { port, _ in
             let received = try await onThread {
                 let client = try RawClient(port: port)
@@ -177,7 +159,7 @@ import Testing
                 try client.sendChunk(audio)
                 if isReset { return "" }
                 client.endSending()
-                return String(decoding: try client.readToEnd(), as: UTF8.self)
+                return try client.readTextToEnd()
             }
             #expect(!received.contains("final"))
             // The recogniser is free again.
@@ -189,7 +171,6 @@ import Testing
     }
 
     @Test func aBodyThatBreaksOffAfterTheTextBeganEndsInALine() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.serve { client in
             try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
             try client.sendChunk(audio.prefix(64_000))
@@ -230,17 +211,14 @@ import Testing
         ["X-Null: a\u{0}b", "Content-Length: 4"],
     ])
     func framingThatTwoServersMightReadDifferentlyIsRefused(fields: [String]) async throws {
-        try await TestEndpoint.run { port, _ in
-            let lines = ["POST /recognize HTTP/1.1", "Content-Type: audio/pcm"] + fields
-            let received = try await onThread {
-                let client = try RawClient(port: port)
-                let head = (lines + ["Host: test", "", ""]).joined(separator: "\r\n")
-                try client.send(Array((head + "0\r\n\r\n").utf8))
-                return String(decoding: try client.readToEnd(), as: UTF8.self)
-            }
-            let statuses = ["HTTP/1.1 400 ", "HTTP/1.1 501 "]
-            #expect(statuses.contains { received.hasPrefix($0) }, "\(received)")
-            #expect(received.split(separator: "HTTP/1.1").count <= 1)
+        let lines = ["POST /recognize HTTP/1.1", "Content-Type: audio/pcm"] + fields
+        let received = try await TestEndpoint.serve { client in
+            let head = (lines + ["Host: test", "", ""]).joined(separator: "\r\n")
+            try client.send(Array((head + "0\r\n\r\n").utf8))
+            return try client.readTextToEnd()
         }
+        let statuses = ["HTTP/1.1 400 ", "HTTP/1.1 501 "]
+        #expect(statuses.contains { received.hasPrefix($0) }, "\(received)")
+        #expect(received.split(separator: "HTTP/1.1").count <= 1)
     }
 }

@@ -7,6 +7,10 @@ import Testing
 
 /// A recording that comes again: recognised once, and never mistaken for another one.
 @Suite struct RepeatedBodyTests {
+    private let audio: [UInt8]
+
+    init() throws { audio = try Samples.pcm("go-forward") }
+
     private static let pcm = "audio/pcm;rate=16000;channels=1"
 
     private func post(
@@ -18,8 +22,17 @@ import Testing
             fields: (key.map { ["Idempotency-Key: \($0)"] } ?? []) + fields)
     }
 
+    /// A client that has sent the head of a request with a key.
+    private static func begin(
+        _ key: String, _ fields: [String] = [], to port: Int
+    ) throws -> RawClient {
+        let client = try RawClient(port: port)
+        try client.sendHead(
+            "/recognize", ["Content-Type: \(pcm)", "Idempotency-Key: \(key)"] + fields)
+        return client
+    }
+
     @Test func theSameBodyGetsTheSameAnswerInAnyForm() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.run { port, _ in
             let first = try await post(audio, key: "\"a\"", to: port)
             #expect(first.head.fields["idempotent-replayed"] == nil)
@@ -39,7 +52,6 @@ import Testing
     }
 
     @Test func anotherBodyUnderTheSameKeyIsRefused() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.run { port, _ in
             _ = try await post(audio, key: "k", to: port)
             var changed = audio
@@ -54,13 +66,10 @@ import Testing
     }
 
     @Test func aBodyThatWasCutIsNeverCommitted() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.run { port, _ in
             for cut in [0, 1, 32_000, audio.count] {
                 try await onThread {
-                    let client = try RawClient(port: port)
-                    try client.sendHead(
-                        "/recognize", ["Content-Type: \(Self.pcm)", "Idempotency-Key: cut"])
+                    let client = try Self.begin("cut", to: port)
                     if cut > 0 { try client.sendChunk(audio.prefix(cut)) }
                     // Everything but the last chunk.
                     client.endSending()
@@ -76,16 +85,10 @@ import Testing
     }
 
     @Test func whoeverComesAgainTakesThePlaceOfARequestThatIsNotWhole() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.run({ $0.maximumConcurrentRecognitions = 1 }) { port, _ in
             let stuck = try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead(
-                    "/recognize",
-                    [
-                        "Content-Type: \(Self.pcm)", "Accept: text/plain", "Idempotency-Key: k",
-                        "Expect: 100-continue",
-                    ])
+                let client = try Self.begin(
+                    "k", ["Accept: text/plain", "Expect: 100-continue"], to: port)
                 // It has been let in, and has the only recogniser.
                 #expect(try client.readHead().status == 100)
                 try client.sendChunk(audio.prefix(32_000))
@@ -104,21 +107,14 @@ import Testing
 
     @Test(.spec("RFC 9110 §10.1.1"))
     func aBodyThatIsHeldBackIsAskedForOnlyWhenItIsWanted() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.run({ $0.allowsFaults = true }) { port, _ in
             // Recognised, known already, and read by a request that misbehaves.
             for (plan, status) in [("", 200), ("", 200), ("after=1000 status=503", 503)] {
                 try await onThread {
-                    let client = try RawClient(port: port)
-                    try client.sendHead(
-                        "/recognize",
-                        [
-                            "Content-Type: \(Self.pcm)", "Idempotency-Key: held",
-                            "Expect: 100-Continue", "X-Misbehave: \(plan)",
-                        ])
+                    let client = try Self.begin(
+                        "held", ["Expect: 100-Continue", "X-Misbehave: \(plan)"], to: port)
                     #expect(try client.readHead().status == 100)
-                    try client.sendChunk(audio)
-                    try client.sendEnd()
+                    try client.sendEnd(audio)
                     #expect(try client.readAnswer().head.status == status)
                 }
             }
@@ -133,7 +129,6 @@ import Testing
     }
 
     @Test func requestsThatComeTogetherAreRecognisedOnce() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.run { port, _ in
             try await withThrowingTaskGroup(of: (RawClient.Head, String).self) { tasks in
                 for _ in 0..<6 {
@@ -160,18 +155,11 @@ import Testing
     }
 
     @Test func aLostAnswerIsKept() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.run({ $0.allowsFaults = true }) { port, _ in
             try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead(
-                    "/recognize",
-                    [
-                        "Content-Type: \(Self.pcm)", "Accept: application/json",
-                        "Idempotency-Key: k", "X-Misbehave: truncate-answer",
-                    ])
-                try client.sendChunk(audio)
-                try client.sendEnd()
+                let client = try Self.begin(
+                    "k", ["Accept: application/json", "X-Misbehave: truncate-answer"], to: port)
+                try client.sendEnd(audio)
                 // Half of the answer comes.
                 _ = try? client.readToEnd()
             }
@@ -209,5 +197,82 @@ import Testing
             let answer = try await post([0, 0], key: key, to: port)
             #expect(answer.head.status == 400)
         }
+    }
+}
+
+@Suite struct AnswerLedgerTests {
+    private func body(_ number: UInt8) -> BodyIdentity {
+        var body = BodyIdentity()
+        body.add([number].span)
+        return body
+    }
+
+    /// The ticket of a key that is new.
+    private func admit(_ key: String, to ledger: AnswerLedger) -> AnswerLedger.Ticket? {
+        guard case .new(let ticket) = ledger.admit(key, giveUp: {}) else { return nil }
+        return ticket
+    }
+
+    private func answer(_ ledger: AnswerLedger, _ key: String, words: Int = 1) {
+        guard let ticket = admit(key, to: ledger) else { return }
+        _ = ledger.complete(ticket, body(1))
+        let word = RecognisedWord(text: "w", start: 0, end: 1, probability: 1)
+        ledger.commit(
+            ticket,
+            Recognition(text: key, duration: 1, words: Array(repeating: word, count: words)))
+    }
+
+    @Test func theLongestUnusedAnswersGiveWay() async {
+        let ledger = AnswerLedger()
+        for number in 0..<AnswerLedger.answerLimit { answer(ledger, "\(number)") }
+        // Used again, so that it stays.
+        #expect(await ledger.verdict("0", body(1)) == .replay(answered("0")))
+        answer(ledger, "new")
+        #expect(await ledger.verdict("0", body(1)) == .replay(answered("0")))
+        #expect(await ledger.verdict("1", body(1)) == .gone)
+        #expect(await ledger.verdict("2", body(1)) == .replay(answered("2")))
+    }
+
+    private func answered(_ key: String) -> Recognition {
+        Recognition(
+            text: key, duration: 1,
+            words: [RecognisedWord(text: "w", start: 0, end: 1, probability: 1)])
+    }
+
+    @Test func longAnswersGiveWaySooner() async {
+        let ledger = AnswerLedger()
+        answer(ledger, "a", words: AnswerLedger.wordLimit / 2)
+        answer(ledger, "b", words: AnswerLedger.wordLimit / 2 + 1)
+        #expect(await ledger.verdict("a", body(1)) == .gone)
+        #expect(await ledger.verdict("b", body(2)) == .conflict)
+        // The last one stays, however long it is.
+        answer(ledger, "c", words: AnswerLedger.wordLimit * 2)
+        #expect(await ledger.verdict("c", body(2)) == .conflict)
+    }
+
+    @Test func whoWaitsForARequestThatFailsIsTold() async throws {
+        let ledger = AnswerLedger()
+        let ticket = try #require(admit("k", to: ledger))
+        #expect(ledger.complete(ticket, body(1)))
+        #expect(admit("k", to: ledger) == nil)
+        async let verdict = ledger.verdict("k", body(1))
+        ledger.abandon(ticket)
+        #expect(await verdict == .gone)
+        #expect(admit("k", to: ledger) != nil)
+    }
+
+    @Test func aRequestThatWasOvertakenCannotCommit() async throws {
+        let ledger = AnswerLedger()
+        let old = try #require(admit("k", to: ledger))
+        // A body that is not whole does not hold its key.
+        let new = try #require(admit("k", to: ledger))
+        #expect(!ledger.complete(old, body(1)))
+        // Of the same length, so that only the digest tells them apart.
+        ledger.commit(old, Recognition(text: "old"))
+        ledger.abandon(old)
+        #expect(ledger.complete(new, body(2)))
+        ledger.commit(new, Recognition(text: "new"))
+        #expect(await ledger.verdict("k", body(2)) == .replay(Recognition(text: "new")))
+        #expect(await ledger.verdict("k", body(1)) == .conflict)
     }
 }

@@ -21,9 +21,7 @@ enum TestEndpoint {
         let (ports, ready) = AsyncStream.makeStream(of: Int.self)
         let server = Task {
             defer { ready.finish() }
-            try await endpoint.run { port in
-                ready.yield(port)
-            }
+            try await endpoint.run { ready.yield($0) }
         }
         defer { endpoint.shutdown() }
         guard let port = await ports.first(where: { _ in true }) else {
@@ -36,7 +34,7 @@ enum TestEndpoint {
         return value
     }
 
-    /// Runs an endpoint while `body`, on a thread of its own, speaks with it as one client.
+    /// Runs one while `body`, on a thread of its own, speaks with it as one client.
     static func serve<Value: Sendable>(
         _ change: (inout RecognitionEndpointConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (RawClient) throws -> Value
@@ -48,9 +46,10 @@ enum TestEndpoint {
 
     /// What an endpoint answers that gets nothing but this body.
     static func answer(
-        _ body: [UInt8], type: String, accept: String = "text/plain", fields: [String] = []
+        _ body: [UInt8], type: String, accept: String = "text/plain", fields: [String] = [],
+        _ change: (inout RecognitionEndpointConfiguration) -> Void = { _ in }
     ) async throws -> (head: RawClient.Head, body: String) {
-        try await run { port, _ in
+        try await run(change) { port, _ in
             try await post(body, type: type, accept: accept, to: port, fields: fields)
         }
     }
@@ -61,24 +60,14 @@ enum TestEndpoint {
         fields: [String] = []
     ) async throws -> (head: RawClient.Head, body: String) {
         try await onThread {
-            let client = try RawClient(port: port)
-            let fields = ["Content-Type: \(type)", "Accept: \(accept)"] + fields
-            try client.sendHead("/recognize", fields)
-            var rest = body[...]
-            while !rest.isEmpty {
-                try client.sendChunk(rest.prefix(3_001))
-                rest = rest.dropFirst(3_001)
-            }
-            try client.sendEnd()
-            return try client.readAnswer()
+            try RawClient(port: port).post(
+                body, ["Content-Type: \(type)", "Accept: \(accept)"] + fields)
         }
     }
 }
 
 enum Samples {
-    static let folder =
-        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        .joined(separator: "/") + "/samples"
+    static let folder = SourceTree.path("samples")
 
     static let grammar = folder + "/grammar/demo.gram"
 
@@ -90,4 +79,11 @@ enum Samples {
     static func pcm(_ name: String) throws -> [UInt8] {
         Array(try wav(name).dropFirst(44))
     }
+}
+
+/// Runs blocking calls on a thread of their own, because the server under test needs the pool.
+func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+) async throws -> Value {
+    try await onOwnThread { Result(catching: body) }.get()
 }

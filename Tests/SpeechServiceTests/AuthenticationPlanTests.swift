@@ -8,29 +8,26 @@ import Testing
 /// What a service's description says of its secrets.
 @Suite struct AuthenticationPlanTests {
     private func plan(_ text: String) throws -> AuthenticationPlan {
-        var reader = SettingsReader(try SettingsDocument.parse(text), name: "auth")
+        try plan(of: try SettingsDocument.parse(text))
+    }
+
+    private func plan(of table: SettingsTable) throws -> AuthenticationPlan {
+        var reader = SettingsReader(table, name: "auth")
         let plan = try AuthenticationPlan(&reader)
         try reader.finish()
         return plan
     }
 
     private func reason(_ text: String) -> String? {
-        do {
-            _ = try plan(text)
-            return nil
-        } catch {
-            return (error as? SettingsError)?.reason
-        }
+        let error = #expect(throws: SettingsError.self) { try plan(text) }
+        return error?.reason
     }
 
     /// The plan of a profile that extends another one.
     private func plan(_ own: String, extending base: String) throws -> AuthenticationPlan {
-        let table = try SettingsDocument.parse(base, file: "shipped/base.toml")
-            .extended(by: try SettingsDocument.parse(own, file: "/home/own.toml"))
-        var reader = SettingsReader(table, name: "auth")
-        let plan = try AuthenticationPlan(&reader)
-        try reader.finish()
-        return plan
+        try plan(
+            of: SettingsDocument.parse(base, file: "shipped/base.toml")
+                .extended(by: try SettingsDocument.parse(own, file: "/home/own.toml")))
     }
 
     @Test func anotherKindLeavesWhatTheProfileThatIsExtendedSaysOfItsOwn() throws {
@@ -56,44 +53,35 @@ import Testing
                 == "'auth.variable' is empty: a service without a token has 'auth = false'")
     }
 
-    struct Kind: Sendable, CustomTestStringConvertible {
-        var testDescription: String
-        var place: Credential.Place
-        /// What is sent for the secret `name:sesame`.
-        var value: String
-    }
-
-    @Test(arguments: [
-        Kind(
-            testDescription: "", place: .header("Authorization"), value: "Bearer name:sesame"),
-        Kind(
-            testDescription: "kind = 'bearer'", place: .header("Authorization"),
-            value: "Bearer name:sesame"),
-        Kind(
-            testDescription: "kind = 'scheme'\nscheme = 'Token'",
-            place: .header("Authorization"), value: "Token name:sesame"),
-        Kind(
-            testDescription: "kind = 'header'\nheader = 'xi-api-key'",
-            place: .header("xi-api-key"), value: "name:sesame"),
-        Kind(
-            testDescription: "kind = 'header'\nheader = 'Authorization'\nform = 'Key {}!'",
-            place: .header("Authorization"), value: "Key name:sesame!"),
-        Kind(
-            testDescription: "kind = 'query'\nparameter = 'key'", place: .query("key"),
-            value: "name%3Asesame"),
-        Kind(
-            testDescription: "kind = 'basic'", place: .header("Authorization"),
-            value: "Basic bmFtZTpzZXNhbWU="),
-        Kind(
-            testDescription: "kind = 'basic'\nuser = 'apikey'", place: .header("Authorization"),
-            value: "Basic YXBpa2V5Om5hbWU6c2VzYW1l"),
-    ])
-    func aSecretIsWrittenAsItsKindSays(_ kind: Kind) throws {
-        let part = try #require(try plan(kind.testDescription).token)
-        #expect(part.place == kind.place)
+    /// What is sent for the secret `name:sesame`, and where.
+    @Test(
+        arguments: [
+            ("", .header("Authorization"), "Bearer name:sesame"),
+            ("kind = 'bearer'", .header("Authorization"), "Bearer name:sesame"),
+            (
+                "kind = 'scheme'\nscheme = 'Token'", .header("Authorization"),
+                "Token name:sesame"
+            ),
+            ("kind = 'header'\nheader = 'xi-api-key'", .header("xi-api-key"), "name:sesame"),
+            (
+                "kind = 'header'\nheader = 'Authorization'\nform = 'Key {}!'",
+                .header("Authorization"), "Key name:sesame!"
+            ),
+            ("kind = 'query'\nparameter = 'key'", .query("key"), "name%3Asesame"),
+            ("kind = 'basic'", .header("Authorization"), "Basic bmFtZTpzZXNhbWU="),
+            (
+                "kind = 'basic'\nuser = 'apikey'", .header("Authorization"),
+                "Basic YXBpa2V5Om5hbWU6c2VzYW1l"
+            ),
+        ] as [(String, Credential.Place, String)])
+    func aSecretIsWrittenAsItsKindSays(
+        _ text: String, _ place: Credential.Place, _ value: String
+    ) throws {
+        let part = try #require(try plan(text).token)
+        #expect(part.place == place)
         #expect(part.isRequired)
         let credential = try Credential(place: part.place, form: part.form, secret: "name:sesame")
-        #expect(credential.value == kind.value)
+        #expect(credential.value == value)
     }
 
     @Test func aServiceWithoutSecretsSaysSo() throws {

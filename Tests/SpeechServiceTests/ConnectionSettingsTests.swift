@@ -65,15 +65,11 @@ import Testing
         ("client-key = '/k.pem'", "is of no use without 'connection.client-certificate'"),
         ("proxi = 'none'", "did you mean 'connection.proxy'?"),
     ])
-    func whatIsWrongIsSaid(_ text: String, _ reason: String) {
-        do throws(SettingsError) {
-            _ = try read(text)
-            Issue.record("it was read")
-        } catch {
-            #expect(error.reason.contains(reason), "\(error.reason)")
-            #expect(!error.reason.contains("secret"))
-            #expect(error.place?.line == 1)
-        }
+    func whatIsWrongIsSaid(_ text: String, _ reason: String) throws {
+        let error = try #require(throws: SettingsError.self) { try read(text) }
+        #expect(error.reason.contains(reason), "\(error.reason)")
+        #expect(!error.reason.contains("secret"))
+        #expect(error.place?.line == 1)
     }
 
     @Test(arguments: [

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import Settings
@@ -55,5 +57,198 @@ import Testing
         #expect(try places(of: "p1", [one])?.count == 8)
         let error = #expect(throws: SettingsError.self) { try places(of: "p0", [one]) }
         #expect(error?.text(of: "-") == "f/p7.toml:1:11: more than 8 profiles extend each other")
+    }
+}
+
+@Suite struct ShippedProfilesTests {
+    private func profile(_ name: String) throws -> ServiceProfile {
+        let texts = try ProfileChain.texts(
+            of: name, in: [{ ShippedProfiles.text(of: $0) }])
+        return try ServiceProfile(texts: try #require(texts))
+    }
+
+    @Test func eachFileOfTheFolderIsBuiltIn() throws {
+        let folder = SourceTree.path("Sources/SpeechService/Profiles")
+        for name in ShippedProfiles.names {
+            let file = try readFile("\(folder)/\(name).toml")
+            #expect(ShippedProfiles.text(of: name)?.text == String(decoding: file, as: UTF8.self))
+        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+            .filter { $0.hasSuffix(".toml") }
+        #expect(files.sorted() == ShippedProfiles.names.map { $0 + ".toml" }.sorted())
+    }
+
+    @Test(arguments: ShippedProfiles.names)
+    func eachIsValidAndSaysWhatIsKnownOfIt(name: String) throws {
+        do {
+            let profile = try profile(name)
+            #expect(!profile.title.isEmpty)
+            #expect(profile.docs != nil)
+            #expect(
+                profile.verified?.hasPrefix("from documentation, unverified (") == true
+                    || profile.verified?.hasPrefix("2026-") == true)
+            // With something in place of each word that it needs, a request can be made.
+            var words: [String: String] = [:]
+            for word in profile.words where word.isRequired {
+                words[word.name] = word.name == "instance" ? "https://a.example" : "w"
+            }
+            for format in profile.formats {
+                _ = try profile.service(words: words, format: format)
+            }
+            #expect(!profile.formats.isEmpty)
+        } catch let error as SettingsError {
+            Issue.record("\(error.text(of: name))")
+        } catch let error as ProfileError {
+            Issue.record("\(error)")
+        }
+    }
+
+    /// These were written from their documentation when nothing here knew the services.
+    @Test(arguments: ["soniox", "azure-fast", "cloudflare", "hugging-face", "volcengine"])
+    func aServiceThatWasNotKnownIsShort(name: String) throws {
+        let text = try #require(ShippedProfiles.text(of: name)?.text)
+        #expect(text.split(separator: "\n").count < 20)
+    }
+
+    @Test func aCompatibleServiceIsShort() throws {
+        for name in ["groq", "mistral", "speaches", "localai", "vllm", "faster-whisper-server"] {
+            let text = try #require(ShippedProfiles.text(of: name)?.text)
+            #expect(text.split(separator: "\n").count < 15)
+        }
+    }
+}
+
+/// Fields of profiles, as they are said one by one over a profile.
+@Suite struct ProfileKeyTests {
+    private func profile(
+        _ lines: [String], over base: String = "url = 'https://speech.example/'"
+    ) throws -> ServiceProfile {
+        try ServiceProfile(
+            texts: lines.reversed().map { ProfileText(overriding: $0, place: $0) }
+                + [ProfileText(name: "base", text: base)])
+    }
+
+    private func line(_ path: String, _ value: String) throws -> String {
+        try #require(ProfileKey.named(path)).line(for: path, value: value)
+    }
+
+    /// A value that a field of some form takes.
+    private func value(of key: ProfileKey) -> String {
+        switch key.form {
+        case .text, .path, .table, .list: "x"
+        case .words(let words): words[words.count - 1]
+        case .number, .seconds: "5"
+        case .flag: "true"
+        }
+    }
+
+    /// The profile below has what only some kinds of services ask for.
+    @Test func everyFieldIsOneThatTheReaderOfProfilesAsksFor() throws {
+        for key in ProfileKey.all {
+            let path = key.path.replacing("NAME", with: "x-own")
+            let kinds = ["scheme": "scheme", "header": "header", "form": "header"]
+                .merging(["parameter": "query", "region": "aws-sigv4", "service": "aws-sigv4"]) {
+                    $1
+                }
+            let last = path.split(separator: ".").last.map(String.init) ?? ""
+            var base = "url = 'https://a/'\n"
+            if path.hasPrefix("auth."), let kind = kinds[last] { base += "auth.kind = '\(kind)'\n" }
+            if path.hasPrefix("exchange.") { base += "exchange.kind = 'job'\n" }
+            do {
+                _ = try profile([line(path, value(of: key))], over: base)
+            } catch let error as SettingsError {
+                #expect(!error.reason.contains("is not known"), "\(path): \(error.reason)")
+            }
+        }
+    }
+
+    @Test func theDocumentsExplainEachField() throws {
+        let text = String(
+            decoding: try readFile(SourceTree.path("docs/profiles.md")), as: UTF8.self)
+        for key in ProfileKey.all {
+            let last = key.path.split(separator: ".").last.map(String.init) ?? ""
+            #expect(last == "NAME" || text.contains(last), "\(key.path)")
+        }
+    }
+
+    @Test func whatIsSaidLastCounts() throws {
+        let profile = try profile([
+            line("transfer.framing", "length"), line("transfer.framing", "chunked"),
+            line("transfer.stall-seconds", "3"), line("limits.seconds", "60"),
+        ])
+        #expect(profile.transfer.framing == .chunked)
+        #expect(profile.transfer.stall == .seconds(3))
+        #expect(profile.limits.longest == .seconds(60))
+        #expect(profile.name == "base")
+    }
+
+    /// Whatever is in a value, it stays the value of its field.
+    @Test(arguments: [
+        "x\"\nauth.command = \"rm", "x\u{7F}\u{1B}[31m", "\u{27}\u{27}\u{27}", "\\", "\"", "a=b",
+        "{language}", "", "[x", "# remark", "\u{202E}", "x' , y = '",
+        String(repeating: "x", count: 100_000),
+    ])
+    func aValueStaysAValue(_ text: String) throws {
+        for path in ["headers.X-A", "words.language", "body.template", "query.a.b", "auth.scheme"] {
+            var table = try SettingsDocument.parse(line(path, text), file: "f")
+            var value = SettingsValue.table(table)
+            var names: [String] = []
+            while case .table(let inner) = value {
+                table = inner
+                #expect(table.members.count == 1)
+                let member = try #require(table.members.first)
+                names.append(member.name)
+                value = member.node.value
+            }
+            #expect(value == .string(text))
+            #expect(names.joined(separator: ".") == path)
+        }
+    }
+
+    /// A value that is TOML cannot become two.
+    @Test(arguments: [
+        "[\"a\"]\nauth.command = \"rm\"", "{ a = 1 }\nb = 2", "true\nx = 1", "5\nx = 1",
+        "[\"a\"] x = 1", "5, x = 1",
+    ])
+    func aLineStaysALine(_ text: String) throws {
+        for path in ["transfer.redirect-to", "auth.user", "transfer.endpointing", "limits.seconds"]
+        {
+            // What cannot be read is refused.
+            let table = try? SettingsDocument.parse(line(path, text), file: "f")
+            #expect(table.map { $0.members.count == 1 } ?? true)
+        }
+    }
+
+    @Test func aNameMayHoldAnything() throws {
+        let profile = try profile([
+            line("body.fields.a.b\" = 1", "x"), line("query.k=\n", "y"),
+        ])
+        #expect(profile.body.fields.map(\.name) == ["a.b\" = 1"])
+        #expect(profile.query.map(\.name) == ["k=\n"])
+        #expect(profile.body.kind == .form)
+    }
+
+    @Test func severalFieldsHaveOneName() throws {
+        let profile = try profile(
+            [line("body.fields.g[]", #"["word", "segment"]"#)],
+            over: "url = 'https://a/'\nbody.fields = { a = '1', 'g[]' = 'x', z = '2' }")
+        #expect(profile.body.fields.map(\.value.text) == ["1", "word", "segment", "2"])
+    }
+
+    @Test(arguments: [
+        ("endpointing", "transfer.endpointing"), ("transfer.framin", "transfer.framing"),
+        ("body.file-feild", "body.file-field"), ("minimum-tls", "connection.minimum-tls"),
+    ])
+    func theNearestFieldIsFound(_ typed: String, _ meant: String) {
+        #expect(ProfileKey.named(typed) == nil)
+        #expect(ProfileKey.nearest(to: typed) == meant)
+    }
+
+    @Test(arguments: [
+        ("4x", CatchUpRate.times(4)), ("64k", .bytes(perSecond: 64_000)), ("1x", nil), ("0", nil),
+        ("fast", nil), ("1M", .bytes(perSecond: 1_000_000)),
+    ])
+    func aRateIsAFactorOrBytes(_ text: String, _ rate: CatchUpRate?) {
+        #expect(CatchUpRate(text) == rate)
     }
 }

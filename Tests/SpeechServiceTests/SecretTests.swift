@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import SpeechService
@@ -71,5 +73,77 @@ import Testing
         service.add(try Credential(place: .header("AUTHORIZATION"), secret: "two"))
         let fields = service.requestHeaders(contentType: "audio/wav")
         #expect(fields.filter { $0.isNamed("Authorization") }.map(\.value) == ["two"])
+    }
+}
+
+/// Secrets go out of a text however they are written there.
+@Suite struct RedactionTests {
+    private static let secret = #"s/k+ey "1"\x"#
+
+    @Test(arguments: [
+        (#"s/k+ey "1"\x"#, "as it is"), ("s%2Fk%2Bey%20%221%22%5Cx", "percent-encoded"),
+        ("s%2fk%2bey%20%221%22%5cx", "in lower case"), ("s%2Fk%2Bey+%221%22%5Cx", "of a form"),
+        (#"s/k+ey \"1\"\\x"#, "in JSON"), (#"s\/k+ey \"1\"\\x"#, "in JSON with slashes escaped"),
+        ("732f6b2b6579202231225c78", "in hexadecimal"), ("732F6B2B6579202231225C78", "in capitals"),
+    ])
+    func aSpellingIsKnown(_ text: String, _ how: String) {
+        let redaction = Redaction([Self.secret])
+        #expect(redaction.redacted("a \(text) b") == "a … b", "\(how)")
+    }
+
+    @Test func base64IsKnownBehindAnyBeginning() {
+        let redaction = Redaction([Self.secret])
+        for user in ["", "a", "ab", "abc", "apikey:"] {
+            for end in ["", "x", "xy"] {
+                let text = Data((user + Self.secret + end).utf8).base64EncodedString()
+                let clean = redaction.redacted("Basic \(text)!")
+                #expect(clean.contains("…"), "\(user)")
+                // What is left of it does not hold three bytes of the secret.
+                let rest = clean.replacing("…", with: "")
+                #expect(rest.count <= text.count - Self.secret.count + 9)
+            }
+        }
+    }
+
+    /// Messages are shortened, and what is no JSON is shown from the byte where it is none.
+    @Test(arguments: [
+        ("your key sk-ABCDEFGH…", "your key …"), ("your key sk-ABCDEFGH", "your key …"),
+        ("your key sk-A…", "your key …"), ("IJKLMNOP' is no key", "…' is no key"),
+        ("MNOP and sk-A", "… and …"), ("sk-ABCDEFGHIJKLMNOP…", "……"),
+        // A few letters are there by chance.
+        ("your key sk-…", "your key sk-…"), ("NOP", "NOP"), ("", ""), ("…", "…"),
+        ("736b2d41424344", "…"), ("c2stQUJDREVG", "…"),
+    ])
+    func whatACutHasLeftOfASecretGoes(_ text: String, _ clean: String) {
+        #expect(Redaction(["sk-ABCDEFGHIJKLMNOP"]).redacted(text) == clean)
+    }
+
+    @Test func theLongestSpellingGoesFirst() {
+        #expect(Redaction(["abcd", "abcdef"]).redacted("xabcdefx") == "x…x")
+        #expect(Redaction(["aa"]).redacted("aaaaa") == "……a")
+        #expect(Redaction(["", "abcd"]).redacted("nothing") == "nothing")
+    }
+
+    @Test func bytesThatAreNoTextStayAsTheyAre() {
+        let bytes: [UInt8] = [0xFF, 0x61, 0x62, 0x63, 0x64, 0xC3]
+        let redaction = Redaction(["abcd"])
+        #expect(redaction.redacted(bytes) == [0xFF] + Array("…".utf8) + [0xC3])
+        #expect(redaction.ranges(in: bytes) == [1..<5])
+    }
+
+    @Test func noSecretIsLeftInAnyText() {
+        var random = SeededRandom()
+        for _ in 0..<200 {
+            let secret = String(
+                (0..<Int.random(in: 4...12, using: &random)).map { _ in
+                    Character(UnicodeScalar(UInt8.random(in: 0x21...0x7E, using: &random)))
+                })
+            let noise = String(repeating: "é\"", count: Int.random(in: 0...3, using: &random))
+            let encoded = ServiceURL.percentEncoded(secret)
+            let text = noise + secret + noise + encoded + noise
+            let clean = Redaction([secret]).redacted(text)
+            #expect(!clean.contains(secret), "\(random)")
+            #expect(!clean.contains(encoded), "\(random)")
+        }
     }
 }

@@ -208,119 +208,95 @@ import Testing
         ) { try profile.format(.flac) }
     }
 
-    /// Each profile is wrong at the place that is said.
     @Test(arguments: [
         (
-            "url = \"foo bar\"",
-            "test.toml:1:7: 'url': 'foo bar' is not a usable URL: it must begin with http:// or "
-                + "https://"
+            "url = 'foo bar'",
+            "1:7: 'url': 'foo bar' is not a usable URL: it must begin with http:// or https://"
         ),
+        ("title = 'x'", "1:1: a profile needs a 'url'"),
+        ("url = 1", "1:7: 'url' must be a string, not a whole number"),
         (
-            "url = \"http://a/\"\n[headers]\n\"X Y\" = \"a\"",
-            "test.toml:3:9: 'headers': header 'X Y' cannot be sent: a name is made of letters, digits "
-                + "and !#$%&'*+-.^_`|~"
-        ),
-        (
-            "url = \"http://a/\"\n[headers]\nX = \"a\\nb\"",
-            "test.toml:3:5: 'headers': header 'X' cannot be sent: its value holds a control character"
-        ),
-        (
-            "url = \"http://a/\"\n[limits]\nseconds = nan",
-            "test.toml:3:11: 'limits.seconds' must be above 0 and at most 2592000"
-        ),
-        (
-            "url = \"http://a/\"\n[limits]\nbytes = -1",
-            "test.toml:3:9: 'limits.bytes' must be above 0"
-        ),
-        (
-            "url = \"http://a/\"\n[exchange]\nkind = \"job\"\nseconds = nan",
-            "test.toml:4:11: 'exchange.seconds' must be 0 or more and at most 86400"
-        ),
-        (
-            "url = \"http://a/\"\n[exchange]\nkind = \"job\"\n[[exchange.steps]]\nseconds = inf",
-            "test.toml:5:11: 'exchange.steps.seconds' must be 0 or more and at most 3600"
-        ),
-        ("title = \"x\"", "test.toml:1:1: a profile needs a 'url'"),
-        ("url = 1", "test.toml:1:7: 'url' must be a string, not a whole number"),
-        (
-            "url = \"http://a/\"\nwords = 1",
-            "test.toml:2:9: 'words' must be a table, not a whole number"
-        ),
-        (
-            "url = \"http://a/\"\nurll = 2",
-            "test.toml:2:1: 'urll' is not known; did you mean 'url'?"
-        ),
-        (
-            "url = \"http://a/\"\n[transfer]\nconnect = 5",
-            "test.toml:3:1: 'transfer.connect' is not known; did you mean 'transfer.connect-seconds'?"
-        ),
-        (
-            "url = \"http://a/{langage}\"",
-            "test.toml:1:7: '{langage}' is no word of 'words'; did you mean '{language}'?"
-        ),
-        (
-            "url = \"http://a/\"\n[query]\nx = \"{wrd}\"",
-            "test.toml:3:5: '{wrd}' is no word of 'words'"
-        ),
-        (
-            "url = \"http://a/\"\n[query]\napi_key = \"abc\"",
-            "test.toml:3:11: 'api_key' would hold a secret, which stands in 'auth' alone"
-        ),
-        (
-            "url = \"http://a/\"\n[headers]\nAuthorization = \"Bearer x\"",
-            "test.toml:3:17: 'Authorization' would hold a secret, which stands in 'auth' alone"
-        ),
-        (
-            "url = \"http://a/\"\n[body]\nkind = \"jsn\"",
-            "test.toml:3:8: 'body.kind' cannot be 'jsn'; did you mean 'json'?"
-        ),
-        (
-            "url = \"http://a/\"\n[body]\nkind = \"json\"",
-            "test.toml:2:1: a body of kind 'json' needs a 'template'"
-        ),
-        (
-            "url = \"http://a/\"\n[body]\nkind = \"json\"\ntemplate = '{}'",
-            "test.toml:4:12: 'body.template': the JSON body cannot be sent: {audio} stands in no string"
-        ),
-        (
-            "url = \"http://a/\"\n[[formats]]\ncodec = \"mp3\"",
-            "test.toml:3:9: 'formats.codec' cannot be 'mp3'; it is one of pcm, wav, ogg-opus, flac"
-        ),
-        (
-            "url = \"http://a/\"\n[limits]\nsecond = 1",
-            "test.toml:3:1: 'limits.second' is not known; did you mean 'limits.seconds'?"
-        ),
-        (
-            "url = \"http://a/\"\n[words]\nRegion = \"x\"",
-            "test.toml:3:10: 'words.Region' is no word: it is made of small letters, digits, '-' and '_'"
-        ),
-        (
-            """
-            url = "http://a/"
-            exchange.kind = "job"
-            [[exchange.steps]]
-            name = "upload"
-            body = "recording"
-            capture = { Id = "id" }
-            """,
-            "test.toml:6:18: 'exchange.steps.capture.Id' is no word"
-        ),
-        (
-            "url = \"http://a/\"\n[transfer]\nanswer-seconds = -1",
-            "test.toml:3:18: 'transfer.answer-seconds' must be above 0 and at most 86400"
-        ),
-        (
-            "url = \"http://a/\"\n[query]\nx = \"{take}\"",
-            "test.toml:3:5: '{take}' cannot stand in a URL"
-        ),
-        (
-            "url = \"http://a/\"\nx = [",
-            "test.toml:2:6: it is no TOML: Error while parsing array: encountered end-of-file"
+            "url = 'http://a/{langage}'",
+            "1:7: '{langage}' is no word of 'words'; did you mean '{language}'?"
         ),
     ])
+    func aWrongURLIsRefusedAtItsPlace(text: String, message: String) {
+        expectRefusal(of: text, message)
+    }
+
+    /// Each stands behind the line of the URL.
+    @Test(arguments: [
+        (
+            "[headers]\n'X Y' = 'a'",
+            "3:9: 'headers': header 'X Y' cannot be sent: a name is made of letters, digits and "
+                + "!#$%&'*+-.^_`|~"
+        ),
+        (
+            "[headers]\nX = \"a\\nb\"",
+            "3:5: 'headers': header 'X' cannot be sent: its value holds a control character"
+        ),
+        ("[limits]\nseconds = nan", "3:11: 'limits.seconds' must be above 0 and at most 2592000"),
+        ("[limits]\nbytes = -1", "3:9: 'limits.bytes' must be above 0"),
+        (
+            "[exchange]\nkind = 'job'\nseconds = nan",
+            "4:11: 'exchange.seconds' must be 0 or more and at most 86400"
+        ),
+        (
+            "[exchange]\nkind = 'job'\n[[exchange.steps]]\nseconds = inf",
+            "5:11: 'exchange.steps.seconds' must be 0 or more and at most 3600"
+        ),
+        ("words = 1", "2:9: 'words' must be a table, not a whole number"),
+        ("urll = 2", "2:1: 'urll' is not known; did you mean 'url'?"),
+        (
+            "[transfer]\nconnect = 5",
+            "3:1: 'transfer.connect' is not known; did you mean 'transfer.connect-seconds'?"
+        ),
+        ("[query]\nx = '{wrd}'", "3:5: '{wrd}' is no word of 'words'"),
+        (
+            "[query]\napi_key = 'abc'",
+            "3:11: 'api_key' would hold a secret, which stands in 'auth' alone"
+        ),
+        (
+            "[headers]\nAuthorization = 'Bearer x'",
+            "3:17: 'Authorization' would hold a secret, which stands in 'auth' alone"
+        ),
+        ("[body]\nkind = 'jsn'", "3:8: 'body.kind' cannot be 'jsn'; did you mean 'json'?"),
+        ("[body]\nkind = 'json'", "2:1: a body of kind 'json' needs a 'template'"),
+        (
+            "[body]\nkind = 'json'\ntemplate = '{}'",
+            "4:12: 'body.template': the JSON body cannot be sent: {audio} stands in no string"
+        ),
+        (
+            "[[formats]]\ncodec = 'mp3'",
+            "3:9: 'formats.codec' cannot be 'mp3'; it is one of pcm, wav, ogg-opus, flac"
+        ),
+        (
+            "[limits]\nsecond = 1",
+            "3:1: 'limits.second' is not known; did you mean 'limits.seconds'?"
+        ),
+        (
+            "[words]\nRegion = 'x'",
+            "3:10: 'words.Region' is no word: it is made of small letters, digits, '-' and '_'"
+        ),
+        (
+            "exchange.kind = 'job'\n[[exchange.steps]]\nname = 'upload'\nbody = 'recording'\n"
+                + "capture = { Id = 'id' }",
+            "6:18: 'exchange.steps.capture.Id' is no word"
+        ),
+        (
+            "[transfer]\nanswer-seconds = -1",
+            "3:18: 'transfer.answer-seconds' must be above 0 and at most 86400"
+        ),
+        ("[query]\nx = '{take}'", "3:5: '{take}' cannot stand in a URL"),
+        ("x = [", "2:6: it is no TOML: Error while parsing array: encountered end-of-file"),
+    ])
     func aWrongProfileIsRefusedAtItsPlace(text: String, message: String) {
+        expectRefusal(of: "url = \"http://a/\"\n" + text, message)
+    }
+
+    private func expectRefusal(of text: String, _ message: String) {
         let error = #expect(throws: SettingsError.self) { try ServiceProfile(text) }
-        #expect(error?.text(of: "-") == message)
+        #expect(error?.text(of: "-") == "test.toml:" + message)
     }
 }
 

@@ -7,6 +7,14 @@ import Testing
 @testable import LinuxPlatform
 
 @Suite struct FolderTests {
+    private let scratch: TemporaryFolder
+    private let folder: Folder
+
+    init() throws {
+        scratch = try TemporaryFolder()
+        folder = try scratch.folder()
+    }
+
     @Test func everythingIsPrivateWhateverTheUmask() async {
         // The umask is the process's, hence a process of its own.
         await #expect(processExitsWith: .success) {
@@ -38,15 +46,11 @@ import Testing
     }
 
     @Test func aFolderThatExistsIsOpenedAgain() throws {
-        let scratch = try TemporaryFolder()
-        let first = try scratch.folder()
-        try first.replaceFile("a", with: [1])
-        let second = try scratch.folder()
-        #expect(try second.names() == ["a"])
+        try folder.replaceFile("a", with: [1])
+        #expect(try scratch.folder().names() == ["a"])
     }
 
     @Test func aSymbolicLinkIsRefused() throws {
-        let scratch = try TemporaryFolder()
         _ = try scratch.folder("real")
         try #require(symlink(scratch.path + "/real", scratch.path + "/link") == 0)
         let error = try #require(throws: SystemError.self) { try scratch.folder("link") }
@@ -63,7 +67,6 @@ import Testing
     }
 
     @Test func aFileInPlaceOfTheFolderIsRefused() throws {
-        let scratch = try TemporaryFolder()
         try scratch.write([1], to: "file")
         let error = #expect(throws: SystemError.self) { try scratch.folder("file") }
         #expect(error?.code == ENOTDIR)
@@ -73,8 +76,6 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0, "only root gives folders away"))
     func aFolderOfSomebodyElseIsRefused() throws {
-        let scratch = try TemporaryFolder()
-        _ = try scratch.folder()
         try #require(chown(scratch.path + "/folder", 65_534, 65_534) == 0)
         let error = #expect(throws: SystemError.self) { try scratch.folder() }
         #expect(error?.code == EPERM)
@@ -84,8 +85,7 @@ import Testing
     }
 
     @Test func whoWaitsForTheLockIsToldWhenItIsFree() async throws {
-        let scratch = try TemporaryFolder()
-        let (holder, other) = (try scratch.folder(), try scratch.folder())
+        let (holder, other) = (folder, try scratch.folder())
         #expect(try holder.lock())
         #expect(try !other.lock())
         async let isFree = other.waitForLock(until: .now + .seconds(3_600))
@@ -96,8 +96,7 @@ import Testing
     }
 
     @Test func theWaitForALockHasAnEnd() async throws {
-        let scratch = try TemporaryFolder()
-        let (holder, other) = (try scratch.folder(), try scratch.folder())
+        let (holder, other) = (folder, try scratch.folder())
         #expect(try holder.lock())
         #expect(try await !other.waitForLock(until: .now))
         #expect(try await !other.waitForLock(until: .now + .milliseconds(20)))
@@ -110,16 +109,12 @@ import Testing
     }
 
     @Test func aFileIsCreatedOnce() throws {
-        let scratch = try TemporaryFolder()
-        let folder = try scratch.folder()
         _ = try folder.createFile("audio.wav")
         let error = #expect(throws: SystemError.self) { _ = try folder.createFile("audio.wav") }
         #expect(error?.code == EEXIST)
     }
 
     @Test func aReplacedFileIsTheNewOneWhole() throws {
-        let scratch = try TemporaryFolder()
-        let folder = try scratch.folder()
         try folder.replaceFile("take.json", with: Array(repeating: 1, count: 10_000))
         try folder.replaceFile("take.json", with: [2, 2])
         #expect(try folder.contents(of: "take.json", limit: 100) == [2, 2])
@@ -127,8 +122,6 @@ import Testing
     }
 
     @Test func whatACrashLeftOfAReplacementIsReplaced() throws {
-        let scratch = try TemporaryFolder()
-        let folder = try scratch.folder()
         try folder.replaceFile("take.json", with: [1])
         // The crash came after half of the new file was written: the old one is whole.
         try scratch.write([2, 2, 2, 2, 2], to: "folder/take.json.new")
@@ -139,8 +132,6 @@ import Testing
     }
 
     @Test func aReplacementThatFailsLeavesTheOldFile() throws {
-        let scratch = try TemporaryFolder()
-        let folder = try scratch.folder()
         try folder.replaceFile("take.json", with: [1])
         // A folder stands where the new file would be made.
         _ = try folder.makeFolder("take.json.new")
@@ -149,11 +140,9 @@ import Testing
     }
 
     @Test func aReaderNeverSeesHalfAReplacement() throws {
-        let scratch = try TemporaryFolder()
-        let folder = try scratch.folder()
         try folder.replaceFile("take.json", with: Array(repeating: 0, count: 5_000))
         let done = try Wakeup()
-        let writer = try NamedThread(name: "writer") {
+        let writer = try NamedThread(name: "writer") { [folder] in
             for value in UInt8(1)...100 {
                 // A failure shows in the last contents.
                 try? folder.replaceFile("take.json", with: Array(repeating: value, count: 5_000))
@@ -173,8 +162,6 @@ import Testing
     }
 
     @Test func aFileLongerThanTheLimitIsRefused() throws {
-        let scratch = try TemporaryFolder()
-        let folder = try scratch.folder()
         try folder.replaceFile("a", with: [1, 2, 3])
         #expect(try folder.contents(of: "a", limit: 3) == [1, 2, 3])
         let error = #expect(throws: SystemError.self) { try folder.contents(of: "a", limit: 2) }
@@ -182,15 +169,11 @@ import Testing
     }
 
     @Test func aNamedPipeIsRefusedAtOnce() throws {
-        let scratch = try TemporaryFolder()
-        let folder = try scratch.folder()
         try #require(mkfifo(scratch.path + "/folder/take.json", 0o600) == 0)
         #expect(throws: SystemError.self) { try folder.contents(of: "take.json", limit: 10) }
     }
 
     @Test func namesAreSorted() throws {
-        let scratch = try TemporaryFolder()
-        let folder = try scratch.folder()
         var expected: [String] = []
         for number in stride(from: 299, through: 100, by: -1) {
             _ = try folder.createFile("name-\(number)")
@@ -201,8 +184,6 @@ import Testing
     }
 
     @Test func removingWhatIsMissingIsNoError() throws {
-        let scratch = try TemporaryFolder()
-        let folder = try scratch.folder()
         try folder.removeFile("nothing")
         try folder.removeFolder("nothing")
         _ = try folder.makeFolder("inner").createFile("file")

@@ -15,10 +15,16 @@ import Testing
     private let second = "20261121-052234-aaaaaaaaaaaa"
     private let third = "20261122-000000-000000000000"
 
-    private func store(in scratch: TemporaryFolder, takes: [String] = []) throws -> TakeStore {
-        let store = try TakeStore(stateFolder: scratch.path + "/utter")
+    private let scratch: TemporaryFolder
+    private let store: TakeStore
+
+    init() throws {
+        scratch = try TemporaryFolder()
+        store = try TakeStore(stateFolder: scratch.path + "/utter")
+    }
+
+    private func save(_ takes: String...) throws {
         for take in takes { try store.makeTake(try id(take)).save(try manifest(take)) }
-        return store
     }
 
     private func manifest(_ text: String) throws -> TakeManifest {
@@ -29,15 +35,13 @@ import Testing
     }
 
     @Test func takesAreListedOldestFirst() throws {
-        let scratch = try TemporaryFolder()
-        let store = try store(in: scratch, takes: [third, first, second])
+        try save(third, first, second)
         #expect(try store.ids().map(\.text) == [first, second, third])
         #expect(store.path == scratch.path + "/utter/takes")
     }
 
     @Test func whatIsNoTakeIsNotListed() throws {
-        let scratch = try TemporaryFolder()
-        let store = try store(in: scratch, takes: [first])
+        try save(first)
         _ = try Folder.make(at: store.path + "/notes")
         _ = try Folder.make(at: store.path + "/\(first)-copy")
         _ = try Folder.make(at: store.path + "/.hidden")
@@ -47,8 +51,7 @@ import Testing
     }
 
     @Test func aTakeIsFoundByAPartOfItsName() throws {
-        let scratch = try TemporaryFolder()
-        let store = try store(in: scratch, takes: [first, second, third])
+        try save(first, second, third)
         #expect(try store.find(first).id.text == first)
         #expect(try store.find("20261121-052234").id.text == second)
         #expect(try store.find("20261122").id.text == third)
@@ -65,32 +68,22 @@ import Testing
         #expect(throws: TakeStoreError.noSuchTake("")) { try store.find("") }
     }
 
-    @Test func anEmptyStoreHasNoLastTake() throws {
-        let scratch = try TemporaryFolder()
-        let store = try store(in: scratch)
+    @Test func aTakeThatIsGoneIsNamed() throws {
         #expect(try store.ids() == [])
         #expect(throws: TakeStoreError.noSuchTake("last")) { try store.find("last") }
-    }
-
-    @Test func aTakeThatIsGoneIsNamed() throws {
-        let scratch = try TemporaryFolder()
-        let store = try store(in: scratch)
         #expect(throws: TakeStoreError.noSuchTake(first)) { try store.take(try id(first)) }
     }
 
     @Test func aFolderThatCannotBeUsedIsNamed() throws {
-        let scratch = try TemporaryFolder()
-        try scratch.write([1], to: "utter")
-        let error = #expect(throws: TakeStoreError.self) { try store(in: scratch) }
-        let path = scratch.path + "/utter"
+        let path = try scratch.write([1], to: "file")
+        let error = #expect(throws: TakeStoreError.self) { try TakeStore(stateFolder: path) }
         #expect(
             error?.description
                 == "takes cannot be kept in '\(path)': open \(path): Not a directory")
     }
 
     @Test func aManifestIsReadAsItWasSaved() throws {
-        let scratch = try TemporaryFolder()
-        let take = try store(in: scratch).makeTake(try id(first))
+        let take = try store.makeTake(try id(first))
         var manifest = try manifest(first)
         try take.save(manifest)
         #expect(try take.manifest() == manifest)
@@ -135,40 +128,33 @@ import Testing
     }
 
     @Test func membersThatAreNotKnownAreIgnored() throws {
-        let scratch = try TemporaryFolder()
-        let take = try store(in: scratch).makeTake(try id(first))
+        let take = try store.makeTake(try id(first))
         var text = String(decoding: try manifest(first).encoded(), as: UTF8.self)
         text.removeFirst(1)
         try scratch.write(Array("{\"mood\": [1],\(text)".utf8), to: manifestPath(first))
         #expect(try take.manifest() == manifest(first))
     }
 
-    @Test(arguments: [
-        #"{"version": 5}"#, #"{"version": 5, "id": 7, "state": "dreaming"}"#,
-    ])
-    func aManifestOfALaterVersionIsRefusedAsSuch(text: String) throws {
-        let scratch = try TemporaryFolder()
-        let take = try store(in: scratch).makeTake(try id(first))
-        try scratch.write(Array(text.utf8), to: manifestPath(first))
-        #expect(throws: TakeStoreError.laterVersion(take: first, version: 5)) {
-            try take.manifest()
-        }
-    }
+    private static let damaged = TakeStoreError.damaged(
+        take: "20261121-052233-k3f9q2m7x4tz", reason: "take.json cannot be understood")
+    private static let later = TakeStoreError.laterVersion(
+        take: "20261121-052233-k3f9q2m7x4tz", version: 5)
 
-    @Test(arguments: ["", "{", "[]", "{}", #"{"version": 1}"#, "{\"version\": \"1\"}", "\0\0\0\0"])
-    func aDamagedManifestIsNamed(text: String) throws {
-        let scratch = try TemporaryFolder()
-        let take = try store(in: scratch).makeTake(try id(first))
+    @Test(
+        arguments: [
+            (#"{"version": 5}"#, later), (#"{"version": 5, "id": 7, "state": "dreaming"}"#, later),
+            ("", damaged), ("{", damaged), ("[]", damaged), ("{}", damaged),
+            (#"{"version": 1}"#, damaged), ("{\"version\": \"1\"}", damaged),
+            ("\0\0\0\0", damaged),
+        ] as [(String, TakeStoreError)])
+    func aManifestThatCannotBeReadIsNamed(text: String, error: TakeStoreError) throws {
+        let take = try store.makeTake(try id(first))
         try scratch.write(Array(text.utf8), to: manifestPath(first))
-        let reason = "take.json cannot be understood"
-        #expect(throws: TakeStoreError.damaged(take: first, reason: reason)) {
-            try take.manifest()
-        }
+        #expect(throws: error) { try take.manifest() }
     }
 
     @Test func aManifestThatIsMissingOrTooLongIsNamed() throws {
-        let scratch = try TemporaryFolder()
-        let take = try store(in: scratch).makeTake(try id(first))
+        let take = try store.makeTake(try id(first))
         #expect(
             throws: TakeStoreError.unreadable(
                 take: first, reason: "take.json: No such file or directory")
@@ -181,8 +167,7 @@ import Testing
     }
 
     @Test func theAudioOfATakeIsMadeOnceAndOpenedAgain() throws {
-        let scratch = try TemporaryFolder()
-        let take = try store(in: scratch).makeTake(try id(first))
+        let take = try store.makeTake(try id(first))
         let journal = try take.makeJournal(fileName: "audio.wav")
         try journal.append([1, 2, 3].span)
         journal.seal()
@@ -201,8 +186,7 @@ import Testing
     }
 
     @Test func aTakeThatCapturedNothingIsRemoved() throws {
-        let scratch = try TemporaryFolder()
-        let store = try store(in: scratch, takes: [first])
+        try save(first)
         let take = try store.makeTake(try id(second))
         _ = try take.makeJournal(fileName: "audio.ogg")
         try take.save(try manifest(second))
@@ -213,8 +197,6 @@ import Testing
     }
 
     @Test func aFolderWithSomethingUnknownStays() throws {
-        let scratch = try TemporaryFolder()
-        let store = try store(in: scratch)
         let take = try store.makeTake(try id(first))
         try take.save(try manifest(first))
         try scratch.write([1], to: "utter/takes/\(first)/notes.txt")
@@ -224,4 +206,46 @@ import Testing
     }
 
     private func manifestPath(_ take: String) -> String { "utter/takes/\(take)/take.json" }
+}
+
+@Suite struct TakeStoreErrorTests {
+    @Test(
+        arguments: [
+            (TakeStoreError.noSuchTake("2026"), "there is no take '2026'"),
+            (.noSuchTake("last"), "there is no take yet"),
+            (
+                .audioGone(take: "t", wasAnswered: true),
+                "take t has been answered, and its audio deleted"
+            ),
+            (.audioGone(take: "t", wasAnswered: false), "the audio of take t is gone"),
+            (
+                .ambiguous(
+                    "2026", ["a", "b"].compactMap { TakeID("20261121-052233-aaaaaaaaaaa\($0)") }),
+                "'2026' matches 2 takes"
+            ),
+            (
+                .unreadable(take: "t", reason: "take.json is damaged"),
+                "take t cannot be read: take.json is damaged"
+            ),
+            (
+                .laterVersion(take: "t", version: 2),
+                "take t was written by a later utter (version 2 of take.json)"
+            ),
+            (
+                .folderUnusable(path: "/x", reason: "mkdir /x: Permission denied"),
+                "takes cannot be kept in '/x': mkdir /x: Permission denied"
+            ),
+        ] as [(TakeStoreError, String)])
+    func anErrorSaysWhatHappened(error: TakeStoreError, description: String) {
+        #expect(error.description == description)
+        #expect("\(error)" == description)
+    }
+
+    @Test func aSystemErrorSaysWhatTheSystemSays() {
+        let error = SystemError(call: "open /x", code: ENOENT)
+        #expect(error.reason == "No such file or directory")
+        #expect(error.description == "open /x: No such file or directory")
+        #expect("\(error)" == error.description)
+        #expect(SystemError(call: "call", code: 9_999).reason == "Unknown error 9999")
+    }
 }

@@ -14,8 +14,6 @@ package final class HangingFile: Sendable {
     }()
 
     /// Makes a file hang.
-    ///
-    /// - Throws: when it cannot be.
     package init(_ path: String) async throws {
         run = try CommandRun(try Self.program.get(), [path], input: .pipe)
         guard await run.wait(for: "watching", in: .output) else {

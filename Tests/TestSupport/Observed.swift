@@ -54,23 +54,42 @@ package final class Observed<Value: Sendable>: Sendable {
         until condition: (Value) -> Result?
     ) -> Result? {
         let deadline = MonotonicTime.now + limit
-        return withWakeup { wakeup in
-            while true {
-                if let result = look(condition) { return result }
-                let ready = pollReadable([wakeup.descriptor, interruption], until: deadline)
-                if !ready[0] { return nil }
-                wakeup.drain()
-            }
-        }
-    }
-
-    /// Runs `body` with a wake-up that is signalled at each change of the value.
-    func withWakeup<Result, Failure: Error>(
-        _ body: (Wakeup) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
         let wakeup = requireWakeup()
         content.withLock { $0.waiters[ObjectIdentifier(wakeup)] = wakeup }
         defer { content.withLock { $0.waiters[ObjectIdentifier(wakeup)] = nil } }
-        return try body(wakeup)
+        while true {
+            if let result = look(condition) { return result }
+            let ready = pollReadable([wakeup.descriptor, interruption], until: deadline)
+            if !ready[0] { return nil }
+            wakeup.drain()
+        }
+    }
+}
+
+/// Closed until it is opened, and open from then on; how a test and a server tell each other "now".
+package final class Gate: Sendable {
+    private let state = Observed(false)
+
+    package init() {}
+
+    /// Lets every task through that waits or will wait, from any thread.
+    package func open() {
+        state.update { $0 = true }
+    }
+
+    package var isOpen: Bool { state.value }
+
+    /// Waits, away from the cooperative pool, until the gate is open.
+    ///
+    /// - Returns: false when `limit` has passed before.
+    package func wait(within limit: Duration = .patience) async -> Bool {
+        await state.wait(within: limit) { $0 ? true : nil } ?? false
+    }
+
+    /// The same on the calling thread, until the descriptor, if there is one, is readable.
+    package func waitBlocking(
+        within limit: Duration = .patience, interruptedBy interruption: Int32 = -1
+    ) -> Bool {
+        state.waitBlocking(within: limit, interruptedBy: interruption) { $0 ? true : nil } ?? false
     }
 }

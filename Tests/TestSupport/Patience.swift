@@ -15,3 +15,12 @@ extension Duration {
     /// How long a server does nothing when it is never to go on; the end of the test ends it.
     package static let ages = Duration.seconds(86_400)
 }
+
+/// What instruments the tests and the programs that they start.
+package enum Sanitizer {
+    /// Whether there is one, which `scripts/test.sh` sets options for.
+    ///
+    /// It takes the signals of a crash for itself, and keeps much memory that was given back.
+    package static let isUsed =
+        unsafe getenv("TSAN_OPTIONS") != nil || getenv("LSAN_OPTIONS") != nil
+}

@@ -9,8 +9,6 @@ package final class TemporaryFolder: Sendable {
     package let path: String
 
     /// Makes a new, empty folder with mode 0700.
-    ///
-    /// - Throws: `SystemError` of `mkdtemp(3)`.
     package init() throws(SystemError) {
         var root = "/tmp"
         if let given = getenv("TMPDIR") { root = String(cString: given) }
@@ -26,10 +24,7 @@ package final class TemporaryFolder: Sendable {
 
     package func path(_ name: String) -> String { path + "/" + name }
 
-    /// Writes a file, replacing what was there.
-    ///
-    /// - Returns: its path.
-    /// - Throws: `SystemError` of the call that failed.
+    /// Writes a file, replacing what was there, and returns its path.
     @discardableResult
     package func write(_ bytes: [UInt8], to name: String) throws(SystemError) -> String {
         let file = path(name)
@@ -46,13 +41,10 @@ package final class TemporaryFolder: Sendable {
         return file
     }
 
-    /// Writes a program, such as a script, which can be run at once.
+    /// Writes a program, such as a script, which can be run at once, and returns its path.
     ///
     /// Another process writes it. The kernel runs no file that is open for writing (`ETXTBSY`), and a
     /// program that another test starts has copies of our descriptors between its fork and its exec.
-    ///
-    /// - Returns: its path.
-    /// - Throws: when it cannot be written.
     @discardableResult
     package func writeProgram(_ text: String, to name: String) throws -> String {
         try ForeignTool("install").run(
@@ -60,24 +52,16 @@ package final class TemporaryFolder: Sendable {
         return path(name)
     }
 
-    /// Reads a whole file of the folder.
-    ///
-    /// - Throws: `SystemError` of the call that failed.
     package func read(_ name: String) throws(SystemError) -> [UInt8] {
         try readFile(path(name))
     }
 
     /// The names of what is in a folder, without "." and "..", sorted.
-    ///
-    /// - Throws: `SystemError` of `opendir(3)`.
     package func names(in name: String = ".") throws(SystemError) -> [String] {
         try folderEntries(path(name))
     }
 }
 
-/// Reads a whole file.
-///
-/// - Throws: `SystemError` of the call that failed.
 package func readFile(_ path: String) throws(SystemError) -> [UInt8] {
     let number = try retryingInterrupts("open") { open(path, O_RDONLY | O_CLOEXEC) }
     let descriptor = OwnedDescriptor(taking: number)

@@ -43,8 +43,7 @@ import Testing
     @Test(arguments: samples) func anAnswerIsMadePlain(_ sample: Sample) async throws {
         let server = try server(sample.coding, sample.bytes)
         let upload = try Upload(to: server.url(), bytes(640), isSealed: true)
-        #expect(try #require(await upload.result()).ending == .answered)
-        #expect(upload.recorder.text == #"{"text":"heard"}"#)
+        try await upload.expectAnswer(200, #"{"text":"heard"}"#)
         let accepted = try #require(server.requests.first?["Accept-Encoding"])
         #expect(accepted.contains(sample.coding))
     }
@@ -52,21 +51,20 @@ import Testing
     @Test(arguments: samples) func piecesAreHeardAsTheyCome(_ sample: Sample) async throws {
         let heard = Gate()
         let half = sample.bytes.count - 6
-        let server = try RecordingServer(
-            otherwise: [
+        let (_, upload) = try Upload.begin(
+            bytes(640),
+            by: [
                 .readHead, .readBody(bytes: 640),
                 .beginResponse(
                     status: 200, headers: [HeaderField("Content-Encoding", sample.coding)]),
                 .sendBodyChunk(Array(sample.bytes[..<half])), .stallUntil(heard),
                 .sendBodyChunk(Array(sample.bytes[half...])), .readBodyToEnd, .endResponse,
             ])
-        let upload = try Upload(to: server.url(), bytes(640))
         #expect(await upload.recorder.wait { $0.heads == [200] })
         heard.open()
         #expect(await upload.recorder.wait { $0.body.count == 16 })
         upload.seal()
-        #expect(try #require(await upload.result()).ending == .answered)
-        #expect(upload.recorder.text == #"{"text":"heard"}"#)
+        try await upload.expectAnswer(200, #"{"text":"heard"}"#)
     }
 
     @Test func whatIsCountedIsThePlainAnswer() async throws {

@@ -17,9 +17,7 @@ import Testing
     private func leaveConnection(to server: RecordingServer, on loop: TransferLoop) async throws {
         let first = try Upload(
             to: server.url(), bytes(640), isSealed: true, on: loop, change: reusing)
-        let result = try #require(await first.result())
-        #expect(result.ending == .answered)
-        #expect(!result.hasReusedConnection)
+        #expect(try await !first.expectAnswer().hasReusedConnection)
     }
 
     @Test func oneConnectionCarriesWhatIsSentOneAfterTheOther() async throws {
@@ -31,9 +29,7 @@ import Testing
             let upload = try Upload(
                 to: server.url(), bytes(100_000, from: number), isSealed: true, on: loop,
                 change: reusing)
-            let result = try #require(await upload.result())
-            #expect(result.ending == .answered)
-            #expect(result.hasReusedConnection)
+            #expect(try await upload.expectAnswer().hasReusedConnection)
             let request = try #require(await server.finishedRequest(number))
             #expect(request.body == bytes(100_000, from: number))
             #expect(request.framingErrors.isEmpty)
@@ -54,6 +50,7 @@ import Testing
     struct Death: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let steps: [ServerStep]
+        /// With nothing of a body libcurl would need no rewinding.
         var bodyByteCount = 3_000_000
         var isBodyComplete: Bool?
     }
@@ -69,6 +66,12 @@ import Testing
         Death(
             testDescription: "reset after a short body",
             steps: [.readHead, .readBodyToEnd, .reset], bodyByteCount: 640, isBodyComplete: true),
+        Death(
+            testDescription: "closed after a head alone", steps: [.readHead, .close],
+            bodyByteCount: 0),
+        Death(
+            testDescription: "reset after a head alone", steps: [.readHead, .reset],
+            bodyByteCount: 0),
     ]) func libcurlMakesNoRequestAgain(_ death: Death) async throws {
         let server = try RecordingServer(
             scripts: [.answer(text: "one"), death.steps], otherwise: .answer(text: "again"))
@@ -76,29 +79,14 @@ import Testing
         defer { loop.shutDown() }
         try await leaveConnection(to: server, on: loop)
         let upload = try Upload(
-            to: server.url(), bytes(death.bodyByteCount), isSealed: true, on: loop, change: reusing)
+            to: server.url(), bytes(death.bodyByteCount), isSealed: death.bodyByteCount > 0,
+            on: loop, change: reusing)
         let result = try #require(await upload.result())
         _ = try result.reason { .connectionLost($0) }
         #expect(result.hasReusedConnection)
         if let isComplete = death.isBodyComplete { #expect(result.isBodyComplete == isComplete) }
+        if death.bodyByteCount == 0 { #expect(result.sentByteCount == 0) }
         #expect(upload.recorder.record.look { $0.connects } == 1)
-        loop.shutDown()
-        #expect(server.requests.count == 2)
-    }
-
-    /// Nothing of the body has left, so that libcurl would need no rewinding.
-    @Test(arguments: ["closed", "reset"])
-    func aHeadAloneIsNotSentAgainEither(_ end: String) async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(text: "one"), [.readHead, end == "reset" ? .reset : .close]],
-            otherwise: .answer(text: "again"))
-        let loop = try TransferLoop()
-        defer { loop.shutDown() }
-        try await leaveConnection(to: server, on: loop)
-        let upload = try Upload(to: server.url(), on: loop, change: reusing)
-        let result = try #require(await upload.result())
-        _ = try result.reason { .connectionLost($0) }
-        #expect(result.sentByteCount == 0)
         loop.shutDown()
         #expect(server.requests.count == 2)
     }
@@ -141,10 +129,55 @@ import Testing
                 $0.connection.certificateFile = front.certificateFile
                 reusing(&$0)
             }
-            let result = try #require(await upload.result())
-            #expect(result.ending == .answered)
+            try await upload.expectAnswer()
             #expect(try #require(await server.finishedRequest(number)).body.count == 100_000)
         }
         #expect(server.connectionCount == 1)
+    }
+}
+
+/// Cookies live as long as a take, and go no further.
+@Suite struct CookieTests {
+    private func server() throws -> RecordingServer {
+        try RecordingServer(
+            otherwise: .answer(
+                headers: [TestSupport.HeaderField("Set-Cookie", "node=b7; Path=/")], text: "heard"))
+    }
+
+    /// Sends to one URL after the other, each time in the session beside it, over one loop.
+    private func send(to urls: [String], in sessions: [TransferSession?]) async throws {
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        for (url, session) in zip(urls, sessions) {
+            let upload = try Upload(to: url, bytes(640), isSealed: true, on: loop) {
+                $0.session = session
+            }
+            try await upload.expectAnswer()
+        }
+    }
+
+    @Test func theNextRequestOfATakeBringsThemAndThatOfAnotherDoesNot() async throws {
+        let server = try server()
+        let (one, other) = (TransferSession(), TransferSession())
+        try await send(
+            to: Array(repeating: server.url(), count: 4), in: [one, one, other, nil])
+        #expect(server.requests.map { $0["Cookie"] } == [nil, "node=b7", nil, nil])
+    }
+
+    @Test(.spec("RFC 6454 §4")) func anotherPortOfTheHostDoesNotGetThem() async throws {
+        let (server, another) = (try server(), try server())
+        let session = TransferSession()
+        try await send(
+            to: [server.url(), another.url(), server.url()], in: [session, session, session])
+        #expect(another.requests.map { $0["Cookie"] } == [nil])
+        #expect(server.requests.map { $0["Cookie"] } == [nil, "node=b7"])
+    }
+
+    @Test func anotherHostDoesNotGetThem() async throws {
+        let (server, another) = (try server(), try server())
+        let session = TransferSession()
+        let elsewhere = another.url().replacing("127.0.0.1", with: "localhost")
+        try await send(to: [server.url(), elsewhere], in: [session, session])
+        #expect(another.requests.map { $0["Cookie"] } == [nil])
     }
 }

@@ -23,9 +23,7 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let proxy = try await ProxyServer()
         let upload = try upload(to: server.url("/asr"), by: proxy.url)
-        let result = try #require(await upload.result())
-        #expect(result.ending == .answered)
-        #expect(upload.recorder.text == "heard")
+        let result = try await upload.expectAnswer(200, "heard")
         #expect(server.requests.first?.body == bytes(6_400))
         #expect(result.route.isByProxy)
         #expect(result.route.remote == "127.0.0.1:\(proxy.port)")
@@ -46,9 +44,7 @@ import Testing
         }
         upload.seal()
         #expect(await server.answer("heard"))
-        let result = try #require(await upload.result())
-        #expect(result.ending == .answered)
-        #expect(upload.recorder.text == "heard")
+        let result = try await upload.expectAnswer(200, "heard")
         #expect(result.route.isByProxy)
         #expect(result.route.tls?.hasPrefix("TLSv1.") == true)
         #expect(proxy.log.contains("CONNECT 127.0.0.1:"))
@@ -63,10 +59,9 @@ import Testing
         for (url, certificate) in [(server.url(), nil), (front.url(), front.certificateFile)] {
             let upload = try upload(
                 to: url, by: proxy.url, login: "name:s3cret", certificate)
-            #expect(try #require(await upload.result()).ending == .answered)
+            try await upload.expectAnswer()
         }
-        #expect(server.requests.count == 2)
-        for request in server.requests { #expect(request["Proxy-Authorization"] == nil) }
+        #expect(server.requests.map { $0["Proxy-Authorization"] } == [nil, nil])
     }
 
     @Test(arguments: [nil, "name:wrong"])
@@ -118,10 +113,44 @@ import Testing
             $0.connection.proxy = try? Proxy("http://127.0.0.1:\(reserved.port)")
             $0.connection.proxyExceptions = ["other.example", "127.0.0.1"]
         }
-        let result = try #require(await exceptions.result())
-        #expect(result.ending == .answered)
-        #expect(!result.route.isByProxy)
-        let none = try upload(to: server.url(), by: "none")
-        #expect(try #require(await none.result()).ending == .answered)
+        #expect(try await !exceptions.expectAnswer().route.isByProxy)
+        try await upload(to: server.url(), by: "none").expectAnswer()
+    }
+}
+
+@Suite struct AddressTests {
+    @Test func aNameGetsTheAddressThatIsGivenToThisTakeAlone() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        let url = "http://speech.invalid:\(server.port)/asr"
+        let resolution = try HostResolution("speech.invalid:\(server.port):127.0.0.1")
+        let first = try Upload(to: url, bytes(640), isSealed: true, on: loop) {
+            $0.session = TransferSession()
+            $0.connection.resolutions = [resolution]
+        }
+        let result = try await first.expectAnswer()
+        #expect(result.route.remote == "127.0.0.1:\(server.port)")
+        #expect(result.route.local?.hasPrefix("127.0.0.1:") == true)
+        #expect(server.requests.first?["Host"] == "speech.invalid:\(server.port)")
+        let second = try Upload(to: url, bytes(640), isSealed: true, on: loop) {
+            $0.session = TransferSession()
+        }
+        let reason = try #require(await second.result()).reason { .cannotResolve($0) }
+        #expect(reason.contains("speech.invalid"))
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test func anIPv6AddressIsReached() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let front = try await IPv6Front(to: server)
+        for (kind, isReached) in [(nil, true), (AddressKind.six, true), (.four, false)] {
+            let upload = try Upload(to: front.url(), bytes(640), isSealed: true) {
+                $0.connection.addresses = kind
+            }
+            let result = try #require(await upload.result())
+            #expect((result.ending == .answered) == isReached, "\(result.ending)")
+            if isReached { #expect(result.route.remote == "[::1]:\(front.port)") }
+        }
     }
 }

@@ -33,12 +33,12 @@ import Testing
     }
 
     @Test func aBodyIsHeldBackAndStillWhole() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "slow"))
-        let upload = try Upload(to: server.url(), bytes(100_000), isSealed: true) {
+        let (server, upload) = try Upload.begin(
+            bytes(100_000), isSealed: true, by: .answer(text: "slow")
+        ) {
             $0.bytesPerSecond = 40_000
         }
-        let result = try #require(await upload.result())
-        #expect(result.ending == .answered)
+        try await upload.expectAnswer()
         let request = try #require(server.requests.first)
         #expect(request.body == bytes(100_000))
         // However busy the machine is, no more than a burst is sent at once.
@@ -46,8 +46,9 @@ import Testing
     }
 
     @Test func aPauseOfTheSpeakerIsNotHeldBack() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: ""))
-        let upload = try Upload(to: server.url(), bytes(640)) { $0.bytesPerSecond = 64_000 }
+        let (server, upload) = try Upload.begin(bytes(640), by: .answer(text: "")) {
+            $0.bytesPerSecond = 64_000
+        }
         _ = try #require(await server.wait(untilBytes: 640))
         for turn in 1...5 {
             try upload.append(bytes(640, from: turn * 640))

@@ -16,12 +16,15 @@ final class Upload: Sendable {
     private let ownsLoop: Bool
     private let folder: TemporaryFolder
     private let id: TransferID
+    /// Stops with the last reference to it, of which this may be one.
+    private let server: RecordingServer?
 
     /// Starts a transfer of what the journal holds at once, on a loop of its own if none is given.
     init(
         to url: String, _ bytes: [UInt8] = [], isSealed: Bool = false,
         after pause: Duration = .zero, atLeast: Duration = .zero,
         deadlines: TransferDeadlines = TransferDeadlines(), on sharedLoop: TransferLoop? = nil,
+        keeping server: RecordingServer? = nil,
         change: (inout TransferRequest) -> Void = { _ in }
     ) throws {
         folder = try TemporaryFolder()
@@ -29,6 +32,7 @@ final class Upload: Sendable {
         journal = Journal(file: PlainFile(file), path: folder.path("audio.wav"))
         loop = try sharedLoop ?? TransferLoop()
         ownsLoop = sharedLoop == nil
+        self.server = server
         if !bytes.isEmpty { try journal.append(bytes.span) }
         if isSealed { journal.seal() }
         var request = TransferRequest(
@@ -36,6 +40,23 @@ final class Upload: Sendable {
             body: RequestBody(JournalSource(journal: journal)), deadlines: deadlines)
         change(&request)
         id = loop.start(request, after: pause, atLeast: atLeast, observer: recorder)
+    }
+
+    /// Starts a transfer to a server of its own, which takes the first request by these steps.
+    static func begin(
+        _ recording: [UInt8] = [], isSealed: Bool = false,
+        by steps: [ServerStep] = .answer(text: ""),
+        after pause: Duration = .zero, atLeast: Duration = .zero,
+        deadlines: TransferDeadlines = TransferDeadlines(), holdsConnects: Bool = false,
+        receiveBufferBytes: Int32? = nil, change: (inout TransferRequest) -> Void = { _ in }
+    ) throws -> (RecordingServer, Upload) {
+        let server = try RecordingServer(
+            scripts: [steps], connecting: holdsConnects ? .whenReleased : .atOnce,
+            receiveBufferBytes: receiveBufferBytes)
+        let upload = try Upload(
+            to: server.url(), recording, isSealed: isSealed, after: pause, atLeast: atLeast,
+            deadlines: deadlines, keeping: server, change: change)
+        return (server, upload)
     }
 
     deinit { if ownsLoop { loop.shutDown() } }
@@ -63,6 +84,18 @@ final class Upload: Sendable {
 
     func result(within limit: Duration = .patience) async -> TransferResult? {
         await recorder.record.wait(within: limit) { $0.results.first }
+    }
+
+    /// Waits for an answer of this status, and of this text if one is given.
+    @discardableResult
+    func expectAnswer(
+        _ status: Int = 200, _ text: String? = nil, at place: SourceLocation = #_sourceLocation
+    ) async throws -> TransferResult {
+        let result = try #require(await result(), sourceLocation: place)
+        #expect(result.ending == .answered, sourceLocation: place)
+        #expect(result.status == status, sourceLocation: place)
+        if let text { #expect(recorder.text == text, sourceLocation: place) }
+        return result
     }
 
     /// Waits until the connection has taken so many bytes.

@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import Settings
 @testable import UtterSettings
 
 /// One value of a file changes, and the rest stays as a person has written it.
@@ -156,5 +157,17 @@ import Testing
             try text.setting(["words", "tier"], to: "\"a\"")
         }
         #expect(throws: SettingsText.Mistake.notThere) { try text.removing(["language"]) }
+    }
+}
+
+@Suite struct TOMLTextTests {
+    @Test func everyTextIsReadAsItWasWritten() throws {
+        // NUL is no character of a text in TOML.
+        let text = String(
+            String.UnicodeScalarView((1...0x2FF).compactMap { Unicode.Scalar(UInt32($0)) }))
+        let document = "a = \(TOMLText.quoted(text))\n\(TOMLText.key("b c")) = 1"
+        let table = try SettingsDocument.parse(document)
+        #expect(table["a"]?.value == .string(text))
+        #expect(table["b c"]?.value == .integer(1))
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import UtterTerminal
@@ -91,6 +92,8 @@ import Testing
         // Broken sequences end with what cannot be in them, which counts.
         Case("\u{1B}[3\u{3}", keys: KeyEvent(KeyCode("c"), .press, .control)),
         Case("\u{1B}[3\u{1B}[32u", keys: KeyEvent(.space)),
+        // An overlong code is no key.
+        Case("\u{1B}[\(String(repeating: "1;", count: 40))~ ", keys: KeyEvent(.space)),
     ]
 
     static func decode(_ bytes: some Sequence<UInt8>) -> [TerminalInput] {
@@ -145,11 +148,6 @@ import Testing
         #expect(MemoryLayout<KeyDecoder>.size < 128)
     }
 
-    @Test func anOverlongCodeIsNoKey() {
-        let long = String(repeating: "1;", count: 40)
-        #expect(Self.decode("\u{1B}[\(long)~ ".utf8) == [.key(KeyEvent(.space))])
-    }
-
     @Test func aPasteOfAnyLengthIsOnePaste() {
         let bytes =
             Array("\u{1B}[200~".utf8) + Array(repeating: 0x20, count: 1_000_000)
@@ -158,7 +156,7 @@ import Testing
     }
 
     @Test func garbageIsSurvivedAndEndsWithTheNextKey() {
-        var random = SplitMix(seed: 7)
+        var random = SeededRandom(seed: 7)
         for _ in 0..<2_000 {
             var decoder = KeyDecoder()
             for _ in 0..<200 { _ = decoder.decode(UInt8.random(in: 0...255, using: &random)) }
@@ -168,15 +166,69 @@ import Testing
     }
 }
 
-/// The same numbers for the same seed.
-private struct SplitMix: RandomNumberGenerator {
-    var seed: UInt64
+/// Which keys ask for a signal, while the terminal makes none of its own.
+@Suite struct SignalKeysTests {
+    private static func signals(
+        _ bytes: String, _ keys: SignalKeys = SignalKeys()
+    ) -> [SignalKeys.Signal] {
+        KeyDecoderTests.decode(bytes.utf8).compactMap { input in
+            guard case .key(let event) = input else { return nil }
+            return keys.signal(of: event)
+        }
+    }
 
-    mutating func next() -> UInt64 {
-        seed &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = seed
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
+    @Test(
+        arguments: [
+            ("\u{3}\u{1C}\u{1A}", SignalKeys(), [.interrupt, .quit, .suspend]),
+            (
+                "\u{1B}[99;5u\u{1B}[92;5u\u{1B}[122;5u", SignalKeys(),
+                [.interrupt, .quit, .suspend]
+            ),
+            // Held, let go, and with another key.
+            ("\u{1B}[99;5:2u\u{1B}[99;5:3u\u{1B}[99;7uc\u{1B}[99u", SignalKeys(), []),
+            // `stty intr ^X susp undef`, and `stty intr DEL` of old.
+            (
+                "\u{18}\u{3}\u{1A}\u{0}\u{1B}[120;5u", SignalKeys(interrupt: 0x18, suspend: 0),
+                [.interrupt, .interrupt]
+            ),
+            ("\u{7F}\u{3}", SignalKeys(interrupt: 0x7F), [.interrupt]),
+            // A Cyrillic layout has another letter there; Dvorak has j, AZERTY w.
+            ("\u{1B}[1089::99;5u", SignalKeys(), [.interrupt]),
+            ("\u{1B}[106::99;5u\u{1B}[119::122;5u", SignalKeys(), []),
+            // A key that is broken off loses no signal.
+            (
+                "\u{1B}O\u{3}\u{1B}[[\u{3}\u{1B}[3\u{3}", SignalKeys(),
+                [.interrupt, .interrupt, .interrupt]
+            ),
+        ] as [(String, SignalKeys, [SignalKeys.Signal])])
+    func thePersonsKeysAskForSignals(
+        _ bytes: String, _ keys: SignalKeys, _ signals: [SignalKeys.Signal]
+    ) {
+        #expect(Self.signals(bytes, keys) == signals)
+    }
+
+    @Test func noByteOfAPasteIsAKey() {
+        let paste = "\u{1B}[200~\u{3}\u{1C}\u{1A}\u{1B}[99;5u\u{1B}\u{3}\u{1B}[200~\u{3}"
+        #expect(Self.signals(paste + "\u{1B}[201~") == [])
+        #expect(Self.signals(paste) == [])
+        #expect(Self.signals(paste + "\u{1B}[201~\u{3}") == [.interrupt])
+        for split in 0..<paste.utf8.count {
+            var decoder = KeyDecoder()
+            let bytes = Array((paste + "\u{1B}[201~").utf8)
+            var keys = bytes[..<split].compactMap { decoder.decode($0) }
+            _ = decoder.idle(for: .milliseconds(900))
+            keys += bytes[split...].compactMap { decoder.decode($0) }
+            // Within its first three bytes it is the Escape key, after so long.
+            if split == 0 || split > 1 { #expect(keys == [.pasted], "\(split)") }
+            #expect(!decoder.isInPaste)
+        }
+    }
+
+    @Test func aPasteWithoutEndIsOverWhenNothingMoreComes() {
+        var decoder = KeyDecoder()
+        for byte in "\u{1B}[200~abc\u{3}".utf8 { _ = decoder.decode(byte) }
+        #expect(decoder.isInPaste)
+        #expect(decoder.idle(for: KeyDecoder.pasteTime) == nil)
+        #expect(decoder.decode(0x03) == .key(KeyEvent(KeyCode("c"), .press, .control)))
     }
 }

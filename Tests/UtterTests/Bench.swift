@@ -53,6 +53,19 @@ final class Bench: Sendable {
 
     private let replays = Atomic(0)
 
+    /// Starts a take of a speaker, who is there for as long as the bench is.
+    func speak(
+        to url: String, retry: RetryPolicy = .never,
+        change: (inout TakePlan) throws -> Void = { _ in }
+    ) throws -> (speaker: Speaker, take: Take, log: EventLog) {
+        let speaker = try Speaker()
+        speakers.withLock { $0.append(speaker) }
+        let take = try start(speaker.source, to: url, retry: retry, change: change)
+        return (speaker, take, EventLog(take))
+    }
+
+    private let speakers = Mutex<[Speaker]>([])
+
     /// Waits until the disk has everything that it was given.
     func flush() async -> Bool {
         let done = Gate()
@@ -99,17 +112,16 @@ final class Bench: Sendable {
 }
 
 extension Take {
-    func outcome(within limit: Duration = .patience) async -> TakeOutcome? {
+    /// Waits for the outcome, which is there in time.
+    func end() async throws -> TakeOutcome {
         let found = Observed<TakeOutcome?>(nil)
         let waiting = Task { [self] in
             let outcome = await self.outcome
             found.update { $0 = outcome }
         }
         defer { waiting.cancel() }
-        return await found.wait(within: limit) { $0 }
+        return try #require(await found.wait(within: .patience) { $0 })
     }
-
-    func end() async throws -> TakeOutcome { try #require(await outcome()) }
 }
 
 /// Writes down the events of a take.

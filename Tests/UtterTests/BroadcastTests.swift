@@ -57,13 +57,6 @@ import Testing
         #expect(counts == Array(1...100))
     }
 
-    @Test func theOldestOfTooManyAreDropped() async {
-        let events = makeEvents()
-        for number in 1...300 { events.add(.connected(attempt: number)) }
-        events.finish()
-        #expect(attempts(await all(events.stream)) == Array(45...300))
-    }
-
     @Test func theNewestTranscriptOutlastsManyEvents() async {
         let events = makeEvents()
         events.add(.heard(transcript(1, bytes: 1)))
@@ -94,17 +87,6 @@ import Testing
         TakeProgress(
             elapsed: .zero, level: CaptureAccount().level, journaledByteCount: 0, bodyByteCount: 0,
             sentByteCount: sent, isComplete: false)
-    }
-
-    @Test func aListenerThatWaitsIsHandedTheNextAndTheEnd() async {
-        let events = makeEvents()
-        let listening = Task { await all(events.stream).count }
-        for _ in 1...3 {
-            events.add(.quiet)
-            await Task.yield()
-        }
-        events.finish()
-        #expect(await listening.value == 3)
     }
 
     @Test func eachListenerHasAllOfItAtItsOwnPace() async {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import SpeechService
 @testable import Utter
 
@@ -124,13 +126,6 @@ import Testing
         for take in takes { #expect(await take.value.hasPrefix("failed: ")) }
     }
 
-    @Test func theSameAnswerToARefusalIsNone() async throws {
-        let keeper = SecretKeeper(Owner { _ in "old" }.answer)
-        let service = try service()
-        let first = try await keeper.credentials(of: service).get()
-        #expect(await secret(keeper, service, refused: first) == "failed: there is no other")
-    }
-
     @Test func aFailureIsForgotten() async throws {
         let owner = Owner { number in
             guard number > 1 else { throw Reason(description: "the dialog was cancelled") }
@@ -191,17 +186,6 @@ import Testing
                 == "failed: the command 'pass speech' gave no secret in 0 s")
     }
 
-    @Test func aPipelineThatEndsEndsItsQuestions() async throws {
-        let owner = Owner(isOpen: false) { _ in "late" }
-        let keeper = SecretKeeper(owner.answer)
-        let service = try service()
-        async let answer = secret(keeper, service)
-        while owner.count == 0 { await Task.yield() }
-        keeper.shutDown()
-        #expect(await answer == "failed: the pipeline has ended")
-        owner.door.open()
-    }
-
     @Test func aQuestionThatWaitsIsNotAskedWhenThePipelineHasEnded() async throws {
         let owner = Owner(isOpen: false) { _ in "late" }
         let keeper = SecretKeeper(owner.answer)
@@ -218,7 +202,7 @@ import Testing
     }
 
     @Test func whatCannotBeSentIsNoSecret() async throws {
-        let keeper = SecretKeeper(Owner { _ in "tö" }.answer)
+        let keeper = SecretKeeper { _ in "tö" }
         #expect(
             await secret(keeper, try service()).hasPrefix("failed: the command 'pass speech': "))
     }
@@ -227,5 +211,70 @@ import Testing
         #expect(
             await secret(SecretKeeper(nil), try service())
                 == "failed: the program cannot read the command 'pass speech'")
+    }
+}
+
+/// Where a secret is read, and which files are refused.
+@Suite struct SecretSourceTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func file(_ text: String, _ mode: mode_t = 0o600) throws -> String {
+        let path = try folder.write(Array(text.utf8), to: "key")
+        chmod(path, mode)
+        return path
+    }
+
+    @Test func onlyTheFirstLineOfAFileIsTheSecret() async throws {
+        let path = try file("  sesame-4711 \r\n# a remark\n")
+        #expect(try await SecretSource.file(path).read() == "sesame-4711")
+    }
+
+    @Test func aFileOfHeaderFieldsIsReadWhole() async throws {
+        let path = try file("# mine\nX-Model: large\n\nxi-api-key: sesame\n")
+        let text = try await SecretSource.headerFile(path).read()
+        let fields = try Credential(headerFile: path).answered(text)
+        #expect(fields.map(\.place) == [.header("X-Model"), .header("xi-api-key")])
+        #expect(fields.map(\.plain) == ["large", "sesame"])
+        for wrong in ["", "# mine\n", "sesame\n", "X-Key:\n"] {
+            #expect(throws: ServiceError.self) { try Credential(headerFile: path).answered(wrong) }
+        }
+    }
+
+    @Test(arguments: [
+        ("sesame", 0o644, "can be read by others"), ("sesame", 0o640, "can be read by others"),
+        ("sesame", 0o604, "can be read by others"), ("", 0o600, "has nothing on its first line"),
+        (String(repeating: "x", count: 20_000), 0o600, "is too long for a key"),
+    ])
+    func aFileThatHoldsNoSecretIsRefused(_ text: String, _ mode: Int, _ why: String) async throws {
+        let path = try file(text, mode_t(mode))
+        #expect(await reason(.file(path)) == "'\(path)' \(why)")
+    }
+
+    @Test func whatIsNotThereIsNamed() async throws {
+        #expect(await reason(.variable("UTTER_TEST_NONE")) == "UTTER_TEST_NONE is not set")
+        #expect(await reason(.file(folder.path)) == "'\(folder.path)' is a folder")
+        #expect(await reason(.credential("../key")) == "'../key' is no name of a credential")
+        #expect(
+            await reason(.command("pass speech"))
+                == "the program cannot read the command 'pass speech'")
+    }
+
+    @Test func aPipeWithoutAWriterIsNotAwaitedForEver() throws {
+        let path = folder.path("pipe")
+        try #require(mkfifo(path, 0o600) == 0)
+        let error = #expect(throws: ReadingError.self) {
+            try OwnFile(path, patience: .zero).firstLine()
+        }
+        #expect(error?.description == "'\(path)' is a pipe from which nothing came for 0 s")
+    }
+
+    private func reason(_ source: SecretSource) async -> String {
+        do throws(ReadingError) {
+            return try await source.read()
+        } catch {
+            return error.description
+        }
     }
 }

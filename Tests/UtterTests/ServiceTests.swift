@@ -9,6 +9,15 @@ import Testing
 
 /// Services by their profiles, as a program describes them.
 @Suite struct ServiceTests {
+    private let folder: TemporaryFolder
+    private var profiles: Profiles { Profiles.shipped + .folder(folder.path) }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func write(_ text: String, to name: String) throws {
+        try folder.write(Array(text.utf8), to: name)
+    }
+
     @Test func aProfileAndItsWordsMakeThePlan() throws {
         let service = try Service("deepgram", words: ["language": "en"])
         let plan = service.delivery
@@ -28,10 +37,8 @@ import Testing
     }
 
     @Test func whatAServiceDoesWithoutIsNotAskedFor() throws {
-        let folder = try TemporaryFolder()
         let text = "url = \"https://a.example/\"\n[auth]\nvariable = \"A_KEY\"\noptional = true"
-        try folder.write(Array(text.utf8), to: "mine.toml")
-        let profiles = Profiles.shipped + .folder(folder.path)
+        try write(text, to: "mine.toml")
         let open = try Service("mine", profiles: profiles).delivery.service
         #expect(open.credentials.isEmpty)
         let file = SecretSource.file("/run/key")
@@ -40,10 +47,7 @@ import Testing
     }
 
     @Test func aProfileOfAFolderHidesAShippedOneAndExtendsIt() throws {
-        let folder = try TemporaryFolder()
-        try folder.write(
-            Array("extends = \"deepgram\"\ntitle = \"Mine\"".utf8), to: "deepgram.toml")
-        let profiles = Profiles.shipped + .folder(folder.path)
+        try write("extends = \"deepgram\"\ntitle = \"Mine\"", to: "deepgram.toml")
         let profile = try profiles.profile("deepgram")
         #expect(profile.title == "Mine")
         #expect(profile.tokenSource == .variable("DEEPGRAM_API_KEY"))
@@ -54,11 +58,10 @@ import Testing
     }
 
     @Test func whatCannotBeUsedIsSaid() throws {
-        let folder = try TemporaryFolder()
-        let open = try folder.write(Array("url = \"https://a.example/\"".utf8), to: "open.toml")
+        let open = folder.path("open.toml")
+        try write("url = \"https://a.example/\"", to: "open.toml")
         chmod(open, 0o602)
-        try folder.write(Array("urll = 1".utf8), to: "bad.toml")
-        let profiles = Profiles.shipped + .folder(folder.path)
+        try write("urll = 1", to: "bad.toml")
         func said(_ name: String, _ words: [String: String] = [:]) -> String? {
             do throws(ProfileError) {
                 _ = try Service(name, words: words, profiles: profiles)

@@ -65,29 +65,23 @@ struct TalkMachineTests {
 
     @Test func aPressJustAfterTheTailBeginsTheNextTake() {
         var machine = TalkMachine()
-        var all: [TalkMachine.Action] = []
-        for (time, event) in [
+        let events: [(Int, TalkMachine.Event)] = [
             (0, .keyDown), (900, .keyUp), (1_200, .keyDown), (1_201, .take(1, .captured)),
             (2_000, .keyUp),
-        ] as [(Int, TalkMachine.Event)] {
-            all += machine.handle(event, at: start + .milliseconds(time))
-        }
+        ]
+        let all = events.flatMap { machine.handle($1, at: start + .milliseconds($0)) }
         #expect(all == [.start(1), .stop(1), .resume(1), .start(2), .stop(2)])
         #expect(machine.phase == .tail && machine.take == 2)
     }
 
     @Test func aPressWhileTheTakeBeforeIsSentBeginsTheNext() {
-        let first: [(Int, TalkMachine.Event)] = [
-            (0, .start), (500, .stop), (800, .take(1, .captured)),
-        ]
-        for between in [[], [(850, .take(1, .sent))]] as [[(Int, TalkMachine.Event)]] {
-            var machine = TalkMachine()
-            var all: [TalkMachine.Action] = []
-            for (time, event) in first + between + [(900, .start)] {
-                all += machine.handle(event, at: start + .milliseconds(time))
-            }
-            #expect(all == [.start(1), .stop(1), .start(2)])
-        }
+        let ending = actions(
+            (0, .start), (500, .stop), (800, .take(1, .captured)), (900, .start))
+        let sent = actions(
+            (0, .start), (500, .stop), (800, .take(1, .captured)), (850, .take(1, .sent)),
+            (900, .start))
+        #expect(ending == [.start(1), .stop(1), .start(2)])
+        #expect(sent == ending)
     }
 
     @Test func commandsDoNotLatchAndMayComeTwice() {

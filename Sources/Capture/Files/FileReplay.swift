@@ -6,16 +6,33 @@ public import Glibc
 internal import LinuxPlatform
 
 /// What there is in an input, from its first sample on.
-protocol Replay: AnyObject {
+protocol RecordedAudio: AnyObject {
     var format: StreamFormat { get }
-    var isStored: Bool { get }
-    var nextFrames: ContinuousClock.Instant? { get }
+
+    /// Otherwise a pipe, or a device.
+    var isFile: Bool { get }
+
+    /// Nil when it is closed.
+    var descriptor: Int32? { get }
+
+    /// Raw samples, which need not come in whole periods.
+    var isRaw: Bool { get }
+
     var warning: String? { get }
 
-    /// What to poll; nil for a file.
-    var pipe: Int32? { get }
+    var deliveredFrameCount: Int { get }
 
-    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead
+    /// Nil while an input of unknown length goes on.
+    var frameCountLeft: Int? { get }
+
+    /// Reads on until `count` frames can be delivered, or nothing more is there.
+    ///
+    /// - Returns: how many frames can be delivered: at least a period, unless the input ends or they
+    ///   are still to come.
+    func prepare(_ count: Int) throws(CaptureError) -> Int
+
+    /// Copies frames that are prepared.
+    func deliver(_ count: Int, into frames: inout MutableSpan<Int16>)
 
     /// A descriptor that was given stays open.
     func close()
@@ -23,6 +40,11 @@ protocol Replay: AnyObject {
 
 /// A recording in a file, replayed as if it were being spoken: in any form that we have, by
 /// its first bytes.
+///
+/// Whole periods of 20 ms are delivered, each at the instant at which its last frame would have
+/// come from a microphone; the clock starts with the first read. Raw samples that nothing holds back
+/// are delivered as they come. A recording that ends before its header says so, breaks off or is
+/// damaged yields what is there, and `warning` tells.
 ///
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
@@ -34,13 +56,19 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     public var isLive: Bool { false }
 
     /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
-    public var isStored: Bool { replay?.isStored ?? false }
+    public var isStored: Bool { audio.map { !clock.isHoldingBack && $0.isFile } ?? false }
 
     /// When the next period has been spoken.
-    public var nextFrames: ContinuousClock.Instant? { replay?.nextFrames }
+    public var nextFrames: ContinuousClock.Instant? {
+        audio.flatMap {
+            clock.next(
+                min(max(1, $0.format.framesPerPeriod), $0.frameCountLeft ?? .max),
+                after: $0.deliveredFrameCount)
+        }
+    }
 
     /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
-    public var warning: String? { replay?.warning }
+    public var warning: String? { audio?.warning }
 
     private enum Input {
         case path
@@ -49,8 +77,9 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     }
 
     private let input: Input
-    private let clock: ReplayClock
-    private var replay: (any Replay)?
+    private let freshClock: ReplayClock
+    private var clock: ReplayClock
+    private var audio: (any RecordedAudio)?
     private var isStopped = false
 
     /// Names a file; it is opened by `open`.
@@ -72,6 +101,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     private init(_ input: Input, name: String, _ clock: ReplayClock) {
         self.input = input
         self.name = name
+        freshClock = clock
         self.clock = clock
     }
 
@@ -82,36 +112,37 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     /// - Throws: `CaptureError` when there is no such file, or none that can be used.
     public func open() throws(CaptureError) -> StreamFormat {
         isStopped = false
-        let replay = try makeReplay()
-        self.replay = replay
-        return replay.format
+        clock = freshClock
+        let audio = try openAudio()
+        self.audio = audio
+        return audio.format
     }
 
-    private func makeReplay() throws(CaptureError) -> any Replay {
+    private func openAudio() throws(CaptureError) -> any RecordedAudio {
         switch input {
         case .path:
             var reader = try ByteReader(opening: name)
             switch try type(of: &reader) {
             case .coded(let codec):
-                return try CodedReplay(codec, reading: reader, name: name, clock: clock)
+                return try CodedAudio(codec, reading: reader, name: name)
             case .foreign(let kind): throw .foreignAudio(name: name, kind: kind)
             // What is wrong with any other file is what a WAV header lacks.
             case .wav, .unknown, .undecided:
-                return try PCMReplay(reading: reader, name: name, clock: clock)
+                return try PCMAudio(reading: reader, name: name)
             }
         case .samples(let descriptor, let prefix, let rawFormat):
             let reader = try ByteReader(descriptor: descriptor, name: name, prefix: prefix)
-            return try PCMReplay(reading: reader, name: name, rawFormat: rawFormat, clock: clock)
+            return try PCMAudio(reading: reader, name: name, rawFormat: rawFormat)
         case .coded(let codec, let descriptor, let prefix):
             let reader = try ByteReader(descriptor: descriptor, name: name, prefix: prefix)
-            return try CodedReplay(codec, reading: reader, name: name, clock: clock)
+            return try CodedAudio(codec, reading: reader, name: name)
         }
     }
 
     private func type(of reader: inout ByteReader) throws(CaptureError) -> InputType {
         var type = InputType([UInt8]().span)
         while case .undecided(let wanted) = type {
-            let deadline = ContinuousClock.now + PCMReplay.headerWait
+            let deadline = ContinuousClock.now + PCMAudio.headerWait
             try reader.wait(for: "nothing", until: deadline) {
                 reader throws(SystemError) in try reader.fill(wanted)
             }
@@ -123,21 +154,45 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
 
     /// Delivers the periods that are due, or says when the next one is.
     public func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
-        guard !isStopped else { return .end }
-        return try replay?.read(into: &frames) ?? .end
+        guard !isStopped, let audio else { return .end }
+        let room = frames.count / audio.format.channelCount
+        let unit = min(room, max(1, audio.format.framesPerPeriod))
+        precondition(unit > 0, "a capture buffer holds at least one frame")
+        let grain = !audio.isRaw || clock.isHoldingBack ? unit : 1
+        // What is read ahead beyond a period would be moved at each read.
+        let most = isStored ? room : unit
+
+        let available = try audio.prepare(most)
+        let left = audio.frameCountLeft ?? .max
+        guard left > 0 else { return .end }
+        // Less than a period is whole only at the end.
+        let step = min(grain, left)
+        let delivered = audio.deliveredFrameCount
+        let due = clock.dueFrameCount(sampleRate: audio.format.sampleRate) - delivered
+        guard due >= step else { return .wait(.until(clock.instant(ofFrames: delivered + step))) }
+        guard available >= step else { return .wait(.forDescriptors) }
+        let whole = min(most, left, available, due)
+        let count = whole == left ? left : whole / grain * grain
+        audio.deliver(count, into: &frames)
+        return .frames(count)
     }
 
     /// Adds the descriptor when reading it may have to wait.
     public func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        guard !isStopped, let pipe = replay?.pipe else { return }
-        descriptors.append(pollfd(fd: pipe, events: Int16(POLLIN), revents: 0))
+        guard !isStopped, let audio, !audio.isFile, let descriptor = audio.descriptor else {
+            return
+        }
+        descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
     }
 
     /// Ends the source with what has been delivered.
     public func requestStop() { isStopped = true }
 
     /// Closes the file.
-    public func close() { replay?.close() }
+    public func close() {
+        isStopped = true
+        audio?.close()
+    }
 }
 
 extension FileReplay {

@@ -42,9 +42,9 @@ struct ReplayClock {
     mutating func dueFrameCount(sampleRate: Int) -> Int {
         guard let speed else { return .max }
         let now = now()
+        if let schedule { return schedule.frames(at: now) }
         let start = speed == 1 ? now.next(of: Self.grid) : now
-        let schedule =
-            schedule ?? ReplaySchedule(start: start, sampleRate: sampleRate, speed: speed)
+        let schedule = ReplaySchedule(start: start, sampleRate: sampleRate, speed: speed)
         self.schedule = schedule
         return schedule.frames(at: now)
     }

@@ -19,7 +19,7 @@ public struct ProfileWord: Sendable, Hashable {
     /// What it is for.
     public internal(set) var about: String?
     /// What counts when it is not said; nil is nothing.
-    public internal(set) var standard: String?
+    public package(set) var standard: String?
     /// Whether the service cannot be asked without it.
     public internal(set) var isRequired = false
     /// The service's value for each spoken one; others are sent unchanged.

@@ -23,7 +23,7 @@ public struct ServiceProfile: Sendable, Hashable {
     var query: [ProfileField] = []
     var headers: [ProfileField] = []
     /// What a person may say to it.
-    public internal(set) var words: [ProfileWord] = []
+    public package(set) var words: [ProfileWord] = []
     @Boxed var body = BodyPlan()
     /// The forms of audio that the service reads, the best first; without any, it reads all.
     var formats: [ProfileFormat] = []

@@ -29,20 +29,28 @@ struct CommandLineMistake: Error {
         in words: [String], of names: CommandNames
     ) -> CommandLineMistake? {
         let isHelp = words.first == "help"
-        guard let word = isHelp ? words.dropFirst().first : words.first, !word.hasPrefix("-"),
-            word != "help", !names.commands.contains(word)
+        guard var word = isHelp ? words.dropFirst().first : words.first, !word.hasPrefix("-"),
+            word != "help"
         else { return nil }
-        var mistake = CommandLineMistake(message: "there is no command '\(word)'", hints: [])
+        var (command, known) = ("", names.commands)
+        if isHelp, known.contains(word), let inner = words.dropFirst(2).first {
+            // The parser would show the help of the command instead.
+            (command, known, word) = (word + " ", names.subcommands(word), inner)
+            guard !known.isEmpty, !word.hasPrefix("-") else { return nil }
+        }
+        guard !known.contains(word) else { return nil }
+        var mistake = CommandLineMistake(
+            message: "there is no command '\(command)\(word)'", hints: [])
         if !isHelp, names.commands.contains("send"), isFile(word) || looksLikeAudio(word) {
             mistake.hints = ["send a file with: utter send \(ShellWord.quoted(word))"]
         } else if let dash = word.first, "\u{2010}"..."\u{2015}" ~= dash || dash == "\u{2212}" {
             mistake.hints = ["an option begins with '-', and this with another dash: '\(dash)'"]
         } else if let meant = synonyms[word.lowercased()].flatMap({
-            names.commands.contains($0) ? $0 : nil
-        }) ?? EditDistance.nearest(to: word.lowercased(), among: names.commands) {
-            mistake.hints = ["did you mean '\(meant)'?"]
+            known.contains($0) ? $0 : nil
+        }) ?? EditDistance.nearest(to: word.lowercased(), among: known) {
+            mistake.hints = ["did you mean '\(command)\(meant)'?"]
         }
-        mistake.hints.append("see 'utter --help' for the commands")
+        mistake.hints.append("see 'utter \(command)--help' for the commands")
         return mistake
     }
 

@@ -12,6 +12,11 @@ struct CommandNames {
         commands = all.map { $0._commandName }
     }
 
+    func subcommands(_ command: String) -> [String] {
+        all.filter { $0._commandName == command }.flatMap { $0.configuration.subcommands }
+            .map { $0._commandName }
+    }
+
     func options(_ command: String) -> [String] { groups(command).flatMap(\.self) }
 
     /// The options of a command and of those below it, with their dashes; those of a group are one.

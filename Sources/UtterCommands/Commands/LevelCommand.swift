@@ -48,6 +48,8 @@ struct LevelCommand: AsyncParsableCommand {
         let source = try microphone.microphone()
         let signals = try orFailure { try Signals(readingPipe: self.length == nil) }
         let longest = length?.duration ?? .seconds(86_400)
+        // What is typed at a terminal stays off the lines that change.
+        if StandardError.isTerminal { _ = await signals.takeKeys(.space, answerTime: nil) }
         let screen = StandardError.isTerminal ? StatusScreen(isLive: true) : .silent
         defer { screen.end() }
         let listening = Task {
@@ -56,8 +58,13 @@ struct LevelCommand: AsyncParsableCommand {
                 screen.show(level.withLock { $0.note(reading, at: .now) })
             }
         }
-        signals.handle { _ in listening.cancel() }
-        return try await orFailure(awaiting: { try await listening.value })
+        signals.handle { request in
+            if case .key(.focusLost, _) = request { return }  // Ctrl-Z: it goes on later.
+            listening.cancel()
+        }
+        let result = await listening.result
+        await signals.leaveKeys()
+        return try orFailure { try result.get() }
     }
 }
 

@@ -45,15 +45,10 @@ struct ShowServiceCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        // What is wrong there hides no profile.
-        let settings = (try? Configuration.current())?.services[name]
-        let profile =
-            try settings.map { settings throws(CommandFailure) in
-                try settings.completing(Services.profile(settings.profile))
-            } ?? Services.profile(name)
+        let (profile, settings) = try Services.shown(name)
         try StandardOutput.give(
             json
-                ? ServiceListing.json(of: profile)
+                ? ServiceListing.json(of: profile, named: settings?.name)
                 : ProfileListing.text(of: profile, by: settings))
     }
 }

@@ -58,6 +58,7 @@ struct ConfigurationChange {
                 try SettingsText(old).setting(path, to: literal)
             }
             do throws(CommandFailure) {
+                if setting == nil { try check(value, literal) }
                 try Configuration.use(text)
                 if name == KnownSettings.service.name {
                     _ = try Services.profile(named: value, isOption: true)
@@ -69,6 +70,37 @@ struct ConfigurationChange {
             }
         }
         if let failure { throw failure }
+    }
+
+    /// Demands that a value can be right for a service; what is missing beside it may be set next.
+    private func check(_ value: String, _ literal: String) throws(CommandFailure) {
+        if path[2] == "url" {
+            try explained(name, status: .configuration) {
+                _ = try ServiceURL(TokenMark(in: value).url)
+            }
+        }
+        let key = path.dropFirst(2).joined(separator: ".")
+        guard let field, !ServiceOptions.tokenFields.contains(key) else { return }
+        let own = ProfileText(overriding: field.line(for: key, literal: literal), place: name)
+        // A file that cannot be read names no profile.
+        let profile = (try? Configuration.current())?.services[path[1]]?.profile ?? path[1]
+        // Another line may lack its neighbour still.
+        var known = try? Services.profile(named: path[1], isOption: true)
+        // The profile may be named next.
+        if known == nil { known = try? Services.profile(profile) }
+        // A profile brings the words that a value may hold.
+        guard known != nil || !value.contains("{") else { return }
+        let texts = known?.texts ?? [ProfileText(plainFor: ServiceOptions.localURL)]
+        do throws(SettingsError) {
+            _ = try ServiceProfile(texts: [own] + texts)
+        } catch {
+            // A value stands behind its name, which is the place of what is missing.
+            guard let at = error.place, at.file == name, at.column > key.count else { return }
+            throw CommandFailure(
+                "\(name): \(error.reason)",
+                hint: "nothing was written; see the fields with: utter services fields",
+                status: .configuration)
+        }
     }
 
     /// Says what a service of the file lacks: its lines are written one after the other.

@@ -82,9 +82,9 @@ enum KnownSettings {
 
     /// All, in the order in which they are shown.
     ///
-    /// A recording can do without what the file says of how it is made and shown. Not without the
-    /// service, what is kept and for how long, keys of encryption, and where texts go: a guess there
-    /// sends a voice elsewhere, or loses it.
+    /// A recording can do without what the file says of how it is made and shown, known or unknown.
+    /// Not without the service, what is kept and for how long, keys of encryption, and where texts
+    /// go: a guess there sends a voice elsewhere, or loses it.
     static let catalogue = SettingsCatalogue(
         [
             service, language, model, prompt, device, format, key, longest, tail,

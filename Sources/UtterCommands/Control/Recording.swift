@@ -29,6 +29,7 @@ enum Recording {
         let isForeground = try KnownSettings.foreground.value() == true
         let texts = try TextOutput(options.output.texts, form: .text, isVoice: true)
         var request = ControlRequest(command)
+        request.wait = true  // Also for a daemon that records.
         // With other options it is that of the recorder which they make.
         if !sayHow { request.service = options.serviceName }
         for _ in 0..<attempts {
@@ -42,7 +43,6 @@ enum Recording {
                 Signals.unblock()
                 let words = Array(CommandLine.arguments.dropFirst())
                 if let status = try RecorderProcess.begin(words, at: place) { throw status.code }
-                request.wait = true
             } else if let owner = try ControlOwner.claim(place) {
                 request.begun = .own
                 return try await serve(request, at: place, owner, options)

@@ -18,6 +18,7 @@ extension TakeStoreError: Blamed {
     var hint: String? {
         switch self {
         case .noSuchTake("last"): "record one with 'utter', or 'utter send' a file"
+        case .noSuchTake("all"): "'all' is every take, and stands alone"
         case .noSuchTake: "run 'utter list' to see what is kept"
         case .ambiguous: "give more letters of its id"
         case .audioGone(let take, wasAnswered: true):

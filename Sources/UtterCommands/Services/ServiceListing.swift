@@ -9,9 +9,9 @@ enum ServiceListing {
     /// its title.
     static func table() throws(CommandFailure) -> String {
         var rows: [[String]] = []
-        for name in Services.names {
+        for name in names {
             do throws(CommandFailure) {
-                let profile = try Services.profile(name)
+                let (profile, _) = try Services.shown(name)
                 let words = profile.words.filter { $0.isRequired && $0.standard == nil }
                 rows.append([
                     name, profile.tokenState, profile.isLive ? "live" : "at the end",
@@ -35,9 +35,9 @@ enum ServiceListing {
 
     /// All services as a JSON array; one that is wrong has an `error` and hides no other.
     static func json() -> String {
-        let rows = Services.names.map { name -> JSONObject in
+        let rows = names.map { name -> JSONObject in
             do throws(CommandFailure) {
-                return row(name, try Services.profile(name))
+                return row(name, try Services.shown(name).0)
             } catch {
                 return row(name, nil, error: error.message)
             }
@@ -45,8 +45,15 @@ enum ServiceListing {
         return JSONOutput.text(rows, isPretty: true)
     }
 
-    static func json(of profile: ServiceProfile) -> String {
-        JSONOutput.text(row(profile.name, profile), isPretty: true)
+    static func json(of profile: ServiceProfile, named name: String?) -> String {
+        JSONOutput.text(row(name ?? profile.name, profile), isPretty: true)
+    }
+
+    private static var names: [String] {
+        // What cannot be read names none; a name may be that of a profile, too.
+        let said = (try? Configuration.current())?.services.keys.sorted() ?? []
+        let known = Services.names
+        return said.filter { !known.contains($0) } + known
     }
 
     private static func row(
@@ -60,7 +67,7 @@ enum ServiceListing {
         }
         return [
             "name": name, "title": profile?.title, "url": profile?.url.text, "docs": profile?.docs,
-            "verified": profile?.verified, "isOwn": profile?.texts[0].place.hasPrefix("/"),
+            "verified": profile?.verified, "isOwn": profile?.ownText?.place.hasPrefix("/"),
             "isLive": profile?.isLive, "token": profile.flatMap(token), "words": words,
             "error": error,
         ]

@@ -26,7 +26,29 @@ extension Services {
             guard !isOption, try setting.variableText() == nil else { throw error }
             throw error.standing(at: configuration[setting.name]?.place)
         }
-        return try settings?.completing(found) ?? found
+        return try orFailure { try settings?.laid(over: found) ?? found }
+    }
+
+    /// The profile of a service as a take uses it, and what the settings say over it.
+    static func shown(_ name: String) throws(CommandFailure) -> (ServiceProfile, ServiceSettings?) {
+        // What is wrong in the file hides no profile.
+        guard let settings = (try? Configuration.current())?.services[name] else {
+            return (try profile(name), nil)
+        }
+        var found = try profile(named: name, isOption: true)
+        for (index, word) in found.words.enumerated() {
+            found.words[index].standard = settings.words[word.name]?.text ?? word.standard
+        }
+        if let url = settings.url?.text {
+            // A URL with words in it cannot be parsed; that of the settings is shown as written then.
+            let (old, new) = (try? ServiceURL(found.url.text), try? ServiceURL(url))
+            found.url = WordTemplate(new.flatMap { old?.moved(to: $0).text } ?? url)
+            if !settings.says("auth.optional") {
+                found.authentication.token?.isRequired = settings.token != nil
+            }
+        }
+        if let token = settings.token { found.authentication.token?.source = token }
+        return (found, settings)
     }
 
     /// Whether the settings or a profile of today have a token printed by this command: one that only

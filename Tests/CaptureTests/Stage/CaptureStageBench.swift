@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+import TestSupport
 
 @testable import AudioCodecs
 @testable import AudioCore
@@ -14,7 +14,7 @@ final class CaptureStageBench {
     /// Everything taken from the ring.
     private(set) var bytes: [UInt8] = []
     private let consumer: ByteRing.Consumer
-    private let told = CaptureStageTold()
+    private let told = Observed<[CaptureEvent]>([])
 
     init(
         _ source: CaptureStageScript, encoder: any AudioEncoder = WAVEncoder(),
@@ -23,16 +23,15 @@ final class CaptureStageBench {
     ) {
         let ring = ByteRing(minimumCapacity: ringByteCount)
         consumer = ring.takeConsumer()
-        let told = told
         stage = CaptureStage(
             source: source, encoder: encoder, producer: ring.takeProducer(), plan: plan,
             control: control, account: account,
-            tell: { event in told.events.withLock { $0.append(event) } })
+            tell: { [told] event in told.update { $0.append(event) } })
         if opens { stage.opening.open() }
     }
 
     /// All that was told, in order.
-    var events: [CaptureEvent] { told.events.withLock { $0 } }
+    var events: [CaptureEvent] { told.value }
 
     /// What the source delivers, each time that it was told.
     var opened: [StreamFormat] {
@@ -62,23 +61,21 @@ final class CaptureStageBench {
     var ringIsFinished: Bool { consumer.isFinished }
 
     /// The samples behind the WAV header.
-    var samples: [Int16] {
-        let body = bytes.dropFirst(WAVEncoder.headerByteCount)
-        return stride(from: body.startIndex, to: body.endIndex - 1, by: 2).map {
-            Int16(bitPattern: UInt16(body[$0]) | UInt16(body[$0 + 1]) << 8)
-        }
-    }
+    var samples: [Int16] { pcm(bytes) }
 
     /// Takes turns at a moment when every timer is due.
     func turn(_ count: Int = 1) {
         for _ in 0..<count { stage.turn(now: .now + .seconds(1)) }
     }
 
-    func emptyRing() {
-        while consumer.consume({ span in
-            for index in span.indices { bytes.append(span[index]) }
-            return span.count
-        }) > 0 {}
+    func emptyRing() { consumer.takeAll(into: &bytes) }
+
+    /// Takes some turns, asks for the end, and goes on to it; false when it never comes.
+    @discardableResult
+    func stop(after turns: Int, keepsTail: Bool = true) -> Bool {
+        turn(turns)
+        control.requestStop(keepsTail: keepsTail)
+        return runToEnd()
     }
 
     /// Takes turns and empties the ring until the take has ended; false when it never does.
@@ -91,8 +88,4 @@ final class CaptureStageBench {
         }
         return false
     }
-}
-
-private final class CaptureStageTold: Sendable {
-    let events = Mutex<[CaptureEvent]>([])
 }

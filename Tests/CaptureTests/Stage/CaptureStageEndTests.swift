@@ -8,30 +8,7 @@ import Testing
 
 @Suite struct CaptureStageEndTests {
     /// A minute of periods of 20 ms, one a turn.
-    private static let minute = Array(
-        repeating: [CaptureStageScript.Step.frames(320), .rest], count: 3_000
-    ).flatMap { $0 }
-
-    /// A voice without a pause up to the frame `end`, then nothing.
-    private static func voice(until end: Int) throws -> (Int) -> Int16 {
-        // "nine three four zero", in 1.2 s.
-        let spoken = try SpokenWords.all[1].frames()[6_400..<25_600]
-        return { place in place < end ? spoken[6_400 + place % spoken.count] : 0 }
-    }
-
-    /// Records a second of room and `spoken` frames of voice, asks for the end, and goes on.
-    ///
-    /// - Returns: the frames recorded after the request.
-    private func tailLength(spokenAfterStop spoken: Int, tail: Tail) throws -> Int {
-        let source = CaptureStageScript(Self.minute)
-        let voice = try Self.voice(until: 32_000 + spoken)
-        source.sample = { place in place < 16_000 ? 0 : voice(place) }
-        let bench = CaptureStageBench(source, plan: CapturePlan(tail: tail))
-        bench.turn(100)
-        bench.control.requestStop()
-        bench.runToEnd()
-        return bench.account.capturedFrames - 32_000
-    }
+    private static let minute: [CaptureStageScript.Step] = .row(3_000)
 
     /// What the detector takes for a voice goes on for up to 200 ms behind one.
     @Test(arguments: [
@@ -45,28 +22,26 @@ import Testing
         (60_000, 12_800...12_800),
     ])
     func theTailFollowsTheVoice(spoken: Int, expected: ClosedRange<Int>) throws {
-        let length = try tailLength(spokenAfterStop: spoken, tail: .speech)
+        // "nine three four zero", in 1.2 s and without a pause.
+        let voice = try SpokenWords.all[1].frames()[6_400..<25_600]
+        // A second of room, one of voice, and so much of it behind the release.
+        let source = CaptureStageScript(Self.minute) { place in
+            (16_000..<32_000 + spoken).contains(place) ? voice[6_400 + place % voice.count] : 0
+        }
+        let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))
+        #expect(bench.stop(after: 100))
+        let length = bench.account.capturedFrames - 32_000
         #expect(expected.contains(length), "\(length)")
     }
 
-    @Test func noTailEndsAtWhatTheDeviceHolds() {
+    @Test(arguments: [(Tail.none, true), (.speech, false)])
+    func withoutTailItEndsAtWhatTheDeviceHolds(_ tail: Tail, _ keepsTail: Bool) {
         let source = CaptureStageScript(Self.minute, afterStop: [.frames(100)])
-        let bench = CaptureStageBench(source, plan: CapturePlan(tail: .none))
-        bench.turn(10)
-        bench.control.requestStop()
-        #expect(bench.runToEnd())
+        let bench = CaptureStageBench(source, plan: CapturePlan(tail: tail))
+        #expect(bench.stop(after: 10, keepsTail: keepsTail))
         #expect(source.stopWasRequested)
         #expect(bench.end?.cause == .finished)
         #expect(bench.samples == (0..<3_300).map(CaptureStageScript.ramp))
-    }
-
-    @Test func aStopWithoutTailEndsAtWhatTheDeviceHolds() {
-        let source = CaptureStageScript(Self.minute, afterStop: [.frames(100)])
-        let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))
-        bench.turn(10)
-        bench.control.requestStop(keepsTail: false)
-        #expect(bench.runToEnd())
-        #expect(bench.account.capturedFrames == 3_300)
     }
 
     @Test func aSecondStopWithoutTailEndsTheTail() {
@@ -76,14 +51,13 @@ import Testing
         bench.control.requestStop()
         bench.turn(2)
         #expect(!source.stopWasRequested)
-        bench.control.requestStop(keepsTail: false)
-        #expect(bench.runToEnd())
+        #expect(bench.stop(after: 0, keepsTail: false))
         #expect(bench.account.capturedFrames == 12 * 320 + 100)
     }
 
     @Test func theTailCountsWhatIsLostInIt() {
         let source = CaptureStageScript(
-            Array(Self.minute.prefix(20)) + [.gap(14_000), .restForEver])
+            [CaptureStageScript.Step].row(10) + [.gap(14_000), .restForEver])
         let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))
         bench.turn(10)
         bench.control.requestStop()
@@ -109,56 +83,48 @@ import Testing
     }
 
     @Test func aFileThatIsStoppedHasNoTail() {
-        let source = CaptureStageScript(isLive: false, Self.minute, afterStop: [])
+        let source = CaptureStageScript(isLive: false, Self.minute)
         let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))
-        bench.turn(10)
-        bench.control.requestStop()
-        #expect(bench.runToEnd())
+        #expect(bench.stop(after: 10))
         #expect(bench.account.capturedFrames == 3_200)
     }
 
     @Test func aStopThatComesBeforeTheOpeningStillRecordsTheTail() {
-        let source = CaptureStageScript(Self.minute)
-        source.sample = { _ in 0 }
+        let source = CaptureStageScript(Self.minute) { _ in 0 }
         let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))
-        bench.control.requestStop()
-        #expect(bench.runToEnd())
+        #expect(bench.stop(after: 0))
         #expect(bench.account.capturedFrames == 2_560)
     }
 
-    @Test(arguments: [1, 319, 320, 321, 12_345])
-    func theLongestAllowedLengthIsKeptToTheFrame(limit: Int) {
-        var plan = CapturePlan(tail: .none)
-        plan.longestFrames = limit
-        let source = CaptureStageScript(Self.minute)
-        let bench = CaptureStageBench(source, plan: plan)
+    @Test(arguments: [
+        (16_000, 1), (16_000, 319), (16_000, 320), (16_000, 321), (16_000, 12_345),
+        (44_100, 5_001), (48_000, 5_001),
+    ])
+    func theLongestAllowedLengthIsKeptToTheFrame(rate: Int, limit: Int) {
+        let source = CaptureStageScript(Self.minute, rate: rate)
+        let bench = CaptureStageBench(source, plan: Self.plan(limit))
         #expect(bench.runToEnd())
         #expect(bench.end?.cause == .limitReached)
-        #expect(bench.samples == (0..<limit).map(CaptureStageScript.ramp))
+        #expect(bench.account.capturedFrames == limit)
+        #expect(bench.samples.count == limit)
+        #expect(rate != 16_000 || bench.samples == (0..<limit).map(CaptureStageScript.ramp))
         #expect(source.isClosed)
     }
 
-    @Test func aGapCountsTowardsTheLongestAllowedLength() {
+    private static func plan(_ limit: Int) -> CapturePlan {
         var plan = CapturePlan(tail: .none)
-        plan.longestFrames = 1_000
+        plan.longestFrames = limit
+        return plan
+    }
+
+    @Test func aGapCountsTowardsTheLongestAllowedLength() {
         let bench = CaptureStageBench(
-            CaptureStageScript([.frames(900), .gap(500), .frames(320), .restForEver]), plan: plan)
+            CaptureStageScript([.frames(900), .gap(500), .frames(320), .restForEver]),
+            plan: Self.plan(1_000))
         #expect(bench.runToEnd())
         #expect(bench.end?.cause == .limitReached)
         #expect(bench.account.encodedFrames == 1_000)
         #expect(bench.end?.gaps == [Gap(cause: .overrun, start: 900, frames: 100)])
-    }
-
-    @Test(arguments: [44_100, 48_000])
-    func theLongestAllowedLengthIsKeptAtAnyRate(rate: Int) {
-        var plan = CapturePlan(tail: .none)
-        plan.longestFrames = 5_001
-        let source = CaptureStageScript(Self.minute)
-        source.format = StreamFormat(sampleRate: rate, channelCount: 1)
-        let bench = CaptureStageBench(source, plan: plan)
-        #expect(bench.runToEnd())
-        #expect(bench.account.capturedFrames == 5_001)
-        #expect(bench.samples.count == 5_001)
     }
 
     @Test func cancellingEndsTheTakeInTheNextTurn() {
@@ -178,24 +144,16 @@ import Testing
     @Test func cancellingDoesNotWaitForAJournalThatStalls() {
         for source in [
             CaptureStageScript(Self.minute), CaptureStageScript(isLive: false, Self.minute),
+            CaptureStageScript([.frames(320), .gap(100_000)]),
         ] {
             let bench = CaptureStageBench(source, ringByteCount: 8_192)
             bench.turn(100)
+            #expect(bench.stage.pendingWait != nil)
             bench.control.requestCancel()
             bench.turn()
             #expect(bench.end?.cause == .cancelled)
             #expect(bench.ringIsFinished)
         }
-    }
-
-    @Test func cancellingATakeThatWaitsForItsJournalEndsIt() {
-        let bench = CaptureStageBench(
-            CaptureStageScript([.frames(320), .gap(100_000)]), ringByteCount: 8_192)
-        bench.turn(10)
-        #expect(bench.stage.pendingWait != nil)
-        bench.control.requestCancel()
-        bench.turn()
-        #expect(bench.end?.cause == .cancelled)
     }
 
     @Test func anEncoderThatBreaksEndsTheTakeWithWhatItGave() {

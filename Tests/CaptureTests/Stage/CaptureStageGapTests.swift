@@ -43,8 +43,8 @@ import Testing
     }
 
     @Test func theLastOfAThousandGapsStandsForAllThatFollow() {
-        let steps = Array(repeating: [CaptureStageScript.Step.frames(1), .gap(1)], count: 1_500)
-        let bench = CaptureStageBench(CaptureStageScript(steps.flatMap { $0 }))
+        let bench = CaptureStageBench(
+            CaptureStageScript(.row(1_500, of: [.frames(1), .gap(1)])))
         #expect(bench.runToEnd())
         #expect(bench.end?.gaps.count == 1_000)
         #expect(bench.end?.gaps.last == Gap(cause: .overrun, start: 1_999, frames: 501))
@@ -52,10 +52,8 @@ import Testing
     }
 
     @Test func manySmallLossesAtAnotherRateAddUp() {
-        let steps = Array(repeating: [CaptureStageScript.Step.gap(1), .frames(1)], count: 24_000)
-        let source = CaptureStageScript(steps.flatMap { $0 })
-        source.format = StreamFormat(sampleRate: 48_000, channelCount: 1)
-        let bench = CaptureStageBench(source)
+        let bench = CaptureStageBench(
+            CaptureStageScript(.row(24_000, of: [.gap(1), .frames(1)]), rate: 48_000))
         #expect(bench.runToEnd())
         #expect(bench.account.capturedFrames == 8_000)
         #expect(bench.account.gapFrames == 8_000)
@@ -63,14 +61,11 @@ import Testing
     }
 
     @Test func aFullRingRefusesWholeReadsOfALiveSource() {
-        let steps = Array(repeating: [CaptureStageScript.Step.frames(320), .rest], count: 100)
-        let bench = CaptureStageBench(
-            CaptureStageScript(steps.flatMap { $0 }), ringByteCount: 8_192)
+        let bench = CaptureStageBench(CaptureStageScript(.row(100)), ringByteCount: 8_192)
         // 44 bytes of header and twelve periods of 640 bytes fit into 8,192.
         bench.turn(40)
-        let gapFrames = bench.account.gapFrames
         #expect(bench.account.capturedFrames == 12 * 320)
-        #expect(gapFrames == 28 * 320)
+        #expect(bench.account.gapFrames == 28 * 320)
         #expect(bench.account.encodedFrames == 12 * 320)
         #expect(bench.runToEnd())
         let gaps = bench.end?.gaps ?? []
@@ -83,8 +78,8 @@ import Testing
     }
 
     @Test func aJournalThatStallsAgainAndAgainLeavesTheTimelineTrue() {
-        let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededRandom(seed: seed)
+        var random = SeededRandom()
+        let seed = random.seed
         for _ in 0..<20 {
             var steps: [CaptureStageScript.Step] = []
             var length = 0

@@ -8,11 +8,9 @@ import Testing
 @Suite struct CaptureStageOpeningTests {
     private let start = ContinuousClock.now
 
-    private func bench(isLive: Bool = true) -> CaptureStageBench {
-        bench(isLive: isLive, plan: CapturePlan())
-    }
-
-    private func bench(isLive: Bool = true, plan: CapturePlan) -> CaptureStageBench {
+    private func bench(
+        isLive: Bool = true, plan: CapturePlan = CapturePlan()
+    ) -> CaptureStageBench {
         CaptureStageBench(
             CaptureStageScript(isLive: isLive, [.frames(320)]), plan: plan, opens: false)
     }
@@ -87,23 +85,24 @@ import Testing
         #expect(bench.end?.cause == .tooShort(frames: 0))
     }
 
-    @Test(arguments: [true, false])
-    func aStopWithoutTailWaitsForNoOpening(isLive: Bool) {
+    /// How a take without a sample ends: of a microphone, and of a file.
+    private static let ends: [(isLive: Bool, cause: CaptureEnd.Cause)] = [
+        (true, .tooShort(frames: 0)), (false, .source(.noSound(name: "script"))),
+    ]
+
+    @Test(arguments: ends)
+    func aStopWithoutTailWaitsForNoOpening(isLive: Bool, cause: CaptureEnd.Cause) {
         let bench = bench(isLive: isLive)
         turn(bench, after: 0)
         bench.control.requestStop(keepsTail: false)
         turn(bench, after: 0)
-        let cause: CaptureEnd.Cause =
-            isLive ? .tooShort(frames: 0) : .source(.noSound(name: "script"))
         #expect(bench.end?.cause == cause)
     }
 
-    @Test(arguments: [true, false])
-    func whatHasNotOneSampleIsNotFinished(isLive: Bool) {
+    @Test(arguments: ends)
+    func whatHasNotOneSampleIsNotFinished(isLive: Bool, cause: CaptureEnd.Cause) {
         let bench = CaptureStageBench(CaptureStageScript(isLive: isLive, []))
         #expect(bench.runToEnd())
-        let cause: CaptureEnd.Cause =
-            isLive ? .tooShort(frames: 0) : .source(.noSound(name: "script"))
         #expect(bench.end?.cause == cause)
     }
 }

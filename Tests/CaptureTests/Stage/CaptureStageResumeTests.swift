@@ -6,11 +6,6 @@ import Testing
 
 /// A request to stop that is taken back.
 @Suite struct CaptureStageResumeTests {
-    /// Periods of 20 ms, one a turn; all of them voice.
-    private static func periods(_ count: Int) -> [CaptureStageScript.Step] {
-        Array(repeating: [.frames(320), .rest], count: count).flatMap { $0 }
-    }
-
     private func bench(_ source: CaptureStageScript) -> CaptureStageBench {
         // 800 ms, whatever is heard.
         let tail = Tail(
@@ -19,7 +14,7 @@ import Testing
     }
 
     @Test func theTailAndWhatFollowsAreOneRecording() {
-        let source = CaptureStageScript(Self.periods(200))
+        let source = CaptureStageScript(.row(200))
         let bench = bench(source)
         bench.turn(10)
         bench.control.requestStop()
@@ -28,15 +23,14 @@ import Testing
         bench.turn(100)
         #expect(bench.resumes == 1)
         #expect(!source.stopWasRequested)
-        bench.control.requestStop()
-        #expect(bench.runToEnd())
+        #expect(bench.stop(after: 0))
         #expect(bench.samples == (0..<bench.samples.count).map(CaptureStageScript.ramp))
         // The second tail is as long as if there had been no first.
         #expect(bench.account.capturedFrames == 115 * 320 + Tail.speech.longest)
     }
 
     @Test func aStopThatIsTakenBackBeforeItIsSeenIsToldAllTheSame() {
-        let bench = bench(CaptureStageScript(Self.periods(20)))
+        let bench = bench(CaptureStageScript(.row(20)))
         bench.turn(10)
         bench.control.requestStop()
         bench.control.requestResume()
@@ -47,20 +41,18 @@ import Testing
     }
 
     @Test func anotherStopAfterItWinsAndTheTailBeginsAnew() {
-        let bench = bench(CaptureStageScript(Self.periods(200)))
+        let bench = bench(CaptureStageScript(.row(200)))
         bench.turn(10)
         bench.control.requestStop()
         bench.turn(20)
         bench.control.requestResume()
-        bench.control.requestStop()
-        #expect(bench.runToEnd())
+        #expect(bench.stop(after: 0))
         #expect(bench.resumes == 1)
         #expect(bench.account.capturedFrames == 30 * 320 + Tail.speech.longest)
     }
 
     @Test func afterTheTailItIsTooLate() {
-        let source = CaptureStageScript(
-            Self.periods(200), afterStop: [.frames(100), .rest, .rest])
+        let source = CaptureStageScript(.row(200), afterStop: [.frames(100), .rest, .rest])
         let bench = bench(source)
         bench.turn(10)
         bench.control.requestStop()
@@ -73,8 +65,7 @@ import Testing
     }
 
     @Test func aSourceWithoutTailHasEndedByThen() {
-        let source = CaptureStageScript(isLive: false, Self.periods(200), afterStop: [.rest])
-        let bench = bench(source)
+        let bench = bench(CaptureStageScript(isLive: false, .row(200), afterStop: [.rest]))
         bench.turn(10)
         bench.control.requestStop()
         bench.turn()

@@ -32,9 +32,9 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
     let isStored: Bool
     var warning: String?
     var openError: CaptureError?
-    var format = StreamFormat.speech
-    /// The value of a frame at its place in the timeline; never zero unless overridden.
-    var sample: (Int) -> Int16 = CaptureStageScript.ramp
+    let format: StreamFormat
+    /// The value of a frame at its place in the timeline.
+    private let sample: (Int) -> Int16
 
     private(set) var isClosed = false
     private(set) var stopWasRequested = false
@@ -46,12 +46,16 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
 
     /// A microphone, a file, or with `isStored` false a pipe.
     init(
-        isLive: Bool = true, isStored: Bool = true, _ steps: [Step], afterStop: [Step] = []
+        isLive: Bool = true, isStored: Bool = true, _ steps: [Step],
+        rate: Int = 16_000, channels: Int = 1, afterStop: [Step] = [],
+        sample: @escaping (Int) -> Int16 = CaptureStageScript.ramp
     ) {
         self.isLive = isLive
         self.isStored = isStored
         self.steps = steps
+        format = StreamFormat(sampleRate: rate, channelCount: channels)
         self.afterStop = afterStop
+        self.sample = sample
     }
 
     /// A value that is never zero and tells its place within 30,000 frames.
@@ -109,4 +113,13 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
     }
 
     func close() { isClosed = true }
+}
+
+extension [CaptureStageScript.Step] {
+    /// The same steps so many times: periods of 20 ms, one a turn, unless others are given.
+    static func row(
+        _ count: Int, of steps: [CaptureStageScript.Step] = [.frames(320), .rest]
+    ) -> [CaptureStageScript.Step] {
+        repeatElement(steps, count: count).flatMap { $0 }
+    }
 }

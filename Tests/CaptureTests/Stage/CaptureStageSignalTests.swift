@@ -6,14 +6,8 @@ import Testing
 
 /// What a stage tells of a microphone while it records.
 @Suite struct CaptureStageSignalTests {
-    private static func periods(_ count: Int) -> [CaptureStageScript.Step] {
-        Array(repeating: [.frames(320), .rest], count: count).flatMap { $0 }
-    }
-
     @Test func zerosAreToldWhileTheyCome() {
-        let source = CaptureStageScript(Self.periods(60))
-        source.sample = { _ in 0 }
-        let bench = CaptureStageBench(source)
+        let bench = CaptureStageBench(CaptureStageScript(.row(60)) { _ in 0 })
         bench.turn(55)
         #expect(bench.signals == [.zero])
         #expect(bench.runToEnd())
@@ -21,9 +15,7 @@ import Testing
     }
 
     @Test func ofAFileNothingIsSaid() {
-        let source = CaptureStageScript(isLive: false, Self.periods(100))
-        source.sample = { _ in 0 }
-        let bench = CaptureStageBench(source)
+        let bench = CaptureStageBench(CaptureStageScript(isLive: false, .row(100)) { _ in 0 })
         #expect(bench.runToEnd())
         #expect(bench.signals.isEmpty)
         #expect(bench.end?.hasVoice == nil)
@@ -63,34 +55,22 @@ import Testing
 
     // MARK: - Silence behind a voice
 
-    private func bench(silence: Duration) throws -> (CaptureStageBench, spoken: Int) {
+    @Test(arguments: [(1_500, 3), (4_000, 0)])
+    func aSilenceThatIsLongEnoughIsToldOnceForEachVoice(milliseconds: Int, count: Int) throws {
         let frames = try SpokenWords.all[0].frames()
-        let source = CaptureStageScript(Self.periods(900))
-        source.sample = { frames[$0 % frames.count] }
-        let plan = CapturePlan(tail: .speech, silence: silence)
-        return (CaptureStageBench(source, plan: plan), frames.count)
-    }
-
-    @Test func theSilenceBehindAVoiceIsToldOnceForEachVoice() throws {
-        let (bench, spoken) = try bench(silence: .milliseconds(1_500))
+        let source = CaptureStageScript(.row(900)) { frames[$0 % frames.count] }
+        let plan = CapturePlan(tail: .speech, silence: .milliseconds(milliseconds))
+        let bench = CaptureStageBench(source, plan: plan)
         // Three times: what is said, and two seconds of silence.
-        bench.turn(3 * spoken / 320)
-        #expect(bench.quiets == 3)
+        bench.turn(3 * frames.count / 320)
+        #expect(bench.quiets == count)
         #expect(bench.end == nil)
     }
 
     @Test func withoutAVoiceNoSilenceIsTold() {
-        let source = CaptureStageScript(Self.periods(600))
-        source.sample = { _ in 0 }
         let plan = CapturePlan(tail: .speech, silence: .milliseconds(500))
-        let bench = CaptureStageBench(source, plan: plan)
+        let bench = CaptureStageBench(CaptureStageScript(.row(600)) { _ in 0 }, plan: plan)
         bench.turn(500)
-        #expect(bench.quiets == 0)
-    }
-
-    @Test func aPauseThatIsShorterIsNotTold() throws {
-        let (bench, spoken) = try bench(silence: .seconds(4))
-        bench.turn(3 * spoken / 320)
         #expect(bench.quiets == 0)
     }
 
@@ -104,12 +84,10 @@ import Testing
     func onlyATouchOfTheKeyIsDropped(
         _ periods: Int, _ isLive: Bool, _ cause: CaptureEnd.Cause
     ) {
-        let source = CaptureStageScript(isLive: isLive, Self.periods(100), afterStop: [])
+        let source = CaptureStageScript(isLive: isLive, .row(100))
         let plan = CapturePlan(tail: .speech, least: .milliseconds(200))
         let bench = CaptureStageBench(source, plan: plan)
-        bench.turn(periods)
-        bench.control.requestStop()
-        #expect(bench.runToEnd())
+        #expect(bench.stop(after: periods))
         #expect(bench.end?.cause == cause)
         #expect(source.isClosed)
     }

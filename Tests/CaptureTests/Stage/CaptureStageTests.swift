@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import AudioCodecs
@@ -32,33 +33,27 @@ import Testing
         #expect(bench.end?.warning == "the file is cut short")
     }
 
-    @Test func aSourceThatCannotBeOpenedEndsTheTakeWithoutBytes() {
-        let source = CaptureStageScript([.frames(320)])
-        source.openError = .deviceBusy(device: "hw:0,0")
+    @Test(
+        arguments: [
+            (16_000, CaptureError.deviceBusy(device: "hw:0,0")),
+            (
+                62,
+                .formatRefused(
+                    device: "script",
+                    detail: "cannot convert audio of 62 Hz and 1 channels to 16000 Hz mono")
+            ),
+        ] as [(Int, CaptureError)])
+    func aSourceThatCannotBeUsedEndsTheTakeWithoutBytes(_ rate: Int, _ error: CaptureError) {
+        let source = CaptureStageScript([.frames(320)], rate: rate)
+        if rate == 16_000 { source.openError = error }
         let bench = CaptureStageBench(source)
         bench.turn()
         bench.emptyRing()
-        #expect(bench.end?.cause == .source(.deviceBusy(device: "hw:0,0")))
-        #expect(bench.opened.isEmpty)
+        #expect(bench.end?.cause == .source(error))
         #expect(bench.bytes.isEmpty)
         #expect(bench.ringIsFinished)
         #expect(bench.stage.pendingWait == nil)
-    }
-
-    @Test func aSourceThatCannotBeConvertedEndsTheTakeWithoutBytes() {
-        let source = CaptureStageScript([.frames(320)])
-        source.format = StreamFormat(sampleRate: 62, channelCount: 1)
-        let bench = CaptureStageBench(source)
-        bench.turn()
-        bench.emptyRing()
-        #expect(
-            bench.end?.cause
-                == .source(
-                    .formatRefused(
-                        device: "script",
-                        detail: "cannot convert audio of 62 Hz and 1 channels to 16000 Hz mono")))
-        #expect(bench.bytes.isEmpty)
-        #expect(source.isClosed)
+        #expect(rate == 16_000 ? bench.opened.isEmpty : source.isClosed)
     }
 
     @Test func aSourceThatBreaksInMidTakeKeepsWhatCame() {
@@ -97,8 +92,7 @@ import Testing
     @Test(arguments: [8_000, 11_025, 22_050, 44_100, 48_000, 96_000])
     func aSourceOfAnotherRateIsAccountedForInFramesOf16kHz(rate: Int) {
         let source = CaptureStageScript(
-            Array(repeating: .frames(rate / 50), count: 50))
-        source.format = StreamFormat(sampleRate: rate, channelCount: 2)
+            .row(50, of: [.frames(rate / 50)]), rate: rate, channels: 2)
         let bench = CaptureStageBench(source)
         #expect(bench.runToEnd())
         let read = rate / 50 * 50
@@ -110,39 +104,23 @@ import Testing
     }
 
     @Test func theLevelOfTheLastReadIsKnown() {
-        let source = CaptureStageScript([.frames(320), .rest])
-        source.sample = { _ in -16_384 }
-        let bench = CaptureStageBench(source)
+        let bench = CaptureStageBench(CaptureStageScript([.frames(320), .rest]) { _ in -16_384 })
         bench.turn()
         #expect(bench.account.level == Level(peak: 0.5, rootMeanSquare: 0.5))
     }
 
     @Test func oggOpusIsAsLongAsWhatWasCapturedAndLost() throws {
-        let source = CaptureStageScript(
-            Array(repeating: [.frames(320), .rest, .gap(77)], count: 100).flatMap { $0 })
-        let bench = CaptureStageBench(source, encoder: try OggOpusEncoder(serialNumber: 1))
+        let bench = CaptureStageBench(
+            CaptureStageScript(.row(100, of: [.frames(320), .rest, .gap(77)])),
+            encoder: try OggOpusEncoder(serialNumber: 1))
         #expect(bench.runToEnd())
         #expect(bench.account.capturedFrames == 32_000)
         #expect(bench.account.gapFrames == 7_700)
         #expect(bench.account.encodedFrames == 39_700)
         #expect(bench.account.encodedBytes == bench.bytes.count)
-        let (granule, preSkip) = try #require(captureStageOggLength(bench.bytes))
-        #expect(granule - preSkip == 39_700 * 3)
+        let last = try #require(try OggPage.all(in: bench.bytes).last)
+        #expect(last.flags & OggPage.end != 0)
+        // Behind the pre-skip.
+        #expect(last.granulePosition == 312 + 39_700 * 3)
     }
-}
-
-/// The last granule position of an Ogg file that ends as it should, and its Opus pre-skip.
-func captureStageOggLength(_ bytes: [UInt8]) -> (granule: Int, preSkip: Int)? {
-    guard bytes.count > 47, Array(bytes[28..<36]) == Array("OpusHead".utf8) else { return nil }
-    let preSkip = Int(bytes[38]) | Int(bytes[39]) << 8
-    var offset = 0
-    var granule: Int?
-    while offset + 27 <= bytes.count, Array(bytes[offset..<offset + 4]) == Array("OggS".utf8) {
-        granule = (0..<8).reduce(0) { $0 | Int(bytes[offset + 6 + $1]) << (8 * $1) }
-        let isLast = bytes[offset + 5] & 4 != 0
-        let table = bytes[(offset + 27)..<(offset + 27 + Int(bytes[offset + 26]))]
-        offset += 27 + table.count + table.reduce(0) { $0 + Int($1) }
-        if isLast { return offset == bytes.count ? granule.map { ($0, preSkip) } : nil }
-    }
-    return nil
 }

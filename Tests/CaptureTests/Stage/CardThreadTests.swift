@@ -39,8 +39,7 @@ import Testing
         take.stop()
         #expect(await take.end()?.cause == .finished)
         #expect(take.samples().count == 16)
-        let threads = take.source.threads
-        #expect(threads.count == 1)
+        #expect(take.source.threads.count == 1)
         #expect(take.ends.value == 1)
     }
 
@@ -172,20 +171,15 @@ final class LiveTake: Sendable {
     /// All that has come through the ring, without the header.
     func samples() -> [Int16] {
         bytes.withLock { bytes in
-            while consumer.consume({ span in
-                for index in span.indices { bytes.append(span[index]) }
-                return span.count
-            }) > 0 {}
-            return stride(from: WAVEncoder.headerByteCount, to: bytes.count - 1, by: 2).map {
-                Int16(bitPattern: UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8)
-            }
+            consumer.takeAll(into: &bytes)
+            return pcm(bytes)
         }
     }
 }
 
 /// A microphone that does what a test has written down, and counts its frames up.
 final class ScriptedMicrophone: KeptSource, @unchecked Sendable {
-    enum Step {
+    enum Step: Sendable {
         case frames(Int)
         case gap(Int)
         case failure(CaptureError)

@@ -61,13 +61,9 @@ import Testing
     func theStageRecordsThatTail(_ milliseconds: Int) throws {
         let spoken = SpokenWords.all[0]
         let frames = try spoken.frames()
-        let source = CaptureStageScript(
-            Array(repeating: [.frames(320), .rest], count: frames.count / 320).flatMap { $0 })
-        source.sample = { frames[$0] }
+        let source = CaptureStageScript(.row(frames.count / 320)) { frames[$0] }
         let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))
-        bench.turn(milliseconds / 20)
-        bench.control.requestStop()
-        #expect(bench.runToEnd())
+        #expect(bench.stop(after: milliseconds / 20))
         let silences = silences(in: frames)
         let start = milliseconds / 10
         let expected = (1...40).first {
@@ -102,13 +98,40 @@ import Testing
         let (whole, parts) = (VoiceGate(), VoiceGate())
         whole.hear(frames.span)
         var random = SeededRandom(seed: 2)
-        var at = 0
-        while at < frames.count {
-            let end = min(frames.count, at + Int.random(in: 1...700, using: &random))
-            parts.hear(frames.span.extracting(at..<end))
-            at = end
+        for piece in random.pieces(of: frames.count, upTo: 700) {
+            parts.hear(frames.span.extracting(piece))
         }
         #expect(parts.silentFrames == whole.silentFrames)
         #expect(parts.hasHeardVoice == whole.hasHeardVoice)
+    }
+}
+
+@Suite struct TailTests {
+    @Test func theTailOfSpeechIs150And300And800Milliseconds() {
+        #expect(Tail.speech.quiet == 2_400)
+        #expect(Tail.speech.usual == 4_800)
+        #expect(Tail.speech.longest == 12_800)
+    }
+
+    @Test func aTailOfNoLengthIsNoTail() {
+        #expect(Tail(usual: .zero) == .none)
+        #expect(Tail.none.isOver(recorded: 0, silent: 0))
+    }
+
+    @Test func aTailOfAGivenLengthIsHalfThatInSilenceAndHalfASecondMoreInVoice() {
+        #expect(
+            Tail(usual: .milliseconds(400))
+                == Tail(
+                    quiet: .milliseconds(200), usual: .milliseconds(400),
+                    longest: .milliseconds(900)))
+    }
+
+    @Test(arguments: [
+        (2_399, 2_399, false), (2_399, 90_000, false), (2_400, 2_399, false), (2_400, 2_400, true),
+        (4_799, 2_399, false), (4_800, 0, false), (4_800, 1, true), (12_799, 0, false),
+        (12_800, 0, true),
+    ])
+    func theTailIsOver(recorded: Int, silent: Int, expected: Bool) {
+        #expect(Tail.speech.isOver(recorded: recorded, silent: silent) == expected)
     }
 }

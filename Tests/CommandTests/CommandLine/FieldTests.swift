@@ -12,12 +12,15 @@ import UtterSettings
 
 /// `-c`: fields over the profile of a service, for one take.
 @Suite struct FieldTests {
-    private func plan(_ words: [String]) throws -> DeliveryPlan {
+    private func plan(_ words: String...) throws -> DeliveryPlan {
         let options = try ServiceOptions.parse(words)
         return try options.planner(format: nil)(SampleSource.tone(.zero), CapturePlan()).delivery
     }
 
-    private func plan(_ words: String...) throws -> DeliveryPlan { try plan(words) }
+    /// How a kept take is sent with more fields.
+    private func plan(_ words: String..., of kept: TakeManifest) throws -> DeliveryPlan {
+        try ServiceOptions.parse(words).delivery(of: kept)
+    }
 
     private func manifest(_ plan: DeliveryPlan) throws -> TakeManifest {
         var manifest = TakeManifest(
@@ -66,8 +69,7 @@ import UtterSettings
             "--service", "speaches", "--to", "http://127.0.0.1:9/x?a=b", "-c", "query.c d=e")
         #expect(plan.service.url.text == "http://127.0.0.1:9/x?a=b&c%20d=e")
         let kept = try manifest(plan)
-        let again = try ServiceOptions.parse(["--to", "http://127.0.0.1:9/y?f=g"])
-            .delivery(of: kept)
+        let again = try self.plan("--to", "http://127.0.0.1:9/y?f=g", of: kept)
         #expect(again.service.url.text == "http://127.0.0.1:9/y?f=g")
     }
 
@@ -76,20 +78,18 @@ import UtterSettings
             "--service", "speaches", "--to", "http://127.0.0.1:9/v1", "-c",
             "transfer.framing=length", "-c", "connection.ip=4", "-H", "X-A: b")
         let kept = try manifest(first)
-        let same = try ServiceOptions.parse([]).delivery(of: kept)
+        let same = try plan(of: kept)
         #expect(same.framing == .length)
         #expect(same.service.url == first.service.url)
         #expect(same.record == first.record)
-        let other = try ServiceOptions.parse([
-            "-c", "transfer.framing=chunked", "-c", "connection.http=2",
-        ]).delivery(of: kept)
+        let other = try plan(
+            "-c", "transfer.framing=chunked", "-c", "connection.http=2", of: kept)
         #expect(other.framing == .chunked)
         #expect(other.service.connection.http == .two)
         #expect(other.service.connection.addresses == .four)
         #expect(other.service.url == first.service.url)
         #expect(other.service.headers == first.service.headers)
-        let third = try ServiceOptions.parse(["-c", "transfer.framing=chunked"]).delivery(
-            of: manifest(other))
+        let third = try plan("-c", "transfer.framing=chunked", of: manifest(other))
         // What was said already is not remembered twice.
         #expect(third.record.profile?.texts.count == other.record.profile?.texts.count)
     }
@@ -99,8 +99,7 @@ import UtterSettings
             service: try RecognitionService(url: ServiceURL("http://127.0.0.1:9/x")), format: .wav)
         (plan.idHeader, plan.service.method) = ("X-Own", .put)
         let kept = try manifest(plan)
-        let new = try ServiceOptions.parse(["-c", "method=POST", "-c", "transfer.framing=length"])
-            .delivery(of: kept)
+        let new = try self.plan("-c", "method=POST", "-c", "transfer.framing=length", of: kept)
         #expect(new.framing == .length)
         #expect(new.idHeader == "X-Own")
         #expect(new.service.url.description == "http://127.0.0.1:9/x")
@@ -134,9 +133,9 @@ import UtterSettings
     }
 
     /// A URL that is said anew gets no secret of the profile's origin.
-    @Test(arguments: [["--to", "https://other.example/"], ["-c", "url=https://other.example/"]])
-    func aNewURLInheritsNoSecret(_ words: [String]) throws {
-        let plan = try plan(["--service", "openai"] + words)
+    @Test(arguments: [("--to", "https://other.example/"), ("-c", "url=https://other.example/")])
+    func aNewURLInheritsNoSecret(_ option: String, _ value: String) throws {
+        let plan = try plan("--service", "openai", option, value)
         #expect(plan.service.credentials.isEmpty)
         #expect(plan.service.url.origin.description == "https://other.example")
     }
@@ -147,14 +146,18 @@ import UtterSettings
             "transfer.redirect-to=http://c.example", "--token-command", "echo")
         #expect(plan.allowsSecretsInClear)
         let kept = try manifest(plan)
-        let same = ["--to", "http://a.example/y", "--token-command", "echo"]
-        #expect(try ServiceOptions.parse(same).delivery(of: kept).redirectOrigins.count == 1)
-        let other = ["--to", "http://b.example/", "--token-command", "echo"]
+        let same = try self.plan("--to", "http://a.example/y", "--token-command", "echo", of: kept)
+        #expect(same.redirectOrigins.count == 1)
+        #expect(try self.plan("--token-command", "echo", of: kept).redirectOrigins.count == 1)
+        let secure = try self.plan(
+            "--to", "https://b.example/", "--token-command", "echo", of: kept)
+        #expect(!secure.allowsSecretsInClear && secure.redirectOrigins.isEmpty)
         #expect(throws: CommandFailure.self) {
-            try ServiceOptions.parse(other).delivery(of: kept)
+            try self.plan("--to", "http://b.example/", "--token-command", "echo", of: kept)
         }
-        let again = other + ["-c", "transfer.insecure-token=true"]
-        let allowed = try ServiceOptions.parse(again).delivery(of: kept)
+        let allowed = try self.plan(
+            "--to", "http://b.example/", "--token-command", "echo", "-c",
+            "transfer.insecure-token=true", of: kept)
         #expect(allowed.allowsSecretsInClear)
         #expect(allowed.redirectOrigins.isEmpty)
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import TestSupport
 import Testing
 
@@ -95,7 +94,7 @@ extension String {
 
     /// Types what the last hint says behind its last colon.
     private func follow(
-        _ result: CommandResult, on bench: Bench, file: String = "token"
+        _ result: CommandResult, on bench: Bench, file: String
     ) async throws -> CommandResult {
         let hint = try #require(
             result.errorText.split(separator: "\n").last { $0.hasPrefix("utter: hint: ") },
@@ -103,54 +102,6 @@ extension String {
         let found = try #require(hint.matches(of: /: utter (.+?)(?:;|$)/).last, "\(hint)")
         let words = found.1.replacing("FILE", with: file)
         return try await bench.startShell("\"$0\" \(words)", []).result()
-    }
-
-    @Test func aKeptTakeIsSentAgain() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
-        let failed = try await bench.run("send", "-c", "retry.never=true", Clip.digits.path)
-        #expect(failed.status == .exited(75), "\(failed.errorText)")
-        let again = try await follow(failed, on: bench)
-        #expect(again.outputText == "heard\n", "\(again.errorText)")
-    }
-
-    @Test func aTextThatWasNotPrintedIsPrinted() async throws {
-        let bench = try Bench(server: .hearing("heard"))
-        let full = try await bench.startShell(
-            "\"$0\" \"$@\" >/dev/full", ["send", Clip.digits.path]
-        )
-        .result()
-        #expect(full.status != .exited(0))
-        let shown = try await follow(full, on: bench)
-        #expect(shown.status == .exited(0))
-        #expect(shown.outputText.contains("heard"), "\(full.errorText)")
-    }
-
-    @Test func aRemovedTakeComesBack() async throws {
-        let bench = try Bench()
-        let take = try await bench.keep()
-        let removed = try await bench.run("rm", "last", "--yes")
-        #expect(try bench.takes().isEmpty)
-        let back = try await follow(removed, on: bench)
-        #expect(back.status == .exited(0), "\(removed.errorText)\(back.errorText)")
-        #expect(try bench.onlyTake()?.id == take.id)
-    }
-
-    @Test func whatAFlushHasLeftIsFlushed() async throws {
-        let server = try RecordingServer(
-            scripts: (0..<3).map { _ in .answer(status: 503, text: "") },
-            otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
-        for _ in 0..<3 {
-            let failed = try await bench.run(
-                "send", "-c", "retry.never=true", bench.fresh(.digits))
-            #expect(failed.status == .exited(75))
-        }
-        let first = try await bench.run("flush", "--limit", "1")
-        #expect(first.outputText == "heard\n", "\(first.errorText)")
-        let more = try await follow(first, on: bench)
-        #expect(more.outputText == "heard\nheard\n", "\(first.errorText)\(more.errorText)")
     }
 
     @Test func aForgottenSecretIsGivenAnew() async throws {
@@ -163,10 +114,9 @@ extension String {
             Clip.digits.path,
         ]).result()
         #expect(failed.status == .exited(75))
-        let refused = try await follow(failed, on: bench)
-        #expect(refused.status == .exited(78), "\(refused.errorText)")
         let token = try bench.folder.write(Array("sesame".utf8), to: "token")
-        #expect(chmod(token, 0o600) == 0)
+        let refused = try await follow(failed, on: bench, file: token)
+        #expect(refused.status == .exited(78), "\(refused.errorText)")
         let given = try await follow(refused, on: bench, file: token)
         #expect(given.outputText == "heard\n", "\(refused.errorText)\(given.errorText)")
     }

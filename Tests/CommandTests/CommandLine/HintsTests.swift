@@ -12,242 +12,234 @@ import Testing
 /// What a person is told to do about an error.
 @Suite struct HintsTests {
     private static let host = "https://speech.example"
+    private static let chooseDevice =
+        "run 'utter devices' and pass one of those names with --device"
+    private static let getProgram =
+        "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
 
-    @Test(
-        arguments: [
-            (
-                CaptureError.deviceNotFound(device: "hw:9,0"),
-                "run 'utter devices' and pass one of those names with --device"
-            ),
-            (
-                .deviceBusy(device: "hw:0,0"),
-                "close that program, or use --device default to share the card"
-            ),
-            (
-                .permissionDenied(name: "hw:0,0"),
-                "check the permissions; sound cards often need the group 'audio'"
-            ),
-            (
-                .formatRefused(device: "hw:0,0", detail: "it offers nothing"),
-                "use --device plughw:0,0 to let ALSA convert"
-            ),
-            (
-                .formatRefused(device: "default", detail: "it offers FLOAT_LE"),
-                "use --device plug:default to let ALSA convert"
-            ),
-            (
-                .formatRefused(device: "plug:default", detail: "it offers nothing"),
-                "pass another device, one of: utter devices"
-            ),
-            (
-                .deviceLost(device: "hw:1,0", frames: 659_200, sampleRate: 16_000),
-                "connect it again and record once more"
-            ),
-            (
-                .deviceUnclear(device: "usb", candidates: []),
-                "run 'utter devices' and pass one of those names with --device"
-            ),
-            (
-                .deviceIsMonitor(device: "monitor"),
-                "if that is what you want, say so with --allow-monitor"
-            ),
-            (
-                .deviceSilent(device: "hw:1,0", seconds: 3),
-                "check that the microphone is not muted or suspended"
-            ),
-            (
-                .deviceHangs(device: "hw:1,0", seconds: 5),
-                "connect it again, or pass another device, one of: utter devices"
-            ),
-            (
-                .deviceFailed(device: "hw:1,0", operation: "snd_pcm_readi", reason: "Input error"),
-                nil
-            ),
-            (.cannotOpen(name: "a.wav", reason: "No such file or directory"), "check the name"),
-            (.readFailed(name: "a.wav", reason: "Input/output error"), nil),
-            (
-                .unusableAudio(name: "a.wav", detail: "no data chunk"),
-                "utter reads WAV of PCM and floating point, FLAC and Ogg Opus; "
-                    + "convert others with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
-            ),
-            (
-                .foreignAudio(name: "a.mp3", kind: "MP3"),
-                "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
-            ),
-            (
-                .foreignAudio(name: "standard input", kind: "MP3"),
-                "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
-            ),
-            (
-                .deviceUnusable(device: "hw:1,0", reason: "it is odd"),
-                "check ALSA's configuration, or pass another device, one of: utter devices"
-            ),
-            (.fileForbidden(path: "a.wav"), "check whose it is, and who may read it, with: ls -l"),
-        ] as [(CaptureError, String?)])
+    private static func refused(
+        _ status: Int, _ advice: RefusalAdvice? = nil, message: String? = nil
+    ) -> TakeFailure {
+        .refused(status: status, message: message, advice: advice)
+    }
+
+    private static func tokenRefused(
+        _ status: Int, _ advice: RefusalAdvice? = nil, message: String? = nil
+    ) -> TakeFailure {
+        .tokenRefused(status: status, message: message, advice: advice)
+    }
+
+    private static let captureErrors: [(CaptureError, String?)] = [
+        (CaptureError.deviceNotFound(device: "hw:9,0"), chooseDevice),
+        (
+            .deviceBusy(device: "hw:0,0"),
+            "close that program, or use --device default to share the card"
+        ),
+        (
+            .permissionDenied(name: "hw:0,0"),
+            "check the permissions; sound cards often need the group 'audio'"
+        ),
+        (
+            .formatRefused(device: "hw:0,0", detail: "it offers nothing"),
+            "use --device plughw:0,0 to let ALSA convert"
+        ),
+        (
+            .formatRefused(device: "default", detail: "it offers FLOAT_LE"),
+            "use --device plug:default to let ALSA convert"
+        ),
+        (
+            .formatRefused(device: "plug:default", detail: "it offers nothing"),
+            "pass another device, one of: utter devices"
+        ),
+        (
+            .deviceLost(device: "hw:1,0", frames: 659_200, sampleRate: 16_000),
+            "connect it again and record once more"
+        ),
+        (.deviceUnclear(device: "usb", candidates: []), chooseDevice),
+        (
+            .deviceIsMonitor(device: "monitor"),
+            "if that is what you want, say so with --allow-monitor"
+        ),
+        (
+            .deviceSilent(device: "hw:1,0", seconds: 3),
+            "check that the microphone is not muted or suspended"
+        ),
+        (
+            .deviceHangs(device: "hw:1,0", seconds: 5),
+            "connect it again, or pass another device, one of: utter devices"
+        ),
+        (.deviceFailed(device: "hw:1,0", operation: "snd_pcm_readi", reason: "Input error"), nil),
+        (.cannotOpen(name: "a.wav", reason: "No such file or directory"), "check the name"),
+        (.readFailed(name: "a.wav", reason: "Input/output error"), nil),
+        (
+            .unusableAudio(name: "a.wav", detail: "no data chunk"),
+            "utter reads WAV of PCM and floating point, FLAC and Ogg Opus; "
+                + "convert others with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
+        ),
+        (.foreignAudio(name: "a.mp3", kind: "MP3"), getProgram),
+        (.foreignAudio(name: "standard input", kind: "MP3"), getProgram),
+        (
+            .deviceUnusable(device: "hw:1,0", reason: "it is odd"),
+            "check ALSA's configuration, or pass another device, one of: utter devices"
+        ),
+        (.fileForbidden(path: "a.wav"), "check whose it is, and who may read it, with: ls -l"),
+    ]
+
+    @Test(arguments: captureErrors)
     func aRecordingThatCannotBeMade(_ error: CaptureError, _ hint: String?) {
         #expect(error.hint == hint)
     }
 
-    @Test(
-        arguments: [
-            (TakeStoreError.noSuchTake("2026"), "run 'utter list' to see what is kept"),
-            (.noSuchTake("last"), "record one with 'utter', or 'utter send' a file"),
-            (
-                .audioGone(take: "t", wasAnswered: true),
-                "read what was understood: utter show t; --keep-audio TIME keeps audio for longer"
-            ),
-            (.audioGone(take: "t", wasAnswered: false), nil),
-            (
-                .ambiguous(
-                    "2026", ["a", "b"].compactMap { TakeID("20261121-052233-aaaaaaaaaaa\($0)") }),
-                "give more letters of its id"
-            ),
-            (.unreadable(take: "t", reason: "take.json is damaged"), nil),
-            (.laterVersion(take: "t", version: 2), "use the newer program; nothing was changed"),
-            (
-                .folderUnusable(path: "/x", reason: "mkdir /x: Permission denied"),
-                "set XDG_STATE_HOME to a folder that you may write"
-            ),
-        ] as [(TakeStoreError, String?)])
+    private static let storeErrors: [(TakeStoreError, String?)] = [
+        (TakeStoreError.noSuchTake("2026"), "run 'utter list' to see what is kept"),
+        (.noSuchTake("last"), "record one with 'utter', or 'utter send' a file"),
+        (
+            .audioGone(take: "t", wasAnswered: true),
+            "read what was understood: utter show t; --keep-audio TIME keeps audio for longer"
+        ),
+        (.audioGone(take: "t", wasAnswered: false), nil),
+        (
+            .ambiguous(
+                "2026", ["a", "b"].compactMap { TakeID("20261121-052233-aaaaaaaaaaa\($0)") }),
+            "give more letters of its id"
+        ),
+        (.unreadable(take: "t", reason: "take.json is damaged"), nil),
+        (.laterVersion(take: "t", version: 2), "use the newer program; nothing was changed"),
+        (
+            .folderUnusable(path: "/x", reason: "mkdir /x: Permission denied"),
+            "set XDG_STATE_HOME to a folder that you may write"
+        ),
+    ]
+
+    @Test(arguments: storeErrors)
     func aTakeThatCannotBeUsed(_ error: TakeStoreError, _ hint: String?) {
         #expect(error.hint == hint)
     }
 
-    @Test(
-        arguments: [
-            (
-                TakeFailure.capture(.deviceNotFound(device: "hw:9")),
-                "run 'utter devices' and pass one of those names with --device"
-            ),
-            (
-                .notDelivered(.cannotResolve("no such host"), host: host),
-                "check the URL and the network"
-            ),
-            (.notDelivered(.cannotConnect("refused"), host: host), "check the URL and the network"),
-            (
-                .insecure(reason: "self-signed certificate", host: "speech.example"),
-                "check the URL and the clock, or name the authority with -c connection.ca-file=FILE"
-            ),
-            (.refused(status: 404, message: nil), "check the URL's path"),
-            (
-                .refused(status: 404, message: "x", advice: .model),
-                "name another model with --model"
-            ),
-            (
-                .refused(status: 411, message: "411", advice: .lengthSent),
-                "a proxy in between may drop it: name the service itself, or another version: "
-                    + "-c connection.http=2"
-            ),
-            (
-                .refused(status: 422, message: "Field required: x"),
-                "the service's words name the field: give it with -c body.fields.NAME=VALUE, "
-                    + "--language or --model"
-            ),
-            (
-                .refused(status: 418, message: "teapot"),
-                "look up what the service says of this status, then send it with: utter retry"
-            ),
-            (
-                .notDelivered(.connectionLost("reset"), host: "http://h"),
-                "check the network, then send it with: utter retry; if the service speaks TLS, "
-                    + "write https://"
-            ),
-            (
-                .notDelivered(.timedOut(.answer), host: host),
-                "wait longer for it with -c transfer.answer-seconds=120, or ask again with: utter retry"
-            ),
-            (
-                .notDelivered(.timedOut(.stall), host: host),
-                "check the network, or wait longer: -c transfer.stall-seconds=30"
-            ),
-            (
-                .notDelivered(
-                    .cannotConnect("it takes the connection, and does not answer in TLS"),
-                    host: host),
-                "write http:// if the service speaks no TLS, or name its other port"
-            ),
-            (
-                .notDelivered(.cannotConnect("127.0.0.1 port 9: connection refused"), host: host),
-                "name another proxy with -c connection.proxy=URL, or none in place of the URL"
-            ),
-            (
-                .answerUnusable(.truncated(byteCount: 9)),
-                "ask again with: utter retry; if it ends there each time, look for a proxy in between"
-            ),
-            (
-                .tokenRefused(status: 401, message: nil, advice: .schemes("Digest")),
-                "utter does not speak Digest: ask for a token, or for Basic"
-            ),
-            (
-                .tokenRefused(status: 401, message: nil, advice: .schemes("Basic")),
-                "the service wants the scheme Basic: give a token USER:PASSWORD "
-                    + "with -c auth.kind=basic"
-            ),
-            // OpenStack Swift.
-            (
-                .tokenRefused(status: 401, message: nil, advice: .schemes("Swift")),
-                "look up how the service takes a token for the scheme Swift; -c auth.kind=header and "
-                    + "-c auth.header=NAME put it into a field of its own"
-            ),
-            (
-                .tokenRefused(status: 401, message: nil, advice: .tokenMissing),
-                "give it with UTTER_TOKEN, --token-file or --token-command; -c auth.header says where "
-                    + "it stands"
-            ),
-            (
-                .tokenRefused(status: 403, message: "no"),
-                "check what the token may do: UTTER_TOKEN, --token-file or --token-command"
-            ),
-            (
-                .refused(status: 405, message: nil, advice: .otherMethod(allowed: "GET")),
-                "the URL takes GET, and utter sends POST or PUT: check its path"
-            ),
-            (
-                .refused(status: 405, message: nil, advice: .otherMethod(allowed: "GET, PUT")),
-                "send it with -c method=PUT"
-            ),
-            (
-                .refused(status: 302, message: "302 Found", advice: .elsewhere(location: "/login")),
-                "if that is right, send it there with --to /login"
-            ),
-            (
-                .refused(status: 411, message: "411", advice: .length),
-                "the service wants the length of the recording: -c transfer.framing=length "
-                    + "sends it"
-            ),
-            (
-                .notTLS(reason: "error:0A00010B:SSL routines::wrong version number", host: host),
-                "write http:// if the service speaks no TLS, or name its other port"
-            ),
-            (
-                .refused(status: 413, message: nil),
-                "send it smaller with --format ogg-opus, or less at a time"
-            ),
-            (
-                .refused(status: 415, message: nil),
-                "send it in another form with --format wav or ogg-opus, or name it with "
-                    + "-c body.content-type=TYPE"
-            ),
-            (
-                .tokenRefused(status: 401, message: "expired"),
-                "check the token: UTTER_TOKEN, --token-file or --token-command; -c auth.header says "
-                    + "where it stands"
-            ),
-            (
-                .redirectRefused(location: "http://evil", reason: "it is another origin"),
-                "allow it with -c transfer.redirect-to=ORIGIN, or correct the URL"
-            ),
-            (
-                .redirectRefused(location: "nowhere", reason: "no Location was given"),
-                "check the URL: the service leads nowhere from there"
-            ),
-            (
-                .answerUnusable(.empty),
-                "check that the URL is one of a speech-recognition service, a"
-                    + "nd not one that stores files"
-            ),
-            (.unavailable(status: 503, message: nil), nil), (.cancelled, nil),
-        ] as [(TakeFailure, String?)])
+    private static let failures: [(TakeFailure, String?)] = [
+        (TakeFailure.capture(.deviceNotFound(device: "hw:9")), chooseDevice),
+        (
+            .notDelivered(.cannotResolve("no such host"), host: host),
+            "check the URL and the network"
+        ),
+        (.notDelivered(.cannotConnect("refused"), host: host), "check the URL and the network"),
+        (
+            .insecure(reason: "self-signed certificate", host: "speech.example"),
+            "check the URL and the clock, or name the authority with -c connection.ca-file=FILE"
+        ),
+        (refused(404), "check the URL's path"),
+        (refused(404, .model, message: "x"), "name another model with --model"),
+        (
+            refused(411, .lengthSent, message: "411"),
+            "a proxy in between may drop it: name the service itself, or another version: "
+                + "-c connection.http=2"
+        ),
+        (
+            refused(422, message: "Field required: x"),
+            "the service's words name the field: give it with -c body.fields.NAME=VALUE, "
+                + "--language or --model"
+        ),
+        (
+            refused(418, message: "teapot"),
+            "look up what the service says of this status, then send it with: utter retry"
+        ),
+        (
+            .notDelivered(.connectionLost("reset"), host: "http://h"),
+            "check the network, then send it with: utter retry; if the service speaks TLS, "
+                + "write https://"
+        ),
+        (
+            .notDelivered(.timedOut(.answer), host: host),
+            "wait longer for it with -c transfer.answer-seconds=120, or ask again with: utter retry"
+        ),
+        (
+            .notDelivered(.timedOut(.stall), host: host),
+            "check the network, or wait longer: -c transfer.stall-seconds=30"
+        ),
+        (
+            .notDelivered(
+                .cannotConnect("it takes the connection, and does not answer in TLS"),
+                host: host),
+            "write http:// if the service speaks no TLS, or name its other port"
+        ),
+        (
+            .notDelivered(.cannotConnect("127.0.0.1 port 9: connection refused"), host: host),
+            "name another proxy with -c connection.proxy=URL, or none in place of the URL"
+        ),
+        (
+            .answerUnusable(.truncated(byteCount: 9)),
+            "ask again with: utter retry; if it ends there each time, look for a proxy in between"
+        ),
+        (
+            tokenRefused(401, .schemes("Digest")),
+            "utter does not speak Digest: ask for a token, or for Basic"
+        ),
+        (
+            tokenRefused(401, .schemes("Basic")),
+            "the service wants the scheme Basic: give a token USER:PASSWORD "
+                + "with -c auth.kind=basic"
+        ),
+        // OpenStack Swift.
+        (
+            tokenRefused(401, .schemes("Swift")),
+            "look up how the service takes a token for the scheme Swift; -c auth.kind=header and "
+                + "-c auth.header=NAME put it into a field of its own"
+        ),
+        (
+            tokenRefused(401, .tokenMissing),
+            "give it with UTTER_TOKEN, --token-file or --token-command; -c auth.header says where "
+                + "it stands"
+        ),
+        (
+            tokenRefused(403, message: "no"),
+            "check what the token may do: UTTER_TOKEN, --token-file or --token-command"
+        ),
+        (
+            refused(405, .otherMethod(allowed: "GET")),
+            "the URL takes GET, and utter sends POST or PUT: check its path"
+        ),
+        (refused(405, .otherMethod(allowed: "GET, PUT")), "send it with -c method=PUT"),
+        (
+            refused(302, .elsewhere(location: "/login"), message: "302 Found"),
+            "if that is right, send it there with --to /login"
+        ),
+        (
+            refused(411, .length, message: "411"),
+            "the service wants the length of the recording: -c transfer.framing=length "
+                + "sends it"
+        ),
+        (
+            .notTLS(reason: "error:0A00010B:SSL routines::wrong version number", host: host),
+            "write http:// if the service speaks no TLS, or name its other port"
+        ),
+        (refused(413), "send it smaller with --format ogg-opus, or less at a time"),
+        (
+            refused(415),
+            "send it in another form with --format wav or ogg-opus, or name it with "
+                + "-c body.content-type=TYPE"
+        ),
+        (
+            tokenRefused(401, message: "expired"),
+            "check the token: UTTER_TOKEN, --token-file or --token-command; -c auth.header says "
+                + "where it stands"
+        ),
+        (
+            .redirectRefused(location: "http://evil", reason: "it is another origin"),
+            "allow it with -c transfer.redirect-to=ORIGIN, or correct the URL"
+        ),
+        (
+            .redirectRefused(location: "nowhere", reason: "no Location was given"),
+            "check the URL: the service leads nowhere from there"
+        ),
+        (
+            .answerUnusable(.empty),
+            "check that the URL is one of a speech-recognition service, and "
+                + "not one that stores files"
+        ),
+        (.unavailable(status: 503, message: nil), nil), (.cancelled, nil),
+    ]
+
+    @Test(arguments: failures)
     func aTakeWithoutTranscript(_ failure: TakeFailure, _ hint: String?) {
         #expect(failure.hint == hint)
     }
@@ -276,12 +268,10 @@ import Testing
     @Test func aHintNamesTheVariableOfTheProfile() {
         let variable = SecretSource.variable("GOOGLE_API_KEY")
         #expect(
-            Hints.of(.tokenRefused(status: 400, message: nil), tokenFrom: variable)
+            Hints.of(Self.tokenRefused(400), tokenFrom: variable)
                 == "check the token in GOOGLE_API_KEY")
         #expect(
-            Hints.of(
-                .tokenRefused(status: 401, message: nil, advice: .tokenMissing), tokenFrom: variable
-            )
+            Hints.of(Self.tokenRefused(401, .tokenMissing), tokenFrom: variable)
                 == "set GOOGLE_API_KEY")
     }
 

@@ -5,9 +5,11 @@ import Testing
 
 /// `scripts/install.sh` as make runs it, with this build.
 @Suite struct InstallTests {
-    private func run(
-        _ action: String, _ prefix: String, home: TemporaryFolder
-    ) async throws -> CommandResult {
+    private let home: TemporaryFolder
+
+    init() throws { home = try TemporaryFolder() }
+
+    private func run(_ action: String, _ prefix: String) async throws -> CommandResult {
         let utter = try #require(BuiltProducts.path(of: "utter"))
         var environment = CommandRun.cleanEnvironment
         environment["HOME"] = home.path
@@ -19,29 +21,37 @@ import Testing
             environment: environment)
     }
 
-    private func paths(below folder: String) throws -> [String] {
-        try ForeignTool("find").run([folder, "-mindepth", "1"]).text.split(separator: "\n")
-            .map { String($0.dropFirst(folder.count)) }.sorted()
+    private func install(_ prefix: String = "~/own") async throws {
+        let installed = try await run("install", prefix)
+        #expect(installed.status == .exited(0), "\(installed.errorText)")
+    }
+
+    /// What is in the home.
+    private func paths() throws -> [String] {
+        try ForeignTool("find").run([home.path, "-mindepth", "1"]).text.split(separator: "\n")
+            .map { String($0.dropFirst(home.path.count)) }.sorted()
     }
 
     @Test func aTildeThatTheShellLeftIsTheHome() async throws {
-        let home = try TemporaryFolder()
-        let installed = try await run("install", "~/.local", home: home)
-        #expect(installed.status == .exited(0), "\(installed.errorText)")
-        let paths = try paths(below: home.path)
-        #expect(paths.contains("/.local/bin/utter"))
-        #expect(paths.contains("/.local/share/bash-completion/completions/utter"))
-        #expect(paths.contains("/.local/libexec/utter/utter-keys"))
-        #expect(paths.contains("/.local/bin/utter-work"))
-        #expect(paths.contains("/.local/share/applications/org.utter.Utter.desktop"))
-        for page in [
-            "man1/utter.1", "man1/utter-send.1", "man1/utter-serve.1", "man1/utter-keys.1",
-            "man1/utter-work.1", "man7/utter.7",
+        try await install("~/.local")
+        let paths = try paths()
+        for name in [
+            "bin/utter", "bin/utter-work", "libexec/utter/utter-keys",
+            "share/applications/org.utter.Utter.desktop", "share/man/man1/utter.1",
+            "share/man/man1/utter-send.1", "share/man/man1/utter-serve.1",
+            "share/man/man1/utter-keys.1", "share/man/man1/utter-work.1",
+            "share/man/man7/utter.7", "share/utter/outcome.schema.json",
+            "share/utter/events.schema.json", "share/utter/list.schema.json",
         ] {
-            #expect(paths.contains("/.local/share/man/\(page)"), "\(page)")
+            #expect(paths.contains("/.local/\(name)"), "\(name)")
         }
-        for name in ["outcome", "events", "list"] {
-            #expect(paths.contains("/.local/share/utter/\(name).schema.json"))
+        // What is completed are the commands of this program.
+        for name in [
+            "bash-completion/completions/utter", "zsh/site-functions/_utter",
+            "fish/vendor_completions.d/utter.fish",
+        ] {
+            let script = String(decoding: try home.read(".local/share/\(name)"), as: UTF8.self)
+            #expect(script.contains("toggle"), "\(name)")
         }
         let unit = String(
             decoding: try home.read(".local/share/systemd/user/utter-flush.service"),
@@ -55,40 +65,27 @@ import Testing
         }
 
         // Once more, which upgrades, and then all of it goes, empty folders too.
-        #expect(try await run("install", "~/.local", home: home).status == .exited(0))
-        #expect(try await run("uninstall", "~/.local", home: home).status == .exited(0))
-        #expect(try self.paths(below: home.path) == [])
-    }
-
-    @Test(arguments: [
-        "bash-completion/completions/utter", "zsh/site-functions/_utter",
-        "fish/vendor_completions.d/utter.fish",
-    ])
-    func whatIsCompletedAreTheCommandsOfThisProgram(_ name: String) async throws {
-        let home = try TemporaryFolder()
-        #expect(try await run("install", "~/own", home: home).status == .exited(0))
-        let script = String(decoding: try home.read("own/share/\(name)"), as: UTF8.self)
-        #expect(script.contains("toggle"))
+        try await install("~/.local")
+        #expect(try await run("uninstall", "~/.local").status == .exited(0))
+        #expect(try self.paths() == [])
     }
 
     @Test func anUpgradeTakesAwayWhatTheVersionBeforeHad() async throws {
-        let home = try TemporaryFolder()
-        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        try await install()
         let list = "own/share/utter/files"
         _ = try home.write(
             try home.read(list) + Array("share/man/man1/utter-old.1\n".utf8), to: list)
         for page in ["utter-old.1", "utter-own.1"] {
             try home.write([], to: "own/share/man/man1/\(page)")
         }
-        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        try await install()
         let names = try home.names(in: "own/share/man/man1")
         #expect(!names.contains("utter-old.1"))
         #expect(names.contains("utter-own.1") && names.contains("utter-send.1"))
     }
 
     @Test func theInstalledProgramIsLinkedToItsLibraries() async throws {
-        let home = try TemporaryFolder()
-        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        try await install()
         let loaded = try ForeignTool("ldd").run([home.path("own/bin/utter")]).text
         let names = ["FLAC", "asound", "crypto", "curl", "ogg", "opus", "samplerate"]
         for name in names { #expect(loaded.contains("lib\(name).so."), "\(loaded)") }
@@ -98,8 +95,7 @@ import Testing
     }
 
     @Test func theInstalledProgramRecordsEncodesAndSends() async throws {
-        let home = try TemporaryFolder()
-        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        try await install()
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("installed"))
         let bench = try Bench(server: server, microphone: card)
         for format in ["pcm", "ogg-opus", "flac"] {
@@ -115,8 +111,7 @@ import Testing
     }
 
     @Test func theInstalledProgramWatchesAKeyAndFindsTheRecorder() async throws {
-        let home = try TemporaryFolder()
-        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        try await install()
         let bench = try KeyboardBench(.hearing("installed"))
         let keyboard = try bench.keyboards.plug()
         let keys = try CommandRun(
@@ -132,23 +127,21 @@ import Testing
     }
 
     @Test func foldersThatWereThereBeforeOrAreUsedStay() async throws {
-        let home = try TemporaryFolder()
         try ForeignTool("mkdir").run(["-p", home.path("own/bin"), home.path("own/share/man")])
-        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        try await install()
         try home.write([], to: "own/share/man/man1/other.1")
-        #expect(try await run("uninstall", "~/own", home: home).status == .exited(0))
+        #expect(try await run("uninstall", "~/own").status == .exited(0))
         #expect(
-            try paths(below: home.path) == [
+            try paths() == [
                 "/own", "/own/bin", "/own/share", "/own/share/man", "/own/share/man/man1",
                 "/own/share/man/man1/other.1",
             ])
     }
 
     @Test func aRelativePrefixIsRefused() async throws {
-        let home = try TemporaryFolder()
-        let result = try await run("install", "local", home: home)
+        let result = try await run("install", "local")
         #expect(result.status == .exited(64))
         #expect(result.errorText.contains("PREFIX is 'local', which is no absolute path"))
-        #expect(try paths(below: home.path) == [])
+        #expect(try paths() == [])
     }
 }

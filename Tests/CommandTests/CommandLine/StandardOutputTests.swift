@@ -6,25 +6,22 @@ import Testing
 /// Standard output carries the transcript, or one JSON object, and nothing else.
 @Suite struct StandardOutputTests {
     @Test func aTranscriptIsOneLineWithoutControls() async throws {
-        let server = try RecordingServer(
-            otherwise: .answer(text: "a \u{1B}[31mred\u{1B}[0m\nline\u{7}"))
-        let result = try await Bench(server: server).run("send", Clip.digits.path)
+        let bench = try Bench(server: .hearing("a \u{1B}[31mred\u{1B}[0m\nline\u{7}"))
+        let result = try await bench.run("send", Clip.digits.path)
         #expect(result.outputText == "a red line\n")
         #expect(result.hasPlainErrors)
     }
 
     @Test func quietIsSilentOnSuccess() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "quiet"))
-        let bench = try Bench(server: server)
-        for arguments in [
-            ["send", "-q"], ["send", "-q", "--keep-audio", "1d"], ["send", "-q", "--json"],
-        ] {
-            let result = try await bench.start(arguments + [Clip.digits.path]).result()
+        let bench = try Bench(server: .hearing("quiet"))
+        for options in [[], ["--keep-audio", "1d"], ["--json"]] {
+            let result = try await bench.start(["send", "-q"] + options + [Clip.digits.path])
+                .result()
             #expect(result.status == .exited(0))
             #expect(result.error.isEmpty)
         }
-        let heardNothing = try RecordingServer(otherwise: .answer(text: #"{"text": ""}"#))
-        let nothing = try await Bench(server: heardNothing).run("send", "-q", Clip.digits.path)
+        let nothing = try await Bench(server: .hearing(#"{"text": ""}"#)).run(
+            "send", "-q", Clip.digits.path)
         #expect(nothing.status == .exited(1))
         #expect(nothing.error.isEmpty)
     }
@@ -38,8 +35,8 @@ import Testing
     }
 
     @Test func verboseTellsEachStepOnStandardError() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "loud"))
-        let result = try await Bench(server: server).run("send", "-v", Clip.digits.path)
+        let bench = try Bench(server: .hearing("loud"))
+        let result = try await bench.run("send", "-v", Clip.digits.path)
         #expect(result.outputText == "loud\n")
         for step in ["connected", "recording ended", "heard: loud", "answer complete"] {
             #expect(result.errorText.contains(step), "\(result.errorText)")
@@ -57,7 +54,7 @@ import Testing
 
     @Test func jsonIsOneObjectWithTheAccountOfEverySample() async throws {
         let line = #"{"type":"final","text":"two","words":[{"word":"two","start":0.1,"end":0.4}]}"#
-        let server = try RecordingServer(otherwise: .answer(text: line + "\n"))
+        let server = try RecordingServer.hearing(line + "\n")
         let bench = try Bench(server: server)
         let result = try await bench.run("send", "--json", Clip.digits.path)
 
@@ -103,9 +100,8 @@ import Testing
         #expect(object.names == Self.members)
         #expect(object["text"] == .null)
         #expect(object["exit"] == .number(75))
-        #expect(
-            object["error"]?["message"]?.string?.hasPrefix("cannot connect to http://127.0.0.1:9")
-                == true)
+        let message = try #require(object["error"]?["message"]?.string)
+        #expect(message.hasPrefix("cannot connect to http://127.0.0.1:9"))
         #expect(object["error"]?["hint"] == .string("check the URL and the network"))
         #expect(object["attempts"]?[0]?["ending"] == .string("cannot-connect"))
         let take = try #require(try bench.onlyTake())
@@ -171,23 +167,22 @@ import Testing
     }
 
     @Test func aClosedStandardOutputIsStatus74AndNothingElseGetsTheText() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "lost?"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("lost?"))
         let result = try await bench.startShell(
             #"exec "$0" "$@" >&-"#, ["send", Clip.digits.path]
         ).result()
         #expect(result.status == .exited(74))
         #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
-        #expect(server.requests.first?.body == (try Clip.digits.samples))
+        #expect(bench.requests.first?.body == (try Clip.digits.samples))
     }
 
     @Test func closedStandardErrorAndInputDisturbNothing() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "fine"))
-        let result = try await Bench(server: server).startShell(
+        let bench = try Bench(server: .hearing("fine"))
+        let result = try await bench.startShell(
             #"exec "$0" "$@" 2>&- <&-"#, ["send", Clip.digits.path]
         ).result()
         #expect(result.status == .exited(0))
         #expect(result.outputText == "fine\n")
-        #expect(server.requests.first?.body == (try Clip.digits.samples))
+        #expect(bench.requests.first?.body == (try Clip.digits.samples))
     }
 }

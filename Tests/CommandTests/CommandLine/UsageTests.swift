@@ -5,112 +5,171 @@ import Testing
 
 /// Command lines that are wrong: nothing is recorded, sent or printed, and the option is named.
 @Suite struct UsageTests {
-    /// A wrong command line, and what its message must name.
-    struct Case: Sendable, CustomTestStringConvertible {
-        var arguments: [String]
-        var named: String
-
-        init(_ arguments: String..., named: String) {
-            self.arguments = arguments
-            self.named = named
-        }
-
-        var testDescription: String { arguments.joined(separator: " ") }
-    }
-
-    static let cases = [
-        Case("--bogus", named: "--bogus"),
-        Case("--for", "soon", named: "--for"),
-        Case("--for", "0", named: "--for"),
-        Case("--for", "-1s", named: "--for"),
-        Case("--max", "0s", named: "--max"),
-        Case("-c", "recording.tail=x", named: "-c recording.tail: 'x' is not a time"),
-        Case("--format", "mp3", named: "--format"),
-        Case("-c", "answer.framing=guess", named: "-c answer.framing: "),
-        Case("-c", "answer.text=[", named: "-c answer.text: "),
-        Case("--to", "ftp://host/", named: "--to"),
-        Case("--to", "https://me:secret@host/", named: "--to"),
-        Case("-c", "transfer.redirect-to=host", named: "-c transfer.redirect-to: "),
-        Case("-c", "transfer.connect-seconds=1x", named: "must be a number, not a string"),
-        Case("-c", "transfer.connect-seconds=-1", named: "'transfer.connect-seconds' must be"),
-        Case("--header", "no colon", named: "--header"),
-        Case("--header", "A: b\r\nC: d", named: "--header"),
-        Case("-H", "A: b\nC: d", named: "--header"),
-        Case("-H", "X-Model small", named: "--header: header 'X-Model…' cannot be sent: there is"),
-        Case("-H", "secretsecret", named: "--header: header 'secr…' cannot be sent: there is no"),
-        Case("--for", "2s", "--max", "1s", named: "--for is longer than --max"),
-        Case("-H", "Content-Length: 5", named: "--header"),
-        Case("-c", "body.content-type=a/b\r\nC: d", named: "-c body.content-type: "),
-        Case("-c", "model", named: "-c needs KEY=VALUE"),
-        Case("-c", "secretsecret", named: "-c needs KEY=VALUE"),
-        Case("-c", "=length", named: "-c needs KEY=VALUE"),
-        Case("-c", "body.fields.=x", named: "-c body.fields.: there is no such field"),
-        Case("-c", "body.fields.file=@a.wav", named: "the field 'file' is the recording's own"),
-        Case("-c", "body.fields.api_key=sesame", named: "'api_key' would hold a secret"),
-        Case("-c", "headers.Authorization=Bearer sesame", named: "would hold a secret, which"),
-        Case("-c", "query.key=sesame", named: "'key' would hold a secret"),
-        Case("-c", "auth.token=sesame", named: "-c auth.token: others see command lines"),
-        Case("-c", "token=sesame", named: "-c token: others see command lines"),
-        Case("-c", "password=sesame", named: "-c password: others see command lines"),
-        Case("-c", "url=https://host/?key=sesame", named: "-c url: query parameter 'key' holds"),
-        Case("-c", "url=https://me:secret@host/", named: "-c url: "),
-        Case("-c", "url=http://a/", "--to", "http://b/", named: "--to excludes -c url"),
-        Case("-c", "auth.exchange.url=http://a/", named: "there is no such field"),
-        Case("-c", "auth.file=", named: "-c auth.file needs a value"),
-        Case(
-            "-c", "auth.file=a", "--token-file", "b",
-            named: "--token-file excludes -c auth.file"),
-        Case("-c", "body.file-field=", named: "the recording has no name"),
-        Case("-c", "body.template={", named: "the JSON body cannot be sent: it is not JSON"),
-        Case("-c", #"body.template={"a":"b"}"#, named: "{audio} stands in no string"),
-        Case(
-            "-c", #"body.template={"a":"{audio}","b":"{audio}"}"#,
-            named: "{audio} stands there 2 times"),
-        Case(
-            "-c", #"body.template={"token":"secret","a":"{audio}"}"#,
-            named: "'token' would hold a token"),
-        Case(
-            "-c", "body.fields.a=b", "-H", "Content-Type: multipart/form-data",
-            named: "--header: a form has its own Content-Type"),
-        Case(
-            "start", "-o", "note.txt", named: "are options of 'utter stop', which prints the text"),
-        Case("daemon", "--type", named: "are options of 'utter stop', which prints the text"),
-        Case("-q", "-v", named: "-q"),
-        Case("note.wav", named: "note.wav"),
-        Case("send", named: "files"),
-        Case("send", "--pace", "slow", "x.wav", named: "--pace"),
-        Case("send", "--pace", "0", "x.wav", named: "--pace"),
-        Case("send", "--rate", "5", "-", named: "--rate"),
-        Case("send", "--channels", "0", "-", named: "--channels"),
-        Case("send", "--channels", "two", "-", named: "--channels"),
-        Case("send", "-", "-", named: "-"),
-        Case("send", "-", "--to", "host", named: "--to"),
-        Case("devices", "--loud", named: "--loud"),
-        Case("list", "-n", "0", named: "-n must be above zero"),
-        Case("rm", named: "--answered"),
-        Case("rm", "--undo", "--now", named: "--undo"),
-        Case("rm", "--older", "7", named: "--older"),
-        Case("rm", "--older", "7", named: "a number with its unit, such as 7d"),
-        Case("rm", "--older", "1w", named: "--older"),
-        Case("flush", "--max-age", "30", named: "--max-age"),
-        Case("flush", "--max-age", "0", named: "--max-age"),
+    /// A wrong command line, and what its message names.
+    static let cases: [([String], String)] = [
+        (["--max", "0s"], "--max"),
+        (["-c", "answer.framing=guess"], "-c answer.framing: "),
+        (["-c", "answer.text=["], "-c answer.text: "),
+        (["--to", "ftp://host/"], "--to"),
+        (["--to", "https://me:secret@host/"], "--to"),
+        (["-c", "transfer.redirect-to=host"], "-c transfer.redirect-to: "),
+        (["-c", "transfer.connect-seconds=-1"], "'transfer.connect-seconds' must be"),
+        (["--header", "A: b\r\nC: d"], "--header"),
+        (["-H", "A: b\nC: d"], "--header"),
+        (["-H", "X-Model small"], "--header: header 'X-Model…' cannot be sent: there is"),
+        (["-H", "secretsecret"], "--header: header 'secr…' cannot be sent: there is no"),
+        (["--for", "2s", "--max", "1s"], "--for is longer than --max"),
+        (["-H", "Content-Length: 5"], "--header"),
+        (["-c", "body.content-type=a/b\r\nC: d"], "-c body.content-type: "),
+        (["-c", "model"], "-c needs KEY=VALUE"),
+        (["-c", "secretsecret"], "-c needs KEY=VALUE"),
+        (["-c", "=length"], "-c needs KEY=VALUE"),
+        (["-c", "body.fields.=x"], "-c body.fields.: there is no such field"),
+        (["-c", "body.fields.file=@a.wav"], "the field 'file' is the recording's own"),
+        (["-c", "body.fields.api_key=sesame"], "'api_key' would hold a secret"),
+        (["-c", "headers.Authorization=Bearer sesame"], "would hold a secret, which"),
+        (["-c", "query.key=sesame"], "'key' would hold a secret"),
+        (["-c", "auth.token=sesame"], "-c auth.token: others see command lines"),
+        (["-c", "token=sesame"], "-c token: others see command lines"),
+        (["-c", "password=sesame"], "-c password: others see command lines"),
+        (["-c", "url=https://host/?key=sesame"], "-c url: query parameter 'key' holds"),
+        (["-c", "url=https://me:secret@host/"], "-c url: "),
+        (["-c", "url=http://a/", "--to", "http://b/"], "--to excludes -c url"),
+        (["-c", "auth.exchange.url=http://a/"], "there is no such field"),
+        (["-c", "auth.file="], "-c auth.file needs a value"),
+        (["-c", "auth.file=a", "--token-file", "b"], "--token-file excludes -c auth.file"),
+        (["-c", "body.file-field="], "the recording has no name"),
+        (["-c", "body.template={"], "the JSON body cannot be sent: it is not JSON"),
+        (["-c", #"body.template={"a":"b"}"#], "{audio} stands in no string"),
+        (["-c", #"body.template={"a":"{audio}","b":"{audio}"}"#], "{audio} stands there 2 times"),
+        (["-c", #"body.template={"token":"secret","a":"{audio}"}"#], "'token' would hold a token"),
+        (
+            ["-c", "body.fields.a=b", "-H", "Content-Type: multipart/form-data"],
+            "--header: a form has its own Content-Type"
+        ),
+        (["start", "-o", "note.txt"], "are options of 'utter stop', which prints the text"),
+        (["daemon", "--type"], "are options of 'utter stop', which prints the text"),
+        (["-q", "-v"], "-q"),
+        (["note.wav"], "note.wav"),
+        (["send"], "files"),
+        (["send", "--pace", "0", "x.wav"], "--pace"),
+        (["send", "--rate", "5", "-"], "--rate"),
+        (["send", "--channels", "0", "-"], "--channels"),
+        (["send", "--channels", "two", "-"], "--channels"),
+        (["send", "-", "-"], "-"),
+        (["send", "-", "--to", "host"], "--to"),
+        (["devices", "--loud"], "--loud"),
+        (["rm"], "--answered"),
+        (["rm", "--undo", "--now"], "--undo"),
+        (["rm", "--older", "1w"], "--older"),
+        (["flush", "--max-age", "30"], "--max-age"),
+        (["flush", "--max-age", "0"], "--max-age"),
     ]
 
-    @Test(arguments: cases)
-    func aWrongCommandLineNamesTheOptionAndIsStatus64(_ this: Case) async throws {
+    /// What is said of a wrong command line: nothing is recorded, read, sent or printed.
+    private func refusal(_ words: [String]) async throws -> String {
         let bench = try Bench()
         // A pipe that stays open: options are looked at before anything is read.
-        let result = try await bench.start(this.arguments, input: .pipe).result()
+        let result = try await bench.start(words, input: .pipe).result()
         #expect(result.status == .exited(64))
         #expect(result.output.isEmpty)
         #expect(result.hasPlainErrors)
         let error = result.errorText.prefix { $0 != "\n" }
         #expect(error.hasPrefix("utter: error: "))
-        #expect(error.contains(this.named), "\(result.errorText)")
         #expect(!error.hasSuffix("."))
-        let secret = this.arguments.contains { $0.contains("sesame") } ? "sesame" : "secret"
+        let secret = words.contains { $0.contains("sesame") } ? "sesame" : "secret"
         #expect(!result.errorText.contains(secret))
         #expect(try bench.takes().isEmpty)
+        return String(error.dropFirst("utter: error: ".count))
+    }
+
+    @Test(arguments: cases)
+    func aWrongCommandLineNamesTheOptionAndIsStatus64(
+        _ words: [String], _ named: String
+    ) async throws {
+        let error = try await refusal(words)
+        #expect(error.contains(named), "\(error)")
+    }
+
+    /// Wrong values, and the whole message that says what is right.
+    static let values: [([String], String)] = [
+        (["--for", "abc"], "--for: 'abc' is not a time: write 5s, 1m30s, 500ms or 1:30"),
+        (["--max", "1:75"], "--max: '1:75' is not a time: write 5s, 1m30s, 500ms or 1:30"),
+        (["-c", "recording.tail=1:75"], "-c recording.tail: '1:75' is not a time such as 300ms"),
+        (
+            ["-c", "transfer.connect-seconds=it's"],
+            "-c transfer.connect-seconds: 'transfer.connect-seconds' must be a number, not a string"
+        ),
+        (["-c", "limits.bytes=5X"], "-c limits.bytes: '5X' is not a size such as 500M or 4G"),
+        (
+            ["-c", "transfer.catch-up=1x"],
+            "-c transfer.catch-up: 'transfer.catch-up' must be a factor such as 4x, or bytes a second "
+                + "such as 64k, not '1x'"
+        ),
+        (["-c", "limits.takes=x"], "-c limits.takes: 'x' is not a number above zero"),
+        (
+            ["-c", "connection.http=3"],
+            "-c connection.http: 'connection.http' cannot be '3'; it is one of 1.1, 2"
+        ),
+        (
+            ["-c", "transfer.framing=lenght"],
+            "-c transfer.framing: 'transfer.framing' cannot be 'lenght'; did you mean 'length'?"
+        ),
+        (
+            ["-c", "framing=length"],
+            "-c framing: there is no such field; did you mean 'transfer.framing'?"
+        ),
+        (
+            ["--keep-audio", "long"],
+            "--keep-audio: 'long' is not an age: write a number with its unit, such as 7d, 12h or 30m"
+        ),
+        (
+            ["send", "--pace", "fast", "a.wav"],
+            "--pace: 'fast' is not a pace: write realtime, max or a factor from 0.1 to 1000"
+        ),
+        (
+            ["send", "--rate", "fast", "-"],
+            "--rate: 'fast' is not a rate: write a number of Hz, such as 48000"
+        ),
+        (["flush", "--jobs", "x"], "--jobs: 'x' is not a count: write a number, such as 2"),
+        (
+            ["--format", "mp3"],
+            "--format: 'mp3' is not known: write 'pcm', 'wav', 'ogg-opus' or 'flac'"
+        ),
+        (
+            ["--for", "-5s"],
+            "--for: '-5s' is below zero: write 5s, 1m30s, 500ms or 1:30"
+        ),
+        (["-d=-.5s"], "-d: '-.5s' is below zero: write 5s, 1m30s, 500ms or 1:30"),
+        (
+            ["rm", "--older", "-7d"],
+            "--older: '-7d' is below zero: write a number with its unit, such as 7d, 12h or 30m"
+        ),
+        (
+            ["config", "sat"],
+            "'sat' is not known: write 'path', 'show', 'check', 'edit', 'get', 'set' or 'unset'"
+        ),
+        (
+            ["setup", "binds", "foo"],
+            "'foo' is not known: write 'sway', 'hyprland', 'i3', 'gnome' or 'kde'"
+        ),
+        (["services", "test", "openai"], "missing expected argument '--with <file>'"),
+        (["serve", "--port", "-1"], "--port must be from 0 to 65535"),
+        (["send", "--channels", "-1", "-"], "--channels must be from 1 to 64"),
+        (["list", "-n", "-3"], "-n must be above zero"),
+        (["list", "-n=0"], "-n must be above zero"),
+        (["list", "--newest=0"], "--newest must be above zero"),
+        (["-d", "0"], "-d must be above zero"),
+        (["--json", "-1"], "unknown option '-1'"),
+        (
+            ["rm", "--older", "7"],
+            "--older: '7' is not an age: write a number with its unit, such as 7d, 12h or 30m"
+        ),
+    ]
+
+    @Test(arguments: values)
+    func aWrongValueIsSaidToBeWhatItIsNot(_ words: [String], _ message: String) async throws {
+        #expect(try await refusal(words) == message)
     }
 
     @Test func aWrongUrlInTheEnvironmentIsNamedAsSuch() async throws {
@@ -131,12 +190,6 @@ import Testing
                 "utter: error: -c connection.ca-file: '\(Clip.digits.path)' holds no certificate "
                     + "in PEM\n"))
         #expect(card.account.opens == 0)
-    }
-
-    @Test func aFileWithoutItsCommandIsExplained() async throws {
-        let result = try await Bench().run(Clip.digits.path)
-        #expect(result.status == .exited(64))
-        #expect(result.errorText.contains("hint: send a file with: utter send \(Clip.digits.path)"))
     }
 
     @Test(arguments: [

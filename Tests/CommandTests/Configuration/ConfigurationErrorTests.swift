@@ -10,13 +10,9 @@ import Testing
 
 /// What is said of a file of settings that cannot be used, and that nothing was recorded.
 @Suite struct ConfigurationErrorTests {
-    private let server: RecordingServer
     private let bench: Bench
 
-    init() throws {
-        server = try RecordingServer(otherwise: .answer(text: "heard"))
-        bench = try Bench(server: server)
-    }
+    init() throws { bench = try Bench(server: .hearing("heard")) }
 
     /// Sends a file, which the settings must not let happen.
     ///
@@ -24,7 +20,7 @@ import Testing
     private func refusal() async throws -> String {
         let result = try await bench.run("send", Clip.goForward.path)
         #expect(result.status == .exited(78))
-        #expect(result.output.isEmpty && server.requests.isEmpty)
+        #expect(result.output.isEmpty && bench.requests.isEmpty)
         #expect(try bench.takes().isEmpty)
         return result.errorText.split(separator: bench.configurationPath).joined(separator: "FILE")
             .split(separator: bench.folder.path).joined(separator: "HOME")
@@ -33,49 +29,70 @@ import Testing
     private static let move = "utter: hint: move it away\n"
     private static let cure = "utter: hint: correct it with: utter config edit\n"
 
-    @Test(
-        arguments: [
-            ("device = 3", "1:10: 'device' must be a string, not a whole number"),
-            ("\ndevise = 'hw:0'", "2:1: 'devise' is not known; did you mean 'device'?"),
-            ("colour = 'red'", "1:1: 'colour' is not known"),
-            ("[limits]\ntakes = '9'", "2:9: 'limits.takes' must be a whole number, not a string"),
-            ("limits.takes = 0", "1:16: 'limits.takes' is '0', which is not a number above zero"),
-            (
-                "[keep]\n  audio = '3 days'",
-                "2:11: 'keep.audio' is '3 days', which is not an age with its unit, such as 30d or "
-                    + "12h, forever, or 0"
-            ),
-            ("[keep]\naudi = '1d'", "2:1: 'keep.audi' is not known; did you mean 'keep.audio'?"),
-            ("max = '5m'", "1:1: 'max' is not known; did you mean 'recording.max'?"),
-            (
-                "[recording]\nTail_ = 1",
-                "2:1: 'recording.Tail_' is not known; did you mean"
-                    + " 'recording.tail'?"
-            ),
-            ("lang = 'de'", "1:1: 'lang' is not known; did you mean 'language'?"),
-            ("log_level = 'x'", "1:1: 'log_level' is not known; did you mean 'output.detail'?"),
-            ("url = 'x'", "1:1: 'url' is not known; did you mean 'services.NAME.url'?"),
-            ("[output]\ndevice = 'x'", "2:1: 'output.device' is not known; did you mean 'device'?"),
-            (
-                "[openai]\nmodel = 'x'",
-                "1:2: 'openai' is not known; did you mean 'services.openai'?"
-            ),
-            (
-                "token = 's3cret'",
-                "1:9: 'token' would hold the secret itself; say where it is with "
-                    + "services.NAME.token-file, token-command or token-variable"
-            ),
-            ("keep = '1d'", "1:8: 'keep' must be a table, not a string"),
-            (
-                "format = 'mp3'",
-                "1:10: 'format' is 'mp3', which is not pcm, wav, ogg-opus or flac"
-            ),
-            ("device = ''", "1:10: 'device' is '', which is not a text"),
-            (
-                "[output]\ndetail = 'loud'",
-                "2:10: 'output.detail' is 'loud', which is not one of quiet, normal, verbose"
-            ),
-        ])
+    /// What a file says, and what is wrong about it.
+    private static let mistakes: [(String, String)] = [
+        ("device = 3", "1:10: 'device' must be a string, not a whole number"),
+        ("\ndevise = 'hw:0'", "2:1: 'devise' is not known; did you mean 'device'?"),
+        ("colour = 'red'", "1:1: 'colour' is not known"),
+        ("[limits]\ntakes = '9'", "2:9: 'limits.takes' must be a whole number, not a string"),
+        ("limits.takes = 0", "1:16: 'limits.takes' is '0', which is not a number above zero"),
+        (
+            "[keep]\n  audio = '3 days'",
+            "2:11: 'keep.audio' is '3 days', which is not an age with its unit, such as 30d or "
+                + "12h, forever, or 0"
+        ),
+        ("[keep]\naudi = '1d'", "2:1: 'keep.audi' is not known; did you mean 'keep.audio'?"),
+        ("max = '5m'", "1:1: 'max' is not known; did you mean 'recording.max'?"),
+        (
+            "[recording]\nTail_ = 1",
+            "2:1: 'recording.Tail_' is not known; did you mean 'recording.tail'?"
+        ),
+        ("lang = 'de'", "1:1: 'lang' is not known; did you mean 'language'?"),
+        ("log_level = 'x'", "1:1: 'log_level' is not known; did you mean 'output.detail'?"),
+        ("url = 'x'", "1:1: 'url' is not known; did you mean 'services.NAME.url'?"),
+        ("[output]\ndevice = 'x'", "2:1: 'output.device' is not known; did you mean 'device'?"),
+        ("[openai]\nmodel = 'x'", "1:2: 'openai' is not known; did you mean 'services.openai'?"),
+        (
+            "token = 's3cret'",
+            "1:9: 'token' would hold the secret itself; say where it is with "
+                + "services.NAME.token-file, token-command or token-variable"
+        ),
+        ("keep = '1d'", "1:8: 'keep' must be a table, not a string"),
+        ("format = 'mp3'", "1:10: 'format' is 'mp3', which is not pcm, wav, ogg-opus or flac"),
+        ("device = ''", "1:10: 'device' is '', which is not a text"),
+        (
+            "[output]\ndetail = 'loud'",
+            "2:10: 'output.detail' is 'loud', which is not one of quiet, normal, verbose"
+        ),
+        (
+            "[services.mine]\ntoken = 'sk-1'",
+            "2:9: 'services.mine.token' would hold the secret itself; say where it is with "
+                + "token-file, token-command or token-variable"
+        ),
+        (
+            "[services.mine]\ntoken-file = 'a'\ntoken-command = 'b'",
+            "3:17: 'services.mine.token-command' and 'token-file' exclude each other"
+        ),
+        (
+            "[services.mine]\ntoken-fiel = 'a'",
+            "2:1: 'services.mine.token-fiel' is not known; did you mean 'services.mine.token-file'?"
+        ),
+        (
+            "[services.mine]\nformat = 'mp3'",
+            "2:10: 'services.mine.format' is 'mp3', which is not pcm, wav, ogg-opus or flac"
+        ),
+        ("[services.mine]\nurl = ''", "2:7: 'services.mine.url' is empty"),
+        (
+            "[services.mine]\nwords = 'eu'",
+            "2:9: 'services.mine.words' must be a table, not a string"
+        ),
+        (
+            "[service.openai]\nmodel = 'x'",
+            "1:1: 'service' is the name of one; tables are 'services.NAME'"
+        ),
+    ]
+
+    @Test(arguments: mistakes)
     func whatIsWrongIsSaidWithItsPlace(_ text: String, _ reason: String) async throws {
         try bench.configure(text)
         #expect(try await refusal() == "utter: error: FILE:\(reason)\n" + Self.cure)
@@ -123,8 +140,7 @@ import Testing
     }
 
     @Test func aRecordingWarnsOfALineAndGoesOnWithTheRest() async throws {
-        let card = try VirtualMicrophone()
-        let bench = try Bench(server: server, microphone: card)
+        let bench = try Bench(server: .hearing("heard"), microphone: VirtualMicrophone())
         try bench.configure("silence = '2s'\n[recording]\ntail = '0s'\n")
         let result = try await bench.run("--for", "300ms")
         #expect(result.status == .exited(0) && result.outputText == "heard\n")
@@ -132,7 +148,7 @@ import Testing
             result.errorText.hasPrefix(
                 "utter: warning: left out: \(bench.configurationPath):1:1: 'silence' is not known; "
                     + "did you mean 'recording.silence'?\n"), "\(result.errorText)")
-        #expect(server.requests.map(\.body.count) == [9_600])
+        #expect(bench.requests.map(\.body.count) == [9_600])
         // What can be repeated is refused, and so is the file itself.
         for words in [["send", Clip.goForward.path], ["config", "check"]] {
             #expect(try await bench.start(words).result().status == .exited(78))
@@ -172,32 +188,26 @@ import Testing
             ["send", Clip.goForward.path], variables: ["UTTER_URL": ""]
         ).result()
         #expect(sent.errorText.hasPrefix(line), "\(sent.errorText)")
-        #expect(sent.status != .exited(0) && server.requests.isEmpty)
+        #expect(sent.status != .exited(0) && bench.requests.isEmpty)
     }
 
-    @Test func whatIsNoTOMLIsSaidWithItsPlace() async throws {
+    @Test func whatIsNoTextOfSettingsIsSaidWithItsPlace() async throws {
         try bench.configure("device = 'x'\nformat\n")
         let text = try await refusal()
         #expect(text.hasPrefix("utter: error: FILE:2:7: it is no TOML: "), "\(text)")
-    }
-
-    @Test func aByteThatIsNotUTF8IsSaidWithItsPlace() async throws {
         try bench.configure(bytes: Array("device = 'x'\n# caf".utf8) + [0xE9, 0x0A])
         #expect(try await refusal() == "utter: error: FILE:2:6: it is not UTF-8\n" + Self.cure)
-    }
-
-    @Test func aFileWithoutEndIsNotRead() async throws {
+        // A file without end is not read.
         try bench.configure(bytes: [UInt8](repeating: 0x23, count: 10 << 20))
         #expect(try await refusal() == "utter: error: FILE: it is longer than 1 MiB\n" + Self.move)
     }
 
-    @Test(arguments: [(0o602, ""), (0o620, ""), (0o700, "FOLDER")])
-    func whatOthersMayWriteIsRefused(_ mode: Int, _ what: String) async throws {
+    @Test(arguments: [(0o602, "it"), (0o620, "it"), (0o777, "its folder")])
+    func whatOthersMayWriteIsRefused(_ mode: Int, _ name: String) async throws {
         let path = try bench.configure("device = 'x'\n")
-        let folder = bench.folder.path(".config/utter")
-        if what.isEmpty { chmod(path, mode_t(mode)) } else { chmod(folder, 0o777) }
-        let (name, cured) =
-            what.isEmpty ? ("it", "FILE") : ("its folder", "HOME/.config/utter")
+        let isFile = name == "it"
+        chmod(isFile ? path : bench.folder.path(".config/utter"), mode_t(mode))
+        let cured = isFile ? "FILE" : "HOME/.config/utter"
         #expect(
             try await refusal() == """
                 utter: error: FILE: \(name) can be written by others

@@ -28,6 +28,14 @@ struct ControlBench: Sendable {
         place = try ControlPlace(user: geteuid()) { [all] in all[$0] }
     }
 
+    /// A bench whose service answers with a text once a gate is open.
+    init(_ text: String, after gate: Gate) throws {
+        try self.init(
+            RecordingServer(otherwise: [
+                .readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: text),
+            ]))
+    }
+
     private let runtime: TemporaryFolder
 
     /// Starts a command.
@@ -47,6 +55,16 @@ struct ControlBench: Sendable {
         return run
     }
 
+    /// Has a take recorded by those who were started before, until so many bytes have come.
+    ///
+    /// - Returns: what `stop` has said.
+    func dictate(_ number: Int = 0, bytes: Int = 8_000) async throws -> CommandResult {
+        let start = try await run("start")
+        #expect(start.status == .exited(0) && start.outputText == "")
+        _ = try #require(await server.wait(untilBytes: bytes, ofRequest: number))
+        return try await run("stop")
+    }
+
     /// Starts a daemon, and waits until it answers.
     func daemon(
         _ arguments: String..., variables: [String: String] = [:]
@@ -58,16 +76,9 @@ struct ControlBench: Sendable {
 
     /// Waits until a process answers at the socket; false when none did in time.
     func isAnswered() async -> Bool {
-        await onOwnThread { [place] in
-            let deadline = MonotonicTime.now + .patience
-            while MonotonicTime.now < deadline {
-                // Not yet.
-                if (try? LocalSocket.connect(to: place.path, within: .seconds(1))) != nil {
-                    return true
-                }
-                poll(nil, 0, 10)
-            }
-            return false
+        await comesTrue { [place] in
+            // Not yet.
+            (try? LocalSocket.connect(to: place.path, within: .seconds(1))) != nil
         }
     }
 
@@ -79,13 +90,46 @@ struct ControlBench: Sendable {
 
     func connect() throws -> RawControlClient { try RawControlClient(place.path) }
 
+    /// A client that has given a command, with more members of its request.
+    func ask(_ command: String, _ more: String = "") throws -> RawControlClient {
+        try RawControlClient(place.path, command, more)
+    }
+
     var hasSocket: Bool { Folder.mayExist(at: place.path) }
+}
+
+/// Waits until something is so, at which it looks every 10 ms; false when it was not in time.
+func comesTrue(_ isSo: @escaping @Sendable () -> Bool) async -> Bool {
+    await onOwnThread {
+        let deadline = MonotonicTime.now + .patience
+        while !isSo() {
+            guard MonotonicTime.now < deadline else { return false }
+            poll(nil, 0, 10)
+        }
+        return true
+    }
+}
+
+extension BenchRun {
+    /// Ends a daemon as its manager does.
+    @discardableResult
+    func terminate() async throws -> CommandResult {
+        signal(SIGTERM)
+        let ended = try await result()
+        #expect(ended.status == .exited(0))
+        return ended
+    }
 }
 
 final class RawControlClient: Sendable {
     private let socket: OwnedDescriptor
 
     init(_ path: String) throws { socket = try LocalSocket.connect(to: path, within: .seconds(5)) }
+
+    convenience init(_ path: String, _ command: String, _ more: String = "") throws {
+        try self.init(path)
+        try say(#"{"version":1,"command":"\#(command)"\#(more)}"# + "\n")
+    }
 
     /// Says something, of which the other side must take all at once.
     func say(_ text: String) throws {
@@ -120,5 +164,10 @@ final class RawControlClient: Sendable {
                 throw SystemError(call: "wait for the end", code: ETIMEDOUT)
             }
         }.get()
+    }
+
+    /// The answers that it is told until the other side closes the connection.
+    func answers() async throws -> [JSONText] {
+        try await rest().split(separator: "\n").map { try JSONText(Array($0.utf8)) }
     }
 }

@@ -24,10 +24,18 @@ import Testing
         func lacksDescriptor(_ error: SystemError) {}
     }
 
-    private func ends() throws -> [Int32] {
-        var ends: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-        return ends
+    /// A connection, and the end of it that its client has.
+    private struct Pair: ~Copyable {
+        let connection: ControlConnection
+        let client: OwnedDescriptor
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            client = OwnedDescriptor(taking: ends[1])
+            connection = ControlConnection(
+                ControlClientID(number: 1), OwnedDescriptor(taking: ends[0]))
+        }
     }
 
     private func status(after milliseconds: Int) -> ControlStatus {
@@ -37,10 +45,8 @@ import Testing
     }
 
     @Test func aFollowerIsToldTheNewestOnceItHasReadTheLast() throws {
-        let ends = try ends()
-        let other = OwnedDescriptor(taking: ends[1])
-        let follower = ControlConnection(
-            ControlClientID(number: 1), OwnedDescriptor(taking: ends[0]))
+        let pair = try Pair()
+        let follower = pair.connection
         follower.become(.following)
         let later = ContinuousClock.now + .seconds(1)
         for milliseconds in 1...3 {
@@ -49,30 +55,38 @@ import Testing
             let next = follower.tellChange(now: later + .seconds(milliseconds))
             #expect((next == nil) == (milliseconds == 1))
         }
-        let first = try LocalSocket.receive(from: other.number)
+        let first = try LocalSocket.receive(from: pair.client.number)
         #expect(first == ControlAnswer.status(status(after: 1)).line)
         #expect(follower.tellChange(now: later + .seconds(4)) == nil)
-        let second = try LocalSocket.receive(from: other.number)
+        let second = try LocalSocket.receive(from: pair.client.number)
         #expect(second == ControlAnswer.status(status(after: 3)).line)
     }
 
     @Test func aFollowerThatHasNotReadInTimeIsLetGoAndAnotherIsNot() throws {
-        let ends = try ends()
-        let other = OwnedDescriptor(taking: ends[1])
-        let follower = ControlConnection(
-            ControlClientID(number: 1), OwnedDescriptor(taking: ends[0]))
+        let pair = try Pair()
+        let follower = pair.connection
         follower.become(.following)
         follower.change(to: status(after: 1))
         _ = follower.tellChange(now: .now + .seconds(1))
         #expect(follower.deadline != nil)
-        _ = try LocalSocket.receive(from: other.number)
+        _ = try LocalSocket.receive(from: pair.client.number)
         follower.miss()
         #expect(!follower.isOver && follower.deadline == nil)
         follower.change(to: status(after: 2))
         _ = follower.tellChange(now: .now + .seconds(2))
         follower.miss()
         #expect(follower.isOver)
-        withExtendedLifetime(other) {}
+        withExtendedLifetime(pair) {}
+    }
+
+    @Test func aWordThatComesTooLateConfirmsNothing() throws {
+        let pair = try Pair()
+        let (connection, now) = (pair.connection, ContinuousClock.now)
+        connection.askToConfirm(ControlRequest(.start))
+        #expect(connection.confirmed(at: now + .seconds(6)) == nil)
+        connection.askToConfirm(ControlRequest(.start))
+        #expect(connection.confirmed(at: now) == ControlRequest(.start))
+        withExtendedLifetime(pair) {}
     }
 
     @Test func whoAsksIsServedBesideMoreFollowersThanThereIsRoomFor() async throws {
@@ -93,15 +107,13 @@ import Testing
         }
         var followers: [RawControlClient] = []
         for _ in 0..<300 {
-            let follower = try RawControlClient(place.path)
-            try follower.say(#"{"version":1,"command":"follow"}"# + "\n")
+            let follower = try RawControlClient(place.path, "follow")
             // Those that read are not let go for that, and give way all the same.
             #expect(try await follower.next().contains(#""kind":"status""#))
             followers.append(follower)
         }
         for command in ["start", "stop", "status"] {
-            let client = try RawControlClient(place.path)
-            try client.say(#"{"version":1,"command":"\#(command)"}"# + "\n")
+            let client = try RawControlClient(place.path, command)
             #expect(try await client.rest().contains("served"))
         }
         withExtendedLifetime(followers) {}
@@ -112,27 +124,20 @@ import Testing
         let daemon = try bench.bench.startShell(
             #"ulimit -n 48; exec "$0" daemon -c recording.min=0"#, [])
         #expect(await bench.isAnswered())
-        var followers: [RawControlClient] = []
-        for _ in 0..<60 {
-            let follower = try bench.connect()
-            try follower.say(#"{"version":1,"command":"follow"}"# + "\n")
-            followers.append(follower)
-        }
+        var followers = try (0..<60).map { _ in try bench.ask("follow") }
         #expect(
             await daemon.wait(for: "no descriptor for a client: Too many open files", in: .error))
         let refused = try await bench.run("start")
         #expect(refused.status == .exited(74))
         #expect(refused.errorText.contains("no take can begin"))
         #expect(refused.errorText.contains("hint: raise the limit with: ulimit -n"))
+        withExtendedLifetime(followers) {}
         followers = []
         // Those that wait are let in, and go, before these two are answered; a take has room then.
         for _ in 0..<2 {
             #expect(try await bench.run("status").status == .exited(0))
         }
-        #expect(try await bench.run("start").status == .exited(0))
-        _ = try #require(await bench.server.wait(untilBytes: 6_400))
-        #expect(try await bench.run("stop").outputText == "again\n")
-        daemon.signal(SIGTERM)
-        #expect(try await daemon.result().status == .exited(0))
+        #expect(try await bench.dictate().outputText == "again\n")
+        try await daemon.terminate()
     }
 }

@@ -10,8 +10,12 @@ import Testing
 
 /// Clients of the control socket that misbehave: the recording goes on, and others are served.
 @Suite struct ControlHarmTests {
+    private let bench: ControlBench
+
+    init() throws { bench = try ControlBench(.hearing("whole")) }
+
     /// Expects that the recorder does what it should, whatever has happened.
-    private func expectWhole(_ bench: ControlBench, _ recorder: BenchRun) async throws {
+    private func expectWhole(_ recorder: BenchRun) async throws {
         #expect(try await bench.run("status").outputText.hasPrefix("recording"))
         #expect(try await bench.run("stop").outputText == "whole\n")
         #expect(try await recorder.result().status == .exited(0))
@@ -19,44 +23,40 @@ import Testing
         #expect(body == RecordTests.samples(body.count / 2))
     }
 
-    @Test func halfACommandAndSilenceHarmNothing() async throws {
-        let bench = try ControlBench(.hearing("whole"))
+    @Test func halfACommandSilenceAndDeafnessHarmNothing() async throws {
         let recorder = try await bench.record()
         let half = try bench.connect()
         try half.say(#"{"version":1,"comm"#)
         let silent = try bench.connect()
+        let deaf = try ["follow", "status", "follow"].map { try bench.ask($0) }
         let gone = try bench.connect()
         try gone.say(#"{"version":1,"command":"stop""#)
         gone.finish()
         // One that says no more is let go; the others in their time.
         #expect(try await gone.rest() == "")
-        try await expectWhole(bench, recorder)
-        withExtendedLifetime((half, silent)) {}
+        // Another one follows meanwhile, and hears of each phase.
+        #expect(try await bench.reaches(.recording))
+        try await expectWhole(recorder)
+        withExtendedLifetime((half, silent, deaf)) {}
     }
 
     @Test func theSilentAreLetGoInTime() async throws {
-        let bench = try ControlBench(.hearing("whole"))
         let recorder = try await bench.record()
         let half = try bench.connect()
         try half.say("{")
-        let unconfirmed = try bench.connect()
-        try unconfirmed.say(#"{"version":1,"command":"cancel","confirm":true}"# + "\n")
+        let unconfirmed = try bench.ask("cancel", #","confirm":true"#)
         #expect(try await half.rest() == "")
         #expect(try await unconfirmed.rest() == #"{"kind":"ready","version":1}"# + "\n")
-        try await expectWhole(bench, recorder)
+        try await expectWhole(recorder)
     }
 
     @Test(arguments: ["", #","confirm":true"#])
     func forOneThatHasGoneNothingIsDone(_ confirms: String) async throws {
-        let bench = try ControlBench(.hearing("whole"))
         let daemon = try await bench.daemon()
         /// Asks while the daemon hears nothing, and goes.
         func ask(_ commands: String...) throws {
             daemon.signal(SIGSTOP)
-            for command in commands {
-                try bench.connect().say(
-                    #"{"version":1,"command":"\#(command)"\#(confirms)}"# + "\n")
-            }
+            for command in commands { _ = try bench.ask(command, confirms) }
             daemon.signal(SIGCONT)
         }
         try ask("start", "toggle")
@@ -67,47 +67,16 @@ import Testing
         daemon.signal(SIGUSR1)
         #expect(await daemon.wait(for: "was not printed", in: .error))
         #expect(try await bench.run("last").outputText == "whole\n")
-        daemon.signal(SIGTERM)
-        #expect(try await daemon.result().status == .exited(0))
+        try await daemon.terminate()
         #expect(bench.card.account.opens == 1)
     }
 
-    @Test func whatIsConfirmedIsDone() async throws {
-        let bench = try ControlBench(.hearing("confirmed"))
-        let recorder = try await bench.record()
-        let client = try bench.connect()
-        try client.say(#"{"version":1,"command":"stop","confirm":true}"# + "\n")
-        try client.say(#"{"version":1,"command":"confirmed"}"# + "\n")
-        client.finish()
-        let kinds = try await client.rest().split(separator: "\n").map {
-            try JSONText(Array($0.utf8))["kind"]
-        }
-        #expect(kinds.first == .string("ready"))
-        #expect(kinds.last == .string("result"))
-        #expect(try await recorder.result().status == .exited(0))
-    }
-
-    @Test func aWordThatComesTooLateConfirmsNothing() throws {
-        var ends: [Int32] = [-1, -1]
-        #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
-        let other = OwnedDescriptor(taking: ends[1])
-        let connection = ControlConnection(
-            ControlClientID(number: 1), OwnedDescriptor(taking: ends[0]))
-        let now = ContinuousClock.now
-        connection.askToConfirm(ControlRequest(.start))
-        #expect(connection.confirmed(at: now + .seconds(6)) == nil)
-        connection.askToConfirm(ControlRequest(.start))
-        #expect(connection.confirmed(at: now) == ControlRequest(.start))
-        withExtendedLifetime(other) {}
-    }
-
     @Test func aLineThatIsTooLongIsRefused() async throws {
-        let bench = try ControlBench(.hearing("whole"))
         let recorder = try await bench.record()
         let client = try bench.connect()
         try client.say(String(repeating: "x", count: 5_000))
         #expect(try await client.rest().contains("the request is longer than 4096 bytes"))
-        try await expectWhole(bench, recorder)
+        try await expectWhole(recorder)
     }
 
     @Test(arguments: [
@@ -116,49 +85,31 @@ import Testing
         ("\u{0}\u{1}", "no JSON object"), ("", "no JSON object"),
     ])
     func whatIsNoRequestIsAnswered(_ line: String, _ reason: String) async throws {
-        let bench = try ControlBench(.hearing("whole"))
         let recorder = try await bench.record()
         let client = try bench.connect()
         try client.say(line + "\n")
         let answer = try await client.rest()
         #expect(answer.contains(reason), "\(answer)")
         #expect(try JSONText(Array(answer.utf8))["exit"] == .number(64))
-        try await expectWhole(bench, recorder)
+        try await expectWhole(recorder)
     }
 
-    @Test func aClientThatNeverReadsHarmsItselfAlone() async throws {
-        let bench = try ControlBench(.hearing("whole"))
+    @Test(arguments: [false, true])
+    func aClientThatClosesItsSideGetsItsTextAllTheSame(_ confirms: Bool) async throws {
         let recorder = try await bench.record()
-        var deaf: [RawControlClient] = []
-        for command in ["follow", "status", "follow"] {
-            let client = try bench.connect()
-            try client.say(#"{"version":1,"command":"\#(command)"}"# + "\n")
-            deaf.append(client)
-        }
-        // Another one follows meanwhile, and hears of each phase.
-        #expect(try await bench.reaches(.recording))
-        try await expectWhole(bench, recorder)
-        withExtendedLifetime(deaf) {}
-    }
-
-    @Test func aClientThatClosesItsSideGetsItsTextAllTheSame() async throws {
-        let bench = try ControlBench(.hearing("half closed"))
-        let recorder = try await bench.record()
-        let client = try bench.connect()
-        try client.say(#"{"version":1,"command":"stop"}"# + "\n")
+        let client = try bench.ask("stop", confirms ? #","confirm":true"# : "")
+        if confirms { try client.say(#"{"version":1,"command":"confirmed"}"# + "\n") }
         client.finish()
-        let lines = try await client.rest().split(separator: "\n").map {
-            try JSONText(Array($0.utf8))
-        }
-        #expect(lines.first?["kind"] == .string("waiting"))
-        #expect(lines.last?["kind"] == .string("result"))
-        #expect(lines.last?["text"] == .string("half closed"))
-        #expect(lines.last?["exit"] == .number(0))
-        #expect(try await recorder.result().errorText.contains("was not printed") == false)
+        let answers = try await client.answers()
+        #expect(answers.first?["kind"] == .string(confirms ? "ready" : "waiting"))
+        #expect(answers.last?["kind"] == .string("result"))
+        #expect(answers.last?["text"] == .string("whole"))
+        #expect(answers.last?["exit"] == .number(0))
+        let ended = try await recorder.result()
+        #expect(ended.status == .exited(0) && !ended.errorText.contains("was not printed"))
     }
 
     @Test func aStaleSocketIsReplacedAndALiveOneIsNot() async throws {
-        let bench = try ControlBench(.hearing("whole"))
         try bench.place.prepareFolder()
         try leaveStaleSocket(at: bench.place.path)
         #expect(bench.hasSocket)
@@ -168,20 +119,17 @@ import Testing
         #expect(second.status == .exited(78))
         #expect(second.errorText.contains("another utter has the control socket"))
         #expect(FileMark(bench.place.path) == mark)
-        try await expectWhole(bench, recorder)
+        try await expectWhole(recorder)
     }
 
     @Test func aFileInTheSocketsPlaceIsReplacedToo() async throws {
-        let bench = try ControlBench(.hearing("whole"))
         try bench.place.prepareFolder()
         let file = open(bench.place.path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
         close(file)
-        let recorder = try await bench.record()
-        try await expectWhole(bench, recorder)
+        try await expectWhole(bench.record())
     }
 
     @Test func aFolderThatOthersMayWriteInIsNotUsed() async throws {
-        let bench = try ControlBench(.hearing(""))
         try bench.place.prepareFolder()
         // A socket that another user could have put there.
         let socket = try LocalSocket.listen(at: bench.place.path)
@@ -213,8 +161,7 @@ import Testing
         #expect(result.outputText.contains("the request is that of another user (65534)"))
         #expect(!result.outputText.contains("recording"))
         #expect(bench.card.account.opens == 0)
-        daemon.signal(SIGTERM)
-        #expect(try await daemon.result().status == .exited(0))
+        try await daemon.terminate()
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can be another user"))

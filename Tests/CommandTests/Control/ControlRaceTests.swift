@@ -14,20 +14,21 @@ import Testing
     /// Each is a connection.
     private static let clients = 200
 
+    private let bench: ControlBench
+
     /// A service whose answer to a take is the take's name.
-    private static func server() throws -> RecordingServer {
-        try RecordingServer(otherwise: [
-            .readHead, .readBodyToEnd,
-            .respondBy { request in
-                let name = request["Idempotency-Key"]?.filter { $0 != "\"" } ?? ""
-                return ServerAnswer(text: name)
-            },
-        ])
+    init() throws {
+        bench = try ControlBench(
+            RecordingServer(otherwise: [
+                .readHead, .readBodyToEnd,
+                .respondBy { request in
+                    ServerAnswer(text: request["Idempotency-Key"]?.filter { $0 != "\"" } ?? "")
+                },
+            ]))
     }
 
     @Test(arguments: [false, true])
     func noTakeIsLostInARaceOfPrograms(_ hasDaemon: Bool) async throws {
-        let bench = try ControlBench(Self.server())
         let daemon = hasDaemon ? try await bench.daemon("-c", "recording.min=0") : nil
         // A daemon has its own.
         let options = hasDaemon ? "" : "-c recording.min=0"
@@ -50,18 +51,17 @@ import Testing
         let storm = try bench.bench.startShell(script, [], input: .pipe)
         _ = try #require(await bench.server.wait(untilBytes: 6_400))
         storm.write(Array("\n".utf8))
-        let swept = try await sweep(bench) { storm.status == nil }
+        let swept = try await sweep { storm.status == nil }
         let result = try await storm.result()
         let printed = result.outputText.split(separator: "\n").map(String.init) + swept
         daemon?.signal(SIGTERM)
         let errors = try await result.errorText + (daemon?.result().errorText ?? "")
-        try expectEachTextOnce(printed, errors, of: bench)
+        try expectEachTextOnce(printed, errors)
     }
 
     /// Each of them begins or ends something, however soon what it ends is over by itself.
     @Test(arguments: [false, true])
     func togglesAtOnceFindWhatTheyEnd(_ hasDaemon: Bool) async throws {
-        let bench = try ControlBench(Self.server())
         let daemon = hasDaemon ? try await bench.daemon() : nil
         let script = """
             for round in 1 2; do
@@ -84,7 +84,6 @@ import Testing
     }
 
     @Test func aToggleIsNeverRefusedForWhatItEnds() async throws {
-        let bench = try ControlBench(Self.server())
         let daemon = try await bench.daemon()
         let refused = try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<3 * Self.clients {
@@ -100,12 +99,10 @@ import Testing
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(refused == 0)
-        daemon.signal(SIGTERM)
-        _ = try await daemon.result()
+        try await daemon.terminate()
     }
 
     @Test func noTakeIsLostInARaceOfConnections() async throws {
-        let bench = try ControlBench(Self.server())
         let daemon = try await bench.daemon("-c", "recording.min=0")
         let isOver = Mutex(false)
         let race = Task { [place = bench.place] in
@@ -125,10 +122,10 @@ import Testing
                 return try await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
             }
         }
-        let swept = try await sweep(bench) { !isOver.withLock { $0 } }
+        let swept = try await sweep { !isOver.withLock { $0 } }
         let printed = try await race.value + swept
         daemon.signal(SIGTERM)
-        try expectEachTextOnce(printed, await daemon.result().errorText, of: bench)
+        try expectEachTextOnce(printed, await daemon.result().errorText)
     }
 
     /// Ends the recordings that are left over, while others may still begin, and the last one.
@@ -136,16 +133,17 @@ import Testing
     /// No stop is waited for meanwhile: one whose take a start takes up again waits for the next.
     ///
     /// - Returns: the texts that came.
-    private func sweep(
-        _ bench: ControlBench, while isGoingOn: () -> Bool
-    ) async throws -> [String] {
+    private func sweep(while isGoingOn: () -> Bool) async throws -> [String] {
         var stops: [Task<String?, any Error>] = []
         var isLast = false
         while !isLast {
             // The programs have the processors to themselves in between.
             await onOwnThread { _ = poll(nil, 0, 50) }
             isLast = !isGoingOn()
-            stops.append(Task { try await Self.text(of: ControlRequest(.stop), at: bench.place) })
+            stops.append(
+                Task { [place = bench.place] in
+                    try await Self.text(of: ControlRequest(.stop), at: place)
+                })
             _ = try await Self.text(of: ControlRequest(.status), at: bench.place)
         }
         var texts: [String] = []
@@ -178,9 +176,7 @@ import Testing
         }.get()
     }
 
-    private func expectEachTextOnce(
-        _ printed: [String], _ errors: String, of bench: ControlBench
-    ) throws {
+    private func expectEachTextOnce(_ printed: [String], _ errors: String) throws {
         // Each text at most once, and none that is no take's.
         #expect(Set(printed).count == printed.count)
         let takes = try bench.bench.takes()

@@ -63,4 +63,10 @@ import Testing
             #expect(WaybarLine(status).class == phase.rawValue)
         }
     }
+
+    @Test(arguments: [#""soon""#, "1e40", "1.5", "99999999999999999999"])
+    func whatIsNoTimeIsNoRequest(_ time: String) {
+        let line = #"{"version":1,"command":"keyDown","time":\#(time)}"#
+        #expect(throws: ControlMistake.unreadable) { try ControlRequest(line: Array(line.utf8)) }
+    }
 }

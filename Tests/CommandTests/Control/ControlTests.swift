@@ -8,17 +8,20 @@ import Testing
 
 /// `utter start`, `stop`, `toggle` and `cancel`, without a daemon.
 @Suite struct ControlTests {
+    private let bench: ControlBench
+
+    init() throws { bench = try ControlBench(.hearing("heard")) }
+
     private static func id(in result: CommandResult) throws -> String {
         let match = try #require(result.errorText.firstMatch(of: /take ([0-9a-z-]+)/))
         return String(match.1)
     }
 
     @Test func stopPrintsTheTextAndTheRecorderNothing() async throws {
-        let bench = try ControlBench(.hearing("from anywhere"))
         let recorder = try await bench.record()
         let stop = try await bench.run("stop")
         #expect(stop.status == .exited(0))
-        #expect(stop.outputText == "from anywhere\n")
+        #expect(stop.outputText == "heard\n")
         #expect(stop.errorText == "")
         let ended = try await recorder.result()
         #expect(ended.status == .exited(0))
@@ -28,12 +31,11 @@ import Testing
         #expect(body == RecordTests.samples(body.count / 2))
         // The text was printed: with no time for audio, it is gone.
         #expect(try bench.bench.onlyTake()?.samples == nil)
-        #expect(try await bench.run("last").outputText == "from anywhere\n")
+        #expect(try await bench.run("last").outputText == "heard\n")
     }
 
     @Test(arguments: ["stop", "cancel"])
     func withoutARecordingThatIsAStatusOfItsOwn(_ command: String) async throws {
-        let bench = try ControlBench(.hearing(""))
         let result = try await bench.run(command)
         #expect(result.status == .exited(67))
         #expect(
@@ -45,7 +47,6 @@ import Testing
     }
 
     @Test func aStopForAnotherTakeStopsNothing() async throws {
-        let bench = try ControlBench(.hearing("mine"))
         let recorder = try await bench.record()
         let id = try Self.id(in: await bench.run("start"))
         let late = try await bench.run("stop", "--take", "20200101-000000-000000000000")
@@ -55,16 +56,13 @@ import Testing
                 "utter: error: take 20200101-000000-000000000000 is not being recorded: the take "
                     + "that is recorded is \(id)\n"))
         #expect(try await bench.run("status").outputText.hasPrefix("recording"))
-        #expect(try await bench.run("stop", "--take", id).outputText == "mine\n")
+        #expect(try await bench.run("stop", "--take", id).outputText == "heard\n")
         #expect(try await recorder.result().status == .exited(0))
     }
 
     @Test func aTextIsPrintedOnce() async throws {
         let gate = Gate()
-        let bench = try ControlBench(
-            RecordingServer(otherwise: [
-                .readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: "once"),
-            ]))
+        let bench = try ControlBench("once", after: gate)
         let recorder = try await bench.record()
         let first = try bench.start("stop")
         #expect(try await bench.reaches(.waiting))
@@ -79,10 +77,7 @@ import Testing
 
     @Test func aStopThatDiesLeavesTheTextToTheNextAndToLast() async throws {
         let gate = Gate()
-        let bench = try ControlBench(
-            RecordingServer(otherwise: [
-                .readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: "kept"),
-            ]))
+        let bench = try ControlBench("kept", after: gate)
         let recorder = try await bench.record()
         let stop = try bench.start("stop")
         #expect(try await bench.reaches(.waiting))
@@ -125,28 +120,25 @@ import Testing
     }
 
     @Test func theTextOfARecordingThatEndedByItselfWaitsForAStop() async throws {
-        let bench = try ControlBench(.hearing("guarded"))
         let recorder = try await bench.record("--max", "300ms", bytes: 640)
         #expect(await recorder.wait(for: "the recording has reached --max", in: .error))
         #expect(try await bench.reaches(.idle))
-        #expect(try await bench.run("stop").outputText == "guarded\n")
+        #expect(try await bench.run("stop").outputText == "heard\n")
         #expect(try await recorder.result().status == .exited(0))
         #expect(bench.server.requests.first?.body == RecordTests.samples(4_800))
     }
 
     @Test func aSignalStopsAndTheTextIsKept() async throws {
-        let bench = try ControlBench(.hearing("signalled"))
         let recorder = try await bench.record()
         recorder.signal(SIGUSR1)
         let ended = try await recorder.result()
         #expect(ended.status == .exited(0))
         #expect(ended.errorText.contains(" was not printed\n"))
-        #expect(try await bench.run("last").outputText == "signalled\n")
+        #expect(try await bench.run("last").outputText == "heard\n")
     }
 
     @Test(arguments: ["cancel", "signal"])
     func whatIsCancelledIsNotSent(_ way: String) async throws {
-        let bench = try ControlBench(.hearing("never"))
         let recorder = try await bench.record()
         if way == "cancel" {
             let cancel = try await bench.run("cancel")
@@ -163,8 +155,7 @@ import Testing
     }
 
     @Test func aTakeThatIsCancelledWhileItIsAwaitedEndsItsStop() async throws {
-        let bench = try ControlBench(
-            RecordingServer(otherwise: [.readHead, .readBodyToEnd, .stall(.ages)]))
+        let bench = try ControlBench("never", after: Gate())
         let recorder = try await bench.record()
         let stop = try bench.start("stop")
         #expect(try await bench.reaches(.waiting))
@@ -177,9 +168,7 @@ import Testing
 
     @Test func aRefusalIsTheStopsStatusAndMessage() async throws {
         let bench = try ControlBench(
-            RecordingServer(otherwise: [
-                .readHead, .readBodyToEnd, .respond(status: 401, text: "no"),
-            ]))
+            RecordingServer(otherwise: .answer(status: 401, text: "no")))
         let recorder = try await bench.record()
         let stop = try await bench.run("stop")
         #expect(stop.status == .exited(77))
@@ -190,8 +179,7 @@ import Testing
     }
 
     @Test func sigtermSavesTheTakeAndTellsTheOneWhoWaits() async throws {
-        let bench = try ControlBench(
-            RecordingServer(otherwise: [.readHead, .readBodyToEnd, .stall(.ages)]))
+        let bench = try ControlBench("never", after: Gate())
         let recorder = try await bench.record()
         let stop = try bench.start("stop")
         #expect(try await bench.reaches(.waiting))
@@ -205,7 +193,6 @@ import Testing
     }
 
     @Test func aRecorderThatWasKilledIsInNoOnesWay() async throws {
-        let bench = try ControlBench(.hearing("after"))
         let killed = try await bench.record()
         killed.signal(SIGKILL)
         _ = try await killed.result()
@@ -213,7 +200,7 @@ import Testing
         #expect(try await bench.run("status").outputText == "idle\n")
         #expect(try await bench.run("stop").status == .exited(67))
         let recorder = try await bench.record()
-        #expect(try await bench.run("stop").outputText == "after\n")
+        #expect(try await bench.run("stop").outputText == "heard\n")
         #expect(try await recorder.result().status == .exited(0))
         // What it had recorded is kept.
         _ = try await bench.run("list")
@@ -224,8 +211,7 @@ import Testing
 
     @Test func aRecorderThatIsKilledBeforeTheAnswerLeavesAStopThatNamesItsTake() async throws {
         let gate = Gate()
-        let bench = try ControlBench(
-            RecordingServer(otherwise: [.readHead, .readBodyToEnd, .stallUntil(gate)]))
+        let bench = try ControlBench("too late", after: gate)
         let killed = try await bench.record()
         let stop = try bench.start("stop")
         _ = try #require(await bench.server.request(0) { $0.isComplete })
@@ -240,23 +226,21 @@ import Testing
     }
 
     @Test func jsonIsTheObjectOfTheTake() async throws {
-        let bench = try ControlBench(.hearing("object"))
         let recorder = try await bench.record()
         let stop = try await bench.run("stop", "--json")
         let object = try JSONText(stop.output)
-        #expect(object["text"] == .string("object"))
+        #expect(object["text"] == .string("heard"))
         #expect(object["exit"] == .number(0))
         #expect(object["frames"]?["captured"] != nil)
         #expect(try await recorder.result().status == .exited(0))
     }
 
     @Test func whatCannotBePrintedStaysAndIsSaid() async throws {
-        let bench = try ControlBench(.hearing("whole"))
         let recorder = try await bench.record()
         let stop = try await bench.bench.startShell("exec \"$0\" stop >/dev/full", []).result()
         #expect(stop.status == .exited(74))
         #expect(stop.errorText.contains("the transcript cannot be printed: No space left"))
         #expect(try await recorder.result().errorText.contains(" was not printed\n"))
-        #expect(try await bench.run("last").outputText == "whole\n")
+        #expect(try await bench.run("last").outputText == "heard\n")
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
@@ -32,36 +31,25 @@ import Testing
         }
     }
 
-    /// What a service answers the takes of a run, and how their clients behave.
-    private final class Course: Sendable {
-        private let answered = Mutex(0)
-
-        /// Of twenty takes one is refused, and one for its token.
-        func answer() -> ServerAnswer {
-            let number = answered.withLock { number in
-                number += 1
-                return number
-            }
-            return switch number % 20 {
-            case 7: ServerAnswer(status: 400, text: "no")
-            case 13: ServerAnswer(status: 401, text: "who?")
-            default: ServerAnswer(status: 200, text: "take \(number)")
-            }
+    /// What a service answers: of twenty takes one is refused, and one for its token.
+    private static func answer(_ number: Int) -> ServerAnswer {
+        switch number % 20 {
+        case 7: ServerAnswer(status: 400, text: "no")
+        case 13: ServerAnswer(status: 401, text: "who?")
+        default: ServerAnswer(status: 200, text: "take \(number)")
         }
     }
 
     /// Begins and ends a take, as its number says, and says what its client was told.
     private func take(_ number: Int, _ bench: ControlBench) async throws -> String {
-        let start = try bench.connect()
-        try start.say(#"{"version":1,"command":"start"}"# + "\n")
+        let start = try bench.ask("start")
         #expect(try await start.rest().contains(#""kind":"done""#))
         _ = try #require(await bench.server.wait(untilBytes: 1, ofRequest: number))
         if number % 20 == 3 {
             // In the middle of its request.
             try bench.connect().say(#"{"version":1,"comm"#)
         }
-        let stop = try bench.connect()
-        try stop.say(#"{"version":1,"command":"stop"}"# + "\n")
+        let stop = try bench.ask("stop")
         // One goes once it was promised a text, and before it has it.
         if number % 20 == 11 {
             let promised = try await stop.next()
@@ -79,9 +67,7 @@ import Testing
         var textCount = 0
         for number in numbers {
             if number % 10 == 9 {
-                let follower = try bench.connect()
-                try follower.say(#"{"version":1,"command":"follow"}"# + "\n")
-                deaf = deaf.suffix(20) + [follower]
+                deaf = try deaf.suffix(20) + [bench.ask("follow")]
             }
             if try await take(number, bench).contains(#""text":"take "#) { textCount += 1 }
         }
@@ -90,10 +76,17 @@ import Testing
 
     @Test(arguments: getenv("UTTER_SOAK") == nil ? [300] : [5_000])
     func aDaemonAfterManyTakesHasWhatItHadAfterTen(_ count: Int) async throws {
-        let course = Course()
+        let answered = Observed(0)
         let bench = try ControlBench(
             RecordingServer(otherwise: [
-                .readHead, .readBodyToEnd, .respondBy { _ in course.answer() },
+                .readHead, .readBodyToEnd,
+                .respondBy { _ in
+                    Self.answer(
+                        answered.update { number in
+                            number += 1
+                            return number
+                        })
+                },
             ]), ["UTTER_TOKEN": "a-token", "UTTER_MAX_TAKES": "100000"])
         let daemon = try await bench.daemon("-c", "recording.tail=0", "-c", "recording.min=0")
         _ = try await takes(0..<10, bench)
@@ -101,24 +94,15 @@ import Testing
         let textCount = try await takes(10..<count, bench)
         #expect(textCount >= (count - 10) * 8 / 10)
         // Followers that do not read are let go in their time.
-        let after = try await onOwnThread {
-            Result {
-                let deadline = MonotonicTime.now + .patience
-                while true {
-                    let now = try Footprint(of: daemon.processIdentifier)
-                    if now.threads <= before.threads && now.descriptors <= before.descriptors
-                        || MonotonicTime.now > deadline
-                    {
-                        return now
-                    }
-                    poll(nil, 0, 50)
-                }
-            }
-        }.get()
-        #expect(after.threads <= before.threads)
-        #expect(after.descriptors <= before.descriptors)
-        #expect(Sanitizer.isUsed || after.memory <= before.memory + 8_192)
-        daemon.signal(SIGTERM)
-        #expect(try await daemon.result().status == .exited(0))
+        let process = daemon.processIdentifier
+        #expect(
+            await comesTrue {
+                // One that cannot be read is no less.
+                guard let now = try? Footprint(of: process) else { return false }
+                return now.threads <= before.threads && now.descriptors <= before.descriptors
+            })
+        let memory = try Footprint(of: process).memory
+        #expect(Sanitizer.isUsed || memory <= before.memory + 8_192)
+        try await daemon.terminate()
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import TestSupport
 import Testing
 
@@ -12,6 +11,13 @@ import Testing
         ).text
     }
 
+    /// Expects that the program is ready, and has lines on its page.
+    private func expect(at socket: String, _ lines: String...) throws {
+        let page = try get("/metrics", socket)
+        for line in lines { #expect(page.contains("\n\(line)\n"), "\(line): \(page)") }
+        #expect(try get("/readyz", socket) == "ready\n\n200")
+    }
+
     @Test func theDaemonCountsItsTakes() async throws {
         let bench = try ControlBench(
             RecordingServer(
@@ -19,39 +25,27 @@ import Testing
                 otherwise: .answer(status: 400, text: "no")))
         let socket = bench.bench.folder.path("metrics")
         let daemon = try await bench.daemon("--metrics", "unix:" + socket)
-        for number in 0...1 {
-            #expect(try await bench.run("start").status == .exited(0))
-            _ = try #require(await bench.server.wait(untilBytes: 8_000, ofRequest: number))
-            _ = try await bench.run("stop")
-        }
-        let page = try get("/metrics", socket)
-        for line in [
+        for number in 0...1 { _ = try await bench.dictate(number) }
+        try expect(
+            at: socket,
             #"utter_takes_total{outcome="text"} 1"#, #"utter_takes_total{outcome="failed"} 1"#,
             #"utter_attempts_total{class="2xx"} 1"#, #"utter_attempts_total{class="4xx"} 1"#,
             #"utter_bytes_sent_total{kind="resent"} 0"#, "utter_answer_seconds_count 1",
-            #"utter_spool_takes{state="kept"} 1"#, #"utter_spool_takes{state="answered"} 1"#,
-        ] {
-            #expect(page.contains("\n\(line)\n"), "\(line): \(page)")
-        }
-        #expect(try get("/readyz", socket) == "ready\n\n200")
+            #"utter_spool_takes{state="kept"} 1"#, #"utter_spool_takes{state="answered"} 1"#)
         // The trace follows from the take's id.
         let request = try #require(bench.server.requests.first)
         let id = try #require(request["Idempotency-Key"]).filter { $0 != "\"" }
         let digest = try ForeignTool("bash").run(["-c", "printf %s '\(id)' | sha256sum"]).text
         #expect(request["traceparent"]?.hasPrefix("00-\(digest.prefix(32))-") == true)
-        daemon.signal(SIGTERM)
-        #expect(try await daemon.result().status == .exited(0))
+        try await daemon.terminate()
     }
 
     @Test func withoutMetricsNoRequestIsTraced() async throws {
         let bench = try ControlBench(.hearing("one"))
         let daemon = try await bench.daemon()
-        #expect(try await bench.run("start").status == .exited(0))
-        _ = try #require(await bench.server.wait(untilBytes: 8_000, ofRequest: 0))
-        _ = try await bench.run("stop")
+        _ = try await bench.dictate()
         #expect(bench.server.requests.first?["traceparent"] == nil)
-        daemon.signal(SIGTERM)
-        #expect(try await daemon.result().status == .exited(0))
+        try await daemon.terminate()
     }
 
     @Test func theEndpointCountsItsRequests() async throws {
@@ -66,17 +60,12 @@ import Testing
         #expect(
             try await bench.run("send", "--to", String(url), Clip.goForward.path).status
                 == .exited(0))
-        let page = try get("/metrics", socket)
-        for line in [
+        try expect(
+            at: socket,
             #"utter_endpoint_requests_total{class="2xx"} 1"#,
             "utter_endpoint_request_seconds_count 1",
-            #"utter_endpoint_recordings{state="running"} 0"#,
-        ] {
-            #expect(page.contains("\n\(line)\n"), "\(line): \(page)")
-        }
-        #expect(try get("/readyz", socket) == "ready\n\n200")
-        server.signal(SIGTERM)
-        #expect(try await server.result().status == .exited(0))
+            #"utter_endpoint_recordings{state="running"} 0"#)
+        try await server.terminate()
     }
 
     @Test(arguments: [

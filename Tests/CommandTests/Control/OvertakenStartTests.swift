@@ -9,17 +9,21 @@ import Testing
 
 /// A key that goes up so soon that its release is told before its press.
 @Suite struct OvertakenStartTests {
+    private let bench: ControlBench
+
+    init() throws { bench = try ControlBench(.hearing("heard")) }
+
     /// Begins the process of a press, which does not get on before a line comes.
-    private func press(_ bench: ControlBench) throws -> BenchRun {
-        try bench.bench.startShell(
+    private func press() async throws -> BenchRun {
+        let press = try bench.bench.startShell(
             "echo pressed; read -r line; exec \"$0\" start", [], input: .pipe)
+        #expect(await press.wait(for: "pressed", in: .output))
+        return press
     }
 
     @Test(arguments: ["stop", "cancel"])
     func aPressThatComesAfterItsReleaseRecordsNothing(_ release: String) async throws {
-        let bench = try ControlBench(.hearing("next"))
-        let press = try press(bench)
-        #expect(await press.wait(for: "pressed", in: .output))
+        let press = try await press()
         let released = try await bench.run(release)
         #expect(released.status == .exited(67))
         press.write(Array("\n".utf8))
@@ -31,16 +35,14 @@ import Testing
         #expect(bench.card.account.opens == 0)
         // The next press is another one.
         let recorder = try await bench.record()
-        #expect(try await bench.run("stop").outputText == "next\n")
+        #expect(try await bench.run("stop").outputText == "heard\n")
         #expect(try await recorder.result().status == .exited(0))
     }
 
     @Test func aPressThatComesWhenItsReleaseHasEndedTheRecorderRecordsNothing() async throws {
-        let bench = try ControlBench(.hearing("the release before was lost"))
         let recorder = try await bench.record()
-        let press = try press(bench)
-        #expect(await press.wait(for: "pressed", in: .output))
-        #expect(try await bench.run("stop").outputText == "the release before was lost\n")
+        let press = try await press()
+        #expect(try await bench.run("stop").outputText == "heard\n")
         #expect(try await recorder.result().status == .exited(0))
         press.write(Array("\n".utf8))
         #expect(try await press.result().status == .exited(1))
@@ -48,13 +50,11 @@ import Testing
     }
 
     @Test func aDaemonKnowsThePressThatComesAfterItsRelease() async throws {
-        let bench = try ControlBench(.hearing("once"))
         let daemon = try await bench.daemon()
         #expect(try await bench.run("start").status == .exited(0))
         _ = try #require(await bench.server.wait(untilBytes: 6_400))
-        let press = try press(bench)
-        #expect(await press.wait(for: "pressed", in: .output))
-        #expect(try await bench.run("stop").outputText == "once\n")
+        let press = try await press()
+        #expect(try await bench.run("stop").outputText == "heard\n")
         press.write(Array("\n".utf8))
         let pressed = try await press.result()
         #expect(pressed.status == .exited(1))

@@ -12,15 +12,19 @@ private let activator = "/usr/bin/systemd-socket-activate"
 @Suite(
     .enabled(if: access(activator, X_OK) == 0, "systemd-socket-activate is in the package systemd"))
 struct SocketActivationTests {
+    private let bench: ControlBench
+
+    init() throws { bench = try ControlBench(.hearing("activated")) }
+
     /// Has systemd listen; the daemon begins with the first client.
-    private func activate(_ bench: ControlBench, _ arguments: String...) async throws -> CommandRun
-    {
+    private func activate(_ variables: [String: String] = [:]) async throws -> CommandRun {
         try bench.place.prepareFolder()
         let utter = try #require(BuiltProducts.path(of: "utter"))
         // It passes nothing on but what it is told to.
-        let variables = bench.bench.environment.flatMap { ["-E", "\($0)=\($1)"] }
+        let passed = bench.bench.environment.merging(variables) { $1 }
+            .flatMap { ["-E", "\($0)=\($1)"] }
         let daemon = try CommandRun(
-            activator, ["-l", bench.place.path] + variables + [utter, "daemon"] + arguments,
+            activator, ["-l", bench.place.path] + passed + [utter, "daemon"],
             environment: bench.bench.environment)
         #expect(await daemon.wait(for: "Listening on", in: .error))
         return daemon
@@ -28,9 +32,21 @@ struct SocketActivationTests {
 
     @Test(arguments: ["start", "toggle"])
     func theFirstClientStartsTheDaemonAndIsServed(_ command: String) async throws {
-        let bench = try ControlBench(.hearing("activated"))
-        let daemon = try await activate(bench)
+        let notices = bench.bench.folder.path("notices")
+        let manager = try CommandRun(
+            "perl",
+            [
+                "-e",
+                """
+                use Socket; $| = 1; socket(S, PF_UNIX, SOCK_DGRAM, 0) or die;
+                bind(S, sockaddr_un($ARGV[0])) or die; print "listens\\n";
+                recv(S, my $text, 100, 0); print $text;
+                """, notices,
+            ])
+        #expect(await manager.wait(for: "listens", in: .output))
+        let daemon = try await activate(["NOTIFY_SOCKET": notices])
         #expect(try await bench.run(command).status == .exited(0))
+        #expect(await manager.wait(for: "READY=1", in: .output))
         _ = try #require(await bench.server.wait(untilBytes: 8_000))
         let status = try JSONText(await bench.run("status", "--json").output)
         #expect(status["isDaemon"] == .bool(true))
@@ -43,12 +59,11 @@ struct SocketActivationTests {
     }
 
     @Test func clientsThatComeAtOnceFindOneDaemon() async throws {
-        let bench = try ControlBench(.hearing("once"))
-        let daemon = try await activate(bench)
+        let daemon = try await activate()
         let starts = try (1...4).map { _ in try bench.start("start") }
         for start in starts { #expect(try await start.result().status == .exited(0)) }
         _ = try #require(await bench.server.wait(untilBytes: 8_000))
-        #expect(try await bench.run("stop").outputText == "once\n")
+        #expect(try await bench.run("stop").outputText == "activated\n")
         daemon.signal(SIGTERM)
         #expect(try await daemon.result().status == .exited(0))
         #expect(try bench.bench.takes().count == 1)

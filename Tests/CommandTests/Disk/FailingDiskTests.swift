@@ -60,45 +60,35 @@ import Testing
         }
     }
 
-    /// Speaks until the take has samples in its file.
+    /// Begins a take that has samples in its file.
     ///
     /// The folders are made on a thread of their own, and a take whose folder goes before it is used
     /// lives in memory.
-    private func waitForFile(of voice: Voice) async throws {
+    private func begin() async throws -> Voice {
+        let voice = try Voice(bench)
+        voice.say(32_000)
+        try #require(await voice.run.wait(for: "sending standard input", in: .error))
         let isThere = await voice.speak(untilOnDisk: {
             // A folder that cannot be listed yet is waited for.
             (try? bench.onlyTake()?.samples)?.isEmpty == false
         })
         try #require(isThere)
+        return voice
     }
 
     @Test(arguments: [SlowDisk.Fault.full, .broken])
     func aDiskThatWorksAgainHasEverythingAtTheEnd(_ fault: SlowDisk.Fault) async throws {
-        let voice = try Voice(bench)
-        voice.say(32_000)
-        try #require(await voice.run.wait(for: "sending standard input", in: .error))
-        try await waitForFile(of: voice)
+        let voice = try await begin()
         try disk.begin(fault)
         try #require(await voice.speak(until: "not protected"))
         voice.say(100_000)
         try disk.end(fault)
         voice.say(50_000)
-        let result = try await voice.end()
-        #expect(result.status == .exited(0))
-        // Said once the recording has ended, and before the take has.
-        #expect(result.errorText.contains("utter: protected again"))
-        #expect(server.requests.first?.body == voice.said)
-        let take = try #require(try bench.onlyTake())
-        #expect(take.names == ["audio.wav", "take.json"])
-        #expect(try take.samples == voice.said)
-        #expect(try take.manifest["state"] == .string("answered"))
-        let report = try JSONText(result.output)
+        let report = try JSONText(try await expectWholeTake(of: voice).output)
         #expect(report["unprotected"] == .null)
-        guard case .array(let notices)? = report["notices"] else {
-            Issue.record("no notices: \(result.outputText)")
-            return
-        }
-        #expect(notices.last == .string("protected again: the disk holds the whole take"))
+        #expect(
+            report["notices"]?.array?.last
+                == .string("protected again: the disk holds the whole take"))
         #expect(Set(try disk.syncs.map(\.thread)) == ["sync"])
     }
 
@@ -109,6 +99,7 @@ import Testing
         voice.say(200_000)
         let result = try await voice.end()
         #expect(result.status == .exited(0))
+        #expect(!result.errorText.contains("utter: error: "))
         #expect(server.requests.first?.body == voice.said)
         #expect(try JSONText(result.output)["unprotected"]?.string != nil)
     }
@@ -124,10 +115,7 @@ import Testing
     }
 
     @Test func aFolderThatIsRemovedInMidTakeIsMadeAnewAtItsEnd() async throws {
-        let voice = try Voice(bench)
-        voice.say(32_000)
-        try #require(await voice.run.wait(for: "sending standard input", in: .error))
-        try await waitForFile(of: voice)
+        let voice = try await begin()
         // The manifest is written by then, and not again before the end.
         let take = try #require(try bench.onlyTake())
         try #require(
@@ -142,10 +130,7 @@ import Testing
 
     @Test func aFolderThatIsRemovedUnderAManifestIsMadeAnewAtItsEnd() async throws {
         try disk.begin(.held)
-        let voice = try Voice(bench)
-        voice.say(32_000)
-        try #require(await voice.run.wait(for: "sending standard input", in: .error))
-        try await waitForFile(of: voice)
+        let voice = try await begin()
         // Between the making of the new manifest and its renaming.
         try #require(
             await voice.speak(untilOnDisk: { try disk.syncs.contains { $0.call == "held" } }))
@@ -161,14 +146,65 @@ import Testing
         "utter: warning: not protected: this take lives in memory only: "
 
     /// Ends a take that was not protected, and expects all of it on the disk and at the service.
-    private func expectWholeTake(of voice: Voice) async throws {
+    @discardableResult
+    private func expectWholeTake(of voice: Voice) async throws -> CommandResult {
         let result = try await voice.end()
         #expect(result.status == .exited(0))
+        // Said once the recording has ended, and before the take has.
         #expect(result.errorText.contains("utter: protected again"))
         #expect(server.requests.first?.body == voice.said)
         let take = try #require(try bench.onlyTake())
         #expect(take.names == ["audio.wav", "take.json"])
         #expect(try take.samples == voice.said)
         #expect(try take.manifest["state"] == .string("answered"))
+        return result
+    }
+}
+
+/// `keep.required`, and what a disk that fills up leaves behind.
+@Suite struct RequiredDiskTests {
+    private let server: RecordingServer
+    private let disk: SlowDisk
+    private let bench: Bench
+
+    init() throws {
+        server = try RecordingServer.hearing("what came before")
+        disk = try SlowDisk()
+        bench = try Bench(server: server, microphone: VirtualMicrophone(), disk.environment)
+    }
+
+    @Test func aRecordingEndsWhenTheDiskFillsAndTheStatusSaysIt() async throws {
+        let run = try bench.start(["-c", "keep.required=true", "--json"])
+        try #require(await bench.wait(untilSamples: 16_000))
+        try disk.begin(.full)
+        let result = try await run.result()
+        #expect(result.status == .exited(74), "\(result.errorText)")
+        #expect(result.errorText.contains("utter: warning: not protected: "))
+        #expect(result.errorText.contains("utter: error: the take could not be kept: "))
+        let report = try JSONText(result.output)
+        #expect(report["text"] == .string("what came before"))
+        #expect(report["exit"] == .number(74))
+        // Nothing of it is lost: the service has all that was recorded.
+        let sent = try #require(server.requests.first?.body.count)
+        #expect(report["frames"]?["encoded"] == .number(Double(sent / 2)))
+    }
+
+    @Test func withoutThePromiseTheRecordingGoesOn() async throws {
+        let run = try bench.start([])
+        try #require(await bench.wait(untilSamples: 16_000))
+        try disk.begin(.full)
+        try #require(await run.wait(for: "not protected", in: .error))
+        run.signal(SIGUSR1)
+        let result = try await run.result()
+        #expect(result.status == .exited(0) && !result.errorText.contains("utter: error: "))
+    }
+
+    @Test func aFileIsSentWholeAndTheStatusSaysThatItIsNotKept() async throws {
+        try disk.begin(.full)
+        let result = try await bench.run("send", "-c", "keep.required=true", Clip.digits.path)
+        #expect(result.status == .exited(74))
+        #expect(result.outputText == "what came before\n")
+        #expect(server.requests.first?.body == (try Clip.digits.samples))
+        #expect(result.errorText.contains("utter: error: the take could not be kept: "))
     }
 }

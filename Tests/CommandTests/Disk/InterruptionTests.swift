@@ -6,36 +6,29 @@ import Testing
 
 /// Ctrl-C, SIGTERM and SIGHUP at every moment of a take.
 @Suite struct InterruptionTests {
-    /// A signal, how `utter` ends of it, and what becomes of the take.
-    struct Case: Sendable, CustomTestStringConvertible {
-        var signal: Int32
-        var status: Int32
-        var state: String
-        var message: String
+    private let server: RecordingServer
+    private let bench: Bench
 
-        var testDescription: String { "signal \(signal)" }
+    init() throws {
+        server = try RecordingServer.hearing("heard")
+        bench = try Bench(server: server, microphone: VirtualMicrophone())
     }
 
-    static let cases = [
-        Case(signal: SIGINT, status: 130, state: "cancelled", message: "cancelled"),
-        Case(
-            signal: SIGTERM, status: 143, state: "kept",
-            message: "ended by a signal before the answer came"),
-        Case(
-            signal: SIGHUP, status: 129, state: "kept",
-            message: "ended by a signal before the answer came"),
+    /// A signal, the status of which `utter` ends, and the state of the take.
+    static let cases: [(Int32, Int32, String)] = [
+        (SIGINT, 130, "cancelled"), (SIGTERM, 143, "kept"), (SIGHUP, 129, "kept"),
     ]
 
     @Test(arguments: cases)
-    func aSignalWhileRecordingKeepsTheTakeAndEndsNoBody(_ this: Case) async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("too late"))
-        let bench = try Bench(server: server, microphone: card)
+    func aSignalWhileRecordingKeepsTheTakeAndEndsNoBody(
+        _ signal: Int32, _ status: Int32, _ state: String
+    ) async throws {
         let run = try bench.start([])
         _ = try #require(await server.wait(untilBytes: 16_000))
-        run.signal(this.signal)
+        run.signal(signal)
         let result = try await run.result()
 
-        #expect(result.status == .exited(this.status))
+        #expect(result.status == .exited(status))
         #expect(result.output.isEmpty)
         #expect(result.hasPlainErrors)
         let request = try #require(await server.finishedRequest())
@@ -46,8 +39,10 @@ import Testing
         let kept = try #require(try take.samples)
         #expect(kept == RecordTests.samples(kept.count / 2))
         #expect(kept.starts(with: request.body))
-        #expect(try take.manifest["state"] == .string(this.state))
-        #expect(result.errorText.contains("utter: \(this.message)\n"))
+        #expect(try take.manifest["state"] == .string(state))
+        let message =
+            state == "kept" ? "ended by a signal before the answer came" : "cancelled"
+        #expect(result.errorText.contains("utter: \(message)\n"))
         #expect(result.errorText.contains("utter: kept: \(take.path)/audio.wav ("))
         #expect(
             result.errorText.contains(
@@ -55,14 +50,16 @@ import Testing
     }
 
     @Test(arguments: cases)
-    func aSignalWhileWaitingForTheAnswerKeepsTheWholeRecording(_ this: Case) async throws {
+    func aSignalWhileWaitingForTheAnswerKeepsTheWholeRecording(
+        _ signal: Int32, _ status: Int32, _ state: String
+    ) async throws {
         let server = try RecordingServer(otherwise: [.readHead, .readBodyToEnd, .readOn])
         let bench = try Bench(server: server)
         let run = try bench.start(["send", Clip.digits.path])
         _ = try #require(await server.request(0) { $0.isComplete })
-        run.signal(this.signal)
+        run.signal(signal)
         let result = try await run.result()
-        #expect(result.status == .exited(this.status))
+        #expect(result.status == .exited(status))
         #expect(result.output.isEmpty)
         #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
     }
@@ -84,9 +81,7 @@ import Testing
 
     @Test func theSecondCtrlCDoesNotWaitForTheDisk() async throws {
         let disk = try SlowDisk(delay: .ages)
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
-        let bench = try Bench(server: server, microphone: card, disk.environment)
-        let run = try bench.start([])
+        let run = try bench.start([], variables: disk.environment)
         _ = try #require(await server.wait(untilBytes: 16_000))
         run.signal(SIGINT)
         #expect(await run.wait(for: "utter: kept: ", in: .error))
@@ -102,9 +97,8 @@ import Testing
 
     @Test func aCtrlCAfterTheTranscriptEndsTheWaitForTheDiskWithItsStatus() async throws {
         let disk = try SlowDisk(delay: .ages)
-        let server = try RecordingServer.hearing("printed")
-        let run = try Bench(server: server, disk.environment).start(["send", Clip.digits.path])
-        #expect(await run.wait(for: "printed\n", in: .output))
+        let run = try bench.start(["send", Clip.digits.path], variables: disk.environment)
+        #expect(await run.wait(for: "heard\n", in: .output))
         // The transcript is out before the status is settled: until then it is the first one. Two
         // that come together are one.
         let deadline = ContinuousClock.now + .patience
@@ -114,27 +108,23 @@ import Testing
         }
         let result = try await run.result()
         #expect([.exited(0), .exited(130)].contains(result.status))
-        #expect(result.outputText == "printed\n")
+        #expect(result.outputText == "heard\n")
     }
 
     @Test func sigintReachesWhatAShellPutIntoTheBackground() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
-        let run = try Bench(server: server, microphone: card).startShell(
-            #"trap '' INT; exec "$0""#, [])
+        let run = try bench.startShell(#"trap '' INT; exec "$0""#, [])
         _ = try #require(await server.wait(untilBytes: 16_000))
         run.signal(SIGINT)
         #expect(try await run.result().status == .exited(130))
     }
 
     @Test func nohupProtectsFromSighup() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("still here"))
-        let run = try Bench(server: server, microphone: card).startShell(
-            #"trap '' HUP; exec "$0""#, [])
+        let run = try bench.startShell(#"trap '' HUP; exec "$0""#, [])
         _ = try #require(await server.wait(untilBytes: 16_000))
         run.signal(SIGHUP)
         run.signal(SIGUSR1)
         let result = try await run.result()
         #expect(result.status == .exited(0))
-        #expect(result.outputText == "still here\n")
+        #expect(result.outputText == "heard\n")
     }
 }

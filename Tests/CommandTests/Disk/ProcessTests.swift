@@ -6,6 +6,14 @@ import Testing
 
 /// What a system does to a process: stops it, hangs its terminal up, gives it too little.
 @Suite struct ProcessTests {
+    private let server: RecordingServer
+    private let bench: Bench
+
+    init() throws {
+        server = try RecordingServer.hearing("heard")
+        bench = try Bench(server: server, microphone: VirtualMicrophone())
+    }
+
     /// How long the program is stopped, at least: long enough to show it; 30 s with UTTER_SOAK=1.
     static let stop: Duration =
         getenv("UTTER_SOAK") == nil ? .milliseconds(2_500) : .seconds(30)
@@ -35,10 +43,7 @@ import Testing
         // Reset; that the clock went on meanwhile is no stall.
         #expect(object["attempts"]?[0]?["ending"] == .string("connection-lost"))
         #expect(object["attempts"]?[1]?["ending"] == .string("answered"))
-        guard case .array(let gaps)? = object["gaps"] else {
-            Issue.record("no gaps: \(result.outputText)")
-            return
-        }
+        let gaps = try #require(object["gaps"]?.array, "\(result.outputText)")
         let samples = try #require(try bench.onlyTake()?.samples)
         let expected = RecordTests.samples(samples.count / 2)
         // What did not fit into the ring; on a busy machine it may overrun again behind that.
@@ -59,8 +64,6 @@ import Testing
     }
 
     @Test func whatWasBroughtIntoTheForegroundHearsEnter() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("in front"))
-        let bench = try Bench(server: server, microphone: card)
         let terminal = try PseudoTerminal()
         let run = try bench.startShell(
             #""$0" & read line; echo before; fg"#, [], terminal: terminal)
@@ -74,12 +77,10 @@ import Testing
         try terminal.type("\n")
         let result = try await run.result()
         #expect(result.status == .exited(0), "\(result.screenText)")
-        #expect(result.outputText.hasSuffix("in front\n"))
+        #expect(result.outputText.hasSuffix("heard\n"))
     }
 
     @Test func aTerminalThatIsClosedLosesNothing() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
-        let bench = try Bench(server: server, microphone: card)
         let terminal = try PseudoTerminal()
         let run = try bench.start([], input: .terminal, terminal: terminal, outputOnTerminal: true)
         let sent = try #require(await server.wait(untilBytes: 32_000))
@@ -92,14 +93,10 @@ import Testing
         #expect(samples == RecordTests.samples(samples.count / 2))
     }
 
-    static let farewells: [(Int32, Int32)] = [(SIGTERM, 143), (SIGHUP, 129)]
-
-    @Test(arguments: farewells)
+    @Test(arguments: [(SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
     func whoeverEndsASessionDoesNotWaitForTheDisk(_ signal: Int32, _ status: Int32) async throws {
         let disk = try SlowDisk(delay: .ages)
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
-        let bench = try Bench(server: server, microphone: card, disk.environment)
-        let run = try bench.start([])
+        let run = try bench.start([], variables: disk.environment)
         _ = try #require(await server.wait(untilBytes: 16_000))
         run.signal(signal)
         #expect(await run.wait(for: "utter: kept: ", in: .error))
@@ -111,9 +108,8 @@ import Testing
     /// Not with the thread sanitizer, which maps a file of its own when a program starts.
     @Test(.enabled(if: unsafe getenv("TSAN_OPTIONS") == nil))
     func aFileThatMayNotGrowIsSaidAndDoesNotEndTheProgram() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("all of it"))
         // 64 blocks of 512 bytes, which is one second.
-        let result = try await Bench(server: server, microphone: card).startShell(
+        let result = try await bench.startShell(
             #"ulimit -f 64; exec "$0" "$@""#, ["--for", "2500ms", "--json"]
         ).result()
         #expect(result.status == .exited(0))
@@ -126,14 +122,13 @@ import Testing
         let cards = [try VirtualMicrophone(), try VirtualMicrophone()]
         // Their folders are needed until the end.
         defer { withExtendedLifetime(cards) {} }
-        let bench = try Bench(server: .hearing("both"))
         let runs = try cards.map {
             try bench.start(["--for", "2s", "--keep-audio", "1d"], variables: $0.environment)
         }
         for run in runs {
             let result = try await run.result()
             #expect(result.status == .exited(0), "\(result.errorText)")
-            #expect(result.outputText == "both\n")
+            #expect(result.outputText == "heard\n")
         }
         let takes = try bench.takes()
         #expect(takes.count == 2)
@@ -142,7 +137,6 @@ import Testing
 
     /// ALSA's "file" over "null": its ring is always full, and nothing is lost for it.
     @Test func aDeviceWithoutAClockLosesNothing() async throws {
-        let server = try RecordingServer.hearing("a file")
         let folder = try TemporaryFolder()
         let samples = RecordTests.samples(48_000)
         let raw = try folder.write(samples, to: "in.raw")
@@ -157,8 +151,9 @@ import Testing
             }
             """
         let path = try folder.write(Array(configuration.utf8), to: "asound.conf")
-        let bench = try Bench(server: server, ["ALSA_CONFIG_PATH": path])
-        let result = try await bench.run("--for", "2s")
+        let result = try await bench.start(
+            ["--for", "2s"], variables: ["ALSA_CONFIG_PATH": path]
+        ).result()
         #expect(result.status == .exited(0))
         #expect(!result.errorText.contains("were lost"), "\(result.errorText)")
         let isSame = server.requests.first?.body == Array(samples[..<64_000])
@@ -169,8 +164,6 @@ import Testing
 
     @Test(arguments: limits)
     func tooFewDescriptorsAreAMessageAndAStatus(_ limit: Int) async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("enough"))
-        let bench = try Bench(server: server, microphone: card)
         for arguments in [
             ["--for", "200ms"], ["send", Clip.digits.path], ["list"], ["play", "last"],
             ["--version"],
@@ -184,11 +177,9 @@ import Testing
                 continue
             }
             if status != 0 { #expect(result.errorText.contains("utter: ")) }
-            if status == 0, arguments[0] == "send" || arguments[0] == "--for" {
-                #expect(result.outputText == "enough\n", "\(arguments)")
-            }
-            // A device or a file that cannot be opened for want of a descriptor is not missing.
             let isTake = arguments[0] == "send" || arguments[0] == "--for"
+            if status == 0, isTake { #expect(result.outputText == "heard\n", "\(arguments)") }
+            // A device or a file that cannot be opened for want of a descriptor is not missing.
             if limit < 26 || (isTake && status != 0) {
                 #expect(status == 74, "\(arguments): \(result.errorText)")
                 #expect(result.errorText.contains("utter: hint: raise the limit with: ulimit -n"))
@@ -202,7 +193,6 @@ import Testing
         .disabled(if: Sanitizer.isUsed),
         arguments: [["--version"], ["rm", "last"], []])
     func aCommandLineThatCannotBeReadIsNotAnEmptyOne(_ arguments: [String]) async throws {
-        let bench = try Bench(server: try RecordingServer.hearing("nothing"))
         let script = #"mount -t tmpfs none /proc && exec "$0" "$@""#
         let result = try await bench.startShell(
             #"exec unshare -Urm sh -c '\#(script)' "$0" "$@""#, arguments
@@ -228,7 +218,6 @@ import Testing
     func tooLittleMemoryOrThreadsAreAMessageAndAStatus(
         _ limit: String, _ hint: String
     ) async throws {
-        let bench = try Bench(server: try RecordingServer.hearing("enough"))
         let result = try await bench.startShell(
             #"ulimit \#(limit) && exec "$0" "$@""#, ["send", Clip.digits.path]
         ).result()

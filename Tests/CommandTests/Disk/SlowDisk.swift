@@ -12,8 +12,6 @@ final class SlowDisk: Sendable {
         let call: String
         let thread: String
         let path: String
-        let began: MonotonicTime
-        let ended: MonotonicTime
     }
 
     private let log: String
@@ -61,13 +59,10 @@ final class SlowDisk: Sendable {
             guard access(log, R_OK) == 0 else { return [] }
             return String(decoding: try readFile(log), as: UTF8.self).split(separator: "\n")
                 .compactMap { line in
-                    let words = line.split(separator: " ", maxSplits: 4)
-                    guard words.count == 5, let began = Int64(words[2]), let ended = Int64(words[3])
-                    else { return nil }
-                    return Sync(
-                        call: String(words[0]), thread: String(words[1]),
-                        path: String(words[4]), began: MonotonicTime(nanoseconds: began),
-                        ended: MonotonicTime(nanoseconds: ended))
+                    // Between them it says when it began, and when it ended.
+                    let words = line.split(separator: " ", maxSplits: 4).map(String.init)
+                    guard words.count == 5 else { return nil }
+                    return Sync(call: words[0], thread: words[1], path: words[4])
                 }
         }
     }

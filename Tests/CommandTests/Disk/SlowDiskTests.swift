@@ -6,11 +6,17 @@ import Testing
 
 /// A disk that takes long for every sync holds nothing back but itself.
 @Suite struct SlowDiskTests {
+    private let server: RecordingServer
+    private let bench: Bench
+
+    init() throws {
+        server = try RecordingServer.hearing("no delay")
+        bench = try Bench(server: server, microphone: VirtualMicrophone())
+    }
+
     @Test func bytesReachTheServerWhileASyncSleeps() async throws {
         let disk = try SlowDisk(delay: .ages)
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no delay"))
-        let bench = try Bench(server: server, microphone: card, disk.environment)
-        let run = try bench.start([])
+        let run = try bench.start([], variables: disk.environment)
         let request = try #require(await server.wait(untilBytes: 64_000))
         #expect(request.body == RecordTests.samples(request.body.count / 2))
         // No sync has ended yet.
@@ -20,9 +26,7 @@ import Testing
 
     @Test func aSlowDiskIsSaid() async throws {
         let disk = try SlowDisk(delay: .seconds(2))
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no delay"))
-        let bench = try Bench(server: server, microphone: card, disk.environment)
-        let run = try bench.start([])
+        let run = try bench.start([], variables: disk.environment)
         let warning = "utter: warning: the disk is slow: a power cut would have cost"
         #expect(await run.wait(for: warning, in: .error))
         run.signal(SIGUSR1)
@@ -34,10 +38,11 @@ import Testing
     }
 
     @Test func onlyTheSyncThreadWaitsForTheDisk() async throws {
-        let disk = try SlowDisk(delay: .zero)
-        let bench = try Bench(server: .hearing("alone"), disk.environment)
-        let result = try await bench.run(
-            "send", "--keep-audio", "1d", "--pace", "4", Clip.digits.path, Clip.goForward.path)
+        let disk = try SlowDisk()
+        let words = ["send", "--keep-audio", "1d", "--pace", "4"]
+        let result = try await bench.start(
+            words + [Clip.digits.path, Clip.goForward.path], variables: disk.environment
+        ).result()
         #expect(result.status == .exited(0))
         let syncs = try disk.syncs
         #expect(syncs.contains { $0.call == "fdatasync" })
@@ -48,11 +53,9 @@ import Testing
 
     @Test func whatATakeIsIsKnownBeforeAnySync() async throws {
         let disk = try SlowDisk(delay: .ages)
-        let server = try RecordingServer.hearing("no")
-        let bench = try Bench(server: server, disk.environment)
-        let run = try bench.start([
-            "send", "--format", "wav", "--pace", "realtime", Clip.digits.path,
-        ])
+        let run = try bench.start(
+            ["send", "--format", "wav", "--pace", "realtime", Clip.digits.path],
+            variables: disk.environment)
         let sent = try #require(await server.wait(untilBytes: 4_000))
         run.signal(SIGKILL)
         #expect(try await run.result().status == .signalled(SIGKILL))
@@ -61,8 +64,7 @@ import Testing
         #expect(manifest["source"] == .string(Clip.digits.path))
         #expect(manifest["attempts"] == .number(1))
 
-        let retry = try bench.start(["retry", "all"], variables: ["UTTER_TEST_SYNC_MS": "0"])
-        #expect(try await retry.result().status == .exited(0))
+        #expect(try await bench.run("retry", "all").status == .exited(0))
         let again = try #require(server.requests.last)
         #expect(again["Content-Type"] == "audio/wav")
         #expect(again.body.starts(with: sent.body))

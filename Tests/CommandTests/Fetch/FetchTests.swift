@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -11,13 +10,21 @@ import Testing
         UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13)
     }
 
+    private let bench: Bench
+
+    init() throws { bench = try Bench() }
+
+    /// The downloads that there are.
+    private func downloads() throws -> [String] {
+        try bench.folder.names(in: "state/utter/downloads")
+    }
+
     private func path(_ result: CommandResult) -> String {
         String(result.outputText.dropLast())
     }
 
     @Test func pathsArePrintedInTheOrderOfTheURLs() async throws {
         let server = try FileServer(["/a.mp3": .init(Self.bytes), "/b": .init([1, 2])])
-        let bench = try Bench()
         let result = try await bench.run("fetch", server.url("/a.mp3"), server.url("/b"))
         #expect(result.status == .exited(0), "\(result.errorText)")
         let paths = result.outputText.split(separator: "\n").map(String.init)
@@ -32,7 +39,6 @@ import Testing
 
     @Test func aFailureHasItsStatusAndItsHint() async throws {
         let server = try FileServer()
-        let bench = try Bench()
         server.change {
             $0.refusals = ["/secret": 401]
             $0.moves["/away"] = (302, "http://127.0.0.1:9/")
@@ -59,27 +65,19 @@ import Testing
 
     @Test func eventsTellHowFarItHasCome() async throws {
         let server = try FileServer(["/a": .init(Self.bytes)])
-        let bench = try Bench()
         let result = try await bench.run("fetch", "--events", server.url("/a"), server.url("/b"))
         let events = try result.outputText.split(separator: "\n").map {
-            try JSONDecoder().decode(Event.self, from: Data($0.utf8))
+            try JSONText(Array($0.utf8))
         }
-        #expect(events.first?.event == "fetching" && events.first?.totalBytes == 200_000)
-        let fetched = try #require(events.first { $0.event == "fetched" })
-        #expect(try readFile(fetched.path ?? "") == Self.bytes)
-        #expect(events.last?.event == "unfetched")
-    }
-
-    private struct Event: Decodable {
-        var event: String
-        var totalBytes: Int?
-        var path: String?
+        #expect(events.first?["event"] == .string("fetching"))
+        #expect(events.first?["totalBytes"] == .number(200_000))
+        let fetched = try #require(events.first { $0["event"] == .string("fetched") })
+        #expect(try readFile(fetched["path"]?.string ?? "") == Self.bytes)
+        #expect(events.last?["event"] == .string("unfetched"))
     }
 
     /// Starts to fetch a file of which three quarters come before the gate opens.
-    private func fetchThatStalls(
-        _ bench: Bench, until gate: Gate
-    ) async throws -> (FileServer, BenchRun) {
+    private func fetchThatStalls(until gate: Gate) async throws -> (FileServer, BenchRun) {
         let server = try FileServer(["/a": .init(Self.bytes)], stallingUntil: gate)
         server.change { $0.cuts = [150_000] }
         let run = try bench.start(["fetch", "--events", server.url("/a")])
@@ -88,8 +86,8 @@ import Testing
     }
 
     @Test func aKilledFetchGoesOnByFlush() async throws {
-        let (bench, gate) = (try Bench(), Gate())
-        let (server, run) = try await fetchThatStalls(bench, until: gate)
+        let gate = Gate()
+        let (server, run) = try await fetchThatStalls(until: gate)
         run.signal(SIGKILL)
         _ = try await run.result()
         let waiting = try await bench.run("list")
@@ -104,10 +102,9 @@ import Testing
     }
 
     @Test func aPauseOfAnotherProcessHolds() async throws {
-        let (bench, gate) = (try Bench(), Gate())
-        let (server, run) = try await fetchThatStalls(bench, until: gate)
-        let folders = try bench.folder.names(in: "state/utter/downloads")
-        let id = try #require(folders.first)
+        let gate = Gate()
+        let (server, run) = try await fetchThatStalls(until: gate)
+        let id = try #require(try downloads().first)
         let paused = try await bench.run("fetch", "--pause", String(id.prefix(5)))
         #expect(paused.status == .exited(0), "\(paused.errorText)")
         #expect(try await run.result().status == .exited(75))
@@ -121,41 +118,35 @@ import Testing
         #expect(late.status == .exited(0) && late.errorText.contains("is whole"))
         let removed = try await bench.run("rm", id)
         #expect(removed.errorText.contains("removed download \(id)"))
-        #expect(try bench.folder.names(in: "state/utter/downloads").isEmpty)
+        #expect(try downloads().isEmpty)
     }
 
     @Test func whatIsFetchedNowIsNotRemoved() async throws {
-        let (bench, gate) = (try Bench(), Gate())
-        let (server, run) = try await fetchThatStalls(bench, until: gate)
-        let id = try #require(try bench.folder.names(in: "state/utter/downloads").first)
+        let gate = Gate()
+        let (server, run) = try await fetchThatStalls(until: gate)
+        let id = try #require(try downloads().first)
         let removed = try await bench.run("rm", id)
         #expect(removed.status == .exited(75) && removed.errorText.contains("being fetched"))
         _ = try await bench.run("rm", "-y", "all")
-        #expect(try bench.folder.names(in: "state/utter/downloads") == [id])
+        #expect(try downloads() == [id])
         gate.open()
         let fetched = try await run.result()
         #expect(fetched.status == .exited(0), "\(fetched.errorText)")
         #expect(server.requests.count == 2)
-        let listed = try JSONDecoder().decode(
-            [Listed].self, from: Data(try await bench.run("list", "--json").outputText.utf8))
-        #expect(listed.map(\.id) == [id] && listed[0].state == "done" && listed[0].bytes == 200_000)
+        let listed = try JSONText(await bench.run("list", "--json").output)
+        #expect(listed.array?.count == 1 && listed[0]?["url"]?.string != nil)
+        #expect(listed[0]?["id"] == .string(id) && listed[0]?["state"] == .string("done"))
+        #expect(listed[0]?["bytes"] == .number(200_000))
         let all = try await bench.run("rm", "all")
         #expect(all.errorText.contains("removed download \(id)"), "\(all.errorText)")
-        #expect(try bench.folder.names(in: "state/utter/downloads").isEmpty)
-    }
-
-    private struct Listed: Decodable {
-        var id, state, url: String
-        var bytes: Int
+        #expect(try downloads().isEmpty)
     }
 
     private func files(_ words: [String]) throws -> [String: FileServer.File] {
         let folder = try TemporaryFolder()
         try ForeignTool("ffmpeg").run(
             ["-v", "error", "-i", Clip.digits.path]
-                + words.map {
-                    $0.replacing("FOLDER", with: folder.path)
-                })
+                + words.map { $0.replacing("FOLDER", with: folder.path) })
         var files: [String: FileServer.File] = [:]
         for name in try folder.names() { files["/" + name] = .init(try folder.read(name)) }
         return files
@@ -167,7 +158,7 @@ import Testing
     ])
     func aURLIsFetchedAndTranscribed(_ name: String, _ words: [String]) async throws {
         let server = try FileServer(try files(words))
-        let service = try RecordingServer(otherwise: .answer(text: "heard"))
+        let service = try RecordingServer.hearing("heard")
         let bench = try Bench(server: service)
         let refused = try await bench.run("send", "--no-keep", server.url(name))
         #expect(refused.status == .exited(64) && server.requests.isEmpty)
@@ -190,7 +181,7 @@ import Testing
         let secret = Clip.digits.path
         let body = Array(text.replacing("SECRET", with: secret).utf8)
         let server = try FileServer(["/a.mp3": .init(body)])
-        let service = try RecordingServer(otherwise: .answer(text: "heard"))
+        let service = try RecordingServer.hearing("heard")
         let result = try await Bench(server: service).run("send", server.url("/a.mp3"))
         #expect(result.status != .exited(0))
         #expect(service.requests.isEmpty, "\(result.errorText)")
@@ -200,16 +191,15 @@ import Testing
         let files = try files(
             ["-hls_time", "1", "-hls_segment_type", "fmp4", "-hls_list_size", "0", "FOLDER/a.m3u8"])
         let server = try FileServer(files)
-        let bench = try Bench()
         for number in 1..<40 {
             let (reached, requests) = (Gate(), Observed(0))
             server.change { contents in
                 contents.prepare = { _, _ in
-                    if requests.update({
-                        $0 += 1; return $0
-                    }) == number {
-                        reached.open()
+                    let count = requests.update { count in
+                        count += 1
+                        return count
                     }
+                    if count == number { reached.open() }
                 }
             }
             let run = try bench.start(["fetch", "-q", server.url("/a.m3u8")])

@@ -8,57 +8,51 @@ import Testing
 
 /// What a person sees of an archive.
 @Suite struct ArchiveCommandTests {
-    /// A person with a service and an archive.
-    private struct Person {
-        let objects: ObjectServer
-        let service: RecordingServer
-        let bench: Bench
-        var store: RecordingServer { objects.server }
+    private let objects: ObjectServer
+    private let service: RecordingServer
+    private let bench: Bench
+    private var store: RecordingServer { objects.server }
 
-        init() throws {
-            objects = try ObjectServer()
-            service = try RecordingServer(otherwise: .answer(text: "well said"))
-            bench = try Bench(
-                server: service,
-                ["UTTER_ARCHIVE": objects.server.url("/voices/{date}/{id}.{ext}")])
-        }
+    init() throws {
+        objects = try ObjectServer()
+        service = try .hearing("well said")
+        bench = try Bench(
+            server: service, ["UTTER_ARCHIVE": objects.server.url("/voices/{date}/{id}.{ext}")])
     }
 
     @Test func aTextIsPrintedAndItsRecordingStored() async throws {
-        let own = try Person()
-        let result = try await own.bench.run("send", "-v", Clip.goForward.path)
+        let result = try await bench.run("send", "-v", Clip.goForward.path)
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText == "well said\n")
-        let id = try #require(try own.bench.takes().first?.id)
-        #expect(own.store.requests.map(\.method) == ["PUT", "PUT", "PUT"])
-        let targets = own.store.requests.map(\.target)
+        let id = try #require(try bench.takes().first?.id)
+        #expect(store.requests.map(\.method) == ["PUT", "PUT", "PUT"])
+        let targets = store.requests.map(\.target)
         #expect(targets.allSatisfy { $0.contains("/\(id).") && $0.hasPrefix("/voices/2") })
         #expect(targets.map { $0.suffix(4) } == [".wav", ".txt", "json"])
-        let types = own.store.requests.map { $0["Content-Type"] }
+        let types = store.requests.map { $0["Content-Type"] }
         #expect(types == ["audio/wav", "text/plain; charset=utf-8", "application/json"])
-        #expect(own.store.requests.allSatisfy { $0["If-None-Match"] == "*" })
-        let shown = try await own.bench.run("show", "last")
-        #expect(shown.outputText.contains("archive     \(own.store.url())voices/"))
+        #expect(store.requests.allSatisfy { $0["If-None-Match"] == "*" })
+        let shown = try await bench.run("show", "last")
+        #expect(shown.outputText.contains("archive     \(store.url())voices/"))
         #expect(!shown.outputText.contains("not stored yet"))
-        let removed = try await own.bench.run("rm", "-y", "last")
-        #expect(removed.errorText.contains("the archive keeps its copy: \(own.store.url())voices/"))
-        _ = try await own.bench.run("rm", "--undo")
-        let answered = try await own.bench.run("rm", "--answered")
+        let removed = try await bench.run("rm", "-y", "last")
+        #expect(removed.errorText.contains("the archive keeps its copy: \(store.url())voices/"))
+        _ = try await bench.run("rm", "--undo")
+        let answered = try await bench.run("rm", "--answered")
         #expect(answered.errorText.contains("the archive keeps its copies: 1 of them"))
     }
 
     /// Its service is the archive itself: the audio goes there once, and only the rest follows.
     @Test func aMachineThatOnlyRecordsNamesEachTake() async throws {
-        let own = try Person()
-        let place = own.objects.server.url("/voices/{date}/{id}.{ext}")
+        let place = objects.server.url("/voices/{date}/{id}.{ext}")
         for _ in 0..<2 {
-            let result = try await own.bench.run(
+            let result = try await bench.run(
                 "send", "--service", "webdav", "--to", place, "--format", "wav",
                 Clip.goForward.path)
             #expect(result.status == .exited(0), "\(result.errorText)")
         }
-        let ids = try own.bench.takes().map(\.id)
-        let names = own.objects.objects.keys.sorted()
+        let ids = try bench.takes().map(\.id)
+        let names = objects.objects.keys.sorted()
         #expect(names.count == 4, "\(names)")
         for id in ids {
             let form = /\/voices\/20\d\d-\d\d-\d\d\/\S+/
@@ -66,34 +60,33 @@ import Testing
             #expect(names.allSatisfy { $0.wholeMatch(of: form) != nil })
         }
         #expect(
-            own.objects.objects.values.allSatisfy {
+            objects.objects.values.allSatisfy {
                 !String(decoding: $0, as: UTF8.self).contains("profile")
             })
     }
 
     @Test func anArchiveThatIsAwayIsTriedAgainByFlush() async throws {
-        let own = try Person()
-        own.objects.mood = .away
-        let result = try await own.bench.run("send", Clip.goForward.path)
+        objects.mood = .away
+        let result = try await bench.run("send", Clip.goForward.path)
         // The text is there: nothing has failed.
         #expect(result.status == .exited(0))
         #expect(result.outputText == "well said\n")
         #expect(result.errorText.contains("the archive is still to get 1 take: "))
         #expect(result.errorText.contains("hint: try all of it now with: utter retry all"))
-        let list = try await own.bench.run("list")
+        let list = try await bench.run("list")
         #expect(list.errorText.contains("the archive is still to get 1 take: "))
-        let json = try await own.bench.run("list", "--json")
+        let json = try await bench.run("list", "--json")
         #expect(json.outputText.contains("\"isQueued\" : true"))
-        let removed = try await own.bench.run("rm", "-y", "last")
+        let removed = try await bench.run("rm", "-y", "last")
         #expect(removed.errorText.contains("the archive still gets its copy: "))
-        _ = try await own.bench.run("rm", "--undo")
-        own.objects.mood = .kind
+        _ = try await bench.run("rm", "--undo")
+        objects.mood = .kind
         // What the archive has failed with several times has a pause, unless a person asks.
-        let again = try await own.bench.run("retry", "all")
+        let again = try await bench.run("retry", "all")
         #expect(again.status == .exited(0), "\(again.errorText)")
         #expect(again.errorText.contains("stored 1 take in the archive"))
-        #expect(own.objects.objects.count == 3)
-        #expect(try await own.bench.run("list").errorText == "")
+        #expect(objects.objects.count == 3)
+        #expect(try await bench.run("list").errorText == "")
     }
 
     /// Apache makes no folder by itself, and a link may break at each of its answers.
@@ -120,26 +113,25 @@ import Testing
         }
     }
 
-    @Test func foldersAreMadeOnce() async throws {
-        let place = try RecordingServer(otherwise: .answer(status: 409, text: "no folder"))
+    @Test(
+        arguments: [
+            ([], 409, ["/a/", "/a/b%20c/"]),
+            ([409, 429, 201, 201, 201], 500, ["/a/", "/a/", "/a/b%20c/"]),
+        ] as [([Int], Int, [String])])
+    func aFolderIsMadeOnceOrAsOftenAsItIsRefusedForNow(
+        _ statuses: [Int], _ otherwise: Int, _ folders: [String]
+    ) async throws {
+        let place = try RecordingServer(
+            scripts: statuses.map { [ServerStep].answer(status: $0, text: "") },
+            otherwise: .answer(status: otherwise, text: "no folder"))
         let result = try await Bench(server: place).run(
             "send", "--service", "webdav", "--to", place.url() + "a/b%20c/d.wav?e=f",
             Clip.goForward.path)
-        #expect(result.status == .exited(69), "\(result.errorText)")
-        #expect(place.requests.map(\.method) == ["PUT", "MKCOL", "MKCOL", "PUT"])
-        #expect(place.requests.map(\.target)[1...2] == ["/a/", "/a/b%20c/"])
+        #expect(result.status == .exited(statuses.isEmpty ? 69 : 0), "\(result.errorText)")
+        #expect(
+            place.requests.map(\.method) == ["PUT"] + folders.map { _ in "MKCOL" } + ["PUT"])
+        #expect(place.requests.map(\.target).dropFirst().dropLast() == folders[...])
         #expect(place.requests[1].body.isEmpty)
-    }
-
-    @Test func aFolderThatIsRefusedForNowIsMadeLater() async throws {
-        let answers = [409, 429, 201, 201, 201].map { [ServerStep].answer(status: $0, text: "") }
-        let place = try RecordingServer(
-            scripts: answers, otherwise: .answer(status: 500, text: ""))
-        let result = try await Bench(server: place).run(
-            "send", "--service", "webdav", "--to", place.url() + "a/b/d.wav", Clip.goForward.path)
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(place.requests.map(\.method) == ["PUT", "MKCOL", "MKCOL", "MKCOL", "PUT"])
-        #expect(place.requests.map(\.target)[1...3] == ["/a/", "/a/", "/a/b/"])
     }
 
     @Test func aPlaceThatCannotBeUsedIsSaidWhenItIsSet() async throws {
@@ -161,8 +153,7 @@ import Testing
             ("ftp://there/{id}.{ext}", "must begin with http"),
             ("http://127.0.0.1:9/{id}.{ext}?token=sesame", "a secret in a URL"),
         ] {
-            let own = try Person()
-            let result = try await own.bench.start(
+            let result = try await bench.start(
                 ["send", Clip.goForward.path],
                 variables: [
                     "UTTER_ARCHIVE": place, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b",
@@ -171,37 +162,34 @@ import Testing
             #expect(result.status == .exited(78), "\(result.errorText)")
             #expect(result.errorText.contains("archive.to: "))
             #expect(result.errorText.contains(reason), "\(result.errorText)")
-            #expect(own.service.requests.isEmpty)
+            #expect(service.requests.isEmpty)
         }
     }
 
     @Test func anArchiveThatCannotBeUsedHoldsUpNoKeptTake() async throws {
-        let own = try Person()
         let wrong = ["UTTER_ARCHIVE": "s3://voices/{id}.{ext}"]
-        _ = try await own.bench.keep(.goForward)
-        let result = try await own.bench.start(
-            ["retry", "--to", own.service.url(), "last"], variables: wrong
+        _ = try await bench.keep()
+        let result = try await bench.start(
+            ["retry", "--to", service.url(), "last"], variables: wrong
         ).result()
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText == "well said\n")
         #expect(result.errorText.contains("utter: warning: archive.to: "))
-        #expect(try await own.bench.run("list").errorText.contains("still to get 1 take"))
+        #expect(try await bench.run("list").errorText.contains("still to get 1 take"))
         // It gets the take once it can be used.
-        #expect(try await own.bench.run("flush").status == .exited(0))
-        #expect(own.objects.objects.count == 3)
+        #expect(try await bench.run("flush").status == .exited(0))
+        #expect(objects.objects.count == 3)
     }
 
     @Test func nothingIsArchivedThatIsNotKept() async throws {
-        let own = try Person()
-        let result = try await own.bench.run("send", "--no-keep", Clip.goForward.path)
+        let result = try await bench.run("send", "--no-keep", Clip.goForward.path)
         #expect(result.status == .exited(0))
-        #expect(own.store.requests.isEmpty)
+        #expect(store.requests.isEmpty)
     }
 
     @Test func theKeysOfAStoreComeFromItsFileWhereNoVariableIsSet() async throws {
-        let own = try Person()
-        mkdir(own.bench.folder.path(".aws"), 0o700)
-        try own.bench.folder.write(
+        mkdir(bench.folder.path(".aws"), 0o700)
+        try bench.folder.write(
             Array(
                 """
                 [other]
@@ -211,19 +199,16 @@ import Testing
                 aws_access_key_id=AKIATEST
                 aws_secret_access_key = hush-hush
                 """.utf8), to: ".aws/credentials")
-        own.bench.makeConfigurationFolder()
-        mkdir(own.bench.folder.path(".config/utter/profiles"), 0o700)
-        try own.bench.folder.write(
-            Array("extends = 's3'\nurl = '\(own.store.url())voices/{key}'\n".utf8),
-            to: ".config/utter/profiles/there.toml")
+        try bench.writeProfile(
+            "extends = 's3'\nurl = '\(store.url())voices/{key}'\n", to: "there")
         let words = ["send", "-q", "--service", "there", "--to", "s3://voices/a.wav"]
-        let result = try await own.bench.start(
+        let result = try await bench.start(
             words + [Clip.goForward.path], variables: ["UTTER_ARCHIVE": ""]
         ).result()
         #expect(result.status == .exited(0), "\(result.errorText)")
-        let signature = own.store.requests.first?["Authorization"] ?? ""
+        let signature = store.requests.first?["Authorization"] ?? ""
         #expect(signature.contains("Credential=AKIATEST/"))
-        let half = try await own.bench.start(
+        let half = try await bench.start(
             words + [Clip.goForward.path],
             variables: ["UTTER_ARCHIVE": "", "AWS_ACCESS_KEY_ID": "AKIAOTHER"]
         ).result()

@@ -28,17 +28,8 @@ import Testing
         try bench.configure(text)
     }
 
-    /// A take that no service has had.
-    private func keep() async throws -> KeptTake {
-        let result = try await bench.run(
-            "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
-            Clip.goForward.path)
-        #expect(result.status == .exited(75))
-        return try #require(try bench.onlyTake())
-    }
-
     @Test func theTextsStandUnderEachOtherAndTheTakeStaysAsItIs() async throws {
-        let take = try await keep()
+        let take = try await bench.keep()
         let before = try readFile(take.path + "/take.json")
         let result = try await bench.run("retry", "last", "--service", "one,second,three")
         #expect(result.status == .exited(77))
@@ -65,7 +56,7 @@ import Testing
     }
 
     @Test func programsGetAnArray() async throws {
-        _ = try await keep()
+        _ = try await bench.keep()
         let result = try await bench.run("retry", "--json", "--service", "one,three")
         #expect(result.status == .exited(77))
         let rows = try JSONText(result.output)
@@ -111,7 +102,7 @@ import Testing
             ),
         ])
     func aMistakeAsksNoService(_ words: [String], _ reason: String) async throws {
-        _ = try await keep()
+        _ = try await bench.keep()
         let result = try await bench.start(["retry"] + words).result()
         #expect(result.status == .exited(64))
         #expect(result.errorText.contains(reason), "\(result.errorText)")

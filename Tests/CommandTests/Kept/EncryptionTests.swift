@@ -9,27 +9,14 @@ import Testing
     private static let digits = "0123456789abcdef0123456789abcdef"
     private static let key = "utter-key-" + digits + digits
 
-    private func bench(
-        server: RecordingServer? = nil, _ variables: [String: String] = [:]
-    ) throws -> (Bench, key: String) {
-        let bench = try Bench(server: server, variables)
-        return (bench, try bench.folder.write(Array((Self.key + "\n").utf8), to: "key"))
-    }
+    private let server: RecordingServer
+    private let bench: Bench
+    private let key: String
 
-    /// A take that could not be delivered.
-    private func keep(
-        _ bench: Bench, _ key: String, _ arguments: String...
-    ) async throws -> KeptTake {
-        let before = try bench.takes().map(\.id)
-        let result = try await bench.start(
-            [
-                "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
-                "--encrypt-key", key,
-            ]
-                + arguments + [Clip.goForward.path]
-        ).result()
-        #expect(result.status == .exited(75))
-        return try #require(try bench.takes().first { !before.contains($0.id) })
+    init() throws {
+        server = try .hearing("between us")
+        bench = try Bench(server: server)
+        key = try bench.folder.write(Array((Self.key + "\n").utf8), to: "key")
     }
 
     /// Everything below the state folder, names included.
@@ -45,13 +32,12 @@ import Testing
         let server = try RecordingServer(
             scripts: [.answer(text: "a sentence between us")],
             otherwise: .answer(status: 500, text: "the shape of words"))
-        let (bench, key) = try bench(server: server)
+        let bench = try Bench(server: server)
+        let words = ["send", "-c", "retry.never=true", "--keep-audio", "1d", "--format", format]
         for _ in 0..<2 {
-            _ = try await bench.run(
-                "send", "-c", "retry.never=true", "--keep-audio", "1d", "--format", format,
-                "--encrypt-key",
-                key,
-                Clip.goForward.path)
+            _ = try await bench.start(
+                words + ["--encrypt-key", key, Clip.goForward.path]
+            ).result()
         }
         #expect(try bench.takes().count == 2)
         let state = try state(of: bench)
@@ -67,9 +53,7 @@ import Testing
             #expect(state.ranges(of: part).isEmpty, "\(String(decoding: part, as: UTF8.self))")
         }
         // The search would have found it.
-        _ = try await bench.run(
-            "send", "-c", "retry.never=true", "--keep-audio", "1d", "--format", format,
-            Clip.goForward.path)
+        _ = try await bench.start(words + [Clip.goForward.path]).result()
         let plain = try self.state(of: bench)
         #expect(!plain.ranges(of: Array("shape of".utf8)).isEmpty)
         let beginning = ["pcm": "WAVEfmt ", "flac": "fLaC\0\0\0\u{22}"][format]
@@ -78,9 +62,7 @@ import Testing
     }
 
     @Test func withTheKeyATakeIsLikeAnyOther() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "between us"))
-        let (bench, key) = try bench()
-        let take = try await keep(bench, key)
+        let take = try await bench.keep(.goForward, "--encrypt-key", key)
         #expect(take.names == ["audio.wav.encrypted", "take.json"])
         let list = try await bench.run("list", "--encrypt-key", key)
         #expect(list.outputText.contains("  kept  0:02.7  cannot connect to "))
@@ -100,10 +82,8 @@ import Testing
 
     @Test(arguments: [false, true])
     func withoutTheRightKeyTakesAreListedAndNothingElse(hasOther: Bool) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "between us"))
-        let (bench, key) = try bench(server: server)
         _ = try await bench.run("send", "--encrypt-key", key, Clip.digits.path)
-        let take = try await keep(bench, key)
+        let take = try await bench.keep(.goForward, "--encrypt-key", key)
         let other = try bench.folder.write(Array("another word to pass".utf8), to: "other")
         let arguments = hasOther ? ["--encrypt-key", other] : []
         let reason = hasOther ? "encrypted under another key" : "no key was given"
@@ -122,29 +102,24 @@ import Testing
         }
         #expect(server.requests.count == 1)
         // New takes go on under the new key, and the old ones are as they were.
-        _ = try await keep(bench, other)
+        _ = try await bench.keep(.goForward, "--encrypt-key", other)
         let retry = try await bench.run(
             "retry", take.id, "--encrypt-key", key, "--to", server.url())
         #expect(retry.outputText == "between us\n")
     }
 
     @Test func theEnvironmentNamesTheKeyForAllCommands() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "between us"))
         let bench = try Bench(
             server: server,
             [
                 "UTTER_ENCRYPT_KEY_COMMAND": "test -z \"$UTTER_TOKEN\" && echo \(Self.key)",
                 "UTTER_TOKEN": "sesame",
             ])
-        _ = try await bench.run(
-            "send", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/", "-q",
-            Clip.goForward.path)
-        #expect(try bench.onlyTake()?.names == ["audio.wav.encrypted", "take.json"])
+        #expect(try await bench.keep().names == ["audio.wav.encrypted", "take.json"])
         let flush = try await bench.run("flush", "--to", server.url())
         #expect(flush.outputText == "between us\n")
         #expect(try await bench.run("last").outputText == "between us\n")
         // The same key from a file.
-        let key = try bench.folder.write(Array(Self.key.utf8), to: "key")
         #expect(try await bench.run("last", "--encrypt-key", key).outputText == "between us\n")
     }
 
@@ -157,7 +132,6 @@ import Testing
         ("echo utter-key-0123456789abcdef", "a part of the key is missing or mistyped"),
     ])
     func aCommandThatGivesNoKeyIsRefused(_ command: String, _ reason: String) async throws {
-        let (bench, _) = try bench()
         let result = try await bench.run(
             "send", "--encrypt-key-command", command, Clip.digits.path)
         #expect(result.status == .exited(78))
@@ -173,7 +147,6 @@ import Testing
 
     @Test(arguments: [0o644, 0o640, 0o604])
     func aKeyThatOthersMayReadIsRefused(mode: mode_t) async throws {
-        let (bench, key) = try bench()
         chmod(key, mode)
         for command in [["send", Clip.digits.path], ["list"]] {
             let result = try await bench.start(command + ["--encrypt-key", key]).result()
@@ -189,7 +162,6 @@ import Testing
     }
 
     @Test func aKeyOfSomebodyElseIsRefused() async throws {
-        let (bench, key) = try bench()
         // Only root can give a file away.
         guard geteuid() == 0, chown(key, 65_534, 65_534) == 0 else { return }
         let result = try await bench.run("list", "--encrypt-key", key)
@@ -198,7 +170,7 @@ import Testing
     }
 
     @Test func aKeyIsNamedInOneWay() async throws {
-        let (bench, key) = try bench([
+        let bench = try Bench([
             "UTTER_ENCRYPT_KEY_FILE": "/dev/null/key", "UTTER_ENCRYPT_KEY_COMMAND": "false",
         ])
         let both = try await bench.run("list")
@@ -210,44 +182,19 @@ import Testing
         #expect(try await bench.run("list", "--encrypt-key", key).status == .exited(0))
     }
 
-    @Test func aKeyIsNotAskedForWhenNothingIsKept() async throws {
-        let bench = try Bench(server: .hearing("gone"), ["UTTER_ENCRYPT_KEY_COMMAND": "exit 3"])
+    @Test(arguments: [[:], ["UTTER_ENCRYPT_KEY_COMMAND": "exit 3"]] as [[String: String]])
+    func withNoKeepNothingTouchesTheDiskAndNoKeyIsAskedFor(
+        _ variables: [String: String]
+    ) async throws {
+        let bench = try Bench(server: .hearing("gone"), variables)
         let result = try await bench.run("send", "--no-keep", Clip.digits.path)
         #expect(result.outputText == "gone\n")
-    }
-
-    @Test(arguments: ["pcm", "ogg-opus", "flac"])
-    func whatWasSaidBeforeAKillIsThere(_ format: String) async throws {
-        let server = try RecordingServer(otherwise: [.readHead, .readOn])
-        let (bench, key) = try bench(server: server)
-        // Its input does not end, and so neither does the recording.
-        let run = try bench.start(
-            ["send", "--pace", "max", "--format", format, "--encrypt-key", key, "-"], input: .pipe)
-        run.write(Array(try Clip.speech.samples.prefix(96_000)))
-        let sent = ["pcm": 32_000, "flac": 16_000][format] ?? 3_000
-        #expect(await server.wait(untilBytes: sent) != nil)
-        #expect(try limit("Max core file size", of: run.processIdentifier) == ["0", "0"])
-        run.signal(9)
-        _ = try await run.result()
-        // Without its key it is listed, and left alone.
-        let locked = try await bench.run("list")
-        #expect(locked.outputText.contains("  recording  -  encrypted"))
-        let list = try await bench.run("list", "--encrypt-key", key)
-        #expect(list.outputText.contains("  kept  "))
-        #expect(list.outputText.contains("the program ended while it was recording"))
-        let path = bench.folder.path("out.wav")
-        let export = try await bench.run("export", "last", path, "--encrypt-key", key)
-        #expect(export.status == .exited(0) && export.errorText.isEmpty)
-        let samples = try Array(readFile(path)[44...])
-        // 3,000 bytes of Opus are more than half a second.
-        #expect(samples.count >= (format == "pcm" ? sent : 16_000))
-        if format != "ogg-opus" { #expect(try Clip.speech.samples.starts(with: samples)) }
+        #expect(!result.errorText.contains("warning"))
+        #expect(try !bench.folder.names().contains("state"))
     }
 
     @Test func anAlteredPartIsNamedAndTheRestIsSent() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "between us"))
-        let (bench, key) = try bench()
-        let take = try await keep(bench, key, "--pace", "8")
+        let take = try await bench.keep(.goForward, "--encrypt-key", key, "--pace", "8")
         let name = "audio.wav.encrypted"
         var bytes = try readFile("\(take.path)/\(name)")
         bytes[bytes.count / 2] ^= 1
@@ -271,19 +218,9 @@ import Testing
     }
 
     @Test func takesInTheClearStayUsableWithAKey() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "open"))
-        let (bench, key) = try bench()
-        _ = try await bench.run("send", "-q", "-c", "retry.never=true", Clip.goForward.path)
-        #expect(try bench.onlyTake()?.names == ["audio.wav", "take.json"])
+        #expect(try await bench.keep().names == ["audio.wav", "take.json"])
         let retry = try await bench.run(
             "retry", "last", "--encrypt-key", key, "--to", server.url())
-        #expect(retry.outputText == "open\n")
-    }
-
-    /// The soft and the hard limit of a running process.
-    private func limit(_ name: String, of process: Int32) throws -> [String] {
-        let text = String(decoding: try readFile("/proc/\(process)/limits"), as: UTF8.self)
-        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(name) })
-        return line.dropFirst(name.count).split(separator: " ").prefix(2).map(String.init)
+        #expect(retry.outputText == "between us\n")
     }
 }

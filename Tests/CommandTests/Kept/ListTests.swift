@@ -5,15 +5,6 @@ import Testing
 
 /// `utter list`, `show`, `last`, and how takes are named.
 @Suite struct ListTests {
-    private func keep(_ bench: Bench, _ clip: Clip = .goForward) async throws -> KeptTake {
-        let before = try bench.takes().map(\.id)
-        let result = try await bench.run(
-            "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
-            try bench.fresh(clip))
-        #expect(result.status == .exited(75))
-        return try #require(try bench.takes().first { !before.contains($0.id) })
-    }
-
     private func names(_ result: CommandResult) -> [String] {
         result.outputText.split(separator: "\n").map {
             String($0.prefix { $0 != " " })
@@ -22,9 +13,9 @@ import Testing
 
     @Test func theNewestAreLastAndCanBeCounted() async throws {
         let bench = try Bench(server: .hearing("there"))
-        let first = try await keep(bench)
+        let first = try await bench.keep()
         _ = try await bench.run("send", "-q", Clip.digits.path)
-        let third = try await keep(bench)
+        let third = try await bench.keep()
         let all = names(try await bench.run("list"))
         #expect(all.count == 3)
         #expect((all.first, all.last) == (first.shortName, third.shortName))
@@ -44,7 +35,7 @@ import Testing
         for clip in [Clip.digits, Clip.cards, Clip.goForward] {
             _ = try await bench.run("send", "-q", clip.path)
         }
-        _ = try await keep(bench)
+        _ = try await bench.keep()
         let all = names(try await bench.run("list"))
         #expect(names(try await bench.run("list", "--grep", "CALL")) == Array(all.prefix(2)))
         #expect(names(try await bench.run("list", "--grep", "^call.*k$")) == [all[1]])
@@ -101,7 +92,7 @@ import Testing
     @Test func timesAreThoseOfTheWallClock() async throws {
         // 11 hours ahead of Greenwich, without a database of time zones.
         let bench = try Bench(["TZ": "FAR-11"])
-        let take = try await keep(bench)
+        let take = try await bench.keep()
         let hour = try #require(Int(take.id.dropFirst(9).prefix(2)))
         let local = (hour + 11) % 24
         let minutes = take.id.dropFirst(11).prefix(2)
@@ -112,7 +103,7 @@ import Testing
 
     @Test func aNameOfSeveralTakesListsThem() async throws {
         let bench = try Bench()
-        let takes = [try await keep(bench), try await keep(bench, .digits)]
+        let takes = [try await bench.keep(), try await bench.keep(.digits)]
         let result = try await bench.run("show", "20")
         #expect(result.status == .exited(64))
         let lines = result.errorText.split(separator: "\n")
@@ -127,7 +118,7 @@ import Testing
     @Test func theLastButOneCanBeNamed() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "there"))
         let bench = try Bench()
-        let takes = [try await keep(bench), try await keep(bench), try await keep(bench, .digits)]
+        let takes = [try await bench.keep(), try await bench.keep(), try await bench.keep(.digits)]
         #expect(
             try await bench.run("show", "last~1").outputText.hasPrefix(
                 "take        \(takes[1].id)\n"))
@@ -142,8 +133,7 @@ import Testing
     @Test func lastIsTheNewestInWhichSomethingWasHeard() async throws {
         let server = try RecordingServer(
             scripts: [.answer(text: "words")],
-            otherwise: .answer(
-                headers: [HeaderField("Content-Type", "application/json")], text: #"{"text":""}"#))
+            otherwise: .answer(text: #"{"text":""}"#))
         let bench = try Bench(server: server)
         _ = try await bench.run("send", Clip.goForward.path)
         #expect(try await bench.run("send", Clip.digits.path).status == .exited(1))

@@ -24,18 +24,14 @@ import Testing
     private struct Players: Sendable {
         let folder: TemporaryFolder
 
-        /// Each writes its arguments, and what it reads, unless it does something else.
-        init(
-            _ names: [String], script: String = "/bin/cat >\"$0.heard\""
-        ) throws {
+        /// Each writes its arguments, and runs the script.
+        init(_ names: [String], _ script: String) throws {
             folder = try TemporaryFolder()
             for name in names {
                 let text = "#!/bin/sh\necho \"$*\" >\"$0.words\"\n\(script)\n"
                 try folder.writeProgram(text, to: name)
             }
         }
-
-        var variables: [String: String] { ["PATH": folder.path] }
 
         func words(of name: String) -> String? {
             // One that was not run has written none.
@@ -50,16 +46,12 @@ import Testing
         }
     }
 
-    @Test(arguments: formats)
-    func theProgramGetsEverySampleAndNothingElse(_ format: String) async throws {
-        let players = try Players(["aplay"])
-        let bench = try Bench(players.variables)
-        let samples = try await keep(as: format, in: bench)
-        let result = try await bench.run("play", "last")
-        #expect(result.status == .exited(0))
-        #expect(result.output.isEmpty)
-        #expect(result.error.isEmpty)
-        #expect(try players.heard() == samples)
+    /// Players on a bench that finds no others.
+    private func stage(
+        _ names: [String], _ script: String = "/bin/cat >\"$0.heard\""
+    ) throws -> (Players, Bench) {
+        let players = try Players(names, script)
+        return (players, try Bench(["PATH": players.folder.path]))
     }
 
     @Test(arguments: formats)
@@ -74,20 +66,26 @@ import Testing
         #expect(speaker.heard.dropFirst(samples.count).allSatisfy { $0 == 0 })
     }
 
-    @Test func theFirstThatIsInstalledPlays() async throws {
-        for names in [["pw-play", "paplay", "aplay"], ["paplay", "aplay"], ["aplay"]] {
-            let players = try Players(names)
-            let bench = try Bench(players.variables)
-            let samples = try await keep(in: bench)
-            #expect(try await bench.run("play", "last").status == .exited(0))
-            #expect(try players.heard(of: names[0]) == samples)
-            for name in names.dropFirst() { #expect(players.words(of: name) == nil) }
-        }
+    @Test(
+        arguments: [
+            (["pw-play", "paplay", "aplay"], "ogg-opus"), (["paplay", "aplay"], "flac"),
+            (["aplay"], "wav"), (["aplay"], "pcm"),
+        ] as [([String], String)])
+    func theFirstThatIsInstalledGetsEverySampleAndNothingElse(
+        _ names: [String], _ format: String
+    ) async throws {
+        let (players, bench) = try stage(names)
+        let samples = try await keep(as: format, in: bench)
+        let result = try await bench.run("play", "last")
+        #expect(result.status == .exited(0))
+        #expect(result.output.isEmpty)
+        #expect(result.error.isEmpty)
+        #expect(try players.heard(of: names[0]) == samples)
+        for name in names.dropFirst() { #expect(players.words(of: name) == nil) }
     }
 
     @Test func aDeviceIsOneOfALSAsWhichAplayKnows() async throws {
-        let players = try Players(["pw-play", "aplay"])
-        let bench = try Bench(players.variables)
+        let (players, bench) = try stage(["pw-play", "aplay"])
         _ = try await keep(in: bench)
         let result = try await bench.run("play", "last", "--device", "hw:1,0")
         #expect(result.status == .exited(0))
@@ -96,9 +94,8 @@ import Testing
     }
 
     @Test func whatTheProgramComplainsOfIsSaid() async throws {
-        let players = try Players(["aplay"], script: "echo 'aplay: no such card' >&2; exit 1")
+        let (players, bench) = try stage(["aplay"], "echo 'aplay: no such card' >&2; exit 1")
         defer { withExtendedLifetime(players) {} }
-        let bench = try Bench(players.variables)
         _ = try await keep(in: bench)
         let result = try await bench.run("play", "last")
         #expect(result.status == .exited(66))
@@ -115,9 +112,8 @@ import Testing
 
     @Test(arguments: [[], ["--device", "hw:0"]])
     func withoutAProgramItIsSaidWhichToInstall(_ options: [String]) async throws {
-        let players = try Players([])
+        let (players, bench) = try stage([])
         defer { withExtendedLifetime(players) {} }
-        let bench = try Bench(players.variables)
         _ = try await keep(in: bench)
         let result = try await bench.start(["play", "last"] + options).result()
         #expect(result.status == .exited(78))
@@ -162,10 +158,10 @@ import Testing
         #expect(told.output == samples)
     }
 
-    @Test func aTakeThatACrashCutIsHeardUpToItsEnd() async throws {
-        let (card, players) = (try VirtualMicrophone(), try Players(["aplay"]))
+    @Test func aTakeThatACrashCutIsListedAndHeardUpToItsEnd() async throws {
+        let players = try stage(["aplay"]).0
         let server = try RecordingServer.hearing("no")
-        let bench = try Bench(server: server, microphone: card)
+        let bench = try Bench(server: server, microphone: try VirtualMicrophone())
         let run = try bench.start([])
         _ = try #require(await server.wait(untilBytes: 16_000))
         run.signal(SIGKILL)
@@ -175,8 +171,13 @@ import Testing
         let file = open("\(take.path)/audio.wav", O_WRONLY | O_APPEND | O_CLOEXEC)
         #expect(Glibc.write(file, "x", 1) == 1)
         close(file)
+        let list = try await bench.run("list")
+        #expect(
+            list.outputText.hasSuffix(
+                "  may have been delivered; the program ended while it was recording\n"))
+        #expect(list.outputText.contains(#/  kept  0:0\d\.\d  may have been delivered; /#))
         let result = try await bench.start(
-            ["play", "last"], variables: players.variables
+            ["play", "last"], variables: ["PATH": players.folder.path]
         ).result()
         #expect(result.status == .exited(0), "\(result.errorText)")
         let written = try players.heard()
@@ -189,10 +190,8 @@ import Testing
     @Test(arguments: signals)
     func aSignalStopsItAtOnce(_ signal: Int32, _ status: Int32) async throws {
         // It hears a quarter of a second, and then nothing.
-        let players = try Players(
-            ["aplay"],
-            script: "/usr/bin/head -c 8044 >\"$0.heard\"; exec /bin/sleep 3600")
-        let bench = try Bench(players.variables)
+        let (players, bench) = try stage(
+            ["aplay"], "/usr/bin/head -c 8044 >\"$0.heard\"; exec /bin/sleep 3600")
         let samples = try await keep(.speech, in: bench)
         let terminal = try PseudoTerminal()
         let run = try bench.start(["play", "last"], terminal: terminal)
@@ -207,15 +206,15 @@ import Testing
 
     @Test func aTerminalShowsThePositionAndClearsIt() async throws {
         // It hears a quarter of a second, and the rest once that was seen.
-        let players = try Players(
+        let (players, bench) = try stage(
             ["aplay"],
-            script: "/usr/bin/head -c 8044 >\"$0.heard\"; read word <\"$0.go\"; "
+            "/usr/bin/head -c 8044 >\"$0.heard\"; read word <\"$0.go\"; "
                 + "exec /bin/cat >>\"$0.heard\"")
+        defer { withExtendedLifetime(players) {} }
         let door = players.folder.path("aplay.go")
         #expect(mkfifo(door, 0o600) == 0)
         let go = open(door, O_RDWR | O_CLOEXEC)
         defer { close(go) }
-        let bench = try Bench(players.variables)
         _ = try await keep(in: bench)
         let terminal = try PseudoTerminal()
         let run = try bench.start(["play", "last"], terminal: terminal)
@@ -228,30 +227,11 @@ import Testing
     }
 
     @Test func aTakeWithoutSoundIsSaidToBeEmpty() async throws {
-        let players = try Players(["aplay"])
-        defer { withExtendedLifetime(players) {} }
-        let bench = try Bench(players.variables)
-        _ = try await keep(in: bench)
-        let take = try #require(try bench.onlyTake())
+        let bench = try Bench()
+        let take = try await bench.keep()
         #expect(truncate("\(take.path)/audio.wav", 44) == 0)
         let result = try await bench.run("play", "last")
         #expect(result.status == .exited(65))
         #expect(result.errorText.contains("take \(take.id) has no sound in it\n"))
-    }
-
-    @Test func aTakeWhoseAudioIsGoneOrThatIsUnknownIsStatus66() async throws {
-        let players = try Players(["aplay"])
-        let bench = try Bench(
-            server: try RecordingServer(otherwise: .answer(text: "done")), players.variables)
-        defer { withExtendedLifetime(players) {} }
-        _ = try await bench.run("send", Clip.digits.path)
-        let answered = try await bench.run("play", "last")
-        #expect(answered.status == .exited(66))
-        #expect(answered.errorText.contains(" has been answered, and its audio deleted\n"))
-        #expect(try await bench.run("play", "2099").status == .exited(66))
-        // The last is meant.
-        let last = try await bench.run("play")
-        #expect(last.status == .exited(66))
-        #expect(last.errorText.contains(" has been answered, and its audio deleted\n"))
     }
 }

@@ -6,13 +6,16 @@ import Testing
 
 /// `utter rm` and its way back.
 @Suite struct RemoveTests {
-    private func removed(_ bench: Bench) throws -> [String] {
+    private let bench: Bench
+
+    init() throws { bench = try Bench(server: .hearing("heard")) }
+
+    private func removed(on bench: Bench? = nil) throws -> [String] {
         // Without a removed take there is no folder.
-        (try? bench.folder.names(in: "state/utter/removed")) ?? []
+        (try? (bench ?? self.bench).folder.names(in: "state/utter/removed")) ?? []
     }
 
-    @Test func whatIsNamedGoesAndIsSaid() async throws {
-        let bench = try Bench()
+    @Test func whatIsNamedGoesAndComesBackAndThatIsSaid() async throws {
         let (first, second) = (try await bench.keep(), try await bench.keep(.digits))
         let result = try await bench.run("rm", first.shortName)
         #expect(result.status == .exited(0))
@@ -25,10 +28,15 @@ import Testing
         // It is nowhere, to everything else.
         #expect(try await bench.run("list").outputText.split(separator: "\n").count == 1)
         #expect(try await bench.run("show", first.id).status == .exited(66))
+        let undo = try await bench.run("rm", "--undo")
+        #expect(undo.errorText == "utter: brought back \(first.id), 0:02.7, never delivered\n")
+        #expect(Set(try bench.takes().map(\.id)) == [first.id, second.id])
+        let nothing = try await bench.run("rm", "--undo")
+        #expect(nothing.status == .exited(66))
+        #expect(nothing.errorText == "utter: error: nothing was removed within the last day\n")
     }
 
     @Test func allGoAndComeBack() async throws {
-        let bench = try Bench(server: .hearing("heard"))
         let kept = try await bench.keep()
         let sent = try await bench.run("send", "--keep-audio", "1d", Clip.digits.path)
         #expect(sent.status == .exited(0))
@@ -44,21 +52,14 @@ import Testing
         #expect(try bench.takes().count == 2)
     }
 
-    @Test func whatComesBackIsSaid() async throws {
-        let bench = try Bench()
-        let take = try await bench.keep()
-        _ = try await bench.run("rm", take.id)
-        let undo = try await bench.run("rm", "--undo")
-        #expect(undo.errorText == "utter: brought back \(take.id), 0:02.7, never delivered\n")
-        #expect(try bench.takes().map(\.id) == [take.id])
-        let nothing = try await bench.run("rm", "--undo")
-        #expect(nothing.status == .exited(66))
-        #expect(nothing.errorText == "utter: error: nothing was removed within the last day\n")
-    }
-
-    @Test(arguments: [("y\n", true), ("n\n", false), ("\n", false), ("\u{4}", false)])
-    func whatWasNeverDeliveredIsAskedFor(_ answer: String, _ isRemoved: Bool) async throws {
-        let bench = try Bench()
+    @Test(
+        arguments: [
+            ("y\n", true, .exited(0)), ("n\n", false, .exited(0)), ("\n", false, .exited(0)),
+            ("\u{4}", false, .exited(0)), ("\u{3}", false, .signalled(SIGINT)),
+        ] as [(String, Bool, CommandResult.Status)])
+    func whatWasNeverDeliveredIsAskedFor(
+        _ answer: String, _ isRemoved: Bool, _ status: CommandResult.Status
+    ) async throws {
         let take = try await bench.keep()
         let terminal = try PseudoTerminal()
         let run = try bench.start(["rm", "last"], input: .terminal, terminal: terminal)
@@ -68,24 +69,14 @@ import Testing
         #expect(try bench.onlyTake()?.id == take.id)
         try terminal.type(answer)
         let result = try await run.result()
-        #expect(result.status == .exited(0))
-        #expect(try bench.takes().isEmpty == isRemoved)
-        #expect(result.screenText.contains(isRemoved ? "removed" : "nothing was removed"))
-    }
-
-    @Test func ctrlCAnswersNo() async throws {
-        let bench = try Bench()
-        let take = try await bench.keep()
-        let terminal = try PseudoTerminal()
-        let run = try bench.start(["rm", "last"], input: .terminal, terminal: terminal)
-        #expect(await run.wait(for: "[y/N] ", in: .screen))
-        try terminal.type("\u{3}")
-        #expect(try await run.result().status == .signalled(SIGINT))
-        #expect(try bench.onlyTake()?.id == take.id)
+        #expect(result.status == status)
+        #expect(try bench.takes().map(\.id) == (isRemoved ? [] : [take.id]))
+        if status == .exited(0) {
+            #expect(result.screenText.contains(isRemoved ? "removed" : "nothing was removed"))
+        }
     }
 
     @Test func whoIsSureOrHasTheTextIsNotAsked() async throws {
-        let bench = try Bench(server: .hearing("heard"))
         let take = try await bench.keep()
         _ = try await bench.run("send", "-q", Clip.digits.path)
         for arguments in [["rm", "--yes", take.id], ["rm", "last"]] {
@@ -96,20 +87,19 @@ import Testing
             #expect(!result.screenText.contains("[y/N]"))
         }
         #expect(try bench.takes().isEmpty)
-        #expect(try removed(bench).count == 2)
+        #expect(try removed().count == 2)
     }
 
     @Test func nowIsForGood() async throws {
-        let bench = try Bench()
         let (first, second) = (try await bench.keep(), try await bench.keep(.digits))
         let now = try await bench.run("rm", "--now", first.id)
         #expect(now.errorText == "utter: removed for good: \(first.id), 0:02.7, never delivered\n")
-        #expect(try removed(bench).isEmpty)
+        #expect(try removed().isEmpty)
         // What was removed before as well.
         _ = try await bench.run("rm", second.id)
-        #expect(try removed(bench) == [second.id])
+        #expect(try removed() == [second.id])
         #expect(try await bench.run("rm", "--now", second.shortName).status == .exited(0))
-        #expect(try removed(bench).isEmpty)
+        #expect(try removed().isEmpty)
         #expect(try await bench.run("rm", "--now", second.id).status == .exited(66))
     }
 
@@ -131,37 +121,30 @@ import Testing
         try #require(pread(file, &head, 120, 0) == 120)
         #expect(head == before)
 
-        // As if the machine had been off: while it runs, a jump of the clock makes nothing older.
-        let restart = {
-            let words = String(decoding: try bench.folder.read("state/utter/clock"), as: UTF8.self)
-                .split(separator: " ")
-            try bench.folder.write(
-                Array("\(words[0]) \(words[1]) 0 another\n".utf8), to: "state/utter/clock")
-        }
-        try restart()
+        try bench.restartMachine()
         try clock.jump(to: 23 * 3_600)
         _ = try await bench.run("flush")
-        #expect(try removed(bench) == [take.id])
-        try restart()
+        #expect(try removed(on: bench) == [take.id])
+        try bench.restartMachine()
         try clock.jump(to: 25 * 3_600)
         _ = try await bench.run("flush")
-        #expect(try removed(bench).isEmpty)
+        #expect(try removed(on: bench).isEmpty)
         try #require(pread(file, &head, 120, 0) == 120)
         #expect(head != before)
         #expect(try await bench.run("rm", "--undo").status == .exited(66))
     }
 
     @Test func theAnsweredGoWithoutAQuestionAndAsANumber() async throws {
-        let bench = try Bench(server: .hearing("heard"))
+        let kept = try await bench.keep()
         for clip in [Clip.goForward, .digits] { _ = try await bench.run("send", "-q", clip.path) }
         let result = try await bench.run("rm", "--answered")
+        #expect(try bench.onlyTake()?.id == kept.id)
         #expect(result.errorText.hasPrefix("utter: removed 2 takes\nutter: hint: bring them back "))
         #expect(try await bench.run("rm", "--undo", "all").status == .exited(0))
-        #expect(try bench.takes().count == 2)
+        #expect(try bench.takes().count == 3)
     }
 
     @Test func whatCannotBeRemovedIsSaidWithTheReason() async throws {
-        let bench = try Bench()
         let take = try await bench.keep()
         // Where removed takes would go.
         try bench.folder.write([], to: "state/utter/removed")

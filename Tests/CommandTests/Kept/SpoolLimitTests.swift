@@ -6,18 +6,11 @@ import Testing
 
 /// What a full, foreign or damaged spool means to the person.
 @Suite struct SpoolLimitTests {
-    private func keep(_ bench: Bench) async throws {
-        let result = try await bench.run(
-            "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
-            bench.fresh(.goForward))
-        #expect(result.status == .exited(75))
-    }
-
     @Test(arguments: [["UTTER_MAX_TAKES": "1"], ["UTTER_MAX_BYTES": "10k"]])
     func aFullSpoolStreamsLiveAndSaysSoOnce(_ variables: [String: String]) async throws {
         let server = try RecordingServer(otherwise: .answer(text: "live"))
         let bench = try Bench(server: server, variables)
-        try await keep(bench)
+        _ = try await bench.keep()
         let result = try await bench.run("send", Clip.goForward.path)
         #expect(result.status == .exited(0))
         #expect(result.outputText == "live\n")
@@ -99,7 +92,7 @@ import Testing
 
     @Test func aFolderThatAllMayWriteInIsRefused() async throws {
         let bench = try Bench()
-        try await keep(bench)
+        _ = try await bench.keep()
         try #require(chmod(bench.folder.path("state/utter/takes"), 0o777) == 0)
         for command in [["send", Clip.goForward.path], ["list"], ["retry", "last"]] {
             let result = try await bench.start(command).result()
@@ -111,7 +104,7 @@ import Testing
     @Test func whatCannotBeUsedIsNamedAndNeverBlocksTheRest() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "good"))
         let bench = try Bench()
-        try await keep(bench)
+        _ = try await bench.keep()
         let takes = "state/utter/takes"
         try bench.folder.write([1], to: "\(takes)/notes.txt")
         let names = ["20200101-000000-aaaaaaaaaaaa", "20200102-000000-aaaaaaaaaaaa"]
@@ -132,22 +125,5 @@ import Testing
         let flush = try await bench.run("flush", "--to", server.url())
         #expect(flush.outputText == "good\n")
         #expect(flush.status == .exited(0))
-    }
-
-    @Test func showPrintsJsonWithEveryAttempt() async throws {
-        let bench = try Bench()
-        try await keep(bench)
-        let json = try JSONText(try await bench.run("show", "--json", "last").output)
-        #expect(json["state"] == .string("kept"))
-        #expect(json["attempts"] == .number(1))
-        #expect(json["history"]?[0]?["number"] == .number(1))
-        #expect(json["history"]?[0]?["wasWhole"] == .bool(false))
-        #expect(json["history"]?[0]?["ending"]?.string?.contains("cannot connect") == true)
-        #expect(json["path"]?.string?.hasSuffix("/audio.wav") == true)
-        let text = try await bench.run("show", "last").outputText
-        #expect(text.contains("\n  1         20"))
-        #expect(!text.contains("sha256") && !text.contains("format"))
-        let more = try await bench.run("show", "-v").outputText
-        #expect(more.contains("\nsha256      ") && more.contains("\nformat      pcm\n"))
     }
 }

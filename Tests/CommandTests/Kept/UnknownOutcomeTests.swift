@@ -6,16 +6,19 @@ import Testing
 /// The whole recording was sent, and no answer came: resend, keep, or ask.
 @Suite struct UnknownOutcomeTests {
     /// Loses the first answer; knows a recording again.
-    private func service(_ ledger: TakeLedger) throws -> RecordingServer {
-        try RecordingServer(
+    private let server: RecordingServer
+    private let bench: Bench
+
+    init() throws {
+        let ledger = TakeLedger()
+        server = try RecordingServer(
             scripts: [
                 [.readHead, .readBodyToEnd, .perform { _ = ledger.answer($0) }, .reset]
             ], otherwise: ledger.script)
+        bench = try Bench(server: server)
     }
 
-    private func ask(_ answer: String) async throws -> (CommandResult, Bench, RecordingServer) {
-        let server = try service(TakeLedger())
-        let bench = try Bench(server: server)
+    private func ask(_ answer: String) async throws -> CommandResult {
         let terminal = try PseudoTerminal()
         let run = try bench.start(
             ["send", "--json", "-c", "retry.unknown=ask", Clip.digits.path], input: .terminal,
@@ -23,11 +26,11 @@ import Testing
         #expect(await run.wait(for: "[y/N] ", in: .screen))
         #expect(server.requests.count == 1)
         try terminal.type(answer)
-        return (try await run.result(), bench, server)
+        return try await run.result()
     }
 
     @Test func yesSendsItAgainUnderTheSameIdWithItsHash() async throws {
-        let (result, _, server) = try await ask("y\n")
+        let result = try await ask("y\n")
         #expect(result.status == .exited(0))
         let requests = server.requests
         #expect(requests.map { $0["Utter-Attempt"] } == ["1", "2"])
@@ -43,27 +46,19 @@ import Testing
     }
 
     @Test func noKeepsIt() async throws {
-        let (result, bench, server) = try await ask("n\n")
+        let result = try await ask("n\n")
         #expect(result.status == .exited(75))
         #expect(server.requests.count == 1)
         #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
         #expect(result.screenText.contains("utter retry"))
     }
 
-    @Test func withoutATerminalNobodyIsAskedAndItIsKept() async throws {
-        let server = try service(TakeLedger())
-        let bench = try Bench(server: server)
-        let result = try await bench.run("send", "-c", "retry.unknown=ask", Clip.digits.path)
-        #expect(result.status == .exited(75))
-        #expect(!result.errorText.contains("[y/N]"))
-        #expect(server.requests.count == 1)
-    }
-
     @Test(arguments: ["keep", "ask"])
     func whatIsKeptByThatWordIsSentAgainOnlyByAPerson(_ word: String) async throws {
-        let server = try service(TakeLedger())
-        let bench = try Bench(server: server)
-        _ = try await bench.run("send", "-c", "retry.unknown=\(word)", Clip.digits.path)
+        let sent = try await bench.run("send", "-c", "retry.unknown=\(word)", Clip.digits.path)
+        #expect(sent.status == .exited(75))
+        // Without a terminal nobody is asked.
+        #expect(!sent.errorText.contains("[y/N]"))
         let id = try #require(try bench.onlyTake()?.id)
         #expect(
             try bench.onlyTake()?.manifest["delivery"]?["unknownOutcome"] == .string(word))
@@ -102,8 +97,6 @@ import Testing
     }
 
     @Test func anotherWordForAFlushSendsItAgainAndSaysSo() async throws {
-        let server = try service(TakeLedger())
-        let bench = try Bench(server: server)
         _ = try await bench.run("send", "-c", "retry.unknown=keep", Clip.digits.path)
         // Who wants no status is told all the same.
         let flush = try await bench.run("flush", "-q", "-c", "retry.unknown=resend")
@@ -113,8 +106,7 @@ import Testing
     }
 
     @Test func aResendThatThePersonAsksForIsNoNews() async throws {
-        let silence = [ServerStep].answer(
-            headers: [HeaderField("Content-Type", "application/json")], text: #"{"text":""}"#)
+        let silence = [ServerStep].answer(text: #"{"text":""}"#)
         let server = try RecordingServer(
             scripts: [silence, silence, silence], otherwise: .answer(text: "heard"))
         let bench = try Bench(server: server)
@@ -154,13 +146,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ["-c", "transfer.id-header=a b"], ["-c", "transfer.catch-up=1x"],
-        ["-c", "transfer.catch-up=0"],
-        ["-c", "transfer.catch-up=fast"], ["-c", "retry.unknown=perhaps"],
-    ]) func whatMakesNoSenseIsRefused(_ options: [String]) async throws {
-        let server = try RecordingServer()
-        let bench = try Bench(server: server)
-        let result = try await bench.start(["send"] + options + [Clip.digits.path]).result()
+        "transfer.id-header=a b", "transfer.catch-up=0", "transfer.catch-up=fast",
+        "retry.unknown=perhaps",
+    ]) func whatMakesNoSenseIsRefused(_ field: String) async throws {
+        let result = try await bench.run("send", "-c", field, Clip.digits.path)
         #expect(result.status == .exited(64))
         #expect(server.requests.isEmpty)
     }

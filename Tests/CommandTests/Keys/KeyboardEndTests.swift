@@ -38,9 +38,7 @@ import Testing
         #expect(keys.errorText.contains("utter: no keyboard has right Ctrl; waiting for one\n"))
         let keyboard = try bench.keyboards.plug()
         #expect(await keys.wait(for: "utter: reading Virtual keyboard event0\n", in: .error))
-        try keyboard.press()
-        try await bench.isHeard()
-        try keyboard.release()
+        try await bench.speak(by: keyboard)
         #expect(await keys.wait(for: "plugged\n", in: .output))
         _ = try await bench.end(keys)
     }
@@ -69,34 +67,28 @@ import Testing
                 "utter: error: --key: 'hyper-space' is no key of a keyboard\nutter: hint: "))
     }
 
-    @Test func whereNoProcessAnswersItSaysSoAndGoesOn() async throws {
-        let bench = try KeyboardBench(
-            .hearing(""), ["UTTER_SOCKET": "/nowhere/utter.sock"])
-        let keyboard = try bench.keyboards.plug()
-        let keys = try await bench.watch()
-        let line = "utter: error: no utter answers at /nowhere/utter.sock, which UTTER_SOCKET"
-        for count in 1...2 {
-            try keyboard.press()
-            try keyboard.release()
-            #expect(await keys.wait(in: .error) { $0.ranges(of: Array(line.utf8)).count == count })
-        }
-        let ended = try await bench.end(keys)
-        #expect(ended.status == .exited(130))
-        #expect(ended.outputText == "")
-    }
-
-    @Test func aRecorderThatCannotBeginSaysWhy() async throws {
-        let bench = try KeyboardBench(.hearing(""), ["UTTER_URL": "ftp://nowhere/"])
-        let keyboard = try bench.keyboards.plug()
-        let keys = try await bench.watch()
-        // The key goes on to be watched.
-        for count in 1...2 {
-            try keyboard.press()
-            try keyboard.release()
+    @Test(
+        arguments: [
+            (
+                ["UTTER_SOCKET": "/nowhere/utter.sock"],
+                "no utter answers at /nowhere/utter.sock, which UTTER_SOCKET", 1
+            ),
             // Said by the recorder, and here unless that has ended before it could answer.
+            (["UTTER_URL": "ftp://nowhere/"], "UTTER_URL: ", 2),
+        ] as [([String: String], String, Int)])
+    func whereNothingCanBeRecordedEachPressSaysWhyAndTheKeyIsWatchedOn(
+        _ variables: [String: String], _ reason: String, _ speakers: Int
+    ) async throws {
+        let bench = try KeyboardBench(.hearing(""), variables)
+        let keyboard = try bench.keyboards.plug()
+        let keys = try await bench.watch()
+        for count in 1...2 {
+            try keyboard.press()
+            try keyboard.release()
             #expect(
                 await keys.wait(in: .error) {
-                    $0.ranges(of: Array("utter: error: UTTER_URL: ".utf8)).count >= count
+                    let said = $0.ranges(of: Array("utter: error: \(reason)".utf8)).count
+                    return speakers == 1 ? said == count : said >= count
                 })
         }
         let ended = try await bench.end(keys)
@@ -106,10 +98,7 @@ import Testing
 
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     func aSignalWhileTheKeyIsHeldSendsWhatWasSaid(_ signal: Int32) async throws {
-        let bench = try KeyboardBench(.hearing("to the end"))
-        try await bench.daemon()
-        let keyboard = try bench.keyboards.plug()
-        let keys = try await bench.watch()
+        let (bench, keyboard, keys) = try await KeyboardBench.watching("to the end")
         try keyboard.press()
         try await bench.isHeard()
         keys.signal(signal)
@@ -119,10 +108,8 @@ import Testing
     }
 
     @Test func whatEndsByItselfIsPrintedToo() async throws {
-        let bench = try KeyboardBench(.hearing("at the limit"))
-        try await bench.daemon("--max", "300ms")
-        let keyboard = try bench.keyboards.plug()
-        let keys = try await bench.watch()
+        let (bench, keyboard, keys) = try await KeyboardBench.watching(
+            "at the limit", daemon: ["--max", "300ms"])
         try keyboard.tap()
         #expect(await keys.wait(for: "at the limit\n", in: .output))
         // The next tap begins the next take, and does not end the last one.
@@ -149,10 +136,7 @@ import Testing
     }
 
     @Test func aKeyThatIsHeldWhenTheProgramIsKilledEndsItsRecording() async throws {
-        let bench = try KeyboardBench(.hearing("kept"))
-        try await bench.daemon()
-        let keyboard = try bench.keyboards.plug()
-        let keys = try await bench.watch()
+        let (bench, keyboard, keys) = try await KeyboardBench.watching("kept")
         try keyboard.press()
         try await bench.isHeard()
         keys.signal(SIGKILL)
@@ -162,10 +146,7 @@ import Testing
     }
 
     @Test func aLateReleaseLeavesTheTakeOfAnotherAlone() async throws {
-        let bench = try KeyboardBench(.hearing("from elsewhere"))
-        try await bench.daemon()
-        let keyboard = try bench.keyboards.plug()
-        let keys = try await bench.watch()
+        let (bench, keyboard, keys) = try await KeyboardBench.watching("from elsewhere")
         try keyboard.press()
         try await bench.isHeard()
         #expect(try await bench.control.run("stop").outputText == "from elsewhere\n")
@@ -183,9 +164,7 @@ import Testing
         let keyboard = try bench.keyboards.plug()
         let file = bench.control.bench.folder.path("out.txt")
         let keys = try await bench.watch("--json", "--run", "cat >\(file)")
-        try keyboard.press()
-        try await bench.isHeard()
-        try keyboard.release()
+        try await bench.speak(by: keyboard)
         #expect(await keys.wait(for: "\"text\":\"somewhere\"", in: .output))
         _ = try await bench.end(keys)
         #expect(try readFile(file) == Array("somewhere\n".utf8))

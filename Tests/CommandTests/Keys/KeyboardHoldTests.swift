@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CEvdev
+import Glibc
 import TestSupport
 import Testing
 
 /// `utter keys --evdev`: real libevdev and the real program; only the kernel's devices are played.
 @Suite struct KeyboardHoldTests {
     @Test func aHeldKeyRecordsUntilItsRelease() async throws {
-        let bench = try KeyboardBench(.hearing("held"))
-        try await bench.daemon()
-        let keyboard = try bench.keyboards.plug()
-        let keys = try await bench.watch()
+        let (bench, keyboard, keys) = try await KeyboardBench.watching("held")
         #expect(keys.errorText.contains("utter: reading Virtual keyboard event0\n"))
         #expect(keys.errorText.contains("utter: hold right Ctrl and speak"))
-        try keyboard.press()
-        try await bench.isHeard()
-        try keyboard.release()
+        try await bench.speak(by: keyboard)
         #expect(await keys.wait(for: "held\n", in: .output))
         let ended = try await bench.end(keys)
         #expect(ended.status == .exited(130))
@@ -30,9 +27,7 @@ import Testing
         let keyboard = try bench.keyboards.plug()
         let keys = try await bench.watch()
         for count in 1...2 {
-            try keyboard.press()
-            try await bench.isHeard(request: count - 1)
-            try keyboard.release()
+            try await bench.speak(by: keyboard, request: count - 1)
             let all = String(repeating: "alone\n", count: count)
             #expect(await keys.wait(in: .output) { $0 == Array(all.utf8) })
         }
@@ -41,10 +36,8 @@ import Testing
     }
 
     @Test func whatWasDownBeforeAndRepeatsBeginNothing() async throws {
-        let bench = try KeyboardBench(.hearing("pressed"))
-        try await bench.daemon()
-        let keyboard = try bench.keyboards.plug(down: [VirtualKeyboard.rightControl])
-        let keys = try await bench.watch()
+        let (bench, keyboard, keys) = try await KeyboardBench.watching(
+            "pressed", down: [VirtualKeyboard.rightControl])
         for _ in 0..<20 { try keyboard.move(2, ago: .seconds(3)) }
         try keyboard.move(0, ago: .seconds(2))
         // They are read in order: had one begun a take, this press would be another one's.
@@ -59,10 +52,7 @@ import Testing
     }
 
     @Test func aKeyboardThatIsPulledOutWhileTheKeyIsHeldReleasesIt() async throws {
-        let bench = try KeyboardBench(.hearing("pulled"))
-        try await bench.daemon()
-        let keyboard = try bench.keyboards.plug()
-        let keys = try await bench.watch()
+        let (bench, keyboard, keys) = try await KeyboardBench.watching("pulled")
         // Also so soon that a release would be a tap: without the key nothing would end it.
         try keyboard.move(1)
         try await bench.isHeard()
@@ -73,18 +63,13 @@ import Testing
         // Plugged in again, under the next name.
         let other = try bench.keyboards.plug()
         #expect(await keys.wait(for: "reading Virtual keyboard event1\n", in: .error))
-        try other.press()
-        try await bench.isHeard(request: 1)
-        try other.release()
+        try await bench.speak(by: other, request: 1)
         #expect(await keys.wait(for: "pulled\npulled\n", in: .output))
         _ = try await bench.end(keys)
     }
 
     @Test func aReleaseThatTheKernelDroppedIsFound() async throws {
-        let bench = try KeyboardBench(.hearing("resynced"))
-        try await bench.daemon()
-        let keyboard = try bench.keyboards.plug()
-        let keys = try await bench.watch()
+        let (bench, keyboard, keys) = try await KeyboardBench.watching("resynced")
         try keyboard.press()
         try await bench.isHeard()
         try keyboard.drop(until: [])
@@ -98,10 +83,7 @@ import Testing
     }
 
     @Test func aShortcutWithTheKeyThrowsAway() async throws {
-        let bench = try KeyboardBench(.hearing("said"))
-        try await bench.daemon()
-        let keyboard = try bench.keyboards.plug()
-        let keys = try await bench.watch()
+        let (bench, keyboard, keys) = try await KeyboardBench.watching("said")
         try keyboard.move(1, ago: .milliseconds(200))
         try keyboard.move(1, VirtualKeyboard.letterC, ago: .milliseconds(100))
         try keyboard.move(0, VirtualKeyboard.letterC)
@@ -134,5 +116,77 @@ import Testing
         try keyboard.move(0, 70)
         #expect(await keys.wait(for: "chosen\n", in: .output))
         _ = try await bench.end(keys)
+    }
+}
+
+/// `utter keys --evdev` with a keyboard of the kernel's own.
+@Suite struct UInputTests {
+    /// F24 is on no keyboard of a person who runs this.
+    private func watch(_ text: String) async throws -> (ControlBench, BenchRun, BenchRun) {
+        let control = try ControlBench(.hearing(text))
+        let daemon = try await control.daemon()
+        let keys = try control.start("keys", "--evdev", "--key", "f24")
+        #expect(await keys.wait(for: "hold F24 and speak", in: .error))
+        return (control, daemon, keys)
+    }
+
+    @Test(.enabled(if: UInputKeyboard.isPossible, "needs /dev/uinput and /dev/input"))
+    func aHeldKeyRecordsUntilItsRelease() async throws {
+        let keyboard = try UInputKeyboard()
+        let (control, daemon, keys) = try await watch("by the kernel")
+        #expect(await keys.wait(for: "reading \(UInputKeyboard.name)", in: .error))
+        keyboard.move(1)
+        _ = try #require(await control.server.wait(untilBytes: 32_000, ofRequest: 0))
+        keyboard.move(0)
+        #expect(await keys.wait(for: "by the kernel\n", in: .output))
+        keys.signal(SIGINT)
+        #expect(try await keys.result().outputText == "by the kernel\n")
+        #expect(daemon.status == nil)
+    }
+
+    @Test(.enabled(if: UInputKeyboard.isPossible, "needs /dev/uinput and /dev/input"))
+    func aKeyboardThatGoesLetsTheKeyGo() async throws {
+        let (control, daemon, keys) = try await watch("unplugged")
+        do {
+            let keyboard = try UInputKeyboard()
+            #expect(await keys.wait(for: "reading \(UInputKeyboard.name)", in: .error))
+            keyboard.move(1)
+            _ = try #require(await control.server.wait(untilBytes: 8_000, ofRequest: 0))
+        }
+        #expect(await keys.wait(for: "unplugged\n", in: .output))
+        #expect(daemon.status == nil)
+    }
+}
+
+/// A keyboard with one key, which the kernel shows as any other.
+final class UInputKeyboard: Sendable {
+    static let name = "utter test keyboard"
+    /// Its address, of which one test at a time makes use.
+    private let device: Int
+
+    static var isPossible: Bool {
+        access("/dev/uinput", W_OK) == 0 && access("/dev/input", R_OK) == 0
+    }
+
+    init() throws {
+        let description = try #require(libevdev_new())
+        defer { libevdev_free(description) }
+        libevdev_set_name(description, Self.name)
+        libevdev_enable_event_type(description, UInt32(EV_KEY))
+        libevdev_enable_event_code(description, UInt32(EV_KEY), UInt32(KEY_F24), nil)
+        var made: OpaquePointer?
+        let managed = LIBEVDEV_UINPUT_OPEN_MANAGED.rawValue
+        try #require(
+            libevdev_uinput_create_from_device(description, Int32(managed), &made) == 0)
+        let device: OpaquePointer = try #require(made)
+        self.device = Int(bitPattern: device)
+    }
+
+    deinit { libevdev_uinput_destroy(OpaquePointer(bitPattern: device)) }
+
+    func move(_ value: Int32) {
+        let device = OpaquePointer(bitPattern: device)
+        _ = libevdev_uinput_write_event(device, UInt32(EV_KEY), UInt32(KEY_F24), value)
+        _ = libevdev_uinput_write_event(device, UInt32(EV_SYN), UInt32(SYN_REPORT), 0)
     }
 }

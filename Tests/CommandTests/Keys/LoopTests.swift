@@ -7,129 +7,107 @@ import Testing
 /// `utter loop`: sentence after sentence.
 @Suite struct LoopTests {
     private func stage(
-        _ speech: TerminalDouble.Speech = .kitty, _ scripts: [[ServerStep]],
+        _ speech: TerminalDouble.Speech = .kitty, _ scripts: [[ServerStep]] = [],
         _ arguments: [String] = []
-    ) async throws -> (RecordingServer, Bench, TerminalDouble, BenchRun) {
-        let card = try VirtualMicrophone()
-        let server = try RecordingServer(scripts: scripts, otherwise: .answer(text: "another"))
-        let bench = try Bench(server: server, microphone: card)
-        let window = try TerminalDouble(speech)
-        let run = try window.start(bench, ["loop"] + arguments)
-        let prompt = speech == .kitty ? "hold Space to talk" : "press Space or Enter to talk"
-        try #require(await run.wait(for: prompt, in: .screen))
-        return (server, bench, window, run)
+    ) async throws -> TerminalStage {
+        try await TerminalStage(
+            speech, ["loop"] + arguments,
+            server: RecordingServer(scripts: scripts, otherwise: .answer(text: "another")),
+            until: speech == .kitty ? "hold Space to talk" : "press Space or Enter to talk")
     }
 
     /// Says one sentence, and waits until the service has it whole.
-    private func speak(_ window: TerminalDouble, _ server: RecordingServer, _ index: Int)
-        async throws
-    {
-        try window.press()
-        _ = try #require(await server.wait(untilBytes: 16_000, ofRequest: index))
-        try window.release()
-        _ = try #require(await server.request(index) { $0.isComplete })
+    private func speak(_ stage: TerminalStage, _ index: Int) async throws {
+        try stage.window.press()
+        try await stage.hear(16_000, ofRequest: index)
+        try stage.window.release()
+        _ = try #require(await stage.server.request(index) { $0.isComplete })
     }
 
     @Test func eachReleasePrintsALine() async throws {
-        let (server, _, window, run) = try await stage(
+        let stage = try await stage(
             .kitty, [.answer(text: "one"), .answer(text: "two"), .answer(text: "three")])
         for (index, text) in ["one\n", "one\ntwo\n", "one\ntwo\nthree\n"].enumerated() {
-            try await speak(window, server, index)
-            #expect(await run.wait(for: text, in: .output))
+            try await speak(stage, index)
+            #expect(await stage.run.wait(for: text, in: .output))
         }
-        try window.press(100, modifiers: 4)
-        let result = try await run.result()
-        #expect(result.status == .exited(0))
-        #expect(result.outputText == "one\ntwo\nthree\n")
-        #expect(window.isAsBefore(result.screen))
-        for request in server.requests {
+        try stage.window.press(100, modifiers: 4)
+        try await stage.expectEnd(0, "one\ntwo\nthree\n")
+        for request in stage.server.requests {
             #expect(request.body == RecordTests.samples(request.body.count / 2))
         }
     }
 
     @Test func theNextIsSpokenWhileTheFirstIsAwaitedAndTheOrderStays() async throws {
         let gate = Gate()
-        let (server, _, window, run) = try await stage(
+        let stage = try await stage(
             .kitty,
             [
                 [.readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: "one")],
                 .answer(text: "two"),
             ])
-        try await speak(window, server, 0)
-        try await speak(window, server, 1)
-        try window.press(113)
-        #expect(run.status == nil)
+        try await speak(stage, 0)
+        try await speak(stage, 1)
+        try stage.window.press(113)
+        #expect(stage.run.status == nil)
         gate.open()
-        let result = try await run.result()
-        #expect(result.status == .exited(0))
-        #expect(result.outputText == "one\ntwo\n")
-    }
-
-    @Test func aPressInsideTheTailGoesOnWithTheSentence() async throws {
-        let (server, _, window, run) = try await stage(
-            .kitty, [.answer(text: "one")], ["-c", "recording.tail=4s"])
-        try window.press()
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        // One write: the tail cannot be over.
-        try window.type("\u{1B}[32;1:3u\u{1B}[32u")
-        let heard = try #require(await server.wait(untilBytes: 176_000))
-        #expect(heard.lastChunkAt == nil)
-        try window.release()
-        #expect(await run.wait(for: "one\n", in: .output))
-        try window.press(113)
-        #expect(try await run.result().status == .exited(0))
-        #expect(server.requests.count == 1)
-        let body = try #require(server.requests.first?.body)
-        #expect(body == RecordTests.samples(body.count / 2))
+        try await stage.expectEnd(0, "one\ntwo\n")
     }
 
     @Test func oneThatFailsIsKeptAndTheLoopGoesOn() async throws {
-        let (server, bench, window, run) = try await stage(
-            .kitty,
-            [.answer(text: "one"), [.readHead, .readBodyToEnd, .respond(status: 400, text: "no")]])
-        try await speak(window, server, 0)
-        try await speak(window, server, 1)
-        #expect(await run.wait(for: "utter: kept: ", in: .screen))
-        try await speak(window, server, 2)
-        #expect(await run.wait(for: "one\nanother\n", in: .output))
-        try window.press(99, modifiers: 4)
-        let result = try await run.result()
-        #expect(result.status == .exited(69))
-        #expect(result.outputText == "one\nanother\n")
-        #expect(try bench.takes().count { try $0.manifest["state"] == .string("kept") } == 1)
-        #expect(window.isAsBefore(result.screen))
+        let stage = try await stage(
+            .kitty, [.answer(text: "one"), .answer(status: 400, text: "no")])
+        try await speak(stage, 0)
+        try await speak(stage, 1)
+        #expect(await stage.run.wait(for: "utter: kept: ", in: .screen))
+        try await speak(stage, 2)
+        #expect(await stage.run.wait(for: "one\nanother\n", in: .output))
+        try stage.window.press(99, modifiers: 4)
+        try await stage.expectEnd(69, "one\nanother\n")
+        #expect(try stage.bench.takes().count { try $0.manifest["state"] == .string("kept") } == 1)
     }
 
     @Test(arguments: [(27, 0), (99, 4)]) func aSentenceThatIsGivenUpEndsNothing(
         _ key: Int, _ modifiers: Int
     ) async throws {
-        let (server, _, window, run) = try await stage(.kitty, [])
-        try window.press()
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        try window.press(key, modifiers: modifiers)
-        #expect(await run.wait(for: "utter: cancelled", in: .screen))
-        try window.release()
-        try await speak(window, server, 1)
-        #expect(await run.wait(for: "another\n", in: .output))
-        run.signal(SIGINT)
-        let result = try await run.result()
-        #expect(result.status == .exited(0))
-        #expect(result.outputText == "another\n")
+        let stage = try await stage()
+        try stage.window.press()
+        try await stage.hear(16_000)
+        try stage.window.press(key, modifiers: modifiers)
+        #expect(await stage.run.wait(for: "utter: cancelled", in: .screen))
+        try stage.window.release()
+        try await speak(stage, 1)
+        #expect(await stage.run.wait(for: "another\n", in: .output))
+        stage.run.signal(SIGINT)
+        try await stage.expectEnd(0, "another\n")
+    }
+
+    @Test func aPressInsideTheTailGoesOnWithTheSentence() async throws {
+        let stage = try await stage(.kitty, [.answer(text: "one")], ["-c", "recording.tail=4s"])
+        try stage.window.press()
+        try await stage.hear(16_000)
+        // One write: the tail cannot be over.
+        try stage.window.type("\u{1B}[32;1:3u\u{1B}[32u")
+        try await stage.hear(176_000)
+        try stage.window.release()
+        #expect(await stage.run.wait(for: "one\n", in: .output))
+        try stage.window.press(113)
+        try await stage.expectEnd(0, "one\n")
+        let body = try #require(stage.server.requests.first?.body)
+        #expect(body == RecordTests.samples(body.count / 2))
+        #expect(stage.server.requests.count == 1)
     }
 
     @Test func aKeyBeginsAndEndsWhereReleasesAreNotReported() async throws {
-        let (server, _, window, run) = try await stage(.plain, [.answer(text: "one")])
+        let stage = try await stage(.plain, [.answer(text: "one")])
         // Held a little long: what is repeated ends nothing.
-        try window.type("    ")
-        let heard = try #require(await server.wait(untilBytes: 32_000))
-        #expect(heard.lastChunkAt == nil)
-        try window.type(" ")
-        #expect(await run.wait(for: "one\n", in: .output))
-        try window.type("\u{4}")
-        let result = try await run.result()
-        #expect(result.status == .exited(0))
-        #expect(window.isAsBefore(result.screen))
-        #expect(server.requests.count == 1)
+        try stage.window.type("    ")
+        try await stage.hear(32_000)
+        try stage.window.type(" ")
+        #expect(await stage.run.wait(for: "one\n", in: .output))
+        try stage.window.type("\u{4}")
+        try await stage.expectEnd(0, "one\n")
+        #expect(stage.server.requests.count == 1)
     }
 
     @Test func aPauseEndsASentenceAndTheNextIsRecordedWithoutAKey() async throws {
@@ -177,15 +155,12 @@ import Testing
     func aSignalKeepsWhatRunsAndEnds(_ signal: Int32, _ status: Int32) async throws {
         let gate = Gate()
         defer { gate.open() }
-        let (server, bench, window, run) = try await stage(
-            .kitty, [[.readHead, .readBodyToEnd, .stallUntil(gate)]])
-        try await speak(window, server, 0)
-        try window.press()
-        _ = try #require(await server.wait(untilBytes: 16_000, ofRequest: 1))
-        run.signal(signal)
-        let result = try await run.result()
-        #expect(result.status == .exited(status))
-        #expect(window.isAsBefore(result.screen))
-        #expect(try bench.takes().count { try $0.manifest["state"] == .string("kept") } == 2)
+        let stage = try await stage(.kitty, [[.readHead, .readBodyToEnd, .stallUntil(gate)]])
+        try await speak(stage, 0)
+        try stage.window.press()
+        try await stage.hear(16_000, ofRequest: 1)
+        stage.run.signal(signal)
+        try await stage.expectEnd(status)
+        #expect(try stage.bench.takes().count { try $0.manifest["state"] == .string("kept") } == 2)
     }
 }

@@ -27,12 +27,7 @@ final class PortalDouble: Sendable {
     let bus: PrivateBus
     private let server: PortalServer
 
-    /// Starts a bus with a portal.
-    ///
-    /// - Parameters:
-    ///   - manner: how it behaves.
-    ///   - trigger: the key that the person has chosen.
-    /// - Throws: when there is no bus.
+    /// Starts a bus with a portal, and a person who has chosen a key.
     init(_ manner: Manner = .granting, trigger: String = "F9") async throws {
         bus = try await PrivateBus()
         let server = PortalServer(address: bus.address, manner, trigger)

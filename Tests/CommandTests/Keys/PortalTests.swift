@@ -8,22 +8,33 @@ import Testing
 
 /// `utter keys --portal`: real sd-bus and a real bus; only the desktop is played.
 @Suite struct PortalTests {
-    private func start(
-        _ control: ControlBench, _ portal: PortalDouble, _ arguments: String...
-    ) async throws -> BenchRun {
-        try control.bench.start(
-            ["keys"] + arguments, variables: ["DBUS_SESSION_BUS_ADDRESS": portal.bus.address])
+    /// A desktop, a daemon, and `utter keys` that watches the shortcut.
+    private struct Stage {
+        let portal: PortalDouble
+        let control: ControlBench
+        let daemon: BenchRun
+        let keys: BenchRun
+
+        init(_ text: String, trigger: String = "F9", _ arguments: String...) async throws {
+            portal = try await PortalDouble(trigger: trigger)
+            control = try ControlBench(.hearing(text))
+            daemon = try await control.daemon()
+            let keys = try control.bench.start(
+                ["keys"] + arguments, variables: ["DBUS_SESSION_BUS_ADDRESS": portal.bus.address])
+            #expect(await keys.wait(for: "and speak, or tap it", in: .error), "\(keys.errorText)")
+            self.keys = keys
+        }
+
+        /// Waits until something is recorded.
+        func isHeard(request: Int = 0) async throws {
+            _ = try #require(await control.server.wait(untilBytes: 8_000, ofRequest: request))
+        }
     }
 
-    private let ready = "and speak, or tap it"
-
     @Test func aShortcutIsHeld() async throws {
-        let (portal, control) = (
-            try await PortalDouble(), try ControlBench(.hearing("by the portal"))
-        )
-        let daemon = try await control.daemon()
-        let keys = try await start(control, portal, "--portal", "--key", "CTRL+F8")
-        #expect(await keys.wait(for: "utter: hold F9 \(ready)", in: .error), "\(keys.errorText)")
+        let stage = try await Stage("by the portal", "--portal", "--key", "CTRL+F8")
+        let (portal, keys) = (stage.portal, stage.keys)
+        #expect(keys.errorText.contains("utter: hold F9 and speak, or tap it"))
         #expect(portal.registered == "org.utter.Utter")
         #expect(
             portal.asked.first
@@ -39,91 +50,85 @@ import Testing
                 "Register", "Get", "CreateSession", "BindShortcuts",
             ])
         portal.press(at: 1_000)
-        _ = try #require(await control.server.wait(untilBytes: 8_000, ofRequest: 0))
+        try await stage.isHeard()
         portal.release(at: 2_500)
         #expect(await keys.wait(for: "by the portal\n", in: .output))
         keys.signal(SIGINT)
         let ended = try await keys.result()
         #expect(ended.status == .exited(130))
         #expect(ended.outputText == "by the portal\n")
-        #expect(control.server.requests.count == 1)
-        #expect(daemon.status == nil)
+        #expect(stage.control.server.requests.count == 1)
+        #expect(stage.daemon.status == nil)
     }
 
     @Test func unaskedThePortalIsUsedAndATapLatches() async throws {
-        let (portal, control) = (try await PortalDouble(), try ControlBench(.hearing("tapped")))
-        let daemon = try await control.daemon()
-        let keys = try await start(control, portal)
-        #expect(await keys.wait(for: ready, in: .error), "\(keys.errorText)")
+        let stage = try await Stage("tapped")
+        let (portal, keys) = (stage.portal, stage.keys)
         portal.press(at: 1_000)
         portal.release(at: 1_200)
         let line = "utter: recording goes on; press the key once more to end it\n"
         #expect(await keys.wait(for: line, in: .error))
-        _ = try #require(await control.server.wait(untilBytes: 8_000, ofRequest: 0))
+        try await stage.isHeard()
         portal.press(at: 5_000)
         portal.release(at: 5_100)
         #expect(await keys.wait(for: "tapped\n", in: .output))
         // The other shortcut throws away.
         portal.press(at: 9_000)
-        _ = try #require(await control.server.wait(untilBytes: 8_000, ofRequest: 1))
+        try await stage.isHeard(request: 1)
         portal.press("cancel", at: 9_500)
         #expect(await keys.wait(for: " is cancelled\n", in: .error))
         portal.change(to: "F10")
         #expect(await keys.wait(for: "utter: now F10\n", in: .error))
         keys.signal(SIGTERM)
         #expect(try await keys.result().outputText == "tapped\n")
-        #expect(daemon.status == nil)
+        #expect(stage.daemon.status == nil)
     }
 
     @Test func aSessionThatIsClosedWhileTheKeyIsHeldReleasesIt() async throws {
-        let (portal, control) = (try await PortalDouble(), try ControlBench(.hearing("closed")))
-        let daemon = try await control.daemon()
-        let keys = try await start(control, portal)
-        #expect(await keys.wait(for: ready, in: .error), "\(keys.errorText)")
-        portal.press(at: 1_000)
-        _ = try #require(await control.server.wait(untilBytes: 8_000, ofRequest: 0))
-        portal.close()
-        let ended = try await keys.result()
+        let stage = try await Stage("closed")
+        stage.portal.press(at: 1_000)
+        try await stage.isHeard()
+        stage.portal.close()
+        let ended = try await stage.keys.result()
         #expect(ended.status == .exited(75))
         #expect(ended.outputText == "closed\n")
         #expect(
             ended.errorText.contains(
                 "utter: error: the desktop has ended the session of the shortcut\n"))
-        #expect(daemon.status == nil)
+        #expect(stage.daemon.status == nil)
     }
 
     @Test func aBusThatEndsEndsIt() async throws {
-        let (portal, control) = (try await PortalDouble(), try ControlBench(.hearing("")))
-        let keys = try await start(control, portal)
-        #expect(await keys.wait(for: ready, in: .error), "\(keys.errorText)")
-        try await portal.bus.end()
-        let ended = try await keys.result()
+        let stage = try await Stage("")
+        try await stage.portal.bus.end()
+        let ended = try await stage.keys.result()
         #expect(ended.status == .exited(75))
         #expect(ended.errorText.contains("utter: error: the session's bus has ended: "))
     }
 
     @Test func aKeyThatThePersonHasYetToChooseIsSaid() async throws {
-        let (portal, control) = (
-            try await PortalDouble(trigger: ""), try ControlBench(.hearing(""))
-        )
-        let keys = try await start(control, portal)
-        #expect(await keys.wait(for: "utter: hold that key \(ready)", in: .error))
-        #expect(
-            keys.errorText.contains("utter: the desktop has no key for it yet; choose one in"))
-        #expect(keys.errorText.contains("bind = , F9, global, org.utter.Utter:talk\n"))
+        let said = try await Stage("", trigger: "").keys.errorText
+        #expect(said.contains("utter: hold that key and speak, or tap it"))
+        #expect(said.contains("utter: the desktop has no key for it yet; choose one in"))
+        #expect(said.contains("bind = , F9, global, org.utter.Utter:talk\n"))
+    }
+
+    private func keys(_ options: [String], on address: String) async throws -> CommandResult {
+        let control = try ControlBench(.hearing(""))
+        defer { withExtendedLifetime(control) {} }
+        return try await control.bench.start(
+            ["keys"] + options, variables: ["DBUS_SESSION_BUS_ADDRESS": address]
+        ).result()
     }
 
     @Test func withoutABusOrAPortalItSaysWhatToDo() async throws {
-        let control = try ControlBench(.hearing(""))
-        let nowhere = try await control.bench.start(
-            ["keys"], variables: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/bus"]
-        ).result()
-        let empty = try await PrivateBus()
-        let lonely = try await control.bench.start(
-            ["keys", "--portal"], variables: ["DBUS_SESSION_BUS_ADDRESS": empty.address]
-        ).result()
-        let without = try await start(control, try await PortalDouble(.without)).result()
-        for result in [nowhere, lonely, without] {
+        let (empty, without) = (try await PrivateBus(), try await PortalDouble(.without))
+        defer { withExtendedLifetime((empty, without)) {} }
+        for (address, options) in [
+            ("unix:path=/nowhere/bus", []), (empty.address, ["--portal"]),
+            (without.bus.address, []),
+        ] {
+            let result = try await keys(options, on: address)
             #expect(result.status == .exited(78))
             #expect(result.output == [])
             #expect(
@@ -144,8 +149,9 @@ import Testing
     func aRefusalIsSaid(
         _ manner: PortalDouble.Manner, _ status: Int32, _ message: String
     ) async throws {
-        let (portal, control) = (try await PortalDouble(manner), try ControlBench(.hearing("")))
-        let result = try await start(control, portal).result()
+        let portal = try await PortalDouble(manner)
+        defer { withExtendedLifetime(portal) {} }
+        let result = try await keys([], on: portal.bus.address)
         #expect(result.status == .exited(status))
         #expect(result.errorText.hasPrefix("utter: error: \(message)utter: hint: "))
     }

@@ -3,6 +3,7 @@
 import Glibc
 import Synchronization
 import TestSupport
+import Testing
 
 @testable import LinuxPlatform
 
@@ -118,4 +119,58 @@ private final class Closing: Sendable {
     func close() { flag.store(true, ordering: .relaxed) }
 
     var value: Bool { flag.load(ordering: .relaxed) }
+}
+
+/// A terminal, a microphone, a service, and `utter` that runs there.
+struct TerminalStage {
+    let card: VirtualMicrophone
+    let server: RecordingServer
+    let bench: Bench
+    let window: TerminalDouble
+    let run: BenchRun
+
+    /// Starts the program, by its arguments or by a line of shell, and waits for a prompt.
+    init(
+        _ speech: TerminalDouble.Speech, _ arguments: [String] = [],
+        server: RecordingServer? = nil, settings: String? = nil, script: String? = nil,
+        input: CommandRun.Input = .terminal, typedBefore: String = "",
+        variables: [String: String] = [:], until prompt: String? = nil,
+        mayAnswer: @escaping @Sendable (Int, [UInt8]) -> Bool = { _, _ in true }
+    ) async throws {
+        card = try VirtualMicrophone()
+        self.server = try server ?? RecordingServer.hearing("dictated")
+        bench = try Bench(
+            server: self.server, microphone: card, TerminalDouble.patient(variables))
+        if let settings { try bench.configure(settings) }
+        window = try TerminalDouble(speech, mayAnswer: mayAnswer)
+        if !typedBefore.isEmpty { try window.type(typedBefore) }
+        if let script {
+            run = try window.startShell(bench, script)
+        } else {
+            run = try window.start(bench, arguments, input: input, variables: variables)
+        }
+        if let prompt { try #require(await run.wait(for: prompt, in: .screen)) }
+    }
+
+    /// Waits until so many bytes of sound have come, and the recording goes on.
+    func hear(_ byteCount: Int, ofRequest number: Int = 0) async throws {
+        let request = try #require(await server.wait(untilBytes: byteCount, ofRequest: number))
+        #expect(request.lastChunkAt == nil)
+    }
+
+    /// Expects a text, all samples from the first on, and the terminal as it was.
+    func expectText() async throws {
+        try await expectEnd(0, "dictated\n")
+        let body = try #require(server.requests.first?.body)
+        #expect(body == RecordTests.samples(body.count / 2))
+        #expect(server.requests.count == 1)
+    }
+
+    /// Expects an end with this output, and the terminal as it was.
+    func expectEnd(_ status: Int32, _ output: String = "") async throws {
+        let result = try await run.result()
+        #expect(result.status == .exited(status))
+        #expect(result.outputText == output)
+        #expect(window.isAsBefore(result.screen))
+    }
 }

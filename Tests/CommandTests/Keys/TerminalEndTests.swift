@@ -7,22 +7,11 @@ import Testing
 /// The terminal is as it was, however `utter` ends or stops.
 @Suite struct TerminalEndTests {
     private static let start = "hold Space to talk"
-
-    private func stage(
-        _ speech: TerminalDouble.Speech
-    ) throws -> (RecordingServer, Bench, TerminalDouble) {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("ended"))
-        let bench = try Bench(
-            server: server, microphone: card, TerminalDouble.patient([:]))
-        return (server, bench, try TerminalDouble(speech))
-    }
-
     /// A folder for what lives as long as the session.
-    private func runtimeFolder(_ bench: Bench) throws -> [String: String] {
-        let path = bench.folder.path("run")
-        try #require(mkdir(path, 0o700) == 0)
-        return ["XDG_RUNTIME_DIR": path]
-    }
+    private let runtime: TemporaryFolder
+    private var session: [String: String] { ["XDG_RUNTIME_DIR": runtime.path] }
+
+    init() throws { runtime = try TemporaryFolder() }
 
     /// A sanitizer takes those of a crash for itself.
     private static let signals: [(Int32, CommandResult.Status)] =
@@ -32,42 +21,34 @@ import Testing
         ]
         + (Sanitizer.isUsed ? [] : [SIGSEGV, SIGABRT, SIGBUS].map { ($0, .signalled($0)) })
 
-    @Test(arguments: signals) func itIsPutRightWhenASignalEndsTheProgram(
-        _ signal: Int32, _ status: CommandResult.Status
+    @Test(arguments: signals, [true, false]) func itIsPutRightWhenASignalEndsTheProgram(
+        _ end: (Int32, CommandResult.Status), isSpeaking: Bool
     ) async throws {
-        for isSpeaking in [true, false] {
-            let (server, bench, window) = try stage(.kitty)
-            let run = try window.start(bench, variables: try runtimeFolder(bench))
-            #expect(await run.wait(for: Self.start, in: .screen))
-            if isSpeaking {
-                try window.press()
-                _ = try #require(await server.wait(untilBytes: 16_000))
-            }
-            #expect(!window.isAsBefore(run.screen))
-            run.signal(signal)
-            let result = try await run.result()
-            #expect(result.status == status)
-            #expect(window.isAsBefore(result.screen))
+        let (signal, status) = end
+        let stage = try await TerminalStage(.kitty, variables: session, until: Self.start)
+        if isSpeaking {
+            try stage.window.press()
+            try await stage.hear(16_000)
         }
+        #expect(!stage.window.isAsBefore(stage.run.screen))
+        stage.run.signal(signal)
+        let result = try await stage.run.result()
+        #expect(result.status == status)
+        #expect(stage.window.isAsBefore(result.screen))
     }
 
     @Test(arguments: [3, 0x1C] as [UInt8])
     func theTerminalsOwnSignalsEndItToo(_ key: UInt8) async throws {
-        let (server, bench, window) = try stage(.plain)
-        let run = try window.start(bench)
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        try window.type(String(UnicodeScalar(key)))
-        let result = try await run.result()
+        let stage = try await TerminalStage(.plain)
+        try await stage.hear(16_000)
+        try stage.window.type(String(UnicodeScalar(key)))
+        let result = try await stage.run.result()
         #expect(result.status == (key == 3 ? .exited(130) : .signalled(SIGQUIT)))
-        #expect(window.isAsBefore(result.screen))
+        #expect(stage.window.isAsBefore(result.screen))
     }
 
     @Test func anErrorBeforeTheFirstFramePutsItRight() async throws {
-        let (_, bench, window) = try stage(.plain)
-        let run = try window.start(bench, ["--device", "nowhere"])
-        let result = try await run.result()
-        #expect(result.status == .exited(66))
-        #expect(window.isAsBefore(result.screen))
+        try await TerminalStage(.plain, ["--device", "nowhere"]).expectEnd(66)
     }
 
     /// An answer that comes after the end would stand at the shell's prompt.
@@ -78,37 +59,35 @@ import Testing
     func whatASlowLinkBringsLateIsAwaited(
         _ speech: TerminalDouble.Speech, comesAtTheEnd: Bool
     ) async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("ended"))
-        let bench = try Bench(server: server, microphone: card)
-        let window = try TerminalDouble(speech) { _, screen in
+        // The last answer has ten times as long.
+        let stage = try await TerminalStage(
+            speech, variables: ["UTTER_TERMINAL_TIME": "3s"],
+            until: "press Space or Enter to stop"
+        ) { _, screen in
             comesAtTheEnd
                 ? screen.ranges(of: Array("\u{1B}[c".utf8)).count > 1
                 : screen.firstRange(of: Array("press Space".utf8)) != nil
         }
-        // The last answer has ten times as long.
-        let run = try window.start(bench, variables: ["UTTER_TERMINAL_TIME": "3s"])
-        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        try window.type(speech == .plain ? " " : "\u{1B}[32u\u{1B}[32;1:3u")
-        let result = try await run.result()
-        #expect(result.outputText == "ended\n")
-        #expect(window.hasAnswered(result.screen))
-        #expect(window.isAsBefore(result.screen))
+        try await stage.hear(16_000)
+        try stage.window.type(speech == .plain ? " " : "\u{1B}[32u\u{1B}[32;1:3u")
+        try await stage.expectText()
+        #expect(stage.window.hasAnswered(stage.run.screen))
     }
 
     /// Ctrl-Z as a code where the keyboard reports codes, and as a signal where it does not.
     @Test(arguments: [TerminalDouble.Speech.kitty, .plain])
     func ctrlZLendsItToTheShellAndFgTakesItBack(_ speech: TerminalDouble.Speech) async throws {
-        let (server, bench, window) = try stage(speech)
-        let fifo = bench.folder.path("fifo")
+        let fifo = runtime.path("fifo")
         try #require(mkfifo(fifo, 0o600) == 0)
-        let run = try window.startShell(
-            bench, "\"$0\"; echo \"stopped $?\"; read -r line <\(fifo); fg; echo \"over $?\"")
+        let stage = try await TerminalStage(
+            speech,
+            script: "\"$0\"; echo \"stopped $?\"; read -r line <\(fifo); fg; echo \"over $?\"")
+        let (run, window) = (stage.run, stage.window)
         if speech == .kitty {
             #expect(await run.wait(for: Self.start, in: .screen))
             try window.press()
         }
-        _ = try #require(await server.wait(untilBytes: 16_000))
+        try await stage.hear(16_000)
         try window.type(speech == .kitty ? "\u{1B}[122;5u" : "\u{1A}")
         #expect(await run.wait(for: "stopped 148", in: .output))
         // What the terminal was given before may be read after that.
@@ -125,69 +104,57 @@ import Testing
         }
         #expect(isTaken)
         // The release went to the shell: the recording goes on until the next press.
-        let before = try #require(server.requests.first?.body.count)
-        _ = try #require(await server.wait(untilBytes: before + 16_000))
+        let before = try #require(stage.server.requests.first?.body.count)
+        try await stage.hear(before + 16_000)
         try window.type(speech == .kitty ? "\u{1B}[32u\u{1B}[32;1:3u" : " ")
         #expect(await run.wait(for: "over 0", in: .output))
         let result = try await run.result()
         #expect(window.isAsBefore(result.screen))
-        #expect(server.requests.count == 1)
+        #expect(stage.server.requests.count == 1)
     }
 
     @Test func aStopAndAContinuationFromOutsideLoseNoKey() async throws {
-        let (server, bench, window) = try stage(.kitty)
-        let run = try window.start(bench)
-        #expect(await run.wait(for: Self.start, in: .screen))
-        run.signal(SIGSTOP)
-        run.signal(SIGCONT)
-        try window.press()
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        try window.release()
-        let result = try await run.result()
-        #expect(result.status == .exited(0))
-        #expect(window.isAsBefore(result.screen))
+        let stage = try await TerminalStage(.kitty, until: Self.start)
+        stage.run.signal(SIGSTOP)
+        stage.run.signal(SIGCONT)
+        try stage.window.press()
+        try await stage.hear(16_000)
+        try stage.window.release()
+        try await stage.expectText()
     }
 
     @Test func theNextStartPutsRightWhatAKilledOneHasLeft() async throws {
-        let (server, bench, window) = try stage(.kitty)
-        let variables = try runtimeFolder(bench)
-        let killed = try window.start(bench, variables: variables)
-        #expect(await killed.wait(for: Self.start, in: .screen))
+        let stage = try await TerminalStage(.kitty, variables: session, until: Self.start)
+        let (killed, window) = (stage.run, stage.window)
         killed.signal(SIGKILL)
         #expect(try await killed.result().status == .signalled(SIGKILL))
         #expect(window.terminal.modes != window.modes)
-        #expect(try bench.folder.names(in: "run/utter").count == 1)
+        #expect(try runtime.names(in: "utter").count == 1)
 
-        let run = try window.start(bench, variables: variables)
+        let run = try window.start(stage.bench, variables: session)
         #expect(
             await run.wait(
                 for: "utter was killed here (process \(killed.processIdentifier))", in: .screen))
         #expect(await run.wait(for: Self.start, in: .screen))
         try window.press()
-        _ = try #require(await server.wait(untilBytes: 16_000))
+        try await stage.hear(16_000)
         try window.release()
         let result = try await run.result()
         #expect(result.status == .exited(0))
         #expect(window.terminal.modes == window.modes)
         // Both wrote to one terminal.
         #expect(window.keyboard(killed.screen + result.screen).isAsBefore)
-        #expect(try bench.folder.names(in: "run/utter").isEmpty)
+        #expect(try runtime.names(in: "utter").isEmpty)
     }
 
     @Test func whatAnotherTerminalOrARunningProgramHasWrittenDownIsLeftAlone() async throws {
-        let (_, bench, first) = try stage(.kitty)
-        let second = try TerminalDouble(.kitty)
-        let variables = try runtimeFolder(bench)
-        let one = try first.start(bench, variables: variables)
-        #expect(await one.wait(for: Self.start, in: .screen))
-        let two = try second.start(bench, variables: variables)
-        #expect(await two.wait(for: Self.start, in: .screen))
-        #expect(try bench.folder.names(in: "run/utter").count == 2)
-        try second.press(113)
-        #expect(try await !two.result().screenText.contains("killed"))
-        #expect(try bench.folder.names(in: "run/utter").count == 1)
-        try first.press(113)
-        let result = try await one.result()
-        #expect(first.isAsBefore(result.screen))
+        let first = try await TerminalStage(.kitty, variables: session, until: Self.start)
+        let second = try await TerminalStage(.kitty, variables: session, until: Self.start)
+        #expect(try runtime.names(in: "utter").count == 2)
+        try second.window.press(113)
+        #expect(try await !second.run.result().screenText.contains("killed"))
+        #expect(try runtime.names(in: "utter").count == 1)
+        try first.window.press(113)
+        try await first.expectEnd(130)
     }
 }

@@ -5,154 +5,124 @@ import Testing
 
 /// `utter` in a terminal that does not report releases.
 @Suite struct ToggleTests {
-    private func stage(
-        _ speech: TerminalDouble.Speech = .plain, _ arguments: [String] = [],
-        typedBefore: String = "", variables: [String: String] = [:]
-    ) async throws -> (VirtualMicrophone, RecordingServer, TerminalDouble, BenchRun) {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("toggled"))
-        let window = try TerminalDouble(speech)
-        if !typedBefore.isEmpty { try window.type(typedBefore) }
-        // A terminal that never answers is not waited for until the machine is idle.
-        var variables = variables
-        if speech == .silent { variables["UTTER_TERMINAL_TIME"] = "200ms" }
-        let run = try window.start(
-            try Bench(server: server, microphone: card), arguments, variables: variables)
-        return (card, server, window, run)
-    }
+    private static let prompt = "press Space or Enter to stop"
 
-    private func expectText(_ window: TerminalDouble, _ run: BenchRun) async throws {
-        let result = try await run.result()
-        #expect(result.status == .exited(0))
-        #expect(result.outputText == "toggled\n")
-        #expect(window.isAsBefore(result.screen))
+    /// Waits for sound, and ends the recording by the usual key.
+    private func endBySpace(_ stage: TerminalStage, after byteCount: Int = 16_000) async throws {
+        try await stage.hear(byteCount)
+        try stage.window.type(" ")
+        try await stage.expectText()
     }
 
     @Test(arguments: [" ", "\r", "\n", "\u{4}"])
     func itBeginsAtOnceAndAKeyEndsIt(_ key: String) async throws {
-        let (_, server, window, run) = try await stage()
-        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
-        let heard = try #require(await server.wait(untilBytes: 16_000))
-        #expect(heard.lastChunkAt == nil)
-        try window.type(key)
-        try await expectText(window, run)
+        let stage = try await TerminalStage(.plain, until: Self.prompt)
+        try await stage.hear(16_000)
+        try stage.window.type(key)
+        try await stage.expectText()
     }
 
     @Test func aScreenThatCtrlSWouldHoldBackLeavesTheKeysAlone() async throws {
-        let (_, server, window, run) = try await stage()
-        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
-        try window.type("\u{13}")
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        try window.type(" ")
-        try await expectText(window, run)
+        let stage = try await TerminalStage(.plain, until: Self.prompt)
+        try stage.window.type("\u{13}")
+        try await endBySpace(stage)
     }
 
     @Test func aTerminalThatAnswersNothingIsOneThatReportsPresses() async throws {
-        let (_, server, window, run) = try await stage(.silent)
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        try window.type(" ")
-        try await expectText(window, run)
+        // It is not waited for until the machine is idle.
+        try await endBySpace(
+            TerminalStage(.silent, variables: ["UTTER_TERMINAL_TIME": "200ms"]))
+    }
+
+    @Test func whereReleasesAreReportedToggleAsksNothing() async throws {
+        let stage = try await TerminalStage(.kitty, ["--toggle"], until: Self.prompt)
+        try await stage.hear(16_000)
+        #expect(stage.window.keyboard(stage.run.screen).flags == [0])
+        try await endBySpace(stage)
     }
 
     @Test(arguments: [
         ["TMUX": "/tmp/tmux-0/default,1,0"], ["STY": "1.pts-0"], ["TERM": "tmux-256color"],
         ["TERM": "screen.xterm-256color"], ["TERM": "linux"],
     ]) func aMultiplexerIsNotAskedForItDropsReleases(_ variables: [String: String]) async throws {
-        let (_, server, window, run) = try await stage(.kitty, variables: variables)
-        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        #expect(window.keyboard(run.screen).answers.isEmpty)
-        #expect(window.keyboard(run.screen).modes == [2_004])
-        try window.type(" ")
-        try await expectText(window, run)
+        let stage = try await TerminalStage(.kitty, variables: variables, until: Self.prompt)
+        try await stage.hear(16_000)
+        #expect(stage.window.keyboard(stage.run.screen).answers.isEmpty)
+        #expect(stage.window.keyboard(stage.run.screen).modes == [2_004])
+        try await endBySpace(stage)
     }
 
     @Test(arguments: ["dumb", "unknown", ""])
     func aTerminalWithoutCodesGetsNone(_ name: String) async throws {
-        let (_, server, window, run) = try await stage(.plain, variables: ["TERM": name])
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        #expect(!run.screen.contains(0x1B))
-        #expect(window.keyboard(run.screen).modes.isEmpty)
-        try window.type(" ")
-        try await expectText(window, run)
+        let stage = try await TerminalStage(.plain, variables: ["TERM": name])
+        try await stage.hear(16_000)
+        #expect(!stage.run.screen.contains(0x1B))
+        #expect(stage.window.keyboard(stage.run.screen).modes.isEmpty)
+        try await endBySpace(stage)
     }
 
-    @Test func whatIsPastedOrWasTypedBeforeEndsNothing() async throws {
-        let (_, server, window, run) = try await stage(typedBefore: " \n\u{4}")
-        _ = try #require(await server.wait(untilBytes: 8_000))
-        try window.type("\u{1B}[200~one two\rthree\u{4}\u{1B}[201~")
-        try window.type("x\u{1B}[A\u{1B}[I\u{1B}[Oq")
-        let heard = try #require(await server.wait(untilBytes: 32_000))
-        #expect(heard.lastChunkAt == nil)
-        try window.type(" ")
-        try await expectText(window, run)
+    @Test func whatWasTypedBeforeAndOtherKeysEndNothing() async throws {
+        let stage = try await TerminalStage(.plain, typedBefore: " \n\u{4}")
+        try await stage.hear(8_000)
+        try stage.window.type("x\u{1B}[A\u{1B}[I\u{1B}[Oq")
+        try await endBySpace(stage, after: 32_000)
     }
 
     /// What the terminal would make signals of, what looks like keys, and an end that is none.
     @Test func noByteOfAPasteBeginsEndsOrCancels() async throws {
-        let (_, server, window, run) = try await stage()
-        _ = try #require(await server.wait(untilBytes: 8_000))
-        try window.type("\u{1B}[200~a\u{3}b\u{1C}c\u{1A}d\u{4}\u{1B}q \u{1B}[99;5u\u{1B}[20")
-        try window.type("1\u{3} \u{1B}[201~")
-        let heard = try #require(await server.wait(untilBytes: 64_000))
-        #expect(heard.lastChunkAt == nil)
-        try window.type(" ")
-        try await expectText(window, run)
+        let stage = try await TerminalStage(.plain)
+        try await stage.hear(8_000)
+        try stage.window.type(
+            "\u{1B}[200~a\u{3}b\r\u{1C}c\u{1A}d\u{4}\u{1B}q \u{1B}[99;5u\u{1B}[20")
+        try stage.window.type("1\u{3} \u{1B}[201~")
+        try await endBySpace(stage, after: 64_000)
     }
 
     @Test func thePersonsOwnKeyOfInterruptCancels() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("toggled"))
-        let window = try TerminalDouble(.plain)
-        let run = try window.startShell(
-            try Bench(server: server, microphone: card), "stty intr ^X; exec \"$0\"")
-        _ = try #require(await server.wait(untilBytes: 8_000))
-        try window.type("\u{3}")
-        let heard = try #require(await server.wait(untilBytes: 32_000))
-        #expect(heard.lastChunkAt == nil)
-        try window.type("\u{18}")
-        #expect(try await run.result().status == .exited(130))
+        let stage = try await TerminalStage(.plain, script: "stty intr ^X; exec \"$0\"")
+        try await stage.hear(8_000)
+        try stage.window.type("\u{3}")
+        try await stage.hear(32_000)
+        try stage.window.type("\u{18}")
+        #expect(try await stage.run.result().status == .exited(130))
     }
 
     @Test func escapeGivesTheTakeUpAndAnArrowDoesNot() async throws {
-        let (_, server, window, run) = try await stage()
-        _ = try #require(await server.wait(untilBytes: 8_000))
-        try window.type("\u{1B}[A")
-        _ = try #require(await server.wait(untilBytes: 24_000))
-        try window.type("\u{1B}")
-        let result = try await run.result()
-        #expect(result.status == .exited(130))
-        #expect(window.isAsBefore(result.screen))
+        let stage = try await TerminalStage(.plain)
+        try await stage.hear(8_000)
+        try stage.window.type("\u{1B}[A")
+        try await stage.hear(24_000)
+        try stage.window.type("\u{1B}")
+        try await stage.expectEnd(130)
     }
 
     @Test(arguments: [["--hold"], ["--key", "right-ctrl"], ["--key", "f22"]])
     func whatOnlyReleasesMakePossibleIsRefused(_ arguments: [String]) async throws {
-        let (card, _, window, run) = try await stage(.plain, arguments)
-        let result = try await run.result()
-        #expect(result.status == .exited(64))
+        let stage = try await TerminalStage(.plain, arguments)
+        let result = try await stage.run.result()
         #expect(result.screenText.contains("reported here"))
         #expect(result.screenText.contains("utter: hint: leave --hold and --key away"))
-        #expect(card.account.opens == 0)
-        #expect(window.isAsBefore(result.screen))
+        #expect(stage.card.account.opens == 0)
+        try await stage.expectEnd(64)
     }
 
     @Test func aPipeOnStandardInputIsListenedToInsteadOfTheKeys() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("toggled"))
-        let window = try TerminalDouble(.kitty)
-        let run = try window.start(try Bench(server: server, microphone: card), input: .pipe)
-        #expect(await run.wait(for: "a line on standard input stops it", in: .screen))
-        #expect(window.isAsBefore(run.screen))
-        try window.type(" ")
-        _ = try #require(await server.wait(untilBytes: 16_000))
-        run.write([0x0A])
-        #expect(try await run.result().status == .exited(0))
+        let stage = try await TerminalStage(
+            .kitty, input: .pipe, until: "a line on standard input stops it")
+        #expect(stage.window.isAsBefore(stage.run.screen))
+        try stage.window.type(" ")
+        try await stage.hear(16_000)
+        stage.run.write([0x0A])
+        try await stage.expectText()
     }
 
     @Test func anotherKeyIsChosenByName() async throws {
-        let (_, server, window, run) = try await stage(.plain, ["--key", "f5"])
-        #expect(await run.wait(for: "press F5 or Enter to stop", in: .screen))
-        _ = try #require(await server.wait(untilBytes: 8_000))
-        try window.type(" ")
-        _ = try #require(await server.wait(untilBytes: 24_000))
-        try window.type("\u{1B}[15~")
-        try await expectText(window, run)
+        let stage = try await TerminalStage(
+            .plain, ["--key", "f5"], until: "press F5 or Enter to stop")
+        try await stage.hear(8_000)
+        try stage.window.type(" ")
+        try await stage.hear(24_000)
+        try stage.window.type("\u{1B}[15~")
+        try await stage.expectText()
     }
 }

@@ -22,54 +22,43 @@ import Testing
         return try await bench.start(["send", Clip.digits.path] + options).result()
     }
 
-    @Test func onWaylandTheTextIsCopiedByWlCopy() async throws {
-        try desk.add("wl-copy")
-        try desk.add("xclip")
-        let result = try await send(
-            ["--copy"], on: desk.wayland.merging(desk.x11) { one, _ in one })
+    private func session(_ name: String) -> [String: String]? {
+        [
+            "Wayland": desk.wayland, "X11": desk.x11, "console": desk.console,
+            "both": desk.wayland.merging(desk.x11) { one, _ in one },
+        ][name]
+    }
+
+    /// In a session, beside other programs, one is used with arguments.
+    @Test(
+        arguments: [
+            ("--copy", "both", ["xclip"], "wl-copy", ["--type", "text/plain"]),
+            (
+                "--copy", "X11", ["xsel", "wl-copy"], "xclip",
+                ["-selection", "clipboard", "-in"]
+            ),
+            ("--copy", "X11", [], "xsel", ["--clipboard", "--input"]),
+            ("--type", "Wayland", [], "wtype", ["-"]),
+            ("--type", "X11", [], "xdotool", ["type", "--clearmodifiers", "--file", "-"]),
+            ("--type", "console", [], "ydotool", ["type", "--file", "-"]),
+        ] as [(String, String, [String], String, [String])])
+    func theProgramOfTheSessionGetsTheText(
+        _ option: String, _ name: String, _ others: [String], _ used: String,
+        _ arguments: [String]
+    ) async throws {
+        for program in others + [used] { try desk.add(program) }
+        let result = try await send([option], on: try #require(session(name)))
         #expect(result.status == .exited(0), "\(result.errorText)")
         // The text is where it was asked for, and nowhere else; a line feed would be pasted too.
         #expect(result.output.isEmpty)
-        #expect(desk.text(of: "wl-copy") == "go forward")
-        #expect(desk.arguments(of: "wl-copy") == ["--type", "text/plain"])
-        #expect(desk.text(of: "xclip") == nil)
-    }
-
-    @Test(arguments: [
-        (["xclip", "xsel", "wl-copy"], "xclip", ["-selection", "clipboard", "-in"]),
-        (["xsel"], "xsel", ["--clipboard", "--input"]),
-    ])
-    func onX11TheTextIsCopiedByWhatIsThere(
-        _ there: [String], _ used: String, _ arguments: [String]
-    ) async throws {
-        for name in there { try desk.add(name) }
-        let result = try await send(["--copy"], on: desk.x11)
-        #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(desk.text(of: used) == "go forward")
         #expect(desk.arguments(of: used) == arguments)
-        for other in there where other != used { #expect(desk.text(of: other) == nil) }
-    }
-
-    @Test(arguments: [
-        ("wtype", ["-"]), ("xdotool", ["type", "--clearmodifiers", "--file", "-"]),
-        ("ydotool", ["type", "--file", "-"]),
-    ])
-    func theTextIsTypedByTheProgramOfTheSession(
-        _ name: String, _ arguments: [String]
-    ) async throws {
-        try desk.add(name)
-        let sessions = ["wtype": desk.wayland, "xdotool": desk.x11, "ydotool": desk.console]
-        let result = try await send(["--type"], on: try #require(sessions[name]))
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(result.output.isEmpty)
-        #expect(desk.text(of: name) == "go forward")
-        #expect(desk.arguments(of: name) == arguments)
+        for other in others { #expect(desk.text(of: other) == nil) }
     }
 
     @Test func aProgramForX11IsNotAskedToTypeOnWayland() async throws {
         try desk.add("xdotool")
-        let result = try await send(
-            ["--type"], on: desk.wayland.merging(desk.x11) { one, _ in one })
+        let result = try await send(["--type"], on: try #require(session("both")))
         #expect(result.status == .exited(78))
         #expect(result.errorText.contains("--type: wtype and ydotool are not installed"))
         #expect(result.errorText.contains("hint: install one: sudo apt install wtype"))

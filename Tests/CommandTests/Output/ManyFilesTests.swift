@@ -10,6 +10,8 @@ import Testing
 
 /// `utter send` with many files: some at a time, in order, with one display for all.
 @Suite struct ManyFilesTests {
+    private static let files = [Clip.digits, .goForward, .cards].map(\.path)
+
     @Test func severalAreSentAtATimeAndPrintedInTheirOrder() async throws {
         let (first, second) = (Gate(), Gate())
         // The first is answered once the second has been, which is sent beside it.
@@ -24,10 +26,10 @@ import Testing
                     .respond(status: 200, text: "answer"),
                 ],
             ], otherwise: .answer(text: "answer"))
-        let files = [Clip.digits.path, Clip.goForward.path, Clip.cards.path]
-        let result = try await Bench(server: server).start(["send", "--jobs", "2"] + files).result()
+        let result = try await Bench(server: server).start(["send", "--jobs", "2"] + Self.files)
+            .result()
         #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(result.outputText == files.map { "\($0): answer\n" }.joined())
+        #expect(result.outputText == Self.files.map { "\($0): answer\n" }.joined())
         #expect(result.errorText.hasPrefix("utter: 3 of 3 answered; 0:0"), "\(result.errorText)")
         #expect(result.errorText.hasSuffix("× real time\n"), "\(result.errorText)")
     }
@@ -66,10 +68,12 @@ import Testing
 
     @Test func aServiceThatIsDownIsAskedOnce() async throws {
         let bench = try Bench()
-        let files = [Clip.digits.path, Clip.goForward.path, Clip.cards.path]
-        let result = try await bench.start(["send", "-c", "retry.never=true"] + files).result()
+        let result = try await bench.start(
+            ["send", "-c", "retry.never=true"] + Self.files
+        ).result()
         #expect(result.status == .exited(75))
-        #expect(result.errorText.components("utter: skipping the other files: cannot connect") == 1)
+        let skip = "utter: skipping the other files: cannot connect"
+        #expect(result.errorText.ranges(of: skip).count == 1)
         #expect(result.errorText.contains("0 of 3 answered, 3 failed"))
         // What was not sent is in its file, and is not copied.
         #expect(try bench.takes().count == 1)
@@ -77,9 +81,8 @@ import Testing
 
     @Test func filesThatAllFailAreNotSkipped() async throws {
         let bench = try Bench()
-        let files = [Clip.digits.path, Clip.goForward.path]
         let result = try await bench.start(
-            ["send", "-c", "retry.never=true", "--jobs", "4"] + files
+            ["send", "-c", "retry.never=true", "--jobs", "4"] + Self.files.prefix(2)
         ).result()
         #expect(result.status == .exited(75))
         #expect(result.errorText.contains("0 of 2 answered, 2 failed"))
@@ -112,8 +115,7 @@ import Testing
         let server = try RecordingServer(
             otherwise: [.readHead, .readBodyToEnd, .open(gate), .readOn])
         let bench = try Bench(server: server)
-        let run = try bench.start(
-            ["send", "--jobs", "2"] + [Clip.digits, .goForward, .cards].map(\.path))
+        let run = try bench.start(["send", "--jobs", "2"] + Self.files)
         _ = await gate.wait()
         run.signal(SIGINT)
         let result = try await run.result()
@@ -142,9 +144,4 @@ import Testing
             count.summary(at: now)
                 == "3 of 10 answered, 1 failed; 1:30 of audio in 0:10, 9.0× real time")
     }
-}
-
-extension String {
-    /// How often a text is in this one.
-    fileprivate func components(_ text: String) -> Int { ranges(of: text).count }
 }

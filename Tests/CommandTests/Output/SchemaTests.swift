@@ -115,9 +115,8 @@ import Testing
     }
 
     @Test func jsonIsHarmlessToATerminal() async throws {
-        let server = try RecordingServer(
-            otherwise: .answer(text: #"{"text": "a\u009b2J\u202eb\u007f\u001b[31mc"}"#))
-        let bench = try Bench(server: server)
+        let bench = try Bench(
+            server: .hearing(#"{"text": "a\u009b2J\u202eb\u007f\u001b[31mc"}"#))
         let result = try await bench.run("send", "--json", Clip.digits.path)
         let text = try #require(try JSONText(result.output)["text"]?.string)
         #expect(text == "abc")

@@ -6,14 +6,19 @@ import Testing
 
 /// A file that cannot be delivered is kept once, however often it is sent.
 @Suite struct SentFileTests {
+    /// A service that is busy twice.
+    private func busy() throws -> RecordingServer {
+        try RecordingServer(
+            scripts: [.answer(status: 503, text: "busy"), .answer(status: 503, text: "busy")],
+            otherwise: .answer(text: "at last"))
+    }
+
     private func send(_ bench: Bench, _ words: String...) async throws -> CommandResult {
         try await bench.start(["send", "-c", "retry.never=true"] + words).result()
     }
 
     @Test func eachTryGoesOnWithTheSameTake() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 503, text: "busy"), .answer(status: 503, text: "busy")],
-            otherwise: .answer(text: "at last"))
+        let server = try busy()
         let bench = try Bench(server: server)
         #expect(try await send(bench, Clip.digits.path).status == .exited(75))
         let take = try #require(try bench.onlyTake())
@@ -32,10 +37,7 @@ import Testing
     }
 
     @Test func onlyWhatWaitsIsNoted() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 503, text: "busy"), .answer(status: 503, text: "busy")],
-            otherwise: .answer(text: "at last"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: busy())
         let note = bench.folder.path("state/utter/takes-of-files")
         let text = { String(decoding: try readFile(note), as: UTF8.self) }
         #expect(try await send(bench, Clip.digits.path).status == .exited(75))

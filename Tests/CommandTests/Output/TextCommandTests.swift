@@ -6,18 +6,20 @@ import Testing
 
 @Suite struct TextCommandTests {
     private let server: RecordingServer
+    private let bench: Bench
 
-    init() throws { server = try RecordingServer(otherwise: .answer(text: "go forward")) }
+    init() throws {
+        server = try .hearing("go forward")
+        bench = try Bench(server: server)
+    }
 
     @Test func theCommandReadsTheTextAndPrints() async throws {
-        let bench = try Bench(server: server)
         let result = try await bench.run("send", Clip.digits.path, "--run", "tr a-z A-Z")
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText == "GO FORWARD\n")
     }
 
     @Test func besideJsonItPrintsOnStandardError() async throws {
-        let bench = try Bench(server: server)
         let result = try await bench.run(
             "send", "-q", Clip.digits.path, "--json", "--run", "tr a-z A-Z")
         #expect(result.status == .exited(0))
@@ -26,7 +28,6 @@ import Testing
     }
 
     @Test func aCommandThatFailsCostsNoText() async throws {
-        let bench = try Bench(server: server)
         let result = try await bench.run("send", "-q", Clip.digits.path, "--run", "exit 5")
         #expect(result.status == .exited(74))
         #expect(result.outputText == "go forward\n")
@@ -44,7 +45,6 @@ import Testing
     }
 
     @Test func noSecretIsInItsEnvironment() async throws {
-        let bench = try Bench(server: server)
         try bench.configure(
             """
             [services.mine]
@@ -66,7 +66,6 @@ import Testing
     }
 
     @Test func aCommandThatDoesNotEndIsKilledWithTheProgram() async throws {
-        let bench = try Bench(server: server)
         let mark = bench.folder.path("mark")
         let run = try bench.start(
             ["send", Clip.digits.path, "--run", "echo begun >&2; sleep 1000; touch '\(mark)'"])
@@ -80,8 +79,7 @@ import Testing
     }
 
     @Test func whereNothingIsHeardNothingIsRun() async throws {
-        let silent = try RecordingServer(otherwise: .answer(text: #"{"text": ""}"#))
-        let result = try await Bench(server: silent).run(
+        let result = try await Bench(server: .hearing(#"{"text": ""}"#)).run(
             "send", "-q", Clip.digits.path, "--run", "echo ran")
         #expect(result.status == .exited(1))
         #expect(result.output.isEmpty)
@@ -98,7 +96,6 @@ import Testing
     }
 
     @Test func aWrongSettingIsSaid() async throws {
-        let bench = try Bench(server: server)
         try bench.configure("[output]\nto = \"printer\"\n")
         let result = try await bench.run("--for", "300ms")
         #expect(result.status == .exited(78))

@@ -75,46 +75,36 @@ import Testing
         #expect(sent == RecordTests.samples(sent.count / 2))
     }
 
-    @Test func withoutALoudspeakerItIsRecordedAllTheSame() async throws {
+    /// Without a loudspeaker, and without a program.
+    @Test(arguments: [
+        (["aplay"], "aplay: "), ([], "no program that plays sound is installed"),
+    ])
+    func withoutACueItIsRecordedAllTheSame(_ programs: [String], _ reason: String) async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("heard"))
-        let players = try Self.players(["aplay"])
+        let players = try Self.players(programs)
         defer { withExtendedLifetime(players) {} }
         let result = try await Bench(server: server, microphone: card, ["PATH": players.path]).run(
             "-c", "output.cue=true", "--for", "300ms")
         #expect(result.status == .exited(0))
         #expect(result.outputText == "heard\n")
-        #expect(result.errorText.contains("utter: warning: the cue cannot be played: aplay: "))
-        #expect(server.requests.first?.body == RecordTests.samples(4_800))
-    }
-
-    @Test func withoutAProgramItIsRecordedAllTheSame() async throws {
-        let (devices, server) = (try Devices(), try RecordingServer.hearing("heard"))
-        let players = try Self.players([])
-        defer { withExtendedLifetime(players) {} }
-        let environment = devices.environment.merging(["PATH": players.path]) { $1 }
-        let result = try await Bench(server: server, environment).run(
-            "-c", "output.cue=true", "--for", "300ms")
-        #expect(result.status == .exited(0))
         #expect(
-            result.errorText.contains(
-                "utter: warning: the cue cannot be played: no program that plays sound is installed"
-            ))
+            result.errorText.contains("utter: warning: the cue cannot be played: \(reason)"))
         #expect(server.requests.first?.body == RecordTests.samples(4_800))
     }
 
     @Test func aProgramThatHangsIsKilledAtTheEnd() async throws {
-        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("heard"))
         let folder = try TemporaryFolder()
         let pipe = folder.path("pw-play.started")
         #expect(mkfifo(pipe, 0o600) == 0)
         let script = "#!/bin/sh\necho $$ >\"$0.started\"\nexec /bin/sleep 3600\n"
         try folder.writeProgram(script, to: "pw-play")
-        let bench = try Bench(server: server, microphone: card, ["PATH": folder.path])
+        let bench = try Bench(
+            server: .hearing("heard"), microphone: VirtualMicrophone(), ["PATH": folder.path])
         let run = try bench.start(["-c", "output.cue=true"])
         // It has begun when it says its number.
         let number = await onOwnThread { Result { try readFile(pipe) } }
         let process = try #require(pid_t(String(decoding: number.get().dropLast(), as: UTF8.self)))
-        _ = try #require(await server.wait(untilBytes: 9_600))
+        _ = try #require(await bench.server?.wait(untilBytes: 9_600))
         run.signal(SIGUSR1)
         let result = try await run.result()
         #expect(result.status == .exited(0))
@@ -122,20 +112,15 @@ import Testing
         #expect(kill(process, 0) == -1)
     }
 
-    @Test func withoutTheOptionNothingIsPlayed() async throws {
+    @Test(arguments: [true, false])
+    func theSettingIsAsGoodAsTheOptionAndWithoutThemNothingIsPlayed(isSet: Bool) async throws {
         let (devices, server) = (try Devices(), try RecordingServer.hearing("heard"))
-        let bench = try Bench(server: server, devices.environment)
-        #expect(try await bench.run("--for", "300ms").status == .exited(0))
-        #expect(devices.loudspeaker.heard.isEmpty)
-        #expect(server.requests.first?.body == RecordTests.samples(4_800))
-    }
-
-    @Test func theSettingIsAsGoodAsTheOption() async throws {
-        let (devices, server) = (try Devices(), try RecordingServer.hearing("heard"))
-        let bench = try Bench(
-            server: server, devices.environment.merging(["UTTER_CUE": "true"]) { $1 })
+        let setting = isSet ? ["UTTER_CUE": "true"] : [:]
+        let bench = try Bench(server: server, devices.environment.merging(setting) { $1 })
         #expect(try await bench.run("--for", "700ms").status == .exited(0))
         let tones = Self.tones(devices.loudspeaker.heard)
-        #expect(tones.count == 2 && tones.allSatisfy(Self.tone.contains), "\(tones)")
+        #expect(tones.count == (isSet ? 2 : 0) && tones.allSatisfy(Self.tone.contains), "\(tones)")
+        #expect(devices.loudspeaker.heard.isEmpty != isSet)
+        #expect(server.requests.first?.body == RecordTests.samples(11_200))
     }
 }

@@ -65,17 +65,31 @@ import Testing
         #expect(card.account.opens == 0)
     }
 
-    @Test func aPartThatOneDeviceHasIsThatDevice() async throws {
+    /// What is listed is not said to have no such name: what ALSA says of it is.
+    @Test(arguments: [
+        (
+            "headset:CARD=Nowhere",
+            "cannot record from 'headset:CARD=Nowhere': No such file or directory; ALSA says: ",
+            "check ALSA's configuration"
+        ),
+        // A part that one device has is that device.
+        ("of NOBODY", "cannot record from 'headset:CARD=Nowhere'", "check ALSA's configuration"),
+        ("0", "'0' does not name one microphone: it may be default, ", "run 'utter devices'"),
+        (
+            "unplugged",
+            "no capture device named 'unplugged': No such file or directory; ALSA says: "
+                + "Unknown PCM unplugged\n", "run 'utter devices'"
+        ),
+    ])
+    func aDeviceThatIsNotThereIsStatus66(
+        _ name: String, _ reason: String, _ hint: String
+    ) async throws {
         let bench = try Bench(microphone: try VirtualMicrophone())
-        let result = try await bench.run("--device", "of NOBODY", "--for", "100ms")
-        #expect(result.errorText.contains("cannot record from 'headset:CARD=Nowhere'"))
-    }
-
-    @Test func aNumberIsNoName() async throws {
-        let result = try await Bench(microphone: try VirtualMicrophone()).run("--device", "0")
+        let result = try await bench.run("--device", name, "--for", "1s")
         #expect(result.status == .exited(66))
-        #expect(result.errorText.contains("'0' does not name one microphone: it may be default, "))
-        #expect(result.errorText.contains("hint: run 'utter devices'"))
+        #expect(result.errorText.contains("utter: error: \(reason)"), "\(result.errorText)")
+        #expect(result.errorText.contains("utter: hint: \(hint)"))
+        #expect(try bench.takes().isEmpty)
     }
 
     @Test func aMonitorIsRefusedUnlessItIsWanted() async throws {
@@ -109,26 +123,86 @@ import Testing
         #expect(result.output.isEmpty)
         #expect(result.errorText.hasPrefix("utter: error: there is no capture device\n"))
     }
+}
 
-    @Test func everyListedDeviceCanBeNamed() async throws {
-        let card = try VirtualMicrophone()
-        let bench = try Bench(server: .hearing("named"), microphone: card)
-        for name in ["default", "uttermic"] {
-            let result = try await bench.run("--device", name, "--for", "100ms")
-            #expect(result.status == .exited(0))
-        }
+@Suite struct DoctorTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test func whatIsAsItShouldBeIsOk() async throws {
+        let wave = (0..<32).map { Int16($0 < 16 ? 4_096 : -4_096) }
+        let bench = try Bench(
+            server: .hearing(#"{"text": ""}"#), microphone: .repeating(wave, in: folder))
+        let result = try await bench.run(
+            "doctor", "microphone", "service", "settings", "recordings")
+        #expect(result.status == .exited(0), "\(result.outputText)")
+        let lines = result.outputText.split(separator: "\n").map(String.init)
+        #expect(lines.contains { $0.hasPrefix("microphone    ok       default: ") })
+        #expect(lines.contains("microphone    ok       peak -18 dBFS, floor -18 dBFS"))
+        #expect(lines.contains { $0.hasPrefix("service       ok       http://127.0.0.1:") })
+        #expect(lines.contains { $0.hasPrefix("service       ok       it answered ") })
+        #expect(lines.contains { $0.hasPrefix("settings      ok       ") })
+        #expect(lines.contains { $0.hasPrefix("recordings    ok       recordings are kept in ") })
+        #expect(lines.allSatisfy { $0.contains("    ok       ") })
+        // The tone alone went out, and nothing of it stays.
+        #expect(bench.requests.count == 1)
+        #expect(try bench.takes().isEmpty)
     }
 
-    /// What is listed is not said to have no such name: what ALSA says of it is.
-    @Test func aDeviceThatIsListedAndAbsentSaysWhatALSASays() async throws {
-        let result = try await Bench(microphone: try VirtualMicrophone()).run(
-            "--device", "headset:CARD=Nowhere", "--for", "1s")
-        #expect(result.status == .exited(66))
+    @Test func whatIsBrokenIsStatus78WithWhatToDo() async throws {
+        let bench = try Bench(microphone: .repeating([0], in: folder))
+        let result = try await bench.run(
+            "doctor", "microphone", "service", "--to", "http://127.0.0.1:9/", "--json")
+        #expect(result.status == .exited(78))
+        let object = try JSONText(result.output)
+        #expect(object["isGood"] == .bool(false))
+        let checks = try #require(object["checks"]?.array)
+        #expect(checks.compactMap { $0["check"]?.string } == ["microphone", "service"])
+        let found = try #require(checks[0]["findings"]?.array?.last)
+        #expect(found["verdict"] == .string("bad"))
         #expect(
-            result.errorText.contains(
-                "utter: error: cannot record from 'headset:CARD=Nowhere': No such file or directory; "
-                    + "ALSA says: "),
-            "\(result.errorText)")
-        #expect(result.errorText.contains("utter: hint: check ALSA's configuration"))
+            found["text"] == .string("the microphone delivers only digital silence; is it muted?"))
+        #expect(found["hint"]?.string?.contains("alsamixer") == true)
+        #expect(checks[1]["findings"]?.array?.last?["verdict"] == .string("bad"))
+    }
+
+    @Test func aTokenThatIsRefusedIsSaid() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 401, text: "no"))
+        let result = try await Bench(server: server).run("doctor", "service")
+        #expect(result.status == .exited(78))
+        #expect(
+            result.outputText.contains(
+                "broken   the service wants a token, and none was given: 401"))
+    }
+
+    @Test func aServiceThatAnswersEarlyReadsWhileOneSpeaks() async throws {
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .readBody(bytes: 1_600), .beginResponse(status: 200),
+                .sendBodyChunk(Array("early".utf8)), .readBodyToEnd, .endResponse,
+            ])
+        let result = try await Bench(server: server).run("doctor", "service")
+        #expect(result.outputText.contains("it reads while you speak"))
+    }
+
+    @Test func aHeldMicrophoneIsBroken() async throws {
+        let card = try VirtualMicrophone()
+        card.setBusy()
+        let result = try await Bench(microphone: card).run("doctor", "microphone")
+        #expect(result.status == .exited(78))
+        #expect(result.outputText.hasPrefix("microphone    broken   cannot record from 'default'"))
+    }
+
+    @Test func aProgramThatIsNotInstalledIsAWarning() async throws {
+        let result = try await Bench().run("doctor", "installation")
+        #expect(result.status == .exited(0))
+        #expect(result.outputText.contains("installation  warning  utter runs from "))
+    }
+
+    @Test func anUnknownCheckIsAMistake() async throws {
+        let result = try await Bench().run("doctor", "keys")
+        #expect(result.status == .exited(64))
+        #expect(result.errorText.contains("there is no check 'keys'"))
     }
 }

@@ -34,7 +34,7 @@ import Testing
     }
 
     private func expectNothing(
-        _ result: CommandResult, of name: String, to server: RecordingServer, on bench: Bench
+        _ result: CommandResult, of name: String, on bench: Bench
     ) throws {
         #expect(result.status == .exited(65), "\(result.errorText)")
         #expect(result.output.isEmpty)
@@ -43,45 +43,41 @@ import Testing
                 "utter: error: there is no sound in '\(name)': nothing is sent\n"),
             "\(result.errorText)")
         #expect(result.errorText.contains("utter: hint: look at what the program says"))
-        #expect(server.connectionCount == 0)
+        #expect(bench.server?.connectionCount == 0)
         #expect(try bench.takes().isEmpty)
     }
 
     @Test(arguments: Beginning.allCases)
     func nothingIsSentOfStandardInputWithoutASample(_ beginning: Beginning) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "no"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("no"))
         let result = try await bench.run("send", "-", input: .bytes(try beginning.bytes))
-        try expectNothing(result, of: "standard input", to: server, on: bench)
+        try expectNothing(result, of: "standard input", on: bench)
     }
 
     @Test(arguments: Beginning.allCases.dropFirst(), ["auto", "chunked", "length"])
     func nothingIsSentOfAFileWithoutASample(_ beginning: Beginning, _ framing: String) async throws
     {
-        let server = try RecordingServer(otherwise: .answer(text: "no"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("no"))
         let file = try bench.folder.write(try beginning.bytes, to: "empty")
         let result = try await bench.run("send", "-c", "transfer.framing=\(framing)", file)
-        try expectNothing(result, of: file, to: server, on: bench)
+        try expectNothing(result, of: file, on: bench)
     }
 
     @Test func anotherFileIsSentAllTheSame() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "digits"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("digits"))
         let file = try bench.folder.write(try Beginning.wav.bytes, to: "empty.wav")
         let result = try await bench.run("send", file, Clip.digits.path)
         #expect(result.status == .exited(65))
         #expect(result.outputText == "\(Clip.digits.path): digits\n")
-        #expect(server.requests.count == 1)
+        #expect(bench.requests.count == 1)
     }
 
     /// Samples that the converter still holds back when the file ends are sound.
     @Test func aFileOfOneSampleIsSent() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "a click"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("a click"))
         let result = try await bench.run(
             "send", "--rate", "48000", "-", input: .bytes([0x10, 0x20, 0x10, 0x20, 0x10, 0x20]))
         #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(server.requests.count == 1)
+        #expect(bench.requests.count == 1)
     }
 }

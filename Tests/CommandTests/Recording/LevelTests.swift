@@ -9,19 +9,12 @@ import Testing
 @testable import UtterTerminal
 
 @Suite struct LevelTests {
-    private func card(
-        _ pattern: [Int16], in folder: TemporaryFolder
-    ) throws -> VirtualMicrophone {
-        let samples = (0..<16_000).map { pattern[$0 % pattern.count] }
-        var card = VirtualCard()
-        card.rates = [16_000]
-        card.content = .loop(path: try folder.write(WAVBytes.pcm(samples), to: "content"))
-        return try VirtualMicrophone(card)
-    }
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
 
     @Test func aGoodSignalIsStatusZeroWithPeakAndFloor() async throws {
-        let folder = try TemporaryFolder()
-        let bench = try Bench(microphone: try card([4_096, -4_096], in: folder))
+        let bench = try Bench(microphone: try .repeating([4_096, -4_096], in: folder))
         let result = try await bench.run("level", "--for", "500ms")
         #expect(result.status == .exited(0))
         let lines = result.outputText.split(separator: "\n").map(String.init)
@@ -44,8 +37,7 @@ import Testing
     func whatIsWrongIsStatusOne(
         _ pattern: [Int16], _ length: String, _ fault: String
     ) async throws {
-        let folder = try TemporaryFolder()
-        let bench = try Bench(microphone: try card(pattern, in: folder))
+        let bench = try Bench(microphone: try .repeating(pattern, in: folder))
         let result = try await bench.run("level", "--for", length, "--json")
         #expect(result.status == .exited(1))
         let object = try JSONText(result.output)
@@ -57,8 +49,7 @@ import Testing
     }
 
     @Test func aSignalEndsItWithWhatWasHeard() async throws {
-        let folder = try TemporaryFolder()
-        let card = try card([4_096, -4_096], in: folder)
+        let card = try VirtualMicrophone.repeating([4_096, -4_096], in: folder)
         let terminal = try PseudoTerminal()
         let run = try Bench(microphone: card).start(
             ["level"], input: .terminal, terminal: terminal)

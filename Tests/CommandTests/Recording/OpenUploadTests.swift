@@ -37,15 +37,18 @@ import Testing
     }
 
     /// The same store, with the bucket in the path.
+    private func profile(_ server: RecordingServer, in folder: TemporaryFolder) throws -> String {
+        try folder.write(
+            Array("extends = 's3'\nurl = '\(server.url("/{bucket}/{key}"))'\n".utf8),
+            to: "there.toml")
+    }
+
     private func delivery(
         _ server: RecordingServer, key: String = "voices/{date}/{id}.{ext}"
     ) throws -> DeliveryPlan {
         let folder = try TemporaryFolder()
-        let profile = try folder.write(
-            Array("extends = 's3'\nurl = '\(server.url("/{bucket}/{key}"))'\n".utf8),
-            to: "there.toml")
         return try Service(
-            profile, words: ["bucket": "bucket", "key": key]
+            profile(server, in: folder), words: ["bucket": "bucket", "key": key]
         ).delivery
     }
 
@@ -103,9 +106,7 @@ import Testing
                 "AWS_ACCESS_KEY_ID": "me", "AWS_SECRET_ACCESS_KEY": "sesame",
                 "UTTER_ARCHIVE": "s3://bucket/voices/{id}.{ext}",
             ])
-        let profile = try bench.folder.write(
-            Array("extends = 's3'\nurl = '\(server.url("/{bucket}/{key}"))'\n".utf8),
-            to: "there.toml")
+        let profile = try profile(server, in: bench.folder)
         let result = try await bench.start(
             ["-c", "archive.service=\(profile)", "doctor", "recordings"]).result()
         #expect(

@@ -45,34 +45,18 @@ import Testing
         #expect(server.requests.first?.body == Self.samples(11_200))
     }
 
-    @Test func aDeviceThatDoesNotExistIsStatus66() async throws {
+    @Test(arguments: [
+        (true, Int32(66), "another program holds it"),
+        (false, 78, "permission denied"),
+    ])
+    func aDeviceThatIsHeldOrForbiddenIsSaid(
+        _ isBusy: Bool, _ status: Int32, _ reason: String
+    ) async throws {
         let card = try VirtualMicrophone()
-        let bench = try Bench(microphone: card)
-        let result = try await bench.run("--device", "unplugged")
-        #expect(result.status == .exited(66))
-        // And why, in ALSA's words.
-        #expect(
-            result.errorText.contains(
-                "utter: error: no capture device named 'unplugged': No such file or directory; ALSA says: "
-                    + "Unknown PCM unplugged\n"))
-        #expect(result.errorText.contains("utter: hint: run 'utter devices'"))
-        #expect(try bench.takes().isEmpty)
-    }
-
-    @Test func aDeviceThatSomebodyHoldsIsStatus66() async throws {
-        let card = try VirtualMicrophone()
-        card.setBusy()
+        if isBusy { card.setBusy() } else { card.setDenied() }
         let result = try await Bench(microphone: card).run("--for", "1s")
-        #expect(result.status == .exited(66))
-        #expect(result.errorText.contains("another program holds it"))
-    }
-
-    @Test func aDeviceThatIsForbiddenIsStatus78() async throws {
-        let card = try VirtualMicrophone()
-        card.setDenied()
-        let result = try await Bench(microphone: card).run("--for", "1s")
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("permission denied"))
+        #expect(result.status == .exited(status))
+        #expect(result.errorText.contains(reason))
     }
 
     @Test func aPlugInThatCannotBeLoadedIsStatus66AndAlsasReasonIsSaidOnce() async throws {
@@ -244,11 +228,9 @@ import Testing
     /// A noise gate makes zeros of each pause.
     @Test func digitalSilenceBehindAVoiceIsAPause() async throws {
         let folder = try TemporaryFolder()
-        var card = VirtualCard()
-        let voice = Array(try readFile(Clip.goForward.path).dropFirst(44))
-        card.content = .file(path: try folder.write(voice, to: "voice"))
+        let card = try VirtualMicrophone.saying(.goForward, in: folder)
         let server = try RecordingServer.hearing("go forward")
-        let result = try await Bench(server: server, microphone: try VirtualMicrophone(card)).run(
+        let result = try await Bench(server: server, microphone: card).run(
             "--silence", "2500ms", "--json")
         #expect(result.status == .exited(0))
         #expect(!result.errorText.contains("warning"), "\(result.errorText)")
@@ -260,5 +242,73 @@ extension RecordingServer {
     /// A server that answers every whole recording with `text`.
     static func hearing(_ text: String) throws -> RecordingServer {
         try RecordingServer(otherwise: .answer(text: text))
+    }
+}
+
+/// A microphone whose driver does not answer while it is opened, and a file that hangs.
+@Suite struct SlowOpeningTests {
+    private static let silent = "the microphone 'default' does not answer yet: nothing is recorded"
+
+    private let card: VirtualMicrophone
+    private let server: RecordingServer
+    private let bench: Bench
+
+    init() throws {
+        card = try VirtualMicrophone()
+        server = try RecordingServer.hearing("at last")
+        bench = try Bench(server: server, microphone: card)
+        card.setBlocking()
+    }
+
+    @Test(arguments: [[], ["--plain"], ["--json"], ["--events"]])
+    func itIsSaidAndTheTakeGoesOnWhenTheDriverAnswers(_ options: [String]) async throws {
+        let run = try bench.start(options + ["--for", "300ms"])
+        #expect(await run.wait(for: "utter: \(Self.silent)\n", in: .error))
+        if options == ["--events"] {
+            #expect(await run.wait(for: #""event":"opening""#, in: .output))
+        }
+        card.setBlocking(nil)
+        let result = try await run.result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(server.requests.first?.body == RecordTests.samples(4_800))
+        #expect(result.errorText.ranges(of: Self.silent).count == 1)
+    }
+
+    @Test func aStopEndsWhatRecordsNothing() async throws {
+        let run = try bench.start([])
+        try #require(await run.wait(for: Self.silent, in: .error))
+        run.signal(SIGUSR1)
+        let result = try await run.result()
+        #expect(result.status == .exited(1))
+        #expect(result.errorText.contains("utter: nothing was recorded, and nothing is sent\n"))
+        #expect(server.requests.allSatisfy { $0.lastChunkAt == nil })
+        #expect(try bench.takes().isEmpty)
+        card.setBlocking(nil)
+    }
+
+    @Test func aProgramThatIsEndedWaitsForNoDriver() async throws {
+        let run = try bench.start([])
+        try #require(await run.wait(for: Self.silent, in: .error))
+        run.signal(SIGTERM)
+        let result = try await run.result()
+        #expect(result.status == .exited(143))
+        // The second before which it goes by force has not been needed.
+        #expect(!result.errorText.contains("left without waiting"), "\(result.errorText)")
+        card.setBlocking(nil)
+    }
+
+    @Test(.enabled(if: HangingFile.isPossible), arguments: [SIGTERM, SIGINT])
+    func aProgramThatIsEndedWaitsForNoFile(_ signal: Int32) async throws {
+        let file = try bench.folder.write([], to: "hangs")
+        let hanging = try await HangingFile(file)
+        defer { hanging.release() }
+        let run = try bench.start(["send", file])
+        #expect(await run.wait(for: "utter: waiting for '\(file)'", in: .error))
+        run.signal(signal)
+        let result = try await run.result()
+        #expect(result.status == .exited(signal == SIGTERM ? 143 : 130))
+        #expect(!result.errorText.contains("left without waiting"), "\(result.errorText)")
+        #expect(server.connectionCount == 0)
+        #expect(try bench.takes().isEmpty)
     }
 }

@@ -198,32 +198,24 @@ import Testing
             words.contains("a rather long text that goes on and on for ever and ever"), "\(live)")
     }
 
-    @Test func noColourMeansNoColours() async throws {
-        let (screen, _) = try await run(variables: ["NO_COLOR": "1"])
-        #expect(screen.colours == 0)
+    /// An empty variable is as good as none.
+    @Test(arguments: [("1", false), ("", true)])
+    func noColourMeansNoColours(_ value: String, _ hasColours: Bool) async throws {
+        let (screen, _) = try await run(variables: ["NO_COLOR": value])
+        #expect((screen.colours > 0) == hasColours)
         #expect(screen.drawn.contains { $0.hasPrefix("speak ") })
     }
 
-    @Test func anEmptyNoColourIsAsGoodAsNone() async throws {
-        let (screen, _) = try await run(variables: ["NO_COLOR": ""])
-        #expect(screen.colours > 0)
-    }
-
-    @Test func aDumbTerminalGetsPlainLines() async throws {
-        let (screen, result) = try await run(variables: ["TERM": "dumb"], isDrawn: false)
-        #expect(result.status == .exited(0))
-        #expect(!result.screen.contains(0x1B))
-        #expect(!screen.drawn.contains { $0.hasPrefix("speak ") })
-        #expect(screen.lines.first?.hasPrefix("utter: recording from default") == true)
-    }
-
-    @Test(arguments: [(["--plain"], [:]), ([], ["UTTER_PLAIN": "true"])])
+    @Test(arguments: [
+        (["--plain"], [:]), ([], ["UTTER_PLAIN": "true"]), ([], ["TERM": "dumb"]),
+    ])
     func plainMeansNoControlsOnAnyTerminal(
         _ arguments: [String], _ variables: [String: String]
     ) async throws {
         let (screen, result) = try await run(arguments, variables: variables, isDrawn: false)
         #expect(result.status == .exited(0))
         #expect(!result.screen.contains(0x1B))
+        #expect(!screen.drawn.contains { $0.hasPrefix("speak ") })
         #expect(screen.lines.first?.hasPrefix("utter: recording from default") == true)
     }
 
@@ -254,5 +246,34 @@ import Testing
         let screen = Screen(try await run.result().screenText)
         #expect(screen.lines.contains { $0.hasPrefix("utter: recording from default, ") })
         #expect(screen.strangeControls.isEmpty)
+    }
+}
+
+/// What a terminal of any height shows after bytes were written to it.
+struct Screen {
+    private var window: EmulatedScreen
+
+    /// Shows text on a terminal that is wide enough for any line, unless told otherwise.
+    init(_ text: String, columns: Int = 1_000) {
+        window = EmulatedScreen(columns: columns, rows: .max)
+        window.show(text)
+    }
+
+    /// The rows without blanks at their ends, down to the one where the cursor is.
+    var lines: [String] {
+        let lines = window.lines
+        let empty = max(0, window.cursor.row + 1 - lines.count)
+        return lines + Array(repeating: "", count: empty)
+    }
+
+    /// Every state of the live line, and every line that was left.
+    var drawn: [String] { window.drawn }
+
+    /// How often a colour was set.
+    var colours: Int { window.colours }
+
+    /// Controls that `utter` may not use.
+    var strangeControls: [String] {
+        window.strangeControls.filter { !EmulatedKeyboard.codes.contains($0) }
     }
 }

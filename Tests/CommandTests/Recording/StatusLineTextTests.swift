@@ -25,13 +25,13 @@ import Testing
         return line
     }
 
-    private static func heard(_ words: String) -> TakeEvent {
+    static func heard(_ words: String) -> TakeEvent {
         var transcript = Transcript()
         transcript.apply(Hypothesis(text: words, isFinal: false))
         return .heard(transcript)
     }
 
-    private static func progress(
+    static func progress(
         seconds: Double, sent: Double, peak: Float = 0.5, isComplete: Bool = false,
         isEnding: Bool = false
     ) -> TakeEvent {
@@ -126,7 +126,6 @@ import Testing
     }
 
     @Test func theMeterTakesTheRoomThatIsLeft() {
-        #expect(text(Self.voice(), 80) == "speak 0:05.0 \(Self.bar) safe")
         #expect(text(Self.voice(), 40) == "speak 0:05.0 \(Self.bar)")
         #expect(text(Self.voice(), 30) == "speak 0:05.0 ▕██████████▊ ▏")
         #expect(text(Self.voice(), 15) == "speak 0:05.0 █")
@@ -248,5 +247,40 @@ import Testing
     ])
     func millisecondsHaveNoMoreDigitsThanMeanSomething(_ time: Duration, _ text: String) {
         #expect(StatusLine.milliseconds(time) == text)
+    }
+}
+
+/// Which interruptions of a take a person is told of.
+@Suite struct OutageTellingTests {
+    private static func lost(_ reason: String) -> TakeFailure {
+        .notDelivered(.cannotConnect(reason), host: "there")
+    }
+
+    @Test func theSameReasonIsSaidOnce() {
+        var telling = OutageTelling()
+        #expect(telling.interrupted(Self.lost("refused")) == Self.lost("refused").description)
+        for _ in 0..<7 { #expect(telling.interrupted(Self.lost("refused")) == nil) }
+        #expect(telling.interrupted(Self.lost("unreachable")) != nil)
+        #expect(telling.interrupted(Self.lost("refused")) != nil)
+    }
+
+    @Test func theReturnOfTheConnectionIsSaidOnce() {
+        var telling = OutageTelling()
+        // The first connection is none that is back.
+        #expect(telling.connected() == false)
+        _ = telling.interrupted(Self.lost("refused"))
+        #expect(telling.connected() == true)
+        #expect(telling.connected() == false)
+        // A link that comes and goes for the same reason is no news.
+        #expect(telling.interrupted(Self.lost("refused")) == nil)
+        #expect(telling.connected() == false)
+    }
+
+    @Test func aServiceThatIsBusyWasNeverAway() {
+        var telling = OutageTelling()
+        let busy = TakeFailure.unavailable(status: 503, message: nil)
+        #expect(telling.interrupted(busy) == busy.description)
+        #expect(telling.connected() == false)
+        #expect(telling.interrupted(busy) == nil)
     }
 }

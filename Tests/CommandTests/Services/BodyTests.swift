@@ -45,8 +45,7 @@ import Testing
     }
 
     @Test func theWireIsCountedApartFromTheRecording() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         let result = try await bench.run(
             "send", "--json", "-c", #"body.template={"audio":"{audio}"}"#, clip.path)
         let count = try clip.samples.count + 44
@@ -56,7 +55,7 @@ import Testing
         #expect(object["bytes"]?["wire"] == .number(wire))
         #expect(object["attempts"]?[0]?["wireBytes"] == .number(wire))
         #expect(object["imbalance"] == .null)
-        #expect(server.requests.first?["Content-Type"] == "application/json")
+        #expect(bench.requests.first?["Content-Type"] == "application/json")
     }
 
     @Test(arguments: ["retry last", "flush"])
@@ -119,10 +118,10 @@ import Testing
     }
 
     @Test func aServiceWithoutChunksGetsTheFormWithItsLength() async throws {
-        let server = try RecordingServer(
-            scripts: [[.readHead, .respond(status: 411, text: ""), .readOn]],
-            otherwise: Self.transcriber)
-        let bench = try Bench(server: server)
+        let bench = try Bench(
+            server: RecordingServer(
+                scripts: [[.readHead, .respond(status: 411, text: ""), .readOn]],
+                otherwise: Self.transcriber))
         let run = try bench.start(["send", "-v", "-c", "body.fields.model=m", "-"], input: .pipe)
         run.write(try clip.samples)
         #expect(await run.wait(for: "wants the recording's length", in: .error))
@@ -130,8 +129,9 @@ import Testing
         let result = try await run.result()
         let count = try clip.samples.count + 44
         #expect(result.outputText == "model=m file=@audio.wav:\(count)\n", "\(result.errorText)")
-        let last = try #require(server.requests.last)
-        #expect(server.requests.first?["Transfer-Encoding"] == "chunked")
+        #expect(!result.errorText.contains("warning"))
+        let last = try #require(bench.requests.last)
+        #expect(bench.requests.first?["Transfer-Encoding"] == "chunked")
         #expect(last["Content-Length"] == "\(last.body.count)")
     }
 
@@ -139,17 +139,155 @@ import Testing
     @Test(arguments: ["pcm", "wav", "ogg-opus"], ["chunked", "length"])
     func theEndpointRecognisesWhatAFormHolds(_ format: String, _ framing: String) async throws {
         let bench = try Bench()
-        let server = try bench.start([
-            "serve", "--port", "0", "--grammar", SourceTree.path("samples/grammar/demo.gram"),
-        ])
-        try #require(await server.wait(for: "/recognize\n", in: .error))
-        let text = String(decoding: server.error, as: UTF8.self)
-        let match = try #require(text.firstMatch(of: /(http:\/\/127\.0\.0\.1:\d+)\/recognize/))
+        let (server, url) = try await bench.serve("--grammar", Bench.grammar)
         let result = try await bench.run(
-            "send", "--to", "\(match.1)/v1/audio/transcriptions", "-c", "body.fields.model=any",
-            "--format", format, "-c", "transfer.framing=\(framing)", clip.path)
+            "send", "--to", url.replacing("/recognize", with: "/v1/audio/transcriptions"), "-c",
+            "body.fields.model=any", "--format", format, "-c", "transfer.framing=\(framing)",
+            clip.path)
         #expect(result.outputText == "go forward ten meters\n", "\(result.errorText)")
         server.signal(SIGTERM)
         _ = try await server.result()
+    }
+}
+
+/// What crosses a proxy or lies in a store is read only by those who have the key.
+@Suite struct EncryptedBodyTests {
+    private static let key = "utter-key-" + String(repeating: "0123456789abcdef", count: 4)
+    private static let other = "utter-key-" + String(repeating: "fedcba9876543210", count: 4)
+
+    private func bench(
+        _ server: RecordingServer? = nil
+    ) throws -> (Bench, key: String, other: String) {
+        let bench = try Bench(server: server)
+        return (
+            bench, try bench.folder.write(Array((Self.key + "\n").utf8), to: "key"),
+            try bench.folder.write(Array((Self.other + "\n").utf8), to: "other")
+        )
+    }
+
+    /// A file whose first line is no random key.
+    private func passphrase(_ bench: Bench) throws -> String {
+        try bench.folder.write(Array("a long passphrase of mine\n".utf8), to: "passphrase")
+    }
+
+    @Test func theEndpointReadsItWithTheKeyAlone() async throws {
+        let (bench, key, other) = try bench()
+        let (server, url) = try await bench.serve("--grammar", Bench.grammar, "--key", key)
+        for words in [
+            ["--format", "pcm"], ["--format", "ogg-opus"], ["--format", "flac"],
+            ["-c", "body.kind=form"], ["--service", "resumable"],
+            ["--service", "tus", "--format", "wav"],
+        ] {
+            let result = try await bench.start(
+                ["send", "--to", url + "?language=de", "-c", "body.key-file=\(key)"] + words
+                    + [Clip.goForward.path]
+            ).result()
+            #expect(result.outputText == "go forward ten meters\n", "\(words) \(result.errorText)")
+        }
+        let plain = try await bench.run("send", "--to", url, Clip.goForward.path)
+        #expect(plain.outputText == "go forward ten meters\n")
+        let wrong = try await bench.run(
+            "send", "--to", url, "-c", "body.key-file=\(other)", Clip.goForward.path)
+        #expect(wrong.status != .exited(0))
+        #expect(wrong.errorText.contains("it is encrypted with another key"))
+        server.signal(SIGTERM)
+        #expect(!(try await server.result().errorText.contains("utter-key")))
+    }
+
+    @Test func anEndpointWithoutTheKeySaysSo() async throws {
+        let (bench, key, _) = try bench()
+        let (server, url) = try await bench.serve("--grammar", Bench.grammar)
+        let result = try await bench.run(
+            "send", "--to", url, "-c", "body.key-file=\(key)", Clip.goForward.path)
+        #expect(result.status != .exited(0))
+        #expect(result.errorText.contains("the body is encrypted, and this endpoint has no key"))
+        server.signal(SIGTERM)
+        _ = try await server.result()
+        let refused = try await bench.run("serve", "--port", "0", "--key", try passphrase(bench))
+        #expect(refused.status == .exited(78))
+        #expect(refused.errorText.contains("holds no random key"))
+    }
+
+    @Test func neitherTheWordsNorTheQueryAreOnTheWire() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "well said"))
+        let (bench, key, _) = try bench(server)
+        let result = try await bench.run(
+            "send", "--to", server.url("/listen?language=de&api_key=sesame"), "-c",
+            "body.key-file=\(key)", "-c", "body.kind=form", "-c", "body.fields.prompt=Heilbronn",
+            Clip.goForward.path)
+        #expect(result.outputText == "well said\n", "\(result.errorText)")
+        let target = "/listen?api_key=sesame"
+        #expect(server.requests.map(\.target) == [target, target])
+        let samples = try Clip.goForward.samples[40_000..<40_016].flatMap { sample in
+            [UInt8(truncatingIfNeeded: sample), UInt8(truncatingIfNeeded: sample >> 8)]
+        }
+        for request in server.requests {
+            #expect(request["Content-Type"] == "application/vnd.utter.encrypted")
+            #expect(request.body.starts(with: Array("utterenc".utf8)))
+            for bytes in [Array("Heilbronn".utf8), Array("language".utf8), samples] {
+                #expect(request.body.firstRange(of: bytes) == nil)
+            }
+        }
+        // A retry sends the same bytes.
+        #expect(server.requests.first?.body == server.requests.last?.body)
+        #expect(!result.errorText.contains("utter-key"))
+    }
+
+    @Test func aStoredBodyIsExportedWithTheKey() async throws {
+        let store = try ObjectServer()
+        let (bench, key, other) = try bench(store.server)
+        let sent = try await bench.run(
+            "send", "--service", "webdav", "--to", store.server.url("/voices/one"), "--format",
+            "wav", "-c", "body.key-file=\(key)", Clip.goForward.path)
+        #expect(sent.status == .exited(0), "\(sent.errorText)")
+        let object = try #require(store.objects["/voices/one"])
+        let file = try bench.folder.write(object, to: "one")
+        let (wrong, right) = (bench.folder.path("wrong.wav"), bench.folder.path("right.wav"))
+        let refused = try await bench.run("export", "--encrypt-key", other, file, wrong)
+        #expect(refused.status != .exited(0))
+        #expect(access(wrong, F_OK) != 0)
+        let result = try await bench.run("export", "--encrypt-key", key, file, right)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(try readFile(right) == readFile(Clip.goForward.path))
+        // Half of it is copied as far as it goes, and said to be half.
+        let half = try bench.folder.write(Array(object.prefix(30_000)), to: "half")
+        let part = try await bench.run(
+            "export", "--encrypt-key", key, half, bench.folder.path("half.wav"))
+        #expect(part.errorText.contains("the end of it is missing"))
+    }
+
+    @Test func aTakeThatWaitsIsSentEncryptedLater() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 500, text: "")], otherwise: .answer(text: "well said"))
+        let (bench, key, _) = try bench(server)
+        let result = try await bench.run(
+            "send", "-c", "retry.never=true", "-c", "body.key-file=\(key)", Clip.goForward.path)
+        #expect(result.status == .exited(75), "\(result.errorText)")
+        let again = try await bench.run("retry", "last")
+        #expect(again.outputText == "well said\n", "\(again.errorText)")
+        #expect(server.requests.count == 2)
+        #expect(server.requests.allSatisfy { $0.body.starts(with: Array("utterenc".utf8)) })
+        #expect(server.requests.first?.body == server.requests.last?.body)
+    }
+
+    @Test func withoutTheKeyNothingIsSent() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "well said"))
+        let (bench, key, _) = try bench(server)
+        unlink(key)
+        let missing = try await bench.run(
+            "send", "-c", "body.key-file=\(key)", Clip.goForward.path)
+        #expect(missing.status != .exited(0))
+        #expect(missing.errorText.contains(key))
+        let passphrase = try passphrase(bench)
+        let typed = try await bench.run(
+            "send", "-c", "body.key-file=\(passphrase)", Clip.goForward.path)
+        #expect(typed.status != .exited(0))
+        #expect(typed.errorText.contains("a body's key is random, and not a passphrase"))
+        let job = try await bench.run(
+            "send", "--service", "assemblyai-batch", "-c", "body.key-file=\(passphrase)",
+            Clip.goForward.path)
+        #expect(job.errorText.contains("the requests of a job travel unencrypted"))
+        #expect(server.requests.isEmpty)
     }
 }

@@ -16,8 +16,7 @@ import Testing
             "connection.proxy-login-file=\(login)",
             Clip.goForward.path)
         #expect(first.status == .exited(69), "\(first.errorText)")
-        let take = try #require(try bench.onlyTake())
-        let manifest = String(decoding: try readFile(take.path + "/take.json"), as: UTF8.self)
+        let manifest = try #require(try bench.onlyTake()).manifestText
         #expect(manifest.contains(proxy.url))
         #expect(!manifest.contains("s3cret"))
         let second = try await bench.run("retry", "last", "--json")
@@ -30,15 +29,14 @@ import Testing
     }
 
     @Test func aProxyThatWantsALoginSaysWhatToDo() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let proxy = try await ProxyServer(login: "name s3cret")
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         let result = try await bench.run(
             "send", "-c", "connection.proxy=\(proxy.url)", Clip.goForward.path)
         #expect(result.status == .exited(77))
         #expect(result.errorText.contains("the proxy wants a name and a password"))
         #expect(result.errorText.contains("-c connection.proxy-login-file=FILE"))
-        #expect(server.requests.isEmpty)
+        #expect(bench.requests.isEmpty)
         // The variable opens it.
         let run = try bench.start(
             ["send", "-c", "connection.proxy=\(proxy.url)", Clip.goForward.path],
@@ -48,24 +46,34 @@ import Testing
 
     @Test(arguments: [
         (["-c", "connection.proxy=http://a:b@p:1"], "carries a user name or password", 64),
-        (["-c", "connection.proxy=p"], "it has no port", 64),
-        (["-c", "connection.client-key=k"], "client-certificate", 64),
         (["-c", "connection.client-certificate=/dev/null/x"], "cannot be read", 78),
-        (["-c", "connection.pinned-key=x"], "sha256//", 64),
-        (["-c", "connection.resolve=h:1"], "a host, a port", 64),
-        (["-c", "connection.ip=5"], "-c connection.ip", 64),
-        (["-c", "connection.minimum-tls=1.1"], "-c connection.minimum-tls", 64),
         (["--cassette-bodies"], "needs --cassette", 64),
     ])
     func aWrongOptionIsRefusedBeforeAnythingIsSent(
         _ options: [String], _ reason: String, _ status: Int32
     ) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("heard"))
         let result = try await bench.start(["send"] + options + [Clip.goForward.path]).result()
         #expect(result.status == .exited(status), "\(result.errorText)")
         #expect(result.errorText.contains(reason), "\(result.errorText)")
-        #expect(server.connectionCount == 0)
+        #expect(bench.server?.connectionCount == 0)
+    }
+
+    /// Many takes to one https service, as the service counts their handshakes.
+    @Test(arguments: [["flush"], ["retry", "all"], ["send"]])
+    func takesShareAConnection(_ command: [String]) async throws {
+        let (count, server) = (8, try RecordingServer.hearing("heard"))
+        let (front, bench) = (try await TLSFront(to: server), try Bench())
+        let sendsFiles = command == ["send"]
+        if !sendsFiles { for _ in 0..<count { _ = try await bench.keep() } }
+        let files = Array(repeating: Clip.goForward.path, count: sendsFiles ? count : 0)
+        let sent = try await bench.start(
+            command + ["--to", front.url(), "-c", "connection.ca-file=\(front.certificateFile)"]
+                + files
+        ).result()
+        #expect(sent.status == .exited(0), "\(sent.errorText)")
+        #expect(server.requests.count == count)
+        #expect(server.connectionCount < count / 2)
     }
 
     @Test func whatHappenedWhenIsTold() async throws {
@@ -132,5 +140,90 @@ import Testing
                 """, trace.outputText,
             ])
         #expect(check.outputText == "well-formed\n", "\(check.errorText)")
+    }
+}
+
+/// What libcurl and the C library bring, in the program as it is installed.
+@Suite struct InstalledNetworkTests {
+    private let home: TemporaryFolder
+    private let bench: Bench
+
+    init() async throws {
+        home = try TemporaryFolder()
+        bench = try Bench()
+        let utter = try #require(BuiltProducts.path(of: "utter"))
+        var environment = CommandRun.cleanEnvironment
+        environment["UTTER_BUILD"] = String(utter.dropLast("/utter".count))
+        let installed = try await CommandRun.run(
+            SourceTree.path("scripts/install.sh"), ["install", "", home.path],
+            environment: environment)
+        try #require(installed.status == .exited(0), "\(installed.errorText)")
+    }
+
+    private var program: String { home.path("bin/utter") }
+
+    private func send(_ options: [String]) async throws -> CommandResult {
+        try await CommandRun.run(
+            program, ["send", "-c", "retry.never=true"] + options + [Clip.goForward.path],
+            environment: bench.environment)
+    }
+
+    @Test func aServiceThatSpeaksHTTP2AloneIsReached() async throws {
+        let server = try await HTTP2Server(answer: "over two")
+        let service = ["--to", server.url, "-c", "connection.ca-file=\(server.certificateFile)"]
+        let result = try await send(["-c", "connection.http=2", "--json"] + service)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.outputText.contains("over two"))
+        #expect(result.outputText.contains(#""httpVersion":"2""#))
+        // Unless it is wished, only HTTP/1.1 is spoken.
+        #expect(try await send(service).status == .exited(75))
+        // What was kept remembers what it is told once.
+        let again = try await CommandRun.run(
+            program, ["retry", "last", "-c", "connection.http=2"], environment: bench.environment)
+        #expect(again.outputText == "over two\n", "\(again.errorText)")
+    }
+
+    @Test(arguments: ["gzip", "brotli"])
+    func aCompressedAnswerIsRead(_ tool: String) async throws {
+        let body = try await CommandRun.run(
+            tool, ["-c"], input: .bytes(Array(#"{"text":"heard by \#(tool)"}"#.utf8))
+        ).output
+        let headers = [
+            HeaderField("Content-Encoding", tool == "brotli" ? "br" : tool),
+            HeaderField("Content-Type", "application/json"),
+        ]
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .readBodyToEnd, .respond(status: 200, headers: headers, body: body),
+            ])
+        let result = try await send(["--to", server.url()])
+        #expect(result.outputText == "heard by \(tool)\n", "\(result.errorText)")
+    }
+
+    /// The name is in no file and no DNS: a plug-in of the name service knows its ASCII form.
+    @Test(
+        .enabled(if: NameService.isAvailable, "no program may mount something for itself here"),
+        arguments: ["bücher.example", "xn--bcher-kva.example"])
+    func anInternationalNameIsFoundByAPlugIn(_ host: String) async throws {
+        let server = try RecordingServer.hearing("found")
+        let front = try await TLSFront(to: server, for: "DNS:xn--bcher-kva.example")
+        let names = try await NameService(knowing: "xn--bcher-kva.example")
+        var environment = bench.environment
+        // A locale that knows no such letters changes nothing.
+        environment["LC_ALL"] = "C"
+        environment["UTTER_URL"] = "https://xn--bcher-kva.example:\(front.port)"
+        environment["UTTER_TOKEN"] = "sesame"
+        let result = try await names.run(
+            program,
+            [
+                "send", "-c", "retry.never=true", "-c",
+                "connection.ca-file=\(front.certificateFile)", "--to",
+                "https://\(host):\(front.port)/", Clip.goForward.path,
+            ], environment: environment)
+        #expect(result.outputText == "found\n", "\(result.errorText)")
+        let request = try #require(server.requests.first)
+        #expect(request["Host"] == "xn--bcher-kva.example:\(front.port)")
+        // The token of one spelling is that of the other.
+        #expect(request["Authorization"] == "Bearer sesame")
     }
 }

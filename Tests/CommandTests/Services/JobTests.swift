@@ -7,59 +7,49 @@ import Testing
 /// Services that take a recording by several requests.
 @Suite struct JobTests {
     /// A shipped service: what it is asked, and what it answers.
-    struct Service: Sendable, CustomTestStringConvertible {
+    struct Service: Sendable {
         var name: String
-        /// Method and target of each request.
-        var requests: [String]
-        var answers: [String]
-        var token: (field: String, value: String)
-        var text = "go forward ten meters"
-
-        var testDescription: String { name }
+        /// Method and target of each request, and its answer.
+        var talk: [(request: String, answer: String)]
 
         static let all = [
             Service(
                 name: "assemblyai-batch",
-                requests: [
-                    "POST /v2/upload", "POST /v2/transcript", "GET /v2/transcript/t-1",
-                    "GET /v2/transcript/t-1",
-                ],
-                answers: [
-                    #"{"upload_url":"https://cdn.assemblyai.com/upload/1"}"#,
-                    #"{"id":"t-1","status":"queued"}"#, #"{"id":"t-1","status":"processing"}"#,
-                    #"{"id":"t-1","status":"completed","text":"go forward ten meters"}"#,
-                ], token: ("Authorization", "sesame")),
+                talk: [
+                    ("POST /v2/upload", #"{"upload_url":"https://cdn.assemblyai.com/upload/1"}"#),
+                    ("POST /v2/transcript", #"{"id":"t-1","status":"queued"}"#),
+                    ("GET /v2/transcript/t-1", #"{"id":"t-1","status":"processing"}"#),
+                    ("GET /v2/transcript/t-1", #"{"status":"completed","text":"go forward"}"#),
+                ]),
             Service(
                 name: "speechmatics",
-                requests: [
-                    "POST /v2/jobs", "GET /v2/jobs/a1b2", "GET /v2/jobs/a1b2",
-                    "GET /v2/jobs/a1b2/transcript?format=txt",
-                ],
-                answers: [
-                    #"{"id":"a1b2"}"#, #"{"job":{"id":"a1b2","status":"running"}}"#,
-                    #"{"job":{"id":"a1b2","status":"done"}}"#, "go forward ten meters\n",
-                ], token: ("Authorization", "Bearer sesame")),
+                talk: [
+                    ("POST /v2/jobs", #"{"id":"a1b2"}"#),
+                    ("GET /v2/jobs/a1b2", #"{"job":{"id":"a1b2","status":"running"}}"#),
+                    ("GET /v2/jobs/a1b2", #"{"job":{"id":"a1b2","status":"done"}}"#),
+                    ("GET /v2/jobs/a1b2/transcript?format=txt", "go forward\n"),
+                ]),
             Service(
                 name: "revai",
-                requests: [
-                    "POST /speechtotext/v1/jobs", "GET /speechtotext/v1/jobs/7",
-                    "GET /speechtotext/v1/jobs/7/transcript",
-                ],
-                answers: [
-                    #"{"id":7,"status":"in_progress"}"#, #"{"id":7,"status":"transcribed"}"#,
-                    "go forward ten meters",
-                ], token: ("Authorization", "Bearer sesame")),
+                talk: [
+                    ("POST /speechtotext/v1/jobs", #"{"id":7,"status":"in_progress"}"#),
+                    ("GET /speechtotext/v1/jobs/7", #"{"id":7,"status":"transcribed"}"#),
+                    ("GET /speechtotext/v1/jobs/7/transcript", "go forward"),
+                ]),
             Service(
                 name: "gladia",
-                requests: [
-                    "POST /v2/upload", "POST /v2/pre-recorded", "GET /v2/pre-recorded/g-1",
-                ],
-                answers: [
-                    #"{"audio_url":"https://api.gladia.io/file/1"}"#,
-                    #"{"id":"g-1","result_url":"https://api.gladia.io/v2/pre-recorded/g-1"}"#,
-                    #"{"status":"done","result":{"transcription":"#
-                        + #"{"full_transcript":"go forward ten meters"}}}"#,
-                ], token: ("x-gladia-key", "sesame")),
+                talk: [
+                    ("POST /v2/upload", #"{"audio_url":"https://api.gladia.io/file/1"}"#),
+                    (
+                        "POST /v2/pre-recorded",
+                        #"{"id":"g-1","result_url":"https://api.gladia.io/v2/pre-recorded/g-1"}"#
+                    ),
+                    (
+                        "GET /v2/pre-recorded/g-1",
+                        #"{"status":"done","result":{"transcription":"#
+                            + #"{"full_transcript":"go forward"}}}"#
+                    ),
+                ]),
         ]
     }
 
@@ -69,39 +59,13 @@ import Testing
             status: status, headers: [HeaderField("Content-Type", type)], text: text)
     }
 
-    private static func tokenFile(_ bench: Bench) throws -> String {
-        try bench.folder.write(Array("sesame\n".utf8), to: "token")
-    }
-
-    @Test(arguments: Service.all)
-    func aJobIsCarriedThrough(_ service: Service) async throws {
-        let server = try RecordingServer(scripts: service.answers.map { Self.answer($0) })
-        let bench = try Bench(server: server)
-        let result = try await bench.run(
-            "send", "-q", "--service", service.name, "--to", server.url(""), "--token-file",
-            try Self.tokenFile(bench), Clip.goForward.path)
-        #expect(result.outputText == service.text + "\n", "\(result.errorText)")
-        #expect(result.errorText == "")
-        let requests = server.requests
-        #expect(requests.map { "\($0.method) \($0.target)" } == service.requests)
-        for request in requests {
-            #expect(request[service.token.field] == service.token.value)
-            #expect(request.method == "POST" || request.body.isEmpty)
-        }
-        // What is answered needs nothing to go on with.
-        let take = try #require(try bench.onlyTake())
-        let manifest = String(decoding: try readFile("\(take.path)/take.json"), as: UTF8.self)
-        #expect(manifest.contains("answered"))
-        #expect(!manifest.contains("progress"))
-    }
-
     /// Where a program is killed: when the service has so many requests.
     struct Kill: Sendable, CustomTestStringConvertible {
         var service: Service
         var requests: Int
 
         static let all = Service.all.flatMap { service in
-            service.requests.indices.map { Kill(service: service, requests: $0 + 1) }
+            service.talk.indices.map { Kill(service: service, requests: $0 + 1) }
         }
 
         var testDescription: String { "\(service.name), at request \(requests)" }
@@ -111,26 +75,31 @@ import Testing
     func aKillBetweenAnyTwoRequestsSendsTheRecordingOnce(_ kill: Kill) async throws {
         let (service, last) = (kill.service, kill.requests - 1)
         let reached = Gate()
-        var scripts = service.answers[..<last].map { Self.answer($0) }
+        var scripts = service.talk[..<last].map { Self.answer($0.answer) }
         scripts.append([.readHead, .readBodyToEnd, .open(reached), .readOn])
-        scripts += service.answers[last...].map { Self.answer($0) }
+        scripts += service.talk[last...].map { Self.answer($0.answer) }
         let server = try RecordingServer(scripts: scripts)
         let bench = try Bench(server: server)
+        let token = try bench.folder.write(Array("sesame\n".utf8), to: "token")
         let run = try bench.start([
-            "send", "--service", service.name, "--to", server.url(""), "--token-file",
-            try Self.tokenFile(bench), Clip.goForward.path,
+            "send", "--service", service.name, "--to", server.url(""), "--token-file", token,
+            Clip.goForward.path,
         ])
         #expect(await reached.wait())
         run.signal(SIGKILL)
         #expect(try await run.result().status == .signalled(SIGKILL))
         let result = try await bench.run("retry", "last", "--json")
         let report = try JSONText(result.output)
-        #expect(report["text"] == .string(service.text), "\(result.errorText)")
+        #expect(report["text"] == .string("go forward"), "\(result.errorText)")
         // The request that was not answered is made again, and none before it.
-        let expected = service.requests[...last] + service.requests[last...]
-        #expect(server.requests.map { "\($0.method) \($0.target)" } == Array(expected))
-        let isDeed = service.requests[last].hasPrefix("POST")
+        let expected = (service.talk[...last] + service.talk[last...]).map(\.request)
+        #expect(server.requests.map { "\($0.method) \($0.target)" } == expected)
+        let isDeed = service.talk[last].request.hasPrefix("POST")
         #expect(report["mayBeDoubled"] == .bool(isDeed), "\(result.outputText)")
+        // What is answered needs nothing to go on with.
+        let manifest = try #require(try bench.onlyTake()).manifestText
+        #expect(manifest.contains("answered"))
+        #expect(!manifest.contains("progress"))
     }
 
     /// A service whose answers lead to `url`.
@@ -158,30 +127,88 @@ import Testing
         """
     }
 
-    private func bench(
-        _ server: RecordingServer, more: String = ""
-    ) throws -> Bench {
+    private func bench(_ server: RecordingServer, more: String = "", rest: String = "") throws
+        -> Bench
+    {
         try Bench.withProfiles(
-            ["job": Self.profile(server, more: more)], server: server, ["JOB_TOKEN": "sesame"])
+            ["job": Self.profile(server, more: more) + rest], server: server,
+            ["JOB_TOKEN": "sesame"])
     }
 
     private static let done = #"{"status":"done","text":"heard"}"#
+    private static let begun = answer(#"{"result_url":"/job"}"#)
+    private static let queued = answer(#"{"status":"queued"}"#)
 
-    @Test func anAnswerMaySaveTheRest() async throws {
-        let server = try RecordingServer(otherwise: Self.answer(#"{"text":"at once"}"#))
-        let result = try await bench(server).run("send", "--service", "job", Clip.digits.path)
-        #expect(result.outputText == "at once\n", "\(result.errorText)")
-        #expect(server.requests.count == 1)
+    /// How a job goes, until there is a text.
+    struct Course: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var answers: [[ServerStep]]
+        /// Lines of the profile, in the table of the exchange and behind its steps.
+        var exchange = ""
+        var rest = ""
+        /// What the first run says, if it has no text.
+        var complaint: String?
+        var again = ["retry", "last"]
+        var targets: [String]
     }
 
-    @Test func aURLOfAnAnswerIsFollowedAtTheServiceItself() async throws {
+    private static let courses = [
+        Course(
+            testDescription: "an answer may save the rest",
+            answers: [answer(#"{"text":"heard"}"#)], targets: ["/upload"]),
+        Course(
+            testDescription: "a URL of an answer is followed at the service itself",
+            answers: [answer(#"{"result_url":"/job/1?a=b"}"#)],
+            targets: ["/upload", "/job/1?a=b"]),
+        Course(
+            testDescription: "a job that fails says why and begins anew",
+            answers: [
+                begun, answer(#"{"status":"error","why":"too noisy, sesame"}"#),
+                answer(#"{"result_url":"/job2"}"#),
+            ], complaint: "the service reported an error: too noisy, …",
+            targets: ["/upload", "/job", "/upload", "/job2"]),
+        Course(
+            testDescription: "a poll that fails for a moment is made again",
+            answers: [
+                begun, answer("broken", 500), [.readHead, .readBodyToEnd, .reset], queued,
+                .answer(
+                    status: 429, headers: [HeaderField("Retry-After", "1")], text: "slow down"),
+            ], targets: ["/upload"] + Array(repeating: "/job", count: 5)),
+        Course(
+            testDescription: "what the profile says passes is asked for again",
+            answers: [begun, answer("not yet here", 404)], rest: "\n[retry]\nstatuses = [404]",
+            targets: ["/upload", "/job", "/job"]),
+        Course(
+            testDescription: "a job that is gone begins anew with the next run",
+            answers: [begun, answer("no such job", 404), answer(#"{"result_url":"/job2"}"#)],
+            complaint: "404: no such job", targets: ["/upload", "/job", "/upload", "/job2"]),
+        Course(
+            testDescription: "a job that takes too long is asked for later",
+            answers: [begun, queued], exchange: "seconds = 0",
+            complaint: "the service has not finished after 0 s; it goes on",
+            targets: ["/upload", "/job", "/job"]),
+        Course(
+            testDescription: "other words are another job", answers: [begun, queued, begun],
+            exchange: "seconds = 0", rest: "\n[words]\nlanguage = 'en'",
+            complaint: "the service has not finished after 0 s; it goes on",
+            again: ["retry", "last", "--language", "de"],
+            targets: ["/upload", "/job", "/upload", "/job"]),
+    ]
+
+    @Test(arguments: courses)
+    func aJobLeadsToItsText(_ course: Course) async throws {
         let server = try RecordingServer(
-            scripts: [Self.answer(#"{"result_url":"/job/1?a=b"}"#)],
-            otherwise: Self.answer(Self.done))
-        let result = try await bench(server).run("send", "--service", "job", Clip.digits.path)
+            scripts: course.answers, otherwise: Self.answer(Self.done))
+        let bench = try bench(server, more: course.exchange, rest: course.rest)
+        var result = try await bench.run("send", "-q", "--service", "job", Clip.digits.path)
+        if let complaint = course.complaint {
+            #expect(result.status != .exited(0))
+            #expect(result.errorText.contains(complaint), "\(result.errorText)")
+            result = try await bench.start(course.again).result()
+        }
         #expect(result.outputText == "heard\n", "\(result.errorText)")
-        #expect(server.requests.last?.target == "/job/1?a=b")
-        #expect(server.requests.last?["Authorization"] == "Bearer sesame")
+        #expect(server.requests.map(\.target) == course.targets)
+        #expect(server.requests.allSatisfy { $0["Authorization"] == "Bearer sesame" })
     }
 
     @Test(arguments: [
@@ -213,47 +240,6 @@ import Testing
         let request = try #require(other.requests.first)
         #expect(request["Authorization"] == nil)
         #expect(request.target == "/job")
-    }
-
-    @Test func aJobThatFailsSaysWhyAndBeginsAnew() async throws {
-        let server = try RecordingServer(
-            scripts: [
-                Self.answer(#"{"result_url":"/job"}"#),
-                Self.answer(#"{"status":"error","why":"too noisy, sesame"}"#),
-                Self.answer(#"{"result_url":"/job2"}"#),
-            ], otherwise: Self.answer(Self.done))
-        let bench = try bench(server)
-        let result = try await bench.run("send", "--service", "job", Clip.digits.path)
-        #expect(result.status != .exited(0))
-        #expect(result.errorText.contains("the service reported an error: too noisy, …"))
-        let again = try await bench.run("retry", "last")
-        #expect(again.outputText == "heard\n", "\(again.errorText)")
-        #expect(
-            server.requests.map(\.target) == ["/upload", "/job", "/upload", "/job2"])
-    }
-
-    @Test func aPollThatFailsForAMomentIsMadeAgain() async throws {
-        let retryAfter = [HeaderField("Retry-After", "1")]
-        let server = try RecordingServer(
-            scripts: [
-                Self.answer(#"{"result_url":"/job"}"#), Self.answer("broken", 500),
-                [.readHead, .readBodyToEnd, .reset], Self.answer(#"{"status":"queued"}"#),
-                .answer(status: 429, headers: retryAfter, text: "slow down"),
-            ], otherwise: Self.answer(Self.done))
-        let result = try await bench(server).run("send", "--service", "job", Clip.digits.path)
-        #expect(result.outputText == "heard\n", "\(result.errorText)")
-        #expect(server.requests.map(\.target) == ["/upload"] + Array(repeating: "/job", count: 5))
-    }
-
-    @Test func whatTheProfileSaysPassesIsAskedForAgain() async throws {
-        let server = try RecordingServer(
-            scripts: [Self.answer(#"{"result_url":"/job"}"#), Self.answer("not yet here", 404)],
-            otherwise: Self.answer(Self.done))
-        let text = Self.profile(server) + "\n[retry]\nstatuses = [404]"
-        let bench = try Bench.withProfiles(["job": text], server: server, ["JOB_TOKEN": "a"])
-        let result = try await bench.run("send", "--service", "job", Clip.digits.path)
-        #expect(result.outputText == "heard\n", "\(result.errorText)")
-        #expect(server.requests.map(\.target) == ["/upload", "/job", "/job"])
     }
 
     @Test func aRequestWhoseAnswerIsLostIsMadeAgainUnderTheNameOfTheTake() async throws {
@@ -292,48 +278,5 @@ import Testing
                     == "{\"audio\":\"a1\",\"reference\":\"\(name)\"}")
         }
         #expect(server.requests.allSatisfy { $0["X-Reference"] == name })
-    }
-
-    @Test func aJobThatIsGoneBeginsAnewWithTheNextRun() async throws {
-        let server = try RecordingServer(
-            scripts: [
-                Self.answer(#"{"result_url":"/job"}"#), Self.answer("no such job", 404),
-                Self.answer(#"{"result_url":"/job2"}"#),
-            ], otherwise: Self.answer(Self.done))
-        let bench = try bench(server)
-        let result = try await bench.run("send", "--service", "job", Clip.digits.path)
-        #expect(result.errorText.contains("404: no such job"), "\(result.errorText)")
-        let again = try await bench.run("retry", "last")
-        #expect(again.outputText == "heard\n", "\(again.errorText)")
-        #expect(server.requests.map(\.target) == ["/upload", "/job", "/upload", "/job2"])
-    }
-
-    @Test func aJobThatTakesTooLongIsAskedForLater() async throws {
-        let server = try RecordingServer(
-            scripts: [
-                Self.answer(#"{"result_url":"/job"}"#), Self.answer(#"{"status":"queued"}"#),
-            ], otherwise: Self.answer(Self.done))
-        let bench = try bench(server, more: "seconds = 0")
-        let result = try await bench.run("send", "--service", "job", Clip.digits.path)
-        #expect(
-            result.errorText.contains("the service has not finished after 0 s; it goes on"),
-            "\(result.errorText)")
-        let again = try await bench.run("retry", "last")
-        #expect(again.outputText == "heard\n", "\(again.errorText)")
-        #expect(server.requests.map(\.target) == ["/upload", "/job", "/job"])
-    }
-
-    @Test func otherWordsAreAnotherJob() async throws {
-        let server = try RecordingServer(
-            scripts: [
-                Self.answer(#"{"result_url":"/job"}"#), Self.answer(#"{"status":"queued"}"#),
-                Self.answer(#"{"result_url":"/job"}"#),
-            ], otherwise: Self.answer(Self.done))
-        let text = Self.profile(server, more: "seconds = 0") + "\n[words]\nlanguage = 'en'"
-        let bench = try Bench.withProfiles(["job": text], server: server, ["JOB_TOKEN": "a"])
-        _ = try await bench.run("send", "--service", "job", Clip.digits.path)
-        let again = try await bench.run("retry", "last", "--language", "de")
-        #expect(again.outputText == "heard\n", "\(again.errorText)")
-        #expect(server.requests.map(\.target) == ["/upload", "/job", "/upload", "/job"])
     }
 }

@@ -34,15 +34,10 @@ import Testing
         let server = try RecordingServer(
             scripts: scripts, otherwise: .answer(status: 400, text: "a request too many"))
         let origin = server.url("")
-        let profile = try talk.profile(extending: name, origin)
-        var variables = talk.variables
-        for line in try ServiceProfile(
-            texts: ProfileChain.texts(of: name, in: [{ ShippedProfiles.text(of: $0) }]) ?? []
-        ).authentication.parts {
-            guard case .variable(let name)? = line.source, variables[name] == nil else { continue }
-            variables[name] = "sesame"
-        }
-        let bench = try Bench.withProfiles(["here": profile], variables)
+        let shipped = try Profiles.shipped.profile(name)
+        let bench = try Bench.withProfiles(
+            ["here": shipped.extended(at: origin, by: talk.profile)],
+            shipped.secrets(beside: talk.variables))
         let result = try await bench.start(
             ["send", "--service", "here", "-c", "retry.never=true"] + talk.arguments(origin)
                 + [Clip.goForward.path]
@@ -59,5 +54,123 @@ import Testing
         } else {
             #expect(requests == talk.requests)
         }
+    }
+}
+
+/// What is said between `utter` and a service that a profile describes, as a file of
+/// `Tests/CommandTests/Requests` has it.
+///
+/// Parts stand between lines `%%`. The first has the arguments of `utter send`, variables behind `$`,
+/// and lines of a profile that extends the shipped one behind `*`; `{server}` is where the service
+/// is. Then requests and the bodies of their answers alternate, and the last part is the transcript.
+struct ProfileConversation {
+    var setting: [Substring]
+    var requests: [String] = []
+    var answers: [String] = []
+    var text: String
+
+    init(_ file: String) {
+        var parts = file.split(separator: "\n%%\n", omittingEmptySubsequences: false)
+        setting = parts.removeFirst().split(separator: "\n")
+        text = parts.popLast().map(String.init) ?? ""
+        for (index, part) in parts.enumerated() {
+            if index % 2 == 0 {
+                requests.append(String(part))
+            } else {
+                answers.append(String(part))
+            }
+        }
+    }
+
+    func file(with requests: [String]) -> String {
+        var parts = [setting.joined(separator: "\n")]
+        for (request, answer) in zip(requests, answers) { parts += [request, answer] }
+        return (parts + [text]).joined(separator: "\n%%\n")
+    }
+
+    func arguments(_ server: String) -> [String] {
+        setting.filter { !$0.hasPrefix("*") && !$0.hasPrefix("$") }
+            .flatMap { $0.split(separator: " ") }
+            .map { String($0).replacing("{server}", with: server) }
+    }
+
+    var variables: [String: String] {
+        var variables: [String: String] = [:]
+        for line in setting where line.hasPrefix("$ ") {
+            let parts = line.dropFirst(2).split(separator: "=", maxSplits: 1)
+            variables[String(parts[0])] = String(parts[1])
+        }
+        return variables
+    }
+
+    var profile: [String] {
+        setting.filter { $0.hasPrefix("* ") }.map { String($0.dropFirst(2)) }
+    }
+}
+
+extension ServiceProfile {
+    /// A profile that extends this one; it is at `server`, which its lines call `{server}`.
+    func extended(at server: String, by lines: [String]) -> String {
+        var all = ["extends = '\(name)'"]
+        if let scheme = url.text.firstRange(of: "://") {
+            let path = url.text[scheme.upperBound...].drop { $0 != "/" }
+            all.append("url = '{server}\(path)'")
+        }
+        return (all + lines).joined(separator: "\n").replacing("{server}", with: server)
+    }
+
+    /// The variables with its secrets: "sesame", unless another is given.
+    func secrets(beside variables: [String: String]) -> [String: String] {
+        var all = variables
+        for part in authentication.parts {
+            guard case .variable(let name)? = part.source, all[name] == nil else { continue }
+            all[name] = "sesame"
+        }
+        return all
+    }
+}
+
+extension RecordedRequest {
+    /// The fields that are the same for every service, or differ from one run to the next.
+    private static let left: Set = [
+        "host", "user-agent", "idempotency-key", "utter-attempt", "content-digest",
+        "content-length", "accept-encoding", "x-amz-date", "x-amz-meta-take",
+    ]
+
+    /// The request as a person reads it: of the recording its kind, of what is made for each request
+    /// a mark.
+    func text(samples: [UInt8]) -> String {
+        var lines = [requestLine]
+        for field in headers where !Self.left.contains(field.name.lowercased()) {
+            var value = field.value
+            if value.hasPrefix("AWS4-HMAC-SHA256") { value = "AWS4-HMAC-SHA256 (signed)" }
+            if field.name == "RqUID" { value = "(unique)" }
+            lines.append("\(field.name): \(value)")
+        }
+        var text = lines.joined(separator: "\n")
+        if !body.isEmpty { text += "\n\n" + bodyText(samples) }
+        if let boundary = text.firstMatch(of: /boundary=([A-Za-z0-9-]+)/)?.1 {
+            text = text.replacing(String(boundary), with: "BOUNDARY")
+        }
+        return text.replacing(/\d{8}-\d{6}-[0-9a-z]{12}/, with: "(the take)")
+    }
+
+    private func bodyText(_ samples: [UInt8]) -> String {
+        let kinds: [(mark: [UInt8], name: String)] = [
+            (Array("OggS".utf8), "Ogg"), (Array("fLaC".utf8), "FLAC"), (Array("RIFF".utf8), "WAV"),
+            (samples, "PCM"), (Array("T2dnU".utf8), "Ogg in base64"),
+            (Array("ZkxhQ".utf8), "FLAC in base64"), (Array("UklGR".utf8), "WAV in base64"),
+        ]
+        for (mark, name) in kinds {
+            guard let start = body.firstRange(of: mark)?.lowerBound else { continue }
+            let end = Array(name.hasSuffix("base64") ? "\"}".utf8 : "\r\n--utter-".utf8)
+            let epilogue = body[start...].firstRange(of: end).map { body[$0.lowerBound...] } ?? []
+            return Self.shown(body[..<start]) + "(the recording: \(name))" + Self.shown(epilogue)
+        }
+        return Self.shown(body[...])
+    }
+
+    private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: bytes, as: UTF8.self).replacing("\r\n", with: "\n")
     }
 }

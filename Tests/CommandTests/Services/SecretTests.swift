@@ -4,6 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import UtterCommands
+
 /// The token reaches the service and no other program.
 @Suite struct SecretTests {
     private static let key = "sesame-4711"
@@ -13,18 +15,16 @@ import Testing
     }
 
     @Test func aKeyFromTheEnvironmentIsSentAndAFileOverridesIt() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "open"))
-        let bench = try Bench(server: server, ["UTTER_TOKEN": "from-the-environment"])
+        let bench = try Bench(server: .hearing("open"), ["UTTER_TOKEN": "from-the-environment"])
         _ = try await bench.run("send", Clip.digits.path)
         _ = try await bench.run("send", "--token-file", try writeKey(bench), Clip.digits.path)
         #expect(
-            server.requests.map { $0["Authorization"] }
+            bench.requests.map { $0["Authorization"] }
                 == ["Bearer from-the-environment", "Bearer \(Self.key)"])
     }
 
     @Test func aPipeMayTakeItsTime() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "open"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("open"))
         let pipe = bench.folder.path("pipe")
         try #require(mkfifo(pipe, 0o600) == 0)
         let script = #"""
@@ -33,7 +33,7 @@ import Testing
             """#
         let result = try await bench.startShell(script, [Clip.digits.path, pipe]).result()
         #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(server.requests.first?["Authorization"] == "Bearer \(Self.key)")
+        #expect(bench.requests.first?["Authorization"] == "Bearer \(Self.key)")
     }
 
     @Test func aPipedTokenThatIsGivenAgainIsWrittenAsBefore() async throws {
@@ -117,8 +117,7 @@ import Testing
     }
 
     @Test func aTokenComesThroughADescriptor() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "open"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: .hearing("open"))
         let script = #"exec 5<"$1"; shift; exec "$0" "$@""#
         let run = try bench.startShell(
             script,
@@ -128,7 +127,7 @@ import Testing
             ])
         #expect(try await run.result().status == .exited(0))
         #expect(
-            server.requests.map { $0["Authorization"] }
+            bench.requests.map { $0["Authorization"] }
                 == ["Bearer \(Self.key)", "Bearer \(Self.key)"])
     }
 
@@ -144,33 +143,28 @@ import Testing
         #expect(server.requests.first?["X-Api-Key"] == Self.key)
         #expect(!run.outputText.contains(Self.key))
         #expect(!run.errorText.contains(Self.key))
-        let take = try #require(try bench.onlyTake())
-        let manifest = String(decoding: try readFile("\(take.path)/take.json"), as: UTF8.self)
+        let manifest = try #require(try bench.onlyTake()).manifestText
         #expect(!manifest.contains(Self.key))
     }
 
-    @Test func aRecordingWhoseKeyOthersMayReadIsKept() async throws {
+    @Test(arguments: [
+        ("sesame\n", mode_t(0o644), "'FILE' can be read by others\n"),
+        ("a\u{7}b\n", 0o600, "the file 'FILE': the token cannot be sent: it"),
+    ])
+    func aRecordingWhoseKeyCannotBeUsedIsKept(
+        _ text: String, _ mode: mode_t, _ reason: String
+    ) async throws {
         let bench = try Bench()
-        let file = try writeKey(bench)
-        chmod(file, 0o644)
+        let file = try writeKey(bench, text)
+        chmod(file, mode)
         let result = try await bench.run("send", "--token-file", file, Clip.digits.path)
         #expect(result.status == .exited(78))
         #expect(result.output.isEmpty)
         #expect(
             result.errorText.contains(
-                "utter: error: the recording was not sent: '\(file)' can be read by others\n"),
-            "\(result.errorText)")
+                "utter: error: the recording was not sent: "
+                    + reason.replacing("FILE", with: file)), "\(result.errorText)")
         #expect(try bench.onlyTake() != nil)
-    }
-
-    @Test func aRecordingWhoseKeyCannotBeSentIsKept() async throws {
-        let bench = try Bench()
-        let file = try writeKey(bench, "a\u{7}b\n")
-        let result = try await bench.run("send", "--token-file", file, Clip.digits.path)
-        #expect(result.status == .exited(78))
-        #expect(
-            result.errorText.contains("not sent: the file '\(file)': the token cannot be sent: it"),
-            "\(result.errorText)")
     }
 
     @Test func aRefusalNeverCrashesWhileTheLoopsAreStarting() async throws {
@@ -200,15 +194,71 @@ import Testing
                 " to http://192.0.2.1:8\n"
                     + "utter: hint: use https, or allow it with -c transfer.insecure-token=true\n"))
     }
+}
 
-    @Test func insecureKeyLetsItTravelInTheClear() async throws {
+/// A command that prints a key, beyond what `EncryptionTests` ask of it.
+@Suite struct SecretCommandTests {
+    @Test func whatACommandHasStartedGoesWithItWhenTimeIsUp() async throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.path("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let reading = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        try #require(reading >= 0)
+        defer { close(reading) }
+        // Two generations of it hold the pipe open; each would for ten minutes.
+        let command = SecretCommand(
+            command: "exec 3>\(pipe); echo x >&3; sh -c 'sleep 600; true'; sleep 600",
+            option: "--key")
+        let message = await onOwnThread { () -> String in
+            do throws(CommandFailure) {
+                _ = try command.output(within: .seconds(4))
+                return "it ended"
+            } catch {
+                return error.message
+            }
+        }
+        #expect(message == "--key: the command did not end within 4.00 s")
+        // The last of them is gone when the pipe has no writer any more.
+        let hungUp = await onOwnThread {
+            var event = pollfd(fd: reading, events: 0, revents: 0)
+            return poll(&event, 1, Int32(Duration.patience.components.seconds) * 1_000)
+        }
+        #expect(hungUp == 1)
+    }
+
+    @Test func whatACommandLeavesInTheBackgroundIsNotWaitedFor() async throws {
+        // As an agent would, it holds the pipe open and prints nothing.
+        let folder = try TemporaryFolder()
+        let number = folder.path("number")
+        let command = SecretCommand(
+            command: "(sleep 600 & echo $! >\(number)); echo tok", option: "--key")
+        let output = await onOwnThread { () -> [UInt8]? in
+            // What fails has no output.
+            try? command.output(within: .patience)
+        }
+        #expect(output == Array("tok\n".utf8))
+        let process = try #require(
+            Int32(String(decoding: try readFile(number), as: UTF8.self).dropLast()))
+        // It is left alone, as it is by a shell.
+        #expect(kill(process, SIGKILL) == 0)
+    }
+
+    @Test func theRestOfALineMayComeFromTheBackground() async throws {
+        let command = SecretCommand(
+            command: "(sleep 0.2; echo en) & printf tok", option: "--key")
+        let output = await onOwnThread { () -> [UInt8]? in
+            // As above.
+            try? command.output(within: .patience)
+        }
+        #expect(output == Array("token\n".utf8))
+    }
+
+    /// As Ctrl-C on the terminal, which the command has to itself.
+    @Test func aSignalToTheCommandsGroupIsItsOwnAffair() async throws {
         let bench = try Bench()
-        let run = try bench.start([
-            "send", "--to", "http://192.0.2.1:8/x", "--token-file", try writeKey(bench),
-            "-c", "transfer.insecure-token=true", "-c", "retry.never=true", "-c",
-            "transfer.connect-seconds=100ms", Clip.digits.path,
-        ])
-        // No machine has that address (RFC 5737): what matters is that it was tried.
-        #expect(try await run.result().status == .exited(75))
+        let result = try await bench.run(
+            "send", "--encrypt-key-command", "kill -INT 0; exec sleep 600", Clip.digits.path)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("the command was ended by signal 2\n"))
     }
 }

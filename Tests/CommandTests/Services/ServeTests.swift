@@ -4,37 +4,43 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite struct ServeTests {
+extension Bench {
+    static let grammar = SourceTree.path("samples/grammar/demo.gram")
+
     /// Starts an endpoint on a free port.
     ///
     /// - Returns: the running program and its URL.
-    private func serve(_ bench: Bench, _ options: String...) async throws -> (BenchRun, String) {
-        let run = try bench.start(["serve", "--port", "0"] + options)
+    func serve(_ options: String...) async throws -> (BenchRun, String) {
+        let run = try start(["serve", "--port", "0"] + options)
         try #require(await run.wait(for: "/recognize\n", in: .error))
         let text = String(decoding: run.error, as: UTF8.self)
         let match = try #require(
             text.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+\/\S+)/))
         return (run, String(match.1))
     }
+}
 
-    private let grammar = SourceTree.path("samples/grammar/demo.gram")
+@Suite struct ServeTests {
+    private let grammar = Bench.grammar
 
-    @Test func itPrintsItsUrlRecognisesAndEndsWithSigterm() async throws {
+    @Test(arguments: [SIGTERM, SIGINT])
+    func itPrintsItsUrlRecognisesAndEndsWithASignal(_ signal: Int32) async throws {
         let bench = try Bench()
-        let (server, url) = try await serve(bench, "--grammar", grammar)
+        let (server, url) = try await bench.serve("--grammar", grammar)
         let result = try await bench.run("send", "--to", url, Clip.goForward.path)
         #expect(result.status == .exited(0))
         #expect(result.outputText == "go forward ten meters\n")
-        server.signal(SIGTERM)
+        server.signal(signal)
         let end = try await server.result()
         #expect(end.status == .exited(0))
         #expect(end.output.isEmpty)
         #expect(end.hasPlainErrors)
+        #expect(!end.errorText.contains("POST"))
     }
 
     @Test func itSaysHowToTryItAndALineForEachRequest() async throws {
         let bench = try Bench()
-        let (server, url) = try await serve(bench, "-v", "--grammar", grammar)
+        let (server, url) = try await bench.serve("-v", "--grammar", grammar)
         #expect(
             await server.wait(for: "try it with: utter send --to \(url) FILE.wav\n", in: .error))
         let result = try await bench.run(
@@ -48,23 +54,9 @@ import Testing
         #expect(!text.contains("sesame"))
     }
 
-    @Test func withoutAskingItSaysNothingOfRequests() async throws {
-        let bench = try Bench()
-        let (server, url) = try await serve(bench, "--grammar", grammar)
-        #expect(try await bench.run("send", "--to", url, Clip.goForward.path).status == .exited(0))
-        server.signal(SIGTERM)
-        #expect(!(try await server.result().errorText.contains("POST")))
-    }
-
-    @Test func ctrlCEndsItToo() async throws {
-        let (server, _) = try await serve(try Bench(), "--grammar", grammar)
-        server.signal(SIGINT)
-        #expect(try await server.result().status == .exited(0))
-    }
-
     @Test func aRecognitionThatRunsIsFinishedBeforeItEnds() async throws {
         let bench = try Bench()
-        let (server, url) = try await serve(bench, "--grammar", grammar)
+        let (server, url) = try await bench.serve("--grammar", grammar)
         let run = try bench.start(["send", "-v", "--to", url, "-"], input: .pipe)
         let samples = try Clip.goForward.samples
         run.write(Array(samples[..<40_000]))
@@ -77,44 +69,21 @@ import Testing
         #expect(try await server.result().status == .exited(0))
     }
 
-    @Test func theTokenOfItsFileIsAskedFor() async throws {
-        let bench = try Bench()
-        let key = try bench.folder.write(Array("sesame\n".utf8), to: "key")
-        let (server, url) = try await serve(bench, "--grammar", grammar, "--token-file", key)
-        let refused = try await bench.run("send", "--to", url, Clip.goForward.path)
-        #expect(refused.status == .exited(77))
-        let result = try await bench.run(
-            "send", "--to", url, "--token-file", key, Clip.goForward.path)
-        #expect(result.status == .exited(0))
-        server.signal(SIGTERM)
-        #expect(!(try await server.result().errorText.contains("sesame")))
-    }
-
-    @Test func aTokenFileThatOthersMayReadIsStatus78() async throws {
-        let bench = try Bench()
+    @Test func whatItCannotServeIsStatus78AndNamed() async throws {
+        let (bench, other) = (try Bench(), try RecordingServer())
         let key = try bench.folder.write(Array("sesame\n".utf8), to: "key")
         chmod(key, 0o644)
-        let result = try await bench.run("serve", "--port", "0", "--token-file", key)
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("can be read by others"))
-    }
-
-    @Test func aPortInUseIsStatus78AndNamesThePort() async throws {
-        let other = try RecordingServer()
-        let result = try await Bench().run(
-            "serve", "--port", "\(other.port)", "--grammar", grammar)
-        #expect(result.status == .exited(78))
-        #expect(result.output.isEmpty)
-        #expect(result.errorText.contains("\(other.port)"), "\(result.errorText)")
-        #expect(result.hasPlainErrors)
-    }
-
-    @Test func aMissingGrammarIsStatus78AndNamesTheFile() async throws {
-        let result = try await Bench().run("serve", "--port", "0", "--grammar", "missing.gram")
-        #expect(result.status == .exited(78))
-        #expect(result.output.isEmpty)
-        #expect(result.errorText.contains("missing.gram"), "\(result.errorText)")
-        #expect(result.hasPlainErrors)
+        for (options, reason) in [
+            (["--port", "0", "--token-file", key], "can be read by others"),
+            (["--port", "\(other.port)", "--grammar", grammar], "\(other.port)"),
+            (["--port", "0", "--grammar", "missing.gram"], "missing.gram"),
+        ] {
+            let result = try await bench.start(["serve"] + options).result()
+            #expect(result.status == .exited(78))
+            #expect(result.output.isEmpty)
+            #expect(result.errorText.contains(reason), "\(result.errorText)")
+            #expect(result.hasPlainErrors)
+        }
     }
 
     @Test(arguments: [
@@ -168,7 +137,7 @@ import Testing
 
     @Test func aProgramThatIsNamedRecognises() async throws {
         let bench = try Bench(["OTHER_TOKEN": "secret"])
-        let (server, url) = try await serve(bench, "--recogniser", try ear(in: bench))
+        let (server, url) = try await bench.serve("--recogniser", try ear(in: bench))
         let result = try await bench.run("send", "--to", url, Clip.goForward.path)
         #expect(result.outputText == "89160 0\n")
         server.signal(SIGTERM)
@@ -190,7 +159,7 @@ import Testing
         #expect(mkfifo(pipe, 0o600) == 0)
         let end = open(pipe, O_RDONLY | O_NONBLOCK)
         defer { close(end) }
-        let (server, _) = try await serve(bench, "--recogniser", try ear(in: bench) + " \(pipe)")
+        let (server, _) = try await bench.serve("--recogniser", try ear(in: bench) + " \(pipe)")
         server.signal(SIGKILL)
         // The program ignores the end of its input; the pipe is closed by nothing but its own end.
         let isClosed = await onOwnThread {
@@ -220,12 +189,10 @@ import Testing
         let bench = try Bench()
         let token = try bench.folder.write(Array("sesame\n".utf8), to: "token")
         chmod(token, 0o600)
-        let (server, url) = try await serve(bench, "--grammar", grammar, "--token-file", token)
-        let port = try #require(
-            url.split(separator: ":").last?.prefix { $0.isNumber }
-        ).description
+        let (server, url) = try await bench.serve("--grammar", grammar, "--token-file", token)
+        let port = url.split(separator: ":").last?.prefix { $0.isNumber }
         let front = try await WebServer(
-            to: try #require(UInt16(port)), buffers: false, maximumBodySize: "64m")
+            to: try #require(port.flatMap { UInt16($0) }), buffers: false, maximumBodySize: "64m")
         for (key, status) in [(token, Int32(0)), (nil, 77)] {
             let result = try await bench.start(
                 ["send", "--service", "openai", "--to", front.url("/v1/audio/transcriptions")]
@@ -243,7 +210,7 @@ import Testing
         ]).output
         #expect(String(decoding: subtitles, as: UTF8.self).contains("go forward ten meters"))
         server.signal(SIGTERM)
-        _ = try await server.result()
+        #expect(!(try await server.result().errorText.contains("sesame")))
     }
 
     // MARK: - The demo

@@ -6,9 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct ServicesTests {
-    private static let heard: [ServerStep] = .answer(
-        headers: [TestSupport.HeaderField("Content-Type", "application/json")],
-        text: "{\"text\":\"heard\"}")
+    private static let heard: [ServerStep] = .json(#"{"text":"heard"}"#)
 
     private func profile(_ server: RecordingServer) -> String {
         """
@@ -48,34 +46,22 @@ import Testing
         ])
         let result = try await bench.run("services", "list", "--json")
         #expect(result.status == .exited(0))
-        let rows = try JSONDecoder().decode([Row].self, from: Data(result.output))
-        let mine = try #require(rows.first { $0.name == "mine" })
-        #expect(mine.title == "Mine" && mine.isOwn == true && mine.error == nil)
-        #expect(mine.token == Row.Token(isNeeded: true, isThere: false, variable: "MINE_KEY"))
-        #expect(mine.words == [Row.Word(name: "region", isRequired: true, about: "where it is")])
-        let wrong = try #require(rows.first { $0.name == "wrong" })
-        #expect(wrong.error?.contains("a profile needs a 'url'") == true && wrong.title == nil)
-        #expect(rows.first { $0.name == "openai" }?.isOwn == false)
+        let rows = try #require(try JSONText(result.output).array)
+        let mine = try #require(rows.first { $0["name"] == .string("mine") })
+        #expect(mine["title"] == .string("Mine") && mine["isOwn"] == .bool(true))
+        #expect((mine["error"] ?? .null) == .null)
+        let (token, words) = (mine["token"], mine["words"])
+        #expect(token?["isNeeded"] == .bool(true) && token?["isThere"] == .bool(false))
+        #expect(token?["variable"] == .string("MINE_KEY"))
+        #expect(words?.array?.count == 1 && words?[0]?["name"] == .string("region"))
+        #expect(words?[0]?["isRequired"] == .bool(true))
+        #expect(words?[0]?["about"] == .string("where it is"))
+        let wrong = try #require(rows.first { $0["name"] == .string("wrong") })
+        #expect(wrong["error"]?.string?.contains("a profile needs a 'url'") == true)
+        #expect((wrong["title"] ?? .null) == .null)
+        #expect(rows.first { $0["name"] == .string("openai") }?["isOwn"] == .bool(false))
         let one = try await bench.run("services", "show", "mine", "--json")
-        #expect(try JSONDecoder().decode(Row.self, from: Data(one.output)) == mine)
-    }
-
-    /// What a program reads of a service.
-    private struct Row: Decodable, Equatable {
-        struct Token: Decodable, Equatable {
-            var isNeeded, isThere: Bool
-            var variable: String?
-        }
-        struct Word: Decodable, Equatable {
-            var name: String
-            var isRequired: Bool
-            var about: String?
-        }
-        var name: String
-        var title, error: String?
-        var isOwn: Bool?
-        var token: Token?
-        var words: [Word]
+        #expect(try JSONText(one.output) == mine)
     }
 
     @Test func theEffectiveProfileSaysWhereEachPartComesFrom() async throws {
@@ -116,11 +102,8 @@ import Testing
 
     @Test func aCheckSendsHalfASecondAndSaysWhatCameBack() async throws {
         let server = try RecordingServer(
-            scripts: [
-                .answer(
-                    headers: [TestSupport.HeaderField("Content-Type", "application/json")],
-                    text: "{\"text\":\"\"}")
-            ], otherwise: .answer(status: 401, text: "{\"error\":{\"message\":\"bad token\"}}"))
+            scripts: [.json(#"{"text":""}"#)],
+            otherwise: .answer(status: 401, text: "{\"error\":{\"message\":\"bad token\"}}"))
         let bench = try Bench.withProfiles(["mine": profile(server)])
         let arguments = ["services", "check", "mine", "--set", "region=eu"]
         let missing = try await bench.start(arguments).result()

@@ -67,15 +67,26 @@ import Testing
         String(decoding: try bench.folder.read(".config/systemd/user/\(name)"), as: UTF8.self)
     }
 
+    /// Runs `setup local --yes` for the recipe.
+    @discardableResult
+    private func install(_ words: String..., status: Int32 = 0) async throws -> String {
+        let result = try await bench.start(["setup", "local", "-y"] + words + [recipe]).result()
+        #expect(result.status == .exited(status), "\(result.errorText)")
+        return result.errorText
+    }
+
+    private func service() async throws -> String {
+        try await bench.run("config", "get", "service").outputText
+    }
+
     @Test func aRecogniserIsInstalledTriedAndRemoved() async throws {
         try bench.configure("service = 'openai'\n")
-        let result = try await bench.run("setup", "local", "-y", recipe)
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(result.errorText.contains("A parrot; English; fetches 1 MB"))
+        let said = try await install()
         // Ten words were left out.
-        #expect(result.errorText.contains("\(Self.sentence)' in "))
-        #expect(result.errorText.contains("10 of 22 words wrong"), "\(result.errorText)")
-        #expect(result.errorText.contains("Now speak: utter"))
+        for words in [
+            "A parrot; English; fetches 1 MB", "\(Self.sentence)' in ", "10 of 22 words wrong",
+            "Now speak: utter",
+        ] { #expect(said.contains(words), "\(said)") }
         let place = bench.folder.path(".local/share/utter/recognisers/parrot")
         let endpoint = try unit("utter-local-endpoint.service")
         #expect(
@@ -99,13 +110,12 @@ import Testing
                 "XDG_RUNTIME_DIR=\(bench.folder.path)", "systemd-analyze", "--user", "--man=no",
                 "verify",
             ] + names.map { bench.folder.path(".config/systemd/user/\($0)") })
-        #expect(try await bench.run("config", "get", "service").outputText == "utter\n")
+        #expect(try await service() == "utter\n")
         // What is there is used.
-        let again = try await bench.run("setup", "local", "-y", recipe)
-        #expect(again.status == .exited(0), "\(again.errorText)")
+        try await install()
         let removed = try await bench.run("setup", "local", "remove")
         #expect(removed.errorText.contains("is removed"))
-        #expect(try await bench.run("config", "get", "service").outputText == "openai\n")
+        #expect(try await service() == "openai\n")
         #expect(access(place, F_OK) != 0)
         #expect(try bench.folder.names(in: ".config/systemd/user").isEmpty)
         let none = try await bench.run("setup", "local", "remove")
@@ -114,12 +124,11 @@ import Testing
 
     @Test func withoutSystemdTheCommandIsSaid() async throws {
         try tools.writeProgram("#!/bin/sh\nexit 1\n", to: "systemctl")
-        let result = try await bench.run("setup", "local", "-y", recipe)
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(result.errorText.contains("systemd does not start it"))
-        #expect(result.errorText.contains("utter serve --recogniser '"))
+        let said = try await install()
+        #expect(said.contains("systemd does not start it"))
+        #expect(said.contains("utter serve --recogniser '"))
         #expect(try bench.folder.names(in: ".config/systemd/user").isEmpty)
-        #expect(try await bench.run("config", "get", "service").outputText == "utter\n")
+        #expect(try await service() == "utter\n")
     }
 
     @Test func whatIsMissingIsSaidBeforeAnythingIsFetched() async throws {
@@ -129,9 +138,7 @@ import Testing
         let serverless = try await bench.run("setup", "local", "-y", "whisper-cpp")
         #expect(serverless.errorText.contains("whisper-server is missing"))
         try writeRecipe(disk: 1 << 40)
-        let full = try await bench.run("setup", "local", "-y", recipe)
-        #expect(full.status == .exited(74))
-        #expect(full.errorText.contains("MB are needed at"))
+        #expect(try await install(status: 74).contains("MB are needed at"))
         try writeRecipe()
         let model = try await bench.run("setup", "local", "-y", "--model", "/nowhere", recipe)
         #expect(model.errorText.contains("there is no model '/nowhere'"))
@@ -140,8 +147,7 @@ import Testing
         #expect(python.errorText.contains("sudo apt install python3-venv"))
         #expect(access(bench.folder.path(".local"), F_OK) != 0)
         try bench.folder.write(Array("title = 7\n".utf8), to: "recipe/parrot.toml")
-        let broken = try await bench.run("setup", "local", "-y", recipe)
-        #expect(broken.status == .exited(78) && broken.errorText.contains("parrot.toml"))
+        #expect(try await install(status: 78).contains("parrot.toml"))
     }
 
     @Test(arguments: [
@@ -161,9 +167,8 @@ import Testing
     ) async throws {
         let text = String(decoding: try bench.folder.read("recipe/parrot.toml"), as: UTF8.self)
         try bench.folder.write(Array(text.replacing(old, with: new).utf8), to: "recipe/parrot.toml")
-        let result = try await bench.run("setup", "local", "-y", recipe)
-        #expect(result.status == .exited(78), "\(result.errorText)")
-        #expect(result.errorText.contains(reason), "\(result.errorText)")
+        let said = try await install(status: 78)
+        #expect(said.contains(reason), "\(said)")
         #expect(access(bench.folder.path(".local"), F_OK) != 0)
     }
 
@@ -193,15 +198,13 @@ import Testing
         let server = try FileServer(["/\(name)": .init(bytes)])
         let model = "[model]\nurl = '\(server.url("/\(name)"))'\nsha256 = "
         try writeRecipe(model + "'\(String(repeating: "0", count: 64))'\n")
-        let wrong = try await bench.run("setup", "local", "-y", recipe)
-        #expect(wrong.status == .exited(65), "\(wrong.errorText)")
-        #expect(wrong.errorText.contains("its SHA-256 is \(sum), and not 0000"))
-        #expect(wrong.errorText.contains("--model"))
-        #expect(try await bench.run("config", "get", "service").outputText.isEmpty)
+        let wrong = try await install(status: 65)
+        #expect(wrong.contains("its SHA-256 is \(sum), and not 0000"))
+        #expect(wrong.contains("--model"))
+        #expect(try await service().isEmpty)
         try writeRecipe(model + "'\(sum)'\n")
         server.change { $0.cuts = [50] }
-        let result = try await bench.run("setup", "local", "-y", recipe)
-        #expect(result.status == .exited(0), "\(result.errorText)")
+        try await install()
         #expect(server.requests.last?["Range"] == "bytes=50-")
         let place =
             bench.folder.path(".local/share/utter/recognisers/parrot/")
@@ -209,20 +212,17 @@ import Testing
         #expect(try unit("utter-local-endpoint.service").contains("parrot.py \(place)\"\n"))
         // What is there is used, and a model of the person's own fetches nothing.
         let count = server.requests.count
-        let again = try await bench.run("setup", "local", "-y", recipe)
-        #expect(again.status == .exited(0), "\(again.errorText)")
-        let own = try await bench.run("setup", "local", "-y", "--model", place, recipe)
-        #expect(own.status == .exited(0), "\(own.errorText)")
+        try await install()
+        try await install("--model", place)
         #expect(server.requests.count == count)
     }
 
     @Test func theSettingGoesAlsoWhenTheFolderWasDeleted() async throws {
-        let result = try await bench.run("setup", "local", "-y", recipe)
-        #expect(result.status == .exited(0), "\(result.errorText)")
+        try await install()
         try ForeignTool("rm").run(["-r", bench.folder.path(".local/share/utter/recognisers")])
         let removed = try await bench.run("setup", "local", "remove")
         #expect(removed.errorText.contains("is removed"), "\(removed.errorText)")
-        #expect(try await bench.run("config", "get", "service").outputText.isEmpty)
+        #expect(try await service().isEmpty)
     }
 
     @Test func nothingIsFetchedThatWouldNotBeUsed() async throws {
@@ -230,9 +230,8 @@ import Testing
         #expect(asked.status == .exited(64))
         #expect(asked.errorText.contains("--yes"), "\(asked.errorText)")
         try bench.configure("[services.utter]\nurl = 'http://127.0.0.1:9/recognize'\n")
-        let other = try await bench.run("setup", "local", "-y", recipe)
-        #expect(other.status == .exited(78))
-        #expect(other.errorText.contains("services.utter.url names another endpoint"))
+        let other = try await install(status: 78)
+        #expect(other.contains("services.utter.url names another endpoint"))
         #expect(access(bench.folder.path(".local"), F_OK) != 0)
     }
 
@@ -242,9 +241,7 @@ import Testing
         }
         let unit = ".config/systemd/user/utter-local.socket"
         try bench.folder.write(Array("# mine\n".utf8), to: unit)
-        let result = try await bench.run("setup", "local", "-y", recipe)
-        #expect(result.status == .exited(0))
-        #expect(result.errorText.contains("utter-local.socket is not of utter setup local"))
+        #expect(try await install().contains("utter-local.socket is not of utter setup local"))
         _ = try await bench.run("setup", "local", "remove")
         #expect(try bench.folder.read(unit) == Array("# mine\n".utf8))
     }
@@ -252,24 +249,18 @@ import Testing
     @Test func aRecogniserThatHearsNothingIsNotUsed() async throws {
         try bench.folder.write(
             Array("raise SystemExit('there is no parrot')\n".utf8), to: "recipe/parrot.py")
-        let result = try await bench.run("setup", "local", "-y", recipe)
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("parrot does not recognise the sample: "))
-        #expect(result.errorText.contains("there is no parrot"), "\(result.errorText)")
-        #expect(try await bench.run("config", "get", "service").outputText.isEmpty)
+        let said = try await install(status: 78)
+        #expect(said.contains("parrot does not recognise the sample: "))
+        #expect(said.contains("there is no parrot"), "\(said)")
+        #expect(try await service().isEmpty)
     }
 
     @Test func aPersonChoosesFirst() async throws {
-        let terminal = try PseudoTerminal(columns: 200)
-        let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
-        #expect(await run.wait(for: "local installs a recogniser", in: .screen))
-        #expect(await run.wait(for: "if that is your own: ", in: .screen))
-        try terminal.type("local\n")
-        #expect(await run.wait(for: "Enter for the first: ", in: .screen))
-        try terminal.type("\n")
-        #expect(await run.wait(for: "[Y/n]: ", in: .screen))
-        try terminal.type("n\n")
-        let result = try await run.result()
+        let result = try await bench.setUp([
+            ("if that is your own: ", "local\n"), ("Enter for the first: ", "\n"),
+            ("[Y/n]: ", "n\n"),
+        ])
+        #expect(result.screenText.contains("local installs a recogniser"))
         #expect(result.status == .exited(0), "\(result.screenText)")
         #expect(result.screenText.contains("Nothing was fetched."))
         #expect(access(bench.folder.path(".local"), F_OK) != 0)

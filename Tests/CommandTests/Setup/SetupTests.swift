@@ -32,16 +32,6 @@ import Testing
         ]
     }
 
-    private func type(
-        _ answers: [(question: String, answer: String)], to run: BenchRun,
-        on terminal: PseudoTerminal
-    ) async throws {
-        for (question, answer) in answers {
-            #expect(await run.wait(for: question, in: .screen), "\(question)")
-            try terminal.type(answer)
-        }
-    }
-
     private func mode(_ path: String) -> mode_t? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
@@ -50,10 +40,7 @@ import Testing
     private var tokenPath: String { bench.folder.path(".config/utter/openai-token") }
 
     @Test func aFreshHomeSpeaksAfterFourTypedLines() async throws {
-        let terminal = try PseudoTerminal(columns: 200)
-        let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
-        try await type(dialogue(), to: run, on: terminal)
-        let result = try await run.result()
+        let result = try await bench.setUp(dialogue())
         #expect(result.status == .exited(0), "\(result.screenText)")
         #expect(result.screenText.contains("✓ the microphone 'default' is heard: "))
         #expect(result.screenText.contains(" answers: it works\r\n"))
@@ -95,7 +82,7 @@ import Testing
         answers[0].answer = "openai \(busy.url("/v1/audio/transcriptions"))\n"
         answers.append(("Say something …", ""))
         answers[step].answer = "\u{3}"
-        try await type(Array(answers.prefix(step + 1)), to: run, on: terminal)
+        try await bench.answer(Array(answers.prefix(step + 1)), to: run, on: terminal)
         let result = try await run.result()
         #expect(result.status == .signalled(SIGINT))
         #expect(mode(bench.folder.path(".config")) == nil)
@@ -106,13 +93,10 @@ import Testing
         let old = "# mine\noutput.detail = 'quiet'\n"
         for (answer, isReplaced) in [("\n", false), ("y\n", true)] {
             try bench.configure(old)
-            let terminal = try PseudoTerminal(columns: 200)
-            let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
             var answers = dialogue("\n") + [("behind its name [y/N]: ", answer)]
             // A server's name is enough.
             answers[0].answer = "openai \(server.url("/"))\n"
-            try await type(answers, to: run, on: terminal)
-            #expect(try await run.result().status == .exited(0))
+            #expect(try await bench.setUp(answers).status == .exited(0))
             #expect(server.requests.last?.target == "/v1/audio/transcriptions")
             #expect(server.requests.last?["Authorization"] == nil)
             let text = String(decoding: try readFile(bench.configurationPath), as: UTF8.self)
@@ -128,15 +112,12 @@ import Testing
         ])
         card.setBusy()
         for (answer, isWritten) in [("\n", false), ("y\n", true)] {
-            let terminal = try PseudoTerminal(columns: 200)
-            let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
             var answers = dialogue("sk-wrong\n") + [("all the same? [y/N]: ", answer)]
             answers[0].answer = "openai \(refusing.url("/v1/audio/transcriptions"))\n"
-            try await type(answers, to: run, on: terminal)
-            let result = try await run.result()
-            #expect(result.screenText.contains("✗ "))
-            #expect(result.screenText.contains("another program holds it"))
-            #expect(result.screenText.contains("no such token"))
+            let result = try await bench.setUp(answers)
+            for words in ["✗ ", "another program holds it", "no such token"] {
+                #expect(result.screenText.contains(words))
+            }
             #expect(result.status == .exited(0))
             #expect((mode(bench.configurationPath) == 0o600) == isWritten)
         }
@@ -149,18 +130,12 @@ import Testing
             ("!echo sk-command", "token-command = \"echo sk-command\"", "sk-command"),
             ("$MY_TOKEN", "token-variable = \"MY_TOKEN\"", "sk-variable"),
         ] {
-            let terminal = try PseudoTerminal(columns: 200)
-            let run = try bench.start(
-                ["setup"], input: .terminal, terminal: terminal,
-                variables: ["MY_TOKEN": "sk-variable"])
             var answers = dialogue(typed + "\n")
             // Its path tells which service it is like.
             answers[0].answer = "\(server.url("/v1/audio/transcriptions"))\n"
-            try await type(answers, to: run, on: terminal)
-            if line != "token-file = \"\(file)\"" {
-                try await type([("behind its name [y/N]: ", "y\n")], to: run, on: terminal)
-            }
-            #expect(try await run.result().status == .exited(0))
+            if typed != file { answers.append(("behind its name [y/N]: ", "y\n")) }
+            let result = try await bench.setUp(answers, variables: ["MY_TOKEN": "sk-variable"])
+            #expect(result.status == .exited(0))
             let text = String(decoding: try readFile(bench.configurationPath), as: UTF8.self)
             #expect(text.contains("\n\(line)\n"), "\(text)")
             #expect(text.contains("\nservice = \"openai\"\n"))
@@ -169,21 +144,14 @@ import Testing
     }
 
     @Test func aWrongAnswerIsAskedForAgain() async throws {
-        let terminal = try PseudoTerminal(columns: 200)
-        let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
-        let first = "if that is your own: "
-        try await type([(first, "opneai\n")], to: run, on: terminal)
-        #expect(await run.wait(for: "did you mean 'openai'?\r\n", in: .screen))
-        try terminal.type("http://127.0.0.1:1/elsewhere\n")
-        #expect(await run.wait(for: "write NAME URL.\r\n", in: .screen))
-        try terminal.type(dialogue()[0].answer)
-        try await type([("Enter for none: ", "$NOT_SET\n")], to: run, on: terminal)
-        #expect(await run.wait(for: "The variable NOT_SET is not set.\r\n", in: .screen))
-        try terminal.type("/no/such/file\n")
-        #expect(await run.wait(for: "There is no such file.\r\n", in: .screen))
-        // The end of what is typed is a no.
-        try terminal.type("\u{4}")
-        let result = try await run.result()
+        let result = try await bench.setUp([
+            ("if that is your own: ", "opneai\n"),
+            ("did you mean 'openai'?\r\n", "http://127.0.0.1:1/elsewhere\n"),
+            ("write NAME URL.\r\n", dialogue()[0].answer), ("Enter for none: ", "$NOT_SET\n"),
+            ("The variable NOT_SET is not set.\r\n", "/no/such/file\n"),
+            // The end of what is typed is a no.
+            ("There is no such file.\r\n", "\u{4}"),
+        ])
         #expect(result.status == .exited(130))
         #expect(mode(bench.folder.path(".config")) == nil)
     }
@@ -209,7 +177,7 @@ import Testing
         let terminal = try PseudoTerminal(columns: 80, rows: 24)
         let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
         let first = "if that is your own: "
-        try await type([(first, "whisper\n")], to: run, on: terminal)
+        try await bench.answer([(first, "whisper\n")], to: run, on: terminal)
         #expect(await run.wait(for: "  whisper-cpp ", in: .screen))
         // What is typed next appears behind the question that follows the list.
         #expect(
@@ -238,5 +206,28 @@ import Testing
         #expect(mode(bench.folder.path(".config")) == nil)
         try bench.configure(result.outputText)
         #expect(try await bench.run("config", "check").status == .exited(0))
+    }
+}
+
+extension Bench {
+    /// Types each answer once its question is there.
+    func answer(
+        _ answers: [(question: String, answer: String)], to run: BenchRun,
+        on terminal: PseudoTerminal
+    ) async throws {
+        for (question, answer) in answers {
+            #expect(await run.wait(for: question, in: .screen), "\(question)")
+            try terminal.type(answer)
+        }
+    }
+
+    /// Runs `setup`, and answers all its questions.
+    func setUp(
+        _ answers: [(question: String, answer: String)], variables: [String: String] = [:]
+    ) async throws -> CommandResult {
+        let terminal = try PseudoTerminal(columns: 200)
+        let run = try start(["setup"], input: .terminal, terminal: terminal, variables: variables)
+        try await answer(answers, to: run, on: terminal)
+        return try await run.result()
     }
 }

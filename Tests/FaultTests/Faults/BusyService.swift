@@ -17,10 +17,9 @@ final class BusyService: Sendable {
         pipePath = folder.path("moment")
         guard mkfifo(pipePath, 0o600) == 0 else { throw SystemError.last("mkfifo") }
         // Open for reading, too, so that no line is lost before the shell reads it.
-        let pipe = OwnedDescriptor(
-            taking: try retryingInterrupts("open") { [pipePath] in
-                open(pipePath, O_RDWR | O_CLOEXEC)
-            })
+        let pipe = try OwnedDescriptor(of: "open") { [pipePath] in
+            open(pipePath, O_RDWR | O_CLOEXEC)
+        }
         let tell = ServerStep.perform { _ in _ = write(pipe.number, "\n", 1) }
         server = try RecordingServer(
             otherwise: [.readHead] + byteCounts.flatMap { [.readBody(bytes: $0), tell] }

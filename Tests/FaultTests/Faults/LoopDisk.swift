@@ -56,10 +56,9 @@ struct LoopDisk {
     /// Cuts the power of the disk that `process` has mounted at `path`: nothing that is not
     /// durable arrives any more, and every operation fails.
     static func cutPower(at path: String, of process: Int32) throws {
-        let folder = OwnedDescriptor(
-            taking: try retryingInterrupts("open") {
-                open("/proc/\(process)/root\(path)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            })
+        let folder = try OwnedDescriptor(of: "open") {
+            open("/proc/\(process)/root\(path)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        }
         var flags = withoutFlush
         guard ioctl(folder.number, shutDown, &flags) == 0 else { throw SystemError.last("ioctl") }
     }

@@ -23,8 +23,7 @@ final class PeerBench: Sendable {
     private static let recordings = {
         var random = SeededRandom(seed: 24)
         return [("short.wav", 64_000), ("long.wav", 12_000_000)].map { name, count in
-            let samples = WAVBytes.chunk("data", random.bytes(count))
-            return (name, WAVBytes.file([WAVBytes.chunk("fmt ", WAVBytes.format()), samples]))
+            (name, WAVBytes.whole(random.bytes(count)))
         }
     }()
 
@@ -163,13 +162,7 @@ final class PeerBench: Sendable {
         let remains = try #require(disk.remains(mixtures: 1, using: &random).last)
         try FileManager.default.removeItem(atPath: folder.path("home"))
         mkdir(folder.path("home"), 0o700)
-        for (path, bytes) in remains.entries.sorted(by: { $0.key < $1.key }) {
-            if let bytes {
-                try folder.write(bytes, to: "home/" + path)
-            } else {
-                mkdir(folder.path("home/" + path), 0o700)
-            }
-        }
+        try fill(folder.path("home"), with: remains.entries)
     }
 
     /// Sends a recording; connections after those of the plans are good ones.
@@ -256,4 +249,14 @@ final class PeerBench: Sendable {
         }
         #expect(names.map { $0.suffix(4) }.sorted() == [".txt", ".wav", "json"], "\(names)")
     }
+}
+
+/// Asks until it is so, as long as tests are patient.
+func patiently(_ isSo: @Sendable () -> Bool) async -> Bool {
+    let end = ContinuousClock.now + .patience
+    while ContinuousClock.now < end {
+        if isSo() { return true }
+        _ = await Gate().wait(within: .milliseconds(20))
+    }
+    return false
 }

@@ -83,9 +83,7 @@ import Testing
                 }
             }
             other.body.finish()
-            var event = await other.events.next()
-            while case .partial = event { event = await other.events.next() }
-            #expect(text(event) == TestEar.text([1, 2]))
+            #expect(text(await other.events.end()) == TestEar.text([1, 2]))
         }
     }
 
@@ -141,12 +139,9 @@ import Testing
 
     @Test func theReasonIsTheClients() async throws {
         let ear = try TestEar("crash", isLasting: true)
-        let answer = try await TestEndpoint.run {
-            $0.recogniser = ear.recogniser
-        } _: { port, _ async throws in
-            try await TestEndpoint.post(
-                Self.body, type: "audio/pcm;rate=16000;channels=1", to: port)
-        }
+        let answer = try await TestEndpoint.answer(
+            Self.body, type: "audio/pcm;rate=16000;channels=1"
+        ) { $0.recogniser = ear.recogniser }
         #expect(answer.head.status == 500)
         #expect(
             answer.body.contains("the recogniser failed: it ended with status 3: the last words"))

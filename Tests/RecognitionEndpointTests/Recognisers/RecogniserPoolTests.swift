@@ -12,6 +12,14 @@ import Testing
         try RecognitionJob(.pcm(.speech, isBigEndian: false))
     }
 
+    /// Whether an empty body gets its empty text.
+    private func hears(_ pool: RecogniserPool) async throws -> Bool {
+        let job = try job()
+        #expect(pool.submit(job))
+        job.body.finish()
+        return await job.events.next() == .final(Recognition())
+    }
+
     /// A pool whose only recogniser works at a job.
     private func withBusyPool(
         waiting: Int = 16, _ body: (RecogniserPool, RecognitionJob) async throws -> Void
@@ -34,10 +42,7 @@ import Testing
         gone.fail(.brokenOff)
         #expect(pool.submit(gone))
         #expect(pool.busyCount == 0)
-        let next = try job()
-        next.body.finish()
-        #expect(pool.submit(next))
-        #expect(await next.events.next() == .final(Recognition()))
+        #expect(try await hears(pool))
         await pool.stop()
     }
 
@@ -93,12 +98,7 @@ import Testing
 
     @Test func theNextJobWaitsForTheNextDecoder() async throws {
         let pool = RecogniserPool(TestEndpoint.recogniser(), maximumCount: 1)
-        for _ in 0..<5 {
-            let job = try job()
-            #expect(pool.submit(job))
-            job.body.finish()
-            #expect(await job.events.next() == .final(Recognition()))
-        }
+        for _ in 0..<5 { #expect(try await hears(pool)) }
         await pool.stop()
     }
 
@@ -109,22 +109,15 @@ import Testing
         var model = RecognitionModel.grammar(try folder.write(grammar, to: "test.gram"))
         model.dictionaryPath = try folder.write(words, to: "words.dict")
         let pool = RecogniserPool(TestEndpoint.recogniser(model), maximumCount: 1)
-        /// Whether an empty body gets its empty text.
-        func works() async throws -> Bool {
-            let job = try job()
-            #expect(pool.submit(job))
-            job.body.finish()
-            return await job.events.next() == .final(Recognition())
-        }
-        #expect(try await works())
+        #expect(try await hears(pool))
         // The decoder for the next job may be loaded already, but not the one after it.
         try folder.write([], to: "words.dict")
-        _ = try await works()
-        #expect(try await !works())
-        #expect(try await !works())
+        _ = try await hears(pool)
+        #expect(try await !hears(pool))
+        #expect(try await !hears(pool))
         try folder.write(words, to: "words.dict")
-        _ = try await works()
-        #expect(try await works())
+        _ = try await hears(pool)
+        #expect(try await hears(pool))
         await pool.stop()
         #expect(pool.threadCount == 0)
     }

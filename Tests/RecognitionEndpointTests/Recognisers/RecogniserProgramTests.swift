@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import AudioCore
 @testable import RecognitionEndpoint
 
 /// What a program is given, and what becomes of what it says.
@@ -63,11 +64,9 @@ import Testing
             "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n\r\n"
         let file = try Array(head.utf8) + Samples.wav("go-forward") + Array("\r\n".utf8)
         let form = (isBehind ? file + field : field + file) + Array("--x--\r\n".utf8)
-        let answer = try await TestEndpoint.run {
-            $0.recogniser = ear.recogniser
-        } _: { port, _ async throws in
-            try await TestEndpoint.post(form, type: "multipart/form-data; boundary=x", to: port)
-        }
+        let answer = try await TestEndpoint.answer(
+            form, type: "multipart/form-data; boundary=x"
+        ) { $0.recogniser = ear.recogniser }
         #expect(answer.body == "{\"prompt\": \"Dear \\u00c4nn\", \"rate\": 16000}\n")
         #expect(try ear.startCount == 1)
     }
@@ -76,14 +75,18 @@ import Testing
         #expect(try await answer(of: try TestEar("colours")).text == "[31mred 0m")
     }
 
-    @Test func theCheckFindsTheProgramOfThisPackageGood() async throws {
-        let (isGood, findings) = try await onThread {
+    private func check(_ recogniser: Recogniser) async throws -> (Bool, [RecogniserCheck.Finding]) {
+        try await onThread {
             var findings: [RecogniserCheck.Finding] = []
-            let isGood = RecogniserCheck.run(
-                TestEndpoint.recogniser(), on: Samples.folder + "/go-forward.wav"
-            ) { findings.append($0) }
+            let isGood = RecogniserCheck.run(recogniser, on: Samples.folder + "/go-forward.wav") {
+                findings.append($0)
+            }
             return (isGood, findings)
         }
+    }
+
+    @Test func theCheckFindsTheProgramOfThisPackageGood() async throws {
+        let (isGood, findings) = try await check(TestEndpoint.recogniser())
         #expect(isGood, "\(findings)")
         #expect(findings.count == 6)
         #expect(findings[0].detail == "PocketSphinx: en")
@@ -99,15 +102,47 @@ import Testing
     ])
     func theCheckSaysWhatIsWrong(fault: String, reason: String) async throws {
         let ear = try TestEar(fault, isLasting: true)
-        let findings = try await onThread {
-            var findings: [RecogniserCheck.Finding] = []
-            _ = RecogniserCheck.run(ear.recogniser, on: Samples.folder + "/go-forward.wav") {
-                findings.append($0)
-            }
-            return findings
-        }
+        defer { withExtendedLifetime(ear) {} }
+        let (_, findings) = try await check(ear.recogniser)
         let isGood = fault == "hasty" ? [false] : [true, false]
         #expect(findings.map(\.isGood) == isGood)
         #expect(findings.last?.detail == reason)
+    }
+}
+
+/// The same recording gets the same text, whatever was heard before and however it came.
+@Suite struct SameTextTests {
+    /// What the pool hears in a recording that comes in pieces of random length.
+    private func recognition(
+        of audio: [UInt8], by pool: RecogniserPool, _ random: inout SeededRandom
+    ) async throws -> Recognition {
+        let job = try RecognitionJob(.pcm(.speech, isBigEndian: false))
+        #expect(pool.submit(job))
+        for piece in random.pieces(of: audio.count, upTo: 5_000) {
+            await job.body.append(Array(audio[piece]))
+        }
+        job.body.finish()
+        guard case .final(let recognition) = await job.events.end() else {
+            throw RecognitionEndpointError.serverFailed(reason: "it gives no final text")
+        }
+        return recognition
+    }
+
+    @Test func aTextDoesNotDependOnWhatWasHeardBefore() async throws {
+        let model = TestEndpoint.recogniser(.languageModel)
+        // The first words of each; what the decoder makes of them differs with what it knows.
+        func words(_ name: String) throws -> [UInt8] { Array(try Samples.pcm(name).prefix(56_000)) }
+        var random = SeededRandom()
+        let unused = RecogniserPool(model, maximumCount: 1)
+        let fresh = try await recognition(of: words("cards-three"), by: unused, &random)
+        await unused.stop()
+        #expect(!fresh.words.isEmpty)
+        let pool = RecogniserPool(model, maximumCount: 1)
+        for name in ["cards-three", "go-forward", "cards-three", "digits-29340", "cards-three"] {
+            let heard = try await recognition(of: words(name), by: pool, &random)
+            // The text, its words, their times and their probabilities.
+            #expect(name != "cards-three" || heard == fresh, "seed \(random.seed)")
+        }
+        await pool.stop()
     }
 }

@@ -52,11 +52,7 @@ struct TestEar: Sendable {
             rest = rest.dropFirst(4_000)
         }
         job.body.finish()
-        while true {
-            let event = await job.events.next()
-            if case .partial = event { continue }
-            return event
-        }
+        return await job.events.end()
     }
 
     private static let program = #"""
@@ -161,4 +157,15 @@ struct TestEar: Sendable {
                         say(final=f"{count} bytes {checksum}", end=True)
                     break
         """#
+}
+
+extension RecognitionEvents {
+    /// The next event that is no partial text.
+    func end() async -> Event {
+        while true {
+            let event = await next()
+            if case .partial = event { continue }
+            return event
+        }
+    }
 }

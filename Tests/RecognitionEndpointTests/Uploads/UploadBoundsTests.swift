@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,12 +15,15 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
 
 /// What ends an upload that its client does not end.
 @Suite struct UploadBoundsTests {
+    private let audio: [UInt8]
+
+    init() throws { audio = try Samples.pcm("go-forward") }
+
     private typealias Client = UploadClient
     private let fields = [Client.pcm, Client.version, Client.notLast]
 
     private func create(_ client: Client, _ bytes: Int = 0) async throws -> Client.Reply {
-        try await client.send(
-            "POST", "/recognize", fields, body: [UInt8](repeating: 0, count: bytes))
+        try await client.create(fields, body: [UInt8](repeating: 0, count: bytes))
     }
 
     @Test func anUploadExpires() async throws {
@@ -124,9 +129,7 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
         try await withUploads {
             $0.maximumBodyByteCount = 1_000
         } _: { client async throws in
-            let told = try await client.send(
-                "POST", "/recognize", fields + ["Upload-Length: 1001"])
-            #expect(told.status == 413)
+            #expect(try await client.create(fields + ["Upload-Length: 1001"]).status == 413)
             let place = try #require(try await create(client, 900)["location"])
             let bytes = [UInt8](repeating: 0, count: 101)
             #expect(try await client.append(bytes, at: 900, of: place, last: false).status == 413)
@@ -135,7 +138,6 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
     }
 
     @Test func withoutARecogniserTheBytesAreKept() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await withUploads {
             $0.maximumConcurrentRecognitions = 1
         } _: { client async throws in
@@ -153,14 +155,12 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
     }
 
     @Test func anUploadThatBrokeOffGivesItsRecogniserToWhoeverIsHere() async throws {
-        let audio = try Samples.pcm("go-forward")
         try await withUploads {
             $0.maximumConcurrentRecognitions = 1
             $0.uploadPatience = .ages
         } _: { client async throws in
             let first = try await client.breakOff(audio, after: 20_000)
-            let plain = try await client.send(
-                "POST", "/recognize", [Client.pcm, "Accept: text/plain"], body: audio)
+            let plain = try await client.create([Client.pcm, "Accept: text/plain"], body: audio)
             #expect(plain.status == 200)
             #expect(plain.body == "go forward ten meters\n")
             let second = try await client.breakOff(audio, after: 30_000)
@@ -173,13 +173,11 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
     }
 
     @Test func aFolderHasOneEndpoint() async throws {
-        let audio = try Samples.pcm("go-forward")
         let folder = try TemporaryFolder()
         try await withUploads(in: folder) { first in
             let place = try await first.breakOff(audio, after: 1_000)
             try await withUploads(in: folder) { second in
-                let fields = [Client.pcm, "Accept: text/plain", Client.version, Client.last]
-                let reply = try await second.send("POST", "/recognize", fields, body: audio)
+                let reply = try await second.create(body: audio)
                 #expect(reply.interims.isEmpty)
                 #expect(reply.body == "go forward ten meters\n")
             }
@@ -206,6 +204,59 @@ func folderEntries(_ folder: TemporaryFolder) throws -> [String] {
         _ = try folder.write([1], to: "uploads/11.json")
         try await withUploads(in: folder) { _ async throws in
             #expect(try folderEntries(folder).count == 2)
+        }
+    }
+}
+
+/// Who may read and continue an upload.
+@Suite struct UploadSecrecyTests {
+    private typealias Client = UploadClient
+
+    @Test func theNameOfAnUploadIsInNoLog() async throws {
+        let paths = Mutex<[String]>([])
+        try await withUploads {
+            $0.onRequest = { request in paths.withLock { $0.append(request.path) } }
+        } _: { client async throws in
+            let place = try await client.breakOff([0, 0, 0, 0], after: 2)
+            _ = try await client.offset(of: place)
+            _ = try await client.append([0, 0], at: 2, of: place)
+        }
+        #expect(paths.withLock { Set($0) } == ["/recognize", "/uploads/…"])
+    }
+
+    @Test func anUploadBelongsToThoseWhoShowTheToken() async throws {
+        try await withUploads {
+            $0.bearerToken = BearerToken("sesame")
+        } _: { client async throws in
+            let token = "Authorization: Bearer sesame"
+            let fields = [Client.pcm, Client.version, Client.notLast, token]
+            let place = try #require(try await client.create(fields)["location"])
+            #expect(try await client.send("HEAD", place).status == 401)
+            #expect(try await client.send("HEAD", place, [token]).status == 204)
+        }
+    }
+
+    @Test func onlyTheUserMayReadTheFiles() async throws {
+        let folder = try TemporaryFolder()
+        try await withUploads(in: folder) { client async throws in
+            _ = try await client.breakOff([0, 0, 0, 0], after: 2)
+            for name in try folderEntries(folder) + [""] {
+                var status = stat()
+                #expect(stat(folder.path("uploads/\(name)"), &status) == 0)
+                #expect(status.st_mode & 0o777 == (name.isEmpty ? 0o700 : 0o600))
+            }
+        }
+    }
+
+    @Test func aCancelledUploadLeavesNothing() async throws {
+        let folder = try TemporaryFolder()
+        try await withUploads(in: folder) { client async throws in
+            let place = try await client.breakOff([UInt8](repeating: 0, count: 9_000), after: 5_000)
+            #expect(try folderEntries(folder).count == 2)
+            #expect(try await client.send("DELETE", place).status == 204)
+            #expect(try await client.send("HEAD", place).status == 404)
+            #expect(try await client.send("DELETE", place).status == 404)
+            #expect(try folderEntries(folder) == [])
         }
     }
 }

@@ -24,8 +24,16 @@ struct UploadClient: Sendable {
     static let version = "Upload-Draft-Interop-Version: 8"
     static let last = "Upload-Complete: ?1"
     static let notLast = "Upload-Complete: ?0"
+    static let plain = [pcm, "Accept: text/plain", version, last]
 
     let port: Int
+
+    /// Creates an upload, of samples whose text is wanted plain, or of what the fields say.
+    func create(
+        _ fields: [String] = UploadClient.plain, body: [UInt8] = []
+    ) async throws -> Reply {
+        try await send("POST", "/recognize", fields, body: body)
+    }
 
     /// Sends a whole request and reads its answer.
     func send(
@@ -55,8 +63,7 @@ struct UploadClient: Sendable {
     func begin(_ fields: [String] = []) async throws -> (RawClient, first: RawClient.Head) {
         try await onThread {
             let client = try RawClient(port: port)
-            let all = [Self.pcm, "Accept: text/plain", Self.version, Self.last]
-            try client.sendHead("/recognize", all + fields)
+            try client.sendHead("/recognize", Self.plain + fields)
             return (client, try client.readHead())
         }
     }
@@ -93,8 +100,7 @@ struct UploadClient: Sendable {
     private static func sendUntilClosed(_ audio: [UInt8], with client: RawClient) async throws {
         try await onThread {
             do {
-                try client.sendChunk(audio)
-                try client.sendEnd()
+                try client.sendEnd(audio)
                 _ = try client.readToEnd()
             } catch RawClient.Failure.reset {
                 // It closes while bytes come.

@@ -4,8 +4,7 @@ import Testing
 
 @testable import SpeechService
 
-@Suite("AnswerRule")
-struct AnswerRuleTests {
+@Suite struct AnswerRuleTests {
     @Test(
         arguments: [
             ("application/json", "{\"text\":\" Hello there.\"}", "Hello there."),
@@ -29,8 +28,7 @@ struct AnswerRuleTests {
         let bytes = Array(body.utf8)
         for chunks in [[bytes], bytes.map { [$0] }] {
             let decoded = decode(.automatic, chunks: chunks, mediaType: type)
-            #expect(decoded.error == nil)
-            #expect(decoded.transcript.text == text)
+            #expect(decoded.text == text)
             #expect(decoded.hypotheses.last?.isFinal == true)
         }
     }
@@ -74,9 +72,7 @@ struct AnswerRuleTests {
         (".", "\"alone\"", "alone"),
     ])
     func aPathFindsTheTextOfOneDocument(path: String, body: String, text: String) throws {
-        let decoded = decode(try AnswerRule("json:\(path)"), body)
-        #expect(decoded.error == nil)
-        #expect(decoded.transcript.text == text)
+        #expect(decode(try AnswerRule("json:\(path)"), body).text == text)
     }
 
     @Test(arguments: [
@@ -113,5 +109,151 @@ struct AnswerRuleTests {
         #expect(try AnswerRule("json:a.b") == .json(path: JSONPath(dotted: "a.b")))
         #expect(throws: ServiceError.invalidAnswerRule(text: "xml")) { try AnswerRule("xml") }
         #expect(throws: ServiceError.self) { try AnswerRule("json:") }
+    }
+}
+
+@Suite struct JSONPathTests {
+    @Test(arguments: [
+        ("", 0, "it is empty"), ("a..b", 2, "a name is missing"), ("a.", 2, "a name is missing"),
+        ("a[", 2, "']' is missing"), ("a[1", 3, "']' is missing"),
+        ("a[x]", 2, "only digits may stand in brackets"),
+        ("a[-1]", 2, "only digits may stand in brackets"),
+        ("a]b", 1, "']' without '['"), ("a[0]b", 4, "a dot or '[' must follow"),
+        ("a[99999999999999999999]", 2, "the number is too large"),
+    ])
+    func aMistakeIsNamedByItsByte(text: String, offset: Int, reason: String) {
+        let expected = ServiceError.invalidPath(text: text, offset: offset, reason: reason)
+        #expect(throws: expected) { try JSONPath(text) }
+    }
+
+    @Test(arguments: ["text", "a.b.c", "a[0].b", "a[].b[2]", "[]", "[3].x", "."])
+    func aPathIsWrittenAsItIsRead(text: String) throws {
+        #expect(try JSONPath(text).description == text)
+    }
+
+    @Test func aLeadingDotIsAllowed() throws {
+        #expect(try JSONPath(".error.message") == JSONPath(dotted: "error.message"))
+    }
+
+    @Test func ofTwoMembersTheLaterCounts() {
+        let value = JSONValue.object([
+            JSONMember(name: "a", value: .string("one")),
+            JSONMember(name: "a", value: .string("two")),
+        ])
+        #expect(JSONPath(dotted: "a").text(in: value) == "two")
+    }
+
+    @Test func elementsWithoutTheNameAreLeftOut() throws {
+        let value = JSONValue.array([
+            .object([JSONMember(name: "t", value: .string("one"))]), .null,
+            .object([JSONMember(name: "t", value: .string("two"))]),
+        ])
+        #expect(try JSONPath("[].t").text(in: value) == "one two")
+        #expect(try JSONPath("[].x").text(in: value) == nil)
+        #expect(try JSONPath("[9].t").text(in: value) == nil)
+        #expect(try JSONPath("t[]").text(in: value) == nil)
+    }
+}
+
+/// Where an answer that cannot be read has text, and what an empty one says.
+@Suite struct AnswerPlaceTests {
+    private func decode(_ rule: String, _ body: String) throws -> Result<[String], AnswerError> {
+        var decoder = try AnswerRule(rule).makeDecoder(
+            AnswerHead(headers: [(name: "content-type", value: "application/json")]))
+        return Result { () throws(AnswerError) in
+            let bytes = Array(body.utf8)
+            return (try decoder.accumulate(bytes.span) + decoder.finish()).map(\.text)
+        }
+    }
+
+    private func places(_ body: String) throws -> [String] {
+        JSONPath.placesOfText(in: try JSONParser.parse(Array(body.utf8))).map(\.description)
+    }
+
+    @Test func thePlacesOfTextAreFound() throws {
+        #expect(
+            try places(
+                #"{"id":"x1","results":{"channels":[{"alternatives":[{"transcript":"hi you"}]}]}}"#)
+                == ["results.channels[0].alternatives[0].transcript"])
+        // What is named like a transcript goes before what merely has words.
+        #expect(
+            try places(#"{"note":"two words","deep":{"utterance":"one"},"model":"nova"}"#)
+                == ["deep.utterance", "note"])
+        #expect(try places(#"{"a":1,"b":[],"c":{"d":null}}"#).isEmpty)
+        #expect(try places(#"{"a":"x y","b":"x y","c":"x y","d":"x y"}"#) == ["a", "b", "c", "d"])
+    }
+
+    @Test func aPlaceStandsForAllElementsThatHaveTextThere() throws {
+        let results =
+            #"{"results":[{"alternatives":[{"transcript":"hello"},{"transcript":"hallo"}]},"#
+            + #"{"alternatives":[{"transcript":"and more"}]}]}"#
+        #expect(try places(results) == ["results[].alternatives[0].transcript"])
+        #expect(
+            try decode("json:results[].alternatives[0].transcript", results).get()
+                == ["hello and more"])
+        #expect(try places(#"{"words":[{"text":"a b"},{"id":"1"}]}"#) == ["words[0].text"])
+        #expect(try places(#"[["a b"],["c d"]]"#) == ["[][0]"])
+    }
+
+    @Test func theErrorSaysHowManyPlacesItLeavesOut() {
+        let error = AnswerError.missingText(
+            path: "x", excerpt: "", places: ["a", "b", "c", "d", "e"])
+        #expect(error.description.hasSuffix("there is text at a, b, c and 2 more places"))
+    }
+
+    @Test(arguments: [
+        (#"{"text":" [BLANK_AUDIO]\n [ Blank_Audio ][silence] "}"#, ""),
+        (#"{"text":"[BLANK_AUDIO]\nhello"}"#, "hello"),
+        (#"{"text":"he said [silence] twice"}"#, "he said [silence] twice"),
+        (#"{"text":"[music]"}"#, "[music]"),
+    ])
+    func whatStandsForSilenceIsNoText(_ body: String, _ text: String) throws {
+        var rule = AnswerRule.automatic
+        rule.silence = ["[blank_audio]", "[silence]"]
+        #expect(
+            SpeechServiceTests.decode(rule, body, mediaType: "application/json").transcript.text
+                == text)
+        let plain = String(body.dropFirst(9).dropLast(2)).replacing("\\n", with: "\n")
+        #expect(
+            SpeechServiceTests.decode(rule, plain, mediaType: "text/plain").transcript.text == text)
+    }
+
+    @Test func aMissingTextNamesWhereThereIsSome() throws {
+        let body = #"{"result":{"text":"found it"}}"#
+        for rule in ["auto", "json:text"] {
+            guard case .failure(let error) = try decode(rule, body) else {
+                Issue.record("\(rule) found a text")
+                continue
+            }
+            #expect(error.description.hasSuffix("; there is text at result.text"))
+        }
+    }
+
+    @Test(arguments: ["NoMatch", "InitialSilenceTimeout", "BabbleTimeout"])
+    func noSpeechIsNoMissingText(_ status: String) throws {
+        let body = #"{"RecognitionStatus":"\#(status)","Offset":0}"#
+        #expect(try decode("json:DisplayText", body).get() == [""])
+        #expect(try decode("auto", body).get() == [""])
+    }
+
+    @Test func anEmptyTextWithAComplaintIsARefusal() throws {
+        let refused = #"{"result":"","status":40000001,"message":"ACCESS_DENIED"}"#
+        #expect(
+            try decode("json:result", refused)
+                == .failure(.serviceReported(message: "ACCESS_DENIED")))
+        for praise in ["SUCCESS", "success.", "OK"] {
+            let body = #"{"result":"","status":20000000,"message":"\#(praise)"}"#
+            #expect(try decode("json:result", body).get() == [""])
+        }
+    }
+
+    @Test func theFieldsThatAreMissedAreNamed() {
+        let body = #"""
+            {"detail":[{"type":"missing","loc":["body","file"],"msg":"Field required","input":null},
+            {"loc":["query","items",3],"msg":"too long"}]}
+            """#
+        #expect(
+            ServiceMessage.extract(from: Array(body.utf8))
+                == "Field required: body.file; too long: query.items.3")
     }
 }

@@ -5,8 +5,7 @@ import Testing
 
 @testable import SpeechService
 
-@Suite("Hostile answers")
-struct HostileAnswerTests {
+@Suite struct HostileAnswerTests {
     private static let rules: [AnswerRule] = [
         .automatic, AnswerRule(framing: .text), .json(path: JSONPath(dotted: "text")),
         AnswerRule(framing: .sequence),
@@ -75,6 +74,38 @@ struct HostileAnswerTests {
         let body: [UInt8] = Array("{\"text\":\"a\\u0041".utf8) + [0xC3, 0x28] + Array("\"}".utf8)
         for rule in [AnswerRule.json(path: JSONPath(dotted: "text")), .init(framing: .sequence)] {
             #expect(decode(rule, chunks: [body]).error == .notText(offset: 16))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                .events,
+                [
+                    "data: ", ": comment\n", "event: x\n", "data: {\"type\":\"ready\"}\n\n", "\n",
+                    "data: a\n", "data: {\"text\":\"a\"}\n\n",
+                    "data: {\"type\":\"transcript.text.delta\",\"delta\":\"a\"}\n\n",
+                    "data: {\"type\":\"transcription.segment\",\"text\":\"a\"}\n\n",
+                ]
+            ),
+            (
+                .subtitles,
+                ["x", "x\n", "1\n00:00:00,000 --> 00:00:01,000\nmore and more\n\n", "\n"]
+            ),
+            (
+                .sequence,
+                [
+                    "{\"type\":\"final\",\"text\":\"so it goes on\"}\n", "[1,2,3,4]\n", "12345\n",
+                    "     ", "{\"type\":\"ready\"}",
+                    "{\"type\":\"final\",\"text\":\"\",\"words\":[1]}",
+                ]
+            ),
+        ] as [(AnswerFraming, [String])])
+    func whatGrowsWithoutEndIsRefused(framing: AnswerFraming, pieces: [String]) {
+        for piece in pieces {
+            let chunks = Array(repeating: Array(piece.utf8), count: 2000)
+            let decoded = decode(AnswerRule(framing: framing), chunks: chunks, byteLimit: 1000)
+            #expect(decoded.error == .tooLarge(limit: 1000), "\(piece)")
         }
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,10 +9,12 @@ import Testing
 @testable import TakeStore
 
 @Suite struct EncryptedFileTests {
+    private let scratch: EncryptedFileScratch
+
+    init() throws { scratch = try EncryptedFileScratch() }
+
     @Test func whatIsAppendedIsThereAtOnceAndNotInClear() throws {
-        let scratch = try EncryptedFileScratch()
-        let plain = PlainFile(try makeNamelessFile())
-        let file = try EncryptedFile(new: plain, key: scratch.key, take: scratch.take)
+        let (plain, file) = try scratch.makeFile()
         #expect(try file.piece(at: 0, 10) == [])
         let text = Array("the quick brown fox jumps over the lazy dog".utf8)
         try file.write(text.span, at: 0)
@@ -27,7 +28,6 @@ import Testing
     }
 
     @Test func theFormatIsTheOneThatIsDocumented() throws {
-        let scratch = try EncryptedFileScratch()
         let bytes = try scratch.bytes(of: [[1, 2, 3], [4, 5]])
         #expect(Array(bytes[..<16]) == Array("utterenc".utf8) + [1, 0, 0, 0, 0, 0, 0, 0])
         #expect(Array(bytes[16..<24]) == Array("utterbox".utf8))
@@ -42,13 +42,11 @@ import Testing
     }
 
     @Test func noTwoFilesAreAlike() throws {
-        let scratch = try EncryptedFileScratch()
         let (first, second) = (try scratch.bytes(of: [[1]]), try scratch.bytes(of: [[1]]))
         #expect(first[132...] != second[132...])
     }
 
     @Test func anotherKeyAnotherTakeAndAnotherVersionAreToldApart() throws {
-        let scratch = try EncryptedFileScratch()
         let bytes = try scratch.bytes(of: [[1, 2, 3]])
         let other = try EncryptionKey(bytes: Array(2...33))
         #expect(throws: EncryptionError.wrongKey) { try scratch.open(bytes, key: other) }
@@ -61,7 +59,6 @@ import Testing
     }
 
     @Test func everyFlippedBitIsNoticed() throws {
-        let scratch = try EncryptedFileScratch()
         let appends = [10, 1, 30, 7].map { [UInt8](repeating: UInt8($0), count: $0) }
         let bytes = try scratch.bytes(of: appends)
         let (audio, frames) = (appends.flatMap { $0 }, frames(of: appends))
@@ -101,7 +98,6 @@ import Testing
     }
 
     @Test func everyTruncationLeavesTheLongestWholePrefix() throws {
-        let scratch = try EncryptedFileScratch()
         var random = SeededRandom(seed: 7)
         let appends = [10, 1, 30, 7].map { random.bytes($0) }
         let bytes = try scratch.bytes(of: appends)
@@ -141,7 +137,6 @@ import Testing
 
     @Test(arguments: [8_192..<12_288, 200..<210, 120..<132, 4_096..<4_108, 130..<30_000])
     func aHoleOfAnySizeIsMeasuredExactly(_ hole: Range<Int>) throws {
-        let scratch = try EncryptedFileScratch()
         var random = SeededRandom(seed: 8)
         let appends = (0..<60).map { _ in random.bytes(640) }
         var bytes = try scratch.bytes(of: appends)
@@ -175,7 +170,6 @@ import Testing
     }
 
     @Test func framesThatWereCutOutDoubledOrExchangedAreNoticed() throws {
-        let scratch = try EncryptedFileScratch()
         let appends = [[1, 1, 1], [2, 2, 2], [3, 3, 3]] as [[UInt8]]
         let bytes = try scratch.bytes(of: appends)
         let head = Array(bytes[..<120])
@@ -195,11 +189,9 @@ import Testing
     }
 
     @Test func anyAppendsAreReadBackFromAnywhere() throws {
-        let scratch = try EncryptedFileScratch()
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed: seed)
-        let plain = PlainFile(try makeNamelessFile())
-        let file = try EncryptedFile(new: plain, key: scratch.key, take: scratch.take)
+        let (plain, file) = try scratch.makeFile()
         var model: [UInt8] = []
         for _ in 0..<100 {
             let longest = Int.random(in: 0..<20, using: &random) == 0 ? 200_000 : 2_000
@@ -223,25 +215,22 @@ import Testing
     }
 
     @Test func aWriteThatFailedIsRepeatedWithAnotherNonce() throws {
-        let scratch = try EncryptedFileScratch()
-        let memory = PlainFile(try makeNamelessFile())
-        let torn = TornFile(memory)
+        let torn = FailingFile(try makeNamelessFile())
         let file = try EncryptedFile(new: torn, key: scratch.key, take: scratch.take)
         try file.write([1, 2, 3].span, at: 0)
-        torn.room.store(20, ordering: .relaxed)
+        // 20 bytes of the next frame.
+        torn.faults.room = 171
         #expect(throws: SystemError.self) { try file.write([4, 4, 4, 4].span, at: 3) }
-        let tornBytes = try memory.contents()
-        #expect(Array(tornBytes[151...]).count == 20)
-        torn.room.store(.max, ordering: .relaxed)
+        #expect(try torn.contents().count == 171)
+        torn.faults.room = .max
         try file.write([5].span, at: 3)
-        let bytes = try memory.contents()
+        let bytes = try torn.contents()
         #expect(Array(bytes[151..<155]) == [3, 0, 0, 0])
         #expect(try file.contents() == [1, 2, 3, 5])
         #expect(try scratch.open(bytes).contents() == [1, 2, 3, 5])
     }
 
     @Test func nothingIsAppendedToAFileOfAnEarlierRun() throws {
-        let scratch = try EncryptedFileScratch()
         let file = try scratch.open(try scratch.bytes(of: [[1]], isFinished: false))
         #expect(throws: SystemError(call: "write", code: EINVAL)) {
             try file.write([2].span, at: 1)
@@ -249,19 +238,12 @@ import Testing
     }
 
     @Test func readersFollowTheWriter() throws {
-        let scratch = try EncryptedFileScratch()
-        let plain = PlainFile(try makeNamelessFile())
-        let file = try EncryptedFile(new: plain, key: scratch.key, take: scratch.take)
+        let (plain, file) = try scratch.makeFile()
         let journal = Journal(file: file, path: "in memory")
         var random = SeededRandom(seed: 9)
         let bytes = random.bytes(1_000_000)
         let readers = try JournalReaders(of: journal, expecting: bytes)
-        var offset = 0
-        while offset < bytes.count {
-            let count = min(Int.random(in: 1...9_000, using: &random), bytes.count - offset)
-            try journal.append(bytes.span.extracting(offset..<offset + count))
-            offset += count
-        }
+        try journal.append(bytes, upTo: 9_000, &random)
         journal.seal()
         #expect(readers.problems() == [])
         try file.trim()
@@ -269,24 +251,124 @@ import Testing
     }
 }
 
-/// A file whose disk takes a part of a write and then no more.
-private final class TornFile: JournalFile {
-    private let file: PlainFile
-    let room = Atomic(Int.max)
+/// An encrypted file in memory, whose bytes can be altered.
+private struct EncryptedFileScratch {
+    let key: EncryptionKey
+    let take = "20261121-052233-k3f9q2m7x4tz"
 
-    init(_ file: PlainFile) { self.file = file }
+    init() throws { key = try EncryptionKey(bytes: Array(1...32)) }
 
-    func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
-        let room = room.load(ordering: .relaxed)
-        try file.write(bytes.extracting(first: min(room, bytes.count)), at: offset)
-        guard room >= bytes.count else { throw SystemError(call: "write", code: ENOSPC) }
+    func makeFile() throws -> (PlainFile, EncryptedFile) {
+        let plain = PlainFile(try makeNamelessFile())
+        return (plain, try EncryptedFile(new: plain, key: key, take: take))
     }
 
-    func read(
-        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
-    ) throws(SystemError) -> Int {
-        try file.read(at: offset, into: buffer)
+    /// The bytes of a file of these appends, with the mark of its end.
+    func bytes(of appends: [[UInt8]], isFinished: Bool = true) throws -> [UInt8] {
+        let (plain, file) = try makeFile()
+        var offset = 0
+        for append in appends {
+            try file.write(append.span, at: offset)
+            offset += append.count
+        }
+        if isFinished { try file.trim() }
+        return try plain.contents(from: 0)
     }
 
-    func sync() throws(SystemError) {}
+    /// Opens a file of these bytes.
+    func open(
+        _ bytes: [UInt8], key: EncryptionKey? = nil, take: String? = nil
+    ) throws -> EncryptedFile {
+        let plain = PlainFile(try makeNamelessFile())
+        try plain.write(bytes.span, at: 0)
+        return try EncryptedFile.open(
+            plain, size: bytes.count, key: key ?? self.key, take: take ?? self.take)
+    }
+}
+
+extension JournalFile {
+    /// Everything from an offset on, read in pieces of at most `limit` bytes.
+    func contents(from offset: Int = 0, limit: Int = 4_096) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while true {
+            let piece = try piece(at: offset + bytes.count, limit)
+            if piece.isEmpty { return bytes }
+            bytes += piece
+        }
+    }
+
+    func piece(at offset: Int, _ limit: Int) throws -> [UInt8] {
+        var buffer = [UInt8](repeating: 0xEE, count: limit)
+        let count = try buffer.withUnsafeMutableBytes { try read(at: offset, into: $0) }
+        return Array(buffer[..<count])
+    }
+}
+
+/// An hour of 10 ms appends, encrypted and not.
+@Suite struct EncryptedHourTests {
+    private static let appends = 360_000
+    private static let size = 320
+
+    @Test(.enabled(if: getenv("UTTER_SOAK") != nil, "takes a quarter of a gigabyte"))
+    func anHourNeedsLittleMemoryAndTime() throws {
+        let scratch = try TemporaryFolder()
+        let folder = try scratch.folder()
+        let key = try EncryptionKey(bytes: Array(1...32))
+        let id = try #require(TakeID("20261121-052233-k3f9q2m7x4tz"))
+        let plain = try measure(PlainFile(try folder.createFile("plain")))
+        let before = residentBytes
+        let file = try EncryptedFile(
+            new: PlainFile(try folder.createFile("encrypted")), key: key, take: id.text)
+        let encrypted = try measure(file)
+        let after = residentBytes
+        #expect(after - before < 4 << 20)
+        print("append \(plain.append) plain, \(encrypted.append) encrypted")
+        print("tail read \(plain.tail) plain, \(encrypted.tail) encrypted")
+        print("read again \(plain.again) plain, \(encrypted.again) encrypted")
+        print("memory \(after - before) bytes")
+        let clock = ContinuousClock()
+        let size = try folder.byteCount(of: "encrypted")
+        let opening = try clock.measure {
+            let opened = try EncryptedFile.open(
+                PlainFile(try folder.openFile("encrypted")), size: size, key: key, take: id.text)
+            #expect(opened.audioByteCount == Self.appends * Self.size)
+            #expect(opened.damage == [])
+        }
+        print("open and check \(opening)")
+        #expect(residentBytes - after < 4 << 20)
+    }
+
+    /// Appends an hour, and reads each append as soon as it is there, then all of it.
+    private func measure(
+        _ file: some JournalFile
+    ) throws -> (append: Duration, tail: Duration, again: Duration) {
+        let clock = ContinuousClock()
+        var bytes = [UInt8](repeating: 0, count: Self.size)
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var (append, tail) = (Duration.zero, Duration.zero)
+        for index in 0..<Self.appends {
+            bytes[index % Self.size] &+= 1
+            append += try clock.measure { try file.write(bytes.span, at: index * Self.size) }
+            tail += try clock.measure {
+                _ = try buffer.withUnsafeMutableBytes {
+                    try file.read(at: index * Self.size, into: $0)
+                }
+            }
+            try #require(buffer[..<Self.size].elementsEqual(bytes))
+        }
+        let again = try clock.measure {
+            var offset = 0
+            while offset < Self.appends * Self.size {
+                offset += try buffer.withUnsafeMutableBytes { try file.read(at: offset, into: $0) }
+            }
+            #expect(offset == Self.appends * Self.size)
+        }
+        return (append / Self.appends, tail / Self.appends, again)
+    }
+
+    private var residentBytes: Int {
+        // Always there.
+        let text = (try? readFile("/proc/self/statm")).map { String(decoding: $0, as: UTF8.self) }
+        return (text?.split(separator: " ")[1]).flatMap { Int($0) }.map { $0 * 4_096 } ?? 0
+    }
 }

@@ -14,11 +14,10 @@ import Testing
         let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         let seed = UInt64.random(in: 0 ... .max)
-        let done = try Wakeup()
         let loop = try JournalLoop(onAppend: {})
         defer { loop.shutDown() }
         let sync = try SyncLoop()
-        let seals = Mutex<[Int: JournalSeal]>([:])
+        let sealed = Observed([Int: JournalSeal]())
         let takes = (0..<200).map { JournalLoopTake(seed: seed &+ UInt64($0)) }
         for (number, take) in takes.enumerated() {
             loop.add(
@@ -32,13 +31,7 @@ import Testing
                         return journal
                     }
                 }, onGrowth: {},
-                onSeal: { seal in
-                    let isLast = seals.withLock {
-                        $0[number] = seal
-                        return $0.count == 200
-                    }
-                    if isLast { done.signal() }
-                })
+                onSeal: { seal in sealed.update { $0[number] = seal } })
         }
         var isBusy = true
         while isBusy {
@@ -47,10 +40,11 @@ import Testing
             loop.wake()
             sched_yield()
         }
-        try #require(takeStoreWait(for: done), "seed \(seed)")
+        let seals = try #require(
+            sealed.waitBlocking(within: .patience) { $0.count == 200 ? $0 : nil }, "seed \(seed)")
         sync.shutDown()
         for (number, take) in takes.enumerated() {
-            let seal = try #require(seals.withLock { $0[number] })
+            let seal = try #require(seals[number])
             #expect(seal.byteCount == take.bytes.count, "seed \(seed)")
             #expect(seal.loss == nil)
             #expect(try scratch.read("folder/\(number).wav") == take.bytes, "seed \(seed)")
@@ -62,11 +56,8 @@ import Testing
         var random = SeededRandom(seed: 7)
         let bytes = random.bytes(300_000)
         let (seal, _) = try carry(bytes, into: scratch.folder().createFile("audio.wav"))
-        let command = "cd \(scratch.path)/folder && sha256sum audio.wav > sum"
-        let program = try #require(popen(command, "r"))
-        try #require(pclose(program) == 0)
-        let sum = String(decoding: try scratch.read("folder/sum"), as: UTF8.self)
-        #expect(sum == "\(seal.sha256)  audio.wav\n")
+        let path = scratch.path("folder/audio.wav")
+        #expect(try ForeignTool("sha256sum").run([path]).text == "\(seal.sha256)  \(path)\n")
     }
 
     @Test(arguments: [
@@ -94,27 +85,23 @@ import Testing
     }
 
     @Test func aJournalThatCannotBeOpenedIsALossAndTheRingIsEmptied() throws {
-        let done = try Wakeup()
         let ring = ByteRing(minimumCapacity: 4_096)
         let producer = ring.takeProducer()
-        let seals = Mutex<[JournalSeal]>([])
+        let seals = Observed([JournalSeal]())
         let loop = try JournalLoop(onAppend: {})
         defer { loop.shutDown() }
         let failure = SystemError(call: "open", code: EACCES)
         loop.add(
             ring: ring.takeConsumer(), open: { .failure(failure) }, onGrowth: {},
-            onSeal: { seal in
-                seals.withLock { $0.append(seal) }
-                done.signal()
-            })
+            onSeal: { seal in seals.update { $0.append(seal) } })
         let isStored = producer.write([1, 2, 3].span)
         producer.finish()
         loop.wake()
-        try #require(takeStoreWait(for: done))
+        let seal = try #require(seals.waitBlocking(within: .patience) { $0.first })
         let free = producer.freeByteCount
         #expect(isStored && free == ring.capacity)
-        #expect(seals.withLock { $0.first?.loss } == failure)
-        #expect(seals.withLock { $0.first?.byteCount } == 0)
+        #expect(seal.loss == failure)
+        #expect(seal.byteCount == 0)
     }
 
     @Test func whoeverWaitsForTheJournalIsToldOfItsGrowthAndItsEnd() throws {
@@ -180,29 +167,45 @@ import Testing
         #expect(journal.durableByteCount == 20_000)
     }
 
+    @Test func whatTheRingHoldsAtTheShutDownReachesTheJournal() throws {
+        let grown = try Wakeup()
+        let ring = ByteRing(minimumCapacity: 4_096)
+        let producer = ring.takeProducer()
+        let journal = Journal(file: PlainFile(try makeNamelessFile()), path: nil)
+        let loop = try JournalLoop(onAppend: {})
+        loop.add(
+            ring: ring.takeConsumer(), open: { .success(journal) }, onGrowth: { grown.signal() },
+            onSeal: { _ in })
+        var isStored = producer.write([7].span)
+        loop.wake()
+        try #require(takeStoreWait(for: grown))
+        isStored = producer.write([UInt8](repeating: 7, count: 999).span) && isStored
+        loop.shutDown()
+        #expect(isStored)
+        #expect(journal.byteCount == 1_000)
+        #expect(!journal.isSealed)
+    }
+
     /// Sends bytes through a small ring into a journal.
     private func carry(
         _ bytes: [UInt8], into file: consuming OwnedDescriptor, path: String? = "audio.wav"
     ) throws -> (JournalSeal, Journal) {
-        let done = try Wakeup()
-        let seals = Mutex<[JournalSeal]>([])
+        let seals = Observed([JournalSeal]())
         let journal = Journal(file: PlainFile(file), path: path)
         let take = JournalLoopTake(bytes: bytes)
         let loop = try JournalLoop(onAppend: {})
         defer { loop.shutDown() }
         loop.add(
             ring: take.ring.takeConsumer(), open: { .success(journal) }, onGrowth: {},
-            onSeal: { seal in
-                seals.withLock { $0.append(seal) }
-                done.signal()
-            })
+            onSeal: { seal in seals.update { $0.append(seal) } })
         while take.write() {
             loop.wake()
             sched_yield()
         }
         loop.wake()
-        try #require(takeStoreWait(for: done))
-        return (try #require(seals.withLock { $0.count == 1 ? $0[0] : nil }), journal)
+        let seal = try #require(seals.waitBlocking(within: .patience) { $0.first })
+        #expect(seals.value.count == 1)
+        return (seal, journal)
     }
 
     @Test func aRingThatIsFullGivesTheNextTakeItsTurn() throws {
@@ -282,7 +285,6 @@ import Testing
     }
 
     @Test func memoryThatIsFullIsSaidOnceAndTakesTheRestOfTheRing() throws {
-        let done = try Wakeup()
         let loop = try JournalLoop(onAppend: {})
         defer { loop.shutDown() }
         let ring = ByteRing(minimumCapacity: 1 << 20)
@@ -292,7 +294,7 @@ import Testing
         let memory = Journal(
             file: PlainFile(try makeNamelessFile()), path: nil, memoryLimit: 300_000)
         let fullAt = Mutex<[Int]>([])
-        let seal = Mutex<JournalSeal?>(nil)
+        let seals = Observed([JournalSeal]())
         loop.add(
             ring: ring.takeConsumer(), open: { .success(memory) }, onGrowth: {},
             onFull: {
@@ -300,14 +302,10 @@ import Testing
                 // As the take does: what was captured by then is the end.
                 producer.finish()
             },
-            onSeal: { sealed in
-                seal.withLock { $0 = sealed }
-                done.signal()
-            })
-        try #require(takeStoreWait(for: done))
+            onSeal: { seal in seals.update { $0.append(seal) } })
+        let end = try #require(seals.waitBlocking(within: .patience) { $0.first })
         // At the end of the third turn of 128 KiB.
         #expect(fullAt.withLock { $0 } == [3 * (128 << 10)])
-        let end = try #require(seal.withLock { $0 })
         #expect(end.byteCount == 1 << 20)
         #expect(end.loss == nil)
     }

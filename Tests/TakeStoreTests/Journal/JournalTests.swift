@@ -8,6 +8,20 @@ import Testing
 @testable import TakeStore
 
 @Suite struct JournalTests {
+    private let scratch: TemporaryFolder
+    private let folder: Folder
+    private let file: FailingFile
+    /// In that file.
+    private let journal: Journal
+    private var path: String { scratch.path + "/folder/audio.wav" }
+
+    init() throws {
+        scratch = try TemporaryFolder()
+        folder = try scratch.folder()
+        file = FailingFile(try folder.createFile("audio.wav"))
+        journal = Journal(file: file, path: scratch.path + "/folder/audio.wav")
+    }
+
     private func device(_ path: String) throws -> OwnedDescriptor {
         let number = open(path, O_RDWR | O_CLOEXEC)
         try #require(number >= 0)
@@ -37,40 +51,24 @@ import Testing
     }
 
     @Test func aSealedJournalOfAnEarlierRunIsReadAgain() throws {
-        let scratch = try TemporaryFolder()
-        let folder = try scratch.folder()
         try scratch.write([1, 2, 3, 4], to: "folder/audio.wav")
         let journal = Journal(
             sealed: PlainFile(try folder.openFile("audio.wav")), byteCount: 4, path: "audio.wav")
         #expect(try journal.contents() == [1, 2, 3, 4])
         #expect(try journal.look(at: 4) == .end)
         #expect(journal.durableByteCount == 4)
-    }
-
-    @Test func aFileThatWasCutFromOutsideIsAnErrorAndNoEnd() throws {
-        let scratch = try TemporaryFolder()
-        let folder = try scratch.folder()
-        try scratch.write([1, 2], to: "folder/audio.wav")
-        let journal = Journal(
-            sealed: PlainFile(try folder.openFile("audio.wav")), byteCount: 4, path: "audio.wav")
+        // A file that was cut from outside is an error, and no end.
+        try #require(truncate(path, 2) == 0)
         #expect(throws: SystemError(call: "read", code: EIO)) { try journal.look(at: 2) }
     }
 
     @Test func readersSeeOnlyWhatIsWrittenAndAllOfIt() throws {
-        let scratch = try TemporaryFolder()
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed: seed)
         let bytes = random.bytes(2_000_000)
-        let journal = Journal(
-            file: PlainFile(try scratch.folder().createFile("audio.wav")),
-            path: scratch.path + "/folder/audio.wav")
+        let journal = Journal(file: PlainFile(try folder.createFile("plain.wav")), path: path)
         let readers = try JournalReaders(of: journal, expecting: bytes)
-        var offset = 0
-        while offset < bytes.count {
-            let count = min(Int.random(in: 1...20_000, using: &random), bytes.count - offset)
-            try journal.append(bytes.span.extracting(offset..<offset + count))
-            offset += count
-        }
+        try journal.append(bytes, upTo: 20_000, &random)
         journal.seal()
         #expect(readers.problems() == [], "seed \(seed)")
     }
@@ -150,10 +148,6 @@ import Testing
     }
 
     @Test func aDiskThatFailedToSyncIsNotTrustedAgain() throws {
-        let scratch = try TemporaryFolder()
-        let path = scratch.path + "/folder/audio.wav"
-        let file = FailingFile(try scratch.folder().createFile("audio.wav"))
-        let journal = Journal(file: file, path: path)
         try journal.append(Array(1...100).span)
         journal.sync()
         #expect(journal.durableByteCount == 100)
@@ -176,11 +170,7 @@ import Testing
     }
 
     @Test func aDiskThatFailedTheLastSyncIsCopiedBeforeTheSeal() throws {
-        let scratch = try TemporaryFolder()
-        let path = scratch.path + "/folder/audio.wav"
-        let file = FailingFile(try scratch.folder().createFile("audio.wav"))
         file.faults.syncError = EIO
-        let journal = Journal(file: file, path: path)
         try journal.append(Array(1...100).span)
         journal.sync()
         journal.seal()
@@ -208,5 +198,67 @@ import Testing
         #expect(file.syncCount == 0)
         #expect(journal.isSettled)
         #expect(journal.durableByteCount == 0)
+    }
+
+    // MARK: - A disk that cannot be read
+
+    @Test func whatCannotBeReadFromADeadDiskIsSilentInTheCopyOfTheRest() throws {
+        try journal.append([UInt8](repeating: 7, count: 200_000).span)
+        journal.sync()
+        file.faults.room = 0
+        file.faults.writeError = EIO
+        file.faults.readableByteCount = 0
+        try journal.append([1, 2, 3].span)
+        let path = scratch.path + "/copy"
+        #expect(try journal.export(to: path) == 200_000)
+        #expect(try readFile(path) == [UInt8](repeating: 0, count: 200_000) + [1, 2, 3])
+        file.faults.readableByteCount = 8_192
+        let other = scratch.path + "/other"
+        let beginning: [UInt8] = [9, 9]
+        #expect(try journal.export(to: other, beginning: beginning, insteadOf: 4_097) < 200_000)
+        let copy = try readFile(other)
+        #expect(copy.count == 200_003 - 4_095)
+        #expect(copy.starts(with: beginning + [7, 7]))
+        #expect(copy.suffix(4) == [0, 1, 2, 3])
+    }
+
+    @Test func aCopyOfWhichNothingCanBeReadLeavesNoFile() throws {
+        try journal.append([1, 2, 3].span)
+        file.faults.readableByteCount = 0
+        #expect(throws: SystemError(call: "read", code: EIO)) {
+            try journal.export(to: scratch.path + "/copy")
+        }
+        #expect(access(scratch.path + "/copy", F_OK) != 0)
+    }
+
+    /// The first pieces are copied to memory before one cannot be read.
+    @Test func whatFollowsAPartThatCannotBeReadIsInItsPlace() throws {
+        try journal.append([UInt8](repeating: 7, count: 200_000).span)
+        file.faults.syncError = EIO
+        file.faults.readableByteCount = 70_000
+        journal.sync()
+        try journal.append([1, 2, 3].span)
+        var bytes = [UInt8](repeating: 0, count: 10)
+        #expect(try bytes.read(from: journal, at: 200_000) == 3)
+        #expect(bytes.starts(with: [1, 2, 3]))
+    }
+
+    /// It holds the key of an encrypted take.
+    @Test func aFileIsSyncedBeforeItHasAnyAudio() throws {
+        for _ in 0..<2 { journal.sync() }
+        #expect(file.syncCount == 1)
+    }
+
+    // MARK: - Memory
+
+    @Test func whatIsWrittenToMemoryInPiecesIsReadInOrder() throws {
+        var random = SeededRandom()
+        let bytes = WAVBytes.pcm(random.noise(count: 100_000))
+        let memory = MemoryFile()
+        #expect(try memory.contents().isEmpty)
+        for piece in random.pieces(of: bytes.count, upTo: 100_000) {
+            try memory.write(bytes.span.extracting(piece), at: piece.lowerBound)
+        }
+        #expect(try memory.contents(limit: 1_000) == bytes, "seed \(random.seed)")
     }
 }

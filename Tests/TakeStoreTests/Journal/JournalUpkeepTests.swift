@@ -43,6 +43,19 @@ import Testing
 
     private var audio: [UInt8] { get throws { try scratch.read("folder/audio.wav") } }
 
+    /// So many bytes, which count upwards, are in the take's file alone, and durable.
+    private func expectMended(
+        _ journal: Journal, _ byteCount: UInt8,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(journal.condition.failure == nil, sourceLocation: sourceLocation)
+        #expect(try audio == [UInt8](0..<byteCount), sourceLocation: sourceLocation)
+        #expect(try journal.contents() == [UInt8](0..<byteCount), sourceLocation: sourceLocation)
+        #expect(try folder.names() == ["audio.wav"], sourceLocation: sourceLocation)
+        #expect(journal.isSettled, sourceLocation: sourceLocation)
+        #expect(journal.durableByteCount == Int(byteCount), sourceLocation: sourceLocation)
+    }
+
     @Test func aFullDiskThatHasRoomAtTheSealGetsTheBytesFromMemory() throws {
         let (file, journal) = try failing { $0.room = 100 }
         try journal.append([UInt8](0..<90).span)
@@ -60,11 +73,7 @@ import Testing
         #expect(try journal.contents() == [UInt8](0..<200))
         journal.seal()
         journal.sync(at: later + .seconds(4))
-        #expect(journal.condition.failure == nil)
-        #expect(try audio == [UInt8](0..<200))
-        #expect(try journal.contents() == [UInt8](0..<200))
-        #expect(journal.isSettled)
-        #expect(journal.durableByteCount == 200)
+        try expectMended(journal, 200)
     }
 
     @Test func aDiskThatFillsAgainLosesNothing() throws {
@@ -80,23 +89,7 @@ import Testing
         journal.sync()
         #expect(!journal.isSettled)
         journal.sync(at: later)
-        #expect(journal.condition.failure == nil)
-        #expect(try audio == [UInt8](0..<150))
-        #expect(journal.isSettled)
-    }
-
-    @Test func aSealedTakeIsBroughtBackByTheSyncThreadAlone() throws {
-        let (file, journal) = try failing { $0.room = 0 }
-        try journal.append([UInt8](0..<150).span)
-        journal.seal()
-        journal.sync()
-        #expect(!journal.isSettled)
-        file.faults.room = .max
-        journal.sync(at: later)
-        #expect(journal.isSettled)
-        #expect(journal.condition.failure == nil)
-        #expect(try audio == [UInt8](0..<150))
-        #expect(journal.durableByteCount == 150)
+        try expectMended(journal, 150)
     }
 
     @Test func afterAFailedSyncTheWholeTakeGoesToANewFileAtTheSeal() throws {
@@ -117,11 +110,7 @@ import Testing
         journal.sync()
         // The failed descriptor is never synced again.
         #expect(file.syncCount == count)
-        #expect(journal.condition.failure == nil)
-        #expect(try audio == [UInt8](0..<170))
-        #expect(try folder.names() == ["audio.wav"])
-        #expect(try journal.contents() == [UInt8](0..<170))
-        #expect(journal.isSettled)
+        try expectMended(journal, 170)
     }
 
     @Test func aSyncThatFailsAfterTheSealIsMendedAsWell() throws {
@@ -130,11 +119,7 @@ import Testing
         journal.seal()
         journal.sync()
         #expect(file.syncCount == 1)
-        #expect(journal.isSettled)
-        #expect(journal.durableByteCount == 100)
-        #expect(journal.condition.failure == nil)
-        #expect(try audio == [UInt8](0..<100))
-        #expect(try folder.names() == ["audio.wav"])
+        try expectMended(journal, 100)
     }
 
     @Test func aWriteThatFailedForAnotherReasonIsNotRepeatedInThatFile() throws {
@@ -147,14 +132,11 @@ import Testing
         journal.seal()
         journal.sync()
         #expect(file.syncCount == 0)
-        #expect(try audio == [UInt8](0..<150))
-        #expect(journal.isSettled)
+        try expectMended(journal, 150)
     }
 
     @Test func whatNoDiskTakesIsTriedOnceASecond() throws {
-        let file = FailingFile(try folder.createFile("audio.wav"))
-        file.faults.room = 0
-        let journal = Journal(file: file, path: "audio.wav", home: home)
+        let (file, journal) = try failing { $0.room = 0 }
         try journal.append([1, 2].span)
         journal.seal()
         let writes = file.writeCount
@@ -189,7 +171,7 @@ import Testing
         journal.sync()
         let state = scratch.path + "/state"
         try #require(rename(state, scratch.path + "/gone") == 0)
-        try removeTree(scratch.path + "/gone")
+        try #require(system("rm -rf '\(scratch.path)/gone'") == 0)
         try journal.append([4].span)
         journal.sync()
         #expect(journal.condition.failure?.code == ENOENT)
@@ -209,10 +191,6 @@ import Testing
         // It is ours still.
         let other = try TakeStore(stateFolder: state).take(id)
         #expect(try !other.lock())
-    }
-
-    private func removeTree(_ path: String) throws {
-        try #require(system("rm -rf '\(path)'") == 0)
     }
 
     // MARK: - Room ahead
@@ -351,12 +329,7 @@ import Testing
             }
         }
         let readers = try JournalReaders(of: journal, expecting: bytes, count: 1)
-        var offset = 0
-        while offset < bytes.count {
-            let count = min(Int.random(in: 1...3_000, using: &random), bytes.count - offset)
-            try journal.append(bytes.span.extracting(offset..<offset + count))
-            offset += count
-        }
+        try journal.append(bytes, upTo: 3_000, &random)
         journal.seal()
         hasFinished.store(true, ordering: .releasing)
         sync.join()

@@ -18,8 +18,6 @@ package final class CommandCollector: Sendable {
     struct Exit: Sendable {
         let status: CommandResult.Status
         let endedAt: MonotonicTime
-        let peakMemory: Int
-        let processorTime: Duration
     }
 
     struct State: Sendable {
@@ -106,13 +104,11 @@ package final class CommandCollector: Sendable {
         let endedAt = MonotonicTime.now
         state.update { state in
             var status: Int32 = 0
-            var usage = rusage()
-            wait4(process, &status, 0, &usage)
+            waitpid(process, &status, 0)
             let number = status & 0x7F
             state.exit = Exit(
                 status: number == 0 ? .exited((status >> 8) & 0xFF) : .signalled(number),
-                endedAt: endedAt, peakMemory: usage.ru_maxrss,
-                processorTime: usage.ru_utime.duration + usage.ru_stime.duration)
+                endedAt: endedAt)
         }
         wakeup.signal()
     }
@@ -211,11 +207,5 @@ package final class CommandCollector: Sendable {
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
-    }
-}
-
-extension timeval {
-    fileprivate var duration: Duration {
-        .seconds(tv_sec) + .microseconds(tv_usec)
     }
 }

@@ -82,8 +82,6 @@ package final class CommandRun: Sendable {
     }
 
     /// Starts an executable product of the same build as the tests.
-    ///
-    /// - Throws: `CommandError` when it was not built or cannot be started.
     package static func product(
         _ name: String, _ arguments: [String] = [],
         environment: [String: String] = CommandRun.cleanEnvironment,
@@ -98,8 +96,6 @@ package final class CommandRun: Sendable {
     }
 
     /// Runs a program to its end, away from the cooperative pool.
-    ///
-    /// - Throws: `CommandError` when it cannot be started or does not end in time.
     package static func run(
         _ program: String, _ arguments: [String] = [],
         environment: [String: String] = CommandRun.cleanEnvironment,
@@ -179,8 +175,7 @@ package final class CommandRun: Sendable {
             guard state.isFinished, let exit = state.exit else { return nil }
             return CommandResult(
                 status: exit.status, output: state.output, error: state.error,
-                screen: state.screen, duration: exit.endedAt - began,
-                peakMemory: exit.peakMemory, processorTime: exit.processorTime)
+                screen: state.screen, duration: exit.endedAt - began)
         }
         if let result { return result }
         signal(SIGKILL)

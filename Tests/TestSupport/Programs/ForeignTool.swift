@@ -36,13 +36,7 @@ package struct ForeignTool: Sendable {
         package let description: String
     }
 
-    /// Runs the program to its end, for as long as tests are patient.
-    ///
-    /// - Parameters:
-    ///   - arguments: without the program's name.
-    ///   - input: what it reads on standard input.
-    /// - Returns: its output.
-    /// - Throws: `Failure` when it is missing, times out or exits with another status than 0.
+    /// Runs the program to its end, for as long as tests are patient; its status must be 0.
     @discardableResult
     package func run(_ arguments: [String], input: [UInt8] = []) throws -> Result {
         let folder = try TemporaryFolder()

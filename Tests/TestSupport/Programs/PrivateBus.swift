@@ -7,8 +7,6 @@ package final class PrivateBus: Sendable {
     package let address: String
 
     /// Starts it.
-    ///
-    /// - Throws: when `dbus-daemon` cannot be run.
     package init() async throws {
         folder = try TemporaryFolder()
         address = "unix:path=\(folder.path("bus"))"

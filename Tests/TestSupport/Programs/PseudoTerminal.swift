@@ -19,8 +19,6 @@ package final class PseudoTerminal: Sendable {
     private let childSide: OwnedDescriptor
 
     /// Opens a terminal.
-    ///
-    /// - Throws: `SystemError` of the call that failed.
     package init(columns: UInt16 = 80, rows: UInt16 = 24) throws(SystemError) {
         let flags = O_RDWR | O_NOCTTY | O_CLOEXEC
         let number = try retryingInterrupts("open /dev/ptmx") { open("/dev/ptmx", flags) }
@@ -40,8 +38,6 @@ package final class PseudoTerminal: Sendable {
     }
 
     /// Makes the terminal narrower or wider, as dragging the window's edge does.
-    ///
-    /// - Throws: `SystemError` of `ioctl(2)`.
     package func resize(columns: UInt16, rows: UInt16 = 24) throws(SystemError) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         try retryingInterrupts("ioctl TIOCSWINSZ") {
@@ -50,8 +46,6 @@ package final class PseudoTerminal: Sendable {
     }
 
     /// Types characters, as a keyboard would; "\u{3}" is Ctrl-C and "\n" is Enter.
-    ///
-    /// - Throws: `SystemError` of `write(2)`.
     package func type(_ text: String) throws(SystemError) {
         let bytes = Array(text.utf8)
         try retryingInterrupts("write") { write(master.number, bytes, bytes.count) }

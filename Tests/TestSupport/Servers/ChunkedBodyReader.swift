@@ -18,10 +18,7 @@ struct ChunkedBodyReader: Sendable {
 
     private var place = Place.size
     private var line: [UInt8] = []
-    private var chunkOffset = 0
     private var chunkSize = 0
-    private var chunkBegan = MonotonicTime(nanoseconds: 0)
-    private var chunkExtension = ""
 
     /// Whether the last chunk and its trailers have come.
     var isDone: Bool {
@@ -45,27 +42,15 @@ struct ChunkedBodyReader: Sendable {
                 request.body += bytes[position..<end]
                 let rest = left - (end - position)
                 position = end
-                if rest > 0 {
-                    place = .data(left: rest)
-                } else {
-                    endChunk(at: time, in: &request)
-                }
+                place = rest > 0 ? .data(left: rest) : .dataEnd
+                if rest == 0 { request.chunks.append(RecordedChunk(byteCount: chunkSize)) }
             case .size, .dataEnd, .trailer:
-                if line.isEmpty, case .size = place { chunkBegan = time }
                 line.append(bytes[position])
                 position += 1
                 takeLine(at: time, into: &request)
             }
         }
         return bytes.count
-    }
-
-    private mutating func endChunk(at time: MonotonicTime, in request: inout RecordedRequest) {
-        request.chunks.append(
-            RecordedChunk(
-                offset: chunkOffset, byteCount: chunkSize, beganAt: chunkBegan, endedAt: time,
-                chunkExtension: chunkExtension))
-        place = .dataEnd
     }
 
     /// Looks whether a line is complete and does what it says.
@@ -82,31 +67,24 @@ struct ChunkedBodyReader: Sendable {
         let text = String(decoding: line.dropLast(2), as: UTF8.self)
         line.removeAll(keepingCapacity: true)
         switch place {
-        case .size: takeSize(text, at: time, into: &request)
+        case .size: takeSize(text, into: &request)
         case .dataEnd:
             guard text.isEmpty else { return fail("no CRLF after the chunk's data", &request) }
             place = .size
         case .trailer:
-            guard text.isEmpty else {
-                return request.trailers.append(HeaderField(line: text) ?? HeaderField(text, ""))
-            }
+            guard text.isEmpty else { return }
             request.lastChunkAt = time
             place = .done
         case .data, .done, .broken: break
         }
     }
 
-    private mutating func takeSize(
-        _ text: String, at time: MonotonicTime, into request: inout RecordedRequest
-    ) {
-        let parts = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
-        let digits = parts.first ?? ""
+    private mutating func takeSize(_ text: String, into request: inout RecordedRequest) {
+        let digits = text.prefix { $0 != ";" }
         guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isHexDigit }),
             let size = Int(digits, radix: 16)
         else { return fail("'\(text)' is not a chunk size", &request) }
         chunkSize = size
-        chunkOffset = request.body.count
-        chunkExtension = parts.count > 1 ? String(parts[1]) : ""
         place = size == 0 ? .trailer : .data(left: size)
     }
 

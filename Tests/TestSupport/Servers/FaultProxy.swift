@@ -11,13 +11,8 @@ package final class FaultProxy: Sendable {
     private let acceptor: JoinableThread
     package let port: UInt16
 
-    /// Opens the socket and begins to forward.
-    ///
-    /// - Parameters:
-    ///   - service: the port on 127.0.0.1 that connections lead to.
-    ///   - plans: what happens to the first, second, … connection.
-    ///   - otherwise: what happens to all further ones; called on the acceptor's thread.
-    /// - Throws: `SystemError` when no socket or thread is to be had.
+    /// Begins to forward to a port on 127.0.0.1, with a plan for the first, second, … connection, and
+    /// one of the acceptor's thread for each further one.
     package init(
         to service: UInt16, plans: [LinkPlan] = [],
         otherwise: @escaping @Sendable () -> LinkPlan = { .clean }

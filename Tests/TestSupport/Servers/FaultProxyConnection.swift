@@ -183,10 +183,6 @@ final class FaultProxyConnection {
 
     /// Lets both sides find their connection reset; their descriptors are closed with us.
     private func reset() {
-        for descriptor in [client.number, service.number] {
-            var now = linger(l_onoff: 1, l_linger: 0)
-            setsockopt(
-                descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
-        }
+        for descriptor in [client.number, service.number] { resetWhenClosed(descriptor) }
     }
 }

@@ -24,14 +24,8 @@ final class ListeningSocket: Sendable {
     /// copy of the socket between its fork and its exec.
     deinit { refuseConnects() }
 
-    /// Opens a socket.
-    ///
-    /// - Parameters:
-    ///   - holdsConnects: whether the accept queue is kept full, so that the kernel drops the
-    ///     first packet of every client until `releaseConnects()`.
-    ///   - receiveBufferBytes: `SO_RCVBUF` of the connections, or the system's own.
-    /// - Returns: the socket, listening.
-    /// - Throws: `SystemError` of the call that failed.
+    /// Opens a socket whose accept queue may be kept full, so that the kernel drops the first packet
+    /// of every client until `releaseConnects()`, and whose connections may have a `SO_RCVBUF`.
     static func open(
         holdsConnects: Bool, receiveBufferBytes: Int32?
     ) throws(SystemError) -> ListeningSocket {
@@ -95,8 +89,6 @@ final class ListeningSocket: Sendable {
     }
 
     /// Opens a TCP socket that children do not inherit.
-    ///
-    /// - Throws: `SystemError` of `socket(2)`.
     static func openSocket() throws(SystemError) -> OwnedDescriptor {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let number = try retryingInterrupts("socket") { socket(AF_INET, type, 0) }

@@ -25,8 +25,6 @@ package final class NetworkNamespace: Sendable {
     private let descriptor: OwnedDescriptor
 
     /// Makes a network whose loopback interface is up.
-    ///
-    /// - Throws: `SystemError` when that is not permitted, `ForeignTool.Failure` without `ip`.
     package init() throws {
         let made = try Self.onNewThread { () throws in
             typealias Unshare = @convention(c) (Int32) -> Int32

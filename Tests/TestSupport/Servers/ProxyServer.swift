@@ -9,12 +9,7 @@ package final class ProxyServer: Sendable {
     private let run: CommandRun
     private let reservation: ReservedPort
 
-    /// Starts the proxy.
-    ///
-    /// - Parameters:
-    ///   - login: the name and the password that it wants, such as `user secret`; nil for none.
-    ///   - connectPort: the only port to which it connects; nil for any.
-    /// - Throws: `CommandError` without `tinyproxy`.
+    /// Starts the proxy, which may want a login such as `user secret`, and connect to one port alone.
     package init(login: String? = nil, connectPort: UInt16? = nil) async throws {
         folder = try TemporaryFolder()
         reservation = try ReservedPort()

@@ -21,21 +21,12 @@ package struct RecordedRequest: Sendable {
     /// The number of the connection, from 0, in the order of their acceptance.
     package let connection: Int
 
-    /// The number of the request on its connection, from 0.
-    package let numberOnConnection: Int
-
     package let acceptedAt: MonotonicTime
 
     /// The request line without its end; empty until the head is there.
     package internal(set) var requestLine = ""
 
     package internal(set) var headers: [HeaderField] = []
-
-    /// The fields behind the last chunk.
-    package internal(set) var trailers: [HeaderField] = []
-
-    /// When the first byte of the head was read.
-    package internal(set) var beganAt: MonotonicTime?
 
     /// When the blank line after the header fields was read.
     package internal(set) var headEndedAt: MonotonicTime?
@@ -60,13 +51,11 @@ package struct RecordedRequest: Sendable {
     /// Whether all steps are done, and the request has ended or its connection is closed.
     package internal(set) var isFinished = false
 
-    init(connection: Int, numberOnConnection: Int, acceptedAt: MonotonicTime) {
+    init(connection: Int, acceptedAt: MonotonicTime) {
         self.connection = connection
-        self.numberOnConnection = numberOnConnection
         self.acceptedAt = acceptedAt
     }
 
-    /// Whether the head and the whole body came.
     package var isComplete: Bool {
         if case .complete = ending { return true }
         return false
@@ -75,7 +64,6 @@ package struct RecordedRequest: Sendable {
     /// The method, such as "POST"; empty until the head is there.
     package var method: String { part(0) }
 
-    /// The target, such as "/v1/recognise?lang=en".
     package var target: String { part(1) }
 
     /// All values of the field `name`, whatever the case of its letters.
@@ -92,5 +80,31 @@ package struct RecordedRequest: Sendable {
     private func part(_ number: Int) -> String {
         let parts = requestLine.split(separator: " ", omittingEmptySubsequences: false)
         return number < parts.count ? String(parts[number]) : ""
+    }
+}
+
+/// One chunk of a chunked request body, as it came.
+///
+/// For a body with a `Content-Length` each `recv(2)` counts as a chunk.
+package struct RecordedChunk: Sendable, Hashable {
+    /// The chunk's bytes without their framing.
+    package let byteCount: Int
+}
+
+/// One line of a message's head: a name and its value (RFC 9112 §5).
+package struct HeaderField: Sendable, Hashable {
+    package let name: String
+
+    /// The value without the white space around it.
+    package let value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Whether this field is called `name`, whatever the case of its letters.
+    package func isNamed(_ name: String) -> Bool {
+        self.name.lowercased() == name.lowercased()
     }
 }

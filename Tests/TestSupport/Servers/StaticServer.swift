@@ -13,8 +13,6 @@ package final class StaticServer: Sendable {
     private let reservation: ReservedPort
 
     /// Starts one in the foreground.
-    ///
-    /// - Throws: `CommandError` without its program.
     package init(_ kind: Kind, of root: TemporaryFolder) async throws {
         let folder = try TemporaryFolder()
         self.folder = folder
@@ -25,18 +23,8 @@ package final class StaticServer: Sendable {
         let text: String
         switch kind {
         case .nginx:
-            let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { name in
-                "\(name)_temp_path \(folder.path(name));"
-            }
-            text = """
-                daemon off; master_process off; pid \(folder.path("pid"));
-                error_log \(folder.path("errors"));
-                events { worker_connections 64; }
-                http {
-                  access_log off; \(temporary.joined(separator: " "))
-                  server { listen 127.0.0.1:\(port); root \(root.path); }
-                }
-                """
+            text = WebServer.configuration(
+                in: folder, "listen 127.0.0.1:\(port); root \(root.path);")
         case .apache:
             let modules = ["mpm_event", "authz_core", "dav", "dav_fs"].map {
                 "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"

@@ -3,24 +3,20 @@
 internal import FoundationEssentials
 
 /// A form as another program reads it: Python's parser of MIME messages.
-public struct ForeignForm: Sendable {
-    /// One part of the form.
-    public struct Part: Sendable, Decodable {
+package struct ForeignForm: Sendable {
+    package struct Part: Sendable, Decodable {
         /// The name, as it stands between the quotation marks.
-        public var name: String?
+        package var name: String?
         /// The file name, as it stands there; nil for a field of text.
-        public var fileName: String?
+        package var fileName: String?
         /// The part's `Content-Type`; nil without one.
-        public var contentType: String?
-        /// The names of its header fields, in order.
-        public var fields: [String]
-        /// What it holds.
-        public var bytes: [UInt8] { Array(content) }
+        package var contentType: String?
+        package var fields: [String]
+        package var bytes: [UInt8] { Array(content) }
         private var content: Data
     }
 
-    /// The parts in their order.
-    public var parts: [Part]
+    package var parts: [Part]
 
     /// Complains of whatever is no clean form: text before or behind it, and what the parser calls a
     /// defect.
@@ -47,13 +43,8 @@ public struct ForeignForm: Sendable {
         print(json.dumps(parts))
         """
 
-    /// Reads a form.
-    ///
-    /// - Parameters:
-    ///   - body: all of it.
-    ///   - contentType: the request's field.
-    /// - Throws: `ForeignTool.Failure` with the parser's complaint.
-    public init(_ body: [UInt8], contentType: String) throws {
+    /// Reads a whole form, or throws the parser's complaint.
+    package init(_ body: [UInt8], contentType: String) throws {
         let input = Array("Content-Type: \(contentType)\r\n\r\n".utf8) + body
         let output = try ForeignTool("python3").run(["-c", Self.script], input: input).output
         parts = try JSONDecoder().decode([Part].self, from: Data(output))

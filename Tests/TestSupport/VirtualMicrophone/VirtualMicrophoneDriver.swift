@@ -9,48 +9,28 @@ final class VirtualMicrophoneDriver: Sendable {
     ///
     /// `setenv` here is safe although other threads run: it is called once, before any test of this
     /// process has asked ALSA for anything, and the first change of an environment copies it.
-    static let shared = Result { () throws(VirtualMicrophoneError) in
+    static let shared = Result {
         let driver = try VirtualMicrophoneDriver()
-        try writeFile("\(driver.folder)/asound.conf", driver.configuration(defaultFolder: nil))
         setenv("ALSA_CONFIG_PATH", "\(driver.folder)/asound.conf", 1)
         return driver
     }
 
     private let folder: String
-    private let count = Mutex(0)
 
-    /// What `atexit` removes.
-    private static let leftover = Mutex<String?>(nil)
+    /// The driver's folder, which the end of the process removes.
+    private static let leftover = Mutex<TemporaryFolder?>(nil)
 
-    private init() throws(VirtualMicrophoneError) {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/utter-microphone-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else {
-            throw VirtualMicrophoneError("cannot make a folder in \(parent)")
-        }
-        folder = String(cString: made)
-        Self.leftover.withLock { [folder] in $0 = folder }
-        atexit { VirtualMicrophoneDriver.removeLeftover() }
-        try Self.compile(into: "\(folder)/uttermic.so")
+    private init() throws {
+        let made = try TemporaryFolder()
+        folder = made.path
+        Self.leftover.withLock { $0 = made }
+        atexit { VirtualMicrophoneDriver.leftover.withLock { $0 = nil } }
+        try Self.compile(into: made.path("uttermic.so"))
+        try made.write(Array(configuration(defaultFolder: nil).utf8), to: "asound.conf")
     }
 
-    /// Makes a folder for one card.
-    func makeFolder() throws(VirtualMicrophoneError) -> String {
-        let number = count.withLock { count in
-            count += 1
-            return count
-        }
-        let made = "\(folder)/\(number)"
-        guard mkdir(made, 0o700) == 0 else {
-            throw VirtualMicrophoneError("cannot make \(made)")
-        }
-        return made
-    }
-
-    /// An ALSA configuration with the virtual microphones and nothing else.
-    ///
-    /// - Parameter defaultFolder: the card that "uttermic" and "default" mean, if any.
-    /// - Returns: the text of an asound.conf.
+    /// An ALSA configuration with the virtual microphones and nothing else; "uttermic" and "default"
+    /// mean the card of this folder, if any.
     func configuration(defaultFolder: String?) -> String {
         let byDefault = """
             pcm.default {
@@ -83,8 +63,8 @@ final class VirtualMicrophoneDriver: Sendable {
             """
     }
 
-    private static func compile(into library: String) throws(VirtualMicrophoneError) {
-        let source = sourcePath()
+    private static func compile(into library: String) throws {
+        let source = SourceTree.path("Tests/VirtualMicrophone/pcm_uttermic.c")
         var reasons: [String] = []
         for compiler in ["clang", "cc", "gcc"] {
             do {
@@ -97,18 +77,6 @@ final class VirtualMicrophoneDriver: Sendable {
                 reasons.append("\(error)")
             }
         }
-        throw VirtualMicrophoneError("cannot compile \(source): \(reasons)")
-    }
-
-    /// Tests/VirtualMicrophone/pcm_uttermic.c, from Tests/TestSupport/VirtualMicrophone/.
-    private static func sourcePath(of file: String = #filePath) -> String {
-        let tests = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        return tests.joined(separator: "/") + "/VirtualMicrophone/pcm_uttermic.c"
-    }
-
-    private static func removeLeftover() {
-        guard let folder = leftover.withLock({ $0 }) else { return }
-        for name in ["uttermic.so", "asound.conf"] { unlink("\(folder)/\(name)") }
-        rmdir(folder)
+        throw ForeignTool.Failure(description: "cannot compile \(source): \(reasons)")
     }
 }

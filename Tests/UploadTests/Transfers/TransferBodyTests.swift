@@ -7,8 +7,7 @@ import Testing
 
 @Suite struct TransferBodyTests {
     @Test func aGrowingJournalArrivesPieceByPiece() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url())
+        let (server, upload) = try Upload.begin()
         var sent: [UInt8] = []
         for count in [640, 1, 640, 32_000, 7, 100_000, 640] {
             let piece = bytes(count, from: sent.count)
@@ -24,58 +23,34 @@ import Testing
         #expect(request.body == sent)
         #expect(request.isComplete)
         #expect(request.framingErrors.isEmpty)
-        let result = try #require(await upload.result())
-        #expect(result.ending == .answered)
-        #expect(result.status == 200)
+        let result = try await upload.expectAnswer()
         #expect(result.sentByteCount == sent.count)
         #expect(result.isBodyComplete)
         #expect(server.problems.isEmpty)
     }
 
-    @Test func theLastChunkComesOnlyAfterTheSeal() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), bytes(1_000))
-        _ = await server.wait(untilBytes: 1_000)
-        // A second's silence is a pause, and no end.
-        let early = await server.request(0, within: .seconds(1)) { $0.lastChunkAt != nil }
-        #expect(early == nil)
-        let sealedAt = MonotonicTime.now
-        upload.seal()
-        let request = try #require(await server.finishedRequest())
-        #expect(try #require(request.lastChunkAt) > sealedAt)
-        #expect(request.body == bytes(1_000))
-    }
-
     @Test func theLastChunkComesOnlyAfterTheDrain() async throws {
         let gate = Gate()
-        let server = try RecordingServer(
-            scripts: [
-                [
-                    .readHead, .readBody(bytes: 1), .stallUntil(gate), .readBodyToEnd,
-                    .respond(status: 200, text: ""),
-                ]
-            ], receiveBufferBytes: 8_192)
         let count = 12_000_000
-        let upload = try Upload(
-            to: server.url(), bytes(count), isSealed: true,
-            deadlines: TransferDeadlines(stall: .ages))
+        let (server, upload) = try Upload.begin(
+            bytes(count), isSealed: true,
+            by: [
+                .readHead, .readBody(bytes: 1), .stallUntil(gate), .readBodyToEnd,
+                .respond(status: 200, text: ""),
+            ], deadlines: TransferDeadlines(stall: .ages), receiveBufferBytes: 8_192)
         #expect(await upload.recorder.wait { $0.sentByteCount > 0 })
         gate.open()
         let request = try #require(await server.finishedRequest())
-        #expect(request.body.count == count)
         #expect(request.body == bytes(count))
         #expect(try #require(await upload.result()).sentByteCount == count)
     }
 
     @Test func aLongPauseIsFollowedByTheRest() async throws {
-        let server = try RecordingServer()
-        let deadlines = TransferDeadlines(
-            stall: .seconds(3), answer: .seconds(3))
-        let upload = try Upload(to: server.url(), bytes(500), deadlines: deadlines)
+        let deadlines = TransferDeadlines(stall: .seconds(3), answer: .seconds(3))
+        let (server, upload) = try Upload.begin(bytes(500), deadlines: deadlines)
         _ = await server.wait(untilBytes: 500)
         // Longer than the deadlines of a stall and of an answer: silence is neither.
-        let over = await upload.result(within: .seconds(4))
-        #expect(over == nil)
+        #expect(await upload.result(within: .seconds(4)) == nil)
         try upload.append(bytes(500, from: 500))
         #expect(try #require(await server.wait(untilBytes: 1_000)).body == bytes(1_000))
         upload.seal()
@@ -105,25 +80,13 @@ import Testing
     }
 
     @Test func anEmptyBodyIsOneLastChunk() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), isSealed: true)
+        let (server, upload) = try Upload.begin(isSealed: true)
         let request = try #require(await server.finishedRequest())
         #expect(request.isComplete)
         #expect(request.chunks.isEmpty)
-        let result = try #require(await upload.result())
-        #expect(result.ending == .answered)
+        let result = try await upload.expectAnswer()
         #expect(result.isBodyComplete)
         #expect(result.sentByteCount == 0)
-    }
-
-    @Test func theBodyBeginsAtItsOffset() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), bytes(100), isSealed: true) {
-            $0.body.sourceStart = 44
-        }
-        let request = try #require(await server.finishedRequest())
-        #expect(request.body == bytes(56, from: 44))
-        #expect(try #require(await upload.result()).sentByteCount == 56)
     }
 
     @Test func twoHundredRandomBodiesArriveByteForByte() async throws {
@@ -153,8 +116,7 @@ import Testing
             steps += [.readBody(bytes: turn * 640), .sendBodyChunk(text: "heard \(turn)\n")]
         }
         steps += [.readBodyToEnd, .sendBodyChunk(text: "all"), .endResponse]
-        let server = try RecordingServer(scripts: [steps])
-        let upload = try Upload(to: server.url())
+        let (_, upload) = try Upload.begin(by: steps)
         var expected = ""
         for turn in 1...5 {
             try upload.append(bytes(640))
@@ -165,9 +127,7 @@ import Testing
                 await upload.recorder.wait { String(decoding: $0.body, as: UTF8.self) == wanted })
         }
         upload.seal()
-        let result = try #require(await upload.result())
-        #expect(result.ending == .answered)
-        #expect(upload.recorder.text == expected + "all")
+        let result = try await upload.expectAnswer(200, expected + "all")
         #expect(upload.recorder.record.look { $0.heads } == [200])
         let firstIn = try #require(result.timings.firstByteIn)
         #expect(firstIn < (try #require(result.timings.lastByteOut)))
@@ -176,9 +136,9 @@ import Testing
     @Test func noTurnCarriesMoreThanTheBuffersHold() async throws {
         let body = bytes(3_000_000)
         let answer = bytes(2_000_000, from: 7)
-        let server = try RecordingServer(
-            otherwise: [.readHead, .readBodyToEnd, .respond(status: 200, body: answer)])
-        let upload = try Upload(to: server.url(), body, isSealed: true)
+        let (server, upload) = try Upload.begin(
+            body, isSealed: true,
+            by: [.readHead, .readBodyToEnd, .respond(status: 200, body: answer)])
         #expect(try #require(await upload.result()).ending == .answered)
         let isSame = server.requests.first?.body == body
         #expect(isSame)

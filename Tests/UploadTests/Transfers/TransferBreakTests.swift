@@ -8,11 +8,6 @@ import Testing
 
 /// Connections that are not made, break, or stand still.
 @Suite struct TransferBreakTests {
-    private func isLost(_ result: TransferResult?) -> Bool {
-        guard case .connectionLost(let reason)? = result?.ending else { return false }
-        return !reason.isEmpty
-    }
-
     // MARK: - Connecting
 
     @Test func aRefusedConnectionIsSaidAtOnce() async throws {
@@ -27,10 +22,9 @@ import Testing
     }
 
     @Test func whatWasSaidDuringASlowConnectArrives() async throws {
-        let server = try RecordingServer(connecting: .whenReleased)
         // The connect takes longer than a stall may last: waiting for it is none.
         let deadlines = TransferDeadlines(connect: .ages, stall: .seconds(1))
-        let upload = try Upload(to: server.url(), deadlines: deadlines)
+        let (server, upload) = try Upload.begin(deadlines: deadlines, holdsConnects: true)
         for turn in 0..<20 {
             try upload.append(bytes(640, from: turn * 640))
             _ = await upload.result(within: .milliseconds(100))
@@ -43,48 +37,25 @@ import Testing
         #expect(request.body == bytes(20 * 640))
         #expect(upload.recorder.record.look { $0.connects } == 1)
         upload.seal()
-        let result = try #require(await upload.result())
-        #expect(result.ending == .answered)
-    }
-
-    @Test func aConnectionThatIsNeverMadeTimesOut() async throws {
-        let server = try RecordingServer(connecting: .whenReleased)
-        let deadlines = TransferDeadlines(connect: .milliseconds(600))
-        let upload = try Upload(to: server.url(), bytes(640), deadlines: deadlines)
-        let result = try #require(await upload.result())
-        #expect(result.ending == .timedOut(.connect))
-        #expect(result.sentByteCount == 0)
-    }
-
-    @Test func aNameThatDoesNotExistIsSaid() async throws {
-        let upload = try Upload(to: "http://nowhere.invalid/")
-        let result = try #require(await upload.result())
-        switch result.ending {
-        case .cannotResolve(let reason): #expect(reason.contains("nowhere.invalid"))
-        // Without a network the name server may stay silent.
-        case .timedOut(.connect): break
-        default: Issue.record("\(result.ending)")
-        }
+        try await upload.expectAnswer()
     }
 
     /// A person may speak for longer than any transfer may take.
     @Test func theTimeOfTheWholeBeginsAtTheEndOfTheSpeech() async throws {
-        let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .readOn]])
-        let upload = try Upload(
-            to: server.url(), bytes(640), deadlines: TransferDeadlines(whole: .zero))
+        let (_, upload) = try Upload.begin(
+            bytes(640), by: [.readHead, .readBodyToEnd, .readOn],
+            deadlines: TransferDeadlines(whole: .zero))
         #expect(await upload.hasSent(640))
         try upload.append(bytes(640))
         #expect(await upload.hasSent(1_280))
         upload.seal()
-        let result = try #require(await upload.result())
-        #expect(result.ending == .timedOut(.whole))
+        #expect(try #require(await upload.result()).ending == .timedOut(.whole))
     }
 
     /// Bytes of which there is one in a second and a half, so that nothing of it is timed here.
     @Test func aPaceOfOurOwnCountsForNoDeadline() async throws {
-        let server = try RecordingServer(scripts: [.answer(text: "heard")])
-        let upload = try Upload(
-            to: server.url(), bytes(640), isSealed: true,
+        let (_, upload) = try Upload.begin(
+            bytes(640), isSealed: true, by: .answer(text: "heard"),
             deadlines: TransferDeadlines(whole: .milliseconds(1))
         ) { $0.bytesPerSecond = 6 }
         #expect(await upload.hasSent(1))
@@ -96,57 +67,52 @@ import Testing
     // MARK: - Breaking
 
     @Test func aCloseInMidBodyIsALoss() async throws {
-        let server = try RecordingServer(scripts: [[.readHead, .readBody(bytes: 640), .close]])
-        let upload = try Upload(to: server.url(), bytes(640))
+        let (_, upload) = try Upload.begin(
+            bytes(640), by: [.readHead, .readBody(bytes: 640), .close])
         while upload.recorder.record.look({ $0.results.isEmpty && $0.sentByteCount < 1 << 20 }) {
             try upload.append(bytes(640))
             _ = await upload.result(within: .milliseconds(5))
         }
         let result = try #require(await upload.result())
-        #expect(isLost(result), "\(result.ending)")
+        #expect(try !result.reason { .connectionLost($0) }.isEmpty)
         #expect(result.status == nil)
     }
 
-    @Test(arguments: [0, 640]) func aResetIsALoss(afterBytes count: Int) async throws {
-        let server = try RecordingServer(
-            scripts: [[.readHead, .readBody(bytes: count), .reset]])
-        let upload = try Upload(to: server.url(), bytes(640))
-        let result = await upload.result()
-        #expect(isLost(result), "\(String(describing: result?.ending))")
+    struct Loss: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let steps: [ServerStep]
+        var isSealed = false
     }
 
-    @Test func aResetAfterTheBodyIsALossOfAWholeBody() async throws {
-        let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .reset]])
-        let upload = try Upload(to: server.url(), bytes(640), isSealed: true)
-        let result = try #require(await upload.result())
-        #expect(isLost(result), "\(result.ending)")
-        // Whether the service has the recording is unknown: all of it was handed over.
-        #expect(result.isBodyComplete)
-    }
-
-    @Test func aCloseAfterTheBodyIsALoss() async throws {
-        let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .close]])
-        let upload = try Upload(to: server.url(), bytes(640), isSealed: true)
-        #expect(isLost(await upload.result()))
-    }
-
-    @Test(arguments: [true, false]) func aCloseInSilenceIsNoticed(isHalf: Bool) async throws {
-        let server = try RecordingServer(
-            scripts: [[.readHead, .readBody(bytes: 640), isHalf ? .halfClose : .close]])
-        let upload = try Upload(to: server.url(), bytes(640))
+    static let losses: [Loss] = [
+        Loss(testDescription: "reset at once", steps: [.readHead, .readBody(bytes: 0), .reset]),
+        Loss(testDescription: "reset", steps: [.readHead, .readBody(bytes: 640), .reset]),
         // Nothing is appended and nothing sealed: only the service's FIN tells.
-        let result = await upload.result()
-        #expect(isLost(result), "\(String(describing: result?.ending))")
+        Loss(testDescription: "closed", steps: [.readHead, .readBody(bytes: 640), .close]),
+        Loss(
+            testDescription: "half closed", steps: [.readHead, .readBody(bytes: 640), .halfClose]),
+        Loss(
+            testDescription: "reset after the body", steps: [.readHead, .readBodyToEnd, .reset],
+            isSealed: true),
+        Loss(
+            testDescription: "closed after the body", steps: [.readHead, .readBodyToEnd, .close],
+            isSealed: true),
+    ]
+
+    @Test(arguments: losses) func whatBreaksIsALoss(_ loss: Loss) async throws {
+        let (_, upload) = try Upload.begin(bytes(640), isSealed: loss.isSealed, by: loss.steps)
+        let result = try #require(await upload.result())
+        #expect(try !result.reason { .connectionLost($0) }.isEmpty)
+        // Whether the service has a recording is unknown when all of it was handed over.
+        #expect(result.isBodyComplete == loss.isSealed)
     }
 
     // MARK: - Standing still
 
     @Test func aServerThatStopsReadingIsAStall() async throws {
-        let server = try RecordingServer(
-            scripts: [[.readHead, .readBody(bytes: 640), .stall(.ages)]],
-            receiveBufferBytes: 8_192)
-        let upload = try Upload(
-            to: server.url(), bytes(12_000_000), deadlines: TransferDeadlines(stall: .seconds(1)))
+        let (_, upload) = try Upload.begin(
+            bytes(12_000_000), by: [.readHead, .readBody(bytes: 640), .stall(.ages)],
+            deadlines: TransferDeadlines(stall: .seconds(1)), receiveBufferBytes: 8_192)
         let result = try #require(await upload.result())
         #expect(result.ending == .timedOut(.stall))
         // What the kernel took is nearly what it could send: megabytes would otherwise lie in its
@@ -176,10 +142,9 @@ import Testing
         for (turn, gate) in turns {
             steps += [.stallUntil(gate), .readBody(bytes: 16_000_000 + turn * 2_000_000)]
         }
-        let server = try RecordingServer(
-            scripts: [steps + [.readBodyToEnd, .respond(status: 200, text: "")]])
-        let upload = try Upload(
-            to: server.url(), bytes(64_000_000), isSealed: true,
+        let (_, upload) = try Upload.begin(
+            bytes(64_000_000), isSealed: true,
+            by: steps + [.readBodyToEnd, .respond(status: 200, text: "")],
             deadlines: TransferDeadlines(stall: .ages))
         #expect(await upload.hasSent(16_000_000))
         // What ends a stall is that more is asked for; for that a service need not read all that the
@@ -192,59 +157,61 @@ import Testing
         #expect(try #require(await upload.result()).ending == .answered)
     }
 
-    @Test func anAnswerThatDoesNotComeTimesOut() async throws {
-        let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .readOn]])
-        let upload = try Upload(
-            to: server.url(), bytes(640), isSealed: true,
-            deadlines: TransferDeadlines(answer: .milliseconds(700)))
+    struct Lateness: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var isConnected = true
+        var steps: [ServerStep] = [.readHead, .readBodyToEnd, .readOn]
+        let deadlines: TransferDeadlines
+        let missed: TransferDeadlines.Missed
+    }
+
+    static let latenesses: [Lateness] = [
+        Lateness(
+            testDescription: "a connection that is never made", isConnected: false,
+            deadlines: TransferDeadlines(connect: .milliseconds(600)), missed: .connect),
+        Lateness(
+            testDescription: "an answer that does not come",
+            deadlines: TransferDeadlines(answer: .milliseconds(700)), missed: .answer),
+        // Some servers keep a connection awake while what they have behind them hangs.
+        Lateness(
+            testDescription: "an answer that says nothing new",
+            steps: .trickle(".", times: 1_000, every: .milliseconds(100)),
+            deadlines: TransferDeadlines(answer: .milliseconds(700)), missed: .answer),
+        Lateness(
+            testDescription: "the whole",
+            deadlines: TransferDeadlines(whole: .milliseconds(700)), missed: .whole),
+    ]
+
+    @Test(arguments: latenesses) func whatTakesTooLongTimesOut(_ late: Lateness) async throws {
+        let (_, upload) = try Upload.begin(
+            bytes(640), isSealed: true, by: late.steps, deadlines: late.deadlines,
+            holdsConnects: !late.isConnected)
         let result = try #require(await upload.result())
-        #expect(result.ending == .timedOut(.answer))
-        #expect(result.isBodyComplete)
+        #expect(result.ending == .timedOut(late.missed))
+        #expect(result.sentByteCount == (late.isConnected ? 640 : 0))
+        #expect(result.isBodyComplete == late.isConnected)
     }
 
     /// A recogniser that is far behind says more and more, for longer than it may be silent.
     @Test func anAnswerThatGrowsDoesNotTimeOut() async throws {
-        let server = try RecordingServer(
-            scripts: [.trickle("more ", times: 12, every: .milliseconds(500)) + [.endResponse]])
-        let upload = try Upload(
-            to: server.url(), bytes(640), isSealed: true,
+        let (_, upload) = try Upload.begin(
+            bytes(640), isSealed: true,
+            by: .trickle("more ", times: 12, every: .milliseconds(500)) + [.endResponse],
             deadlines: TransferDeadlines(answer: .seconds(4)))
-        #expect(try #require(await upload.result()).ending == .answered)
+        try await upload.expectAnswer()
         #expect(upload.recorder.text == String(repeating: "more ", count: 12))
-    }
-
-    /// Some servers keep a connection awake while what they have behind them hangs.
-    @Test func anAnswerThatSaysNothingNewTimesOut() async throws {
-        let server = try RecordingServer(
-            scripts: [.trickle(".", times: 1_000, every: .milliseconds(100))])
-        let upload = try Upload(
-            to: server.url(), bytes(640), isSealed: true,
-            deadlines: TransferDeadlines(answer: .milliseconds(700)))
-        #expect(try #require(await upload.result()).ending == .timedOut(.answer))
-    }
-
-    @Test func theWholeTakesNoLongerThanAllowed() async throws {
-        let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .readOn]])
-        let upload = try Upload(
-            to: server.url(), bytes(640), isSealed: true,
-            deadlines: TransferDeadlines(whole: .milliseconds(700)))
-        let result = try #require(await upload.result())
-        #expect(result.ending == .timedOut(.whole))
-        #expect(result.isBodyComplete)
     }
 
     /// A process that is stopped, or a machine that sleeps, finds its deadlines passed.
     @Test func whatHadComeBeforeADeadlineWasLookedAtCounts() async throws {
         let (asked, answered) = (Gate(), Gate())
-        let server = try RecordingServer(scripts: [
-            [
+        let whole = Duration.seconds(4)
+        let (_, upload) = try Upload.begin(
+            bytes(1), isSealed: true,
+            by: [
                 .readHead, .readBody(bytes: 1), .stallUntil(asked),
                 .respond(status: 503, text: "later"), .open(answered),
-            ]
-        ])
-        let whole = Duration.seconds(4)
-        let upload = try Upload(
-            to: server.url(), bytes(1), isSealed: true, deadlines: TransferDeadlines(whole: whole)
+            ], deadlines: TransferDeadlines(whole: whole)
         ) { request in
             // Stands in for the stop: it holds libcurl's turn until the deadline has passed.
             request.mayEndBody = {
@@ -254,25 +221,21 @@ import Testing
                 return true
             }
         }
-        #expect(try #require(await upload.result()).ending == .answered)
-        #expect(upload.recorder.text == "later")
+        try await upload.expectAnswer(503, "later")
     }
 
     @Test func deadlinesMayBeAsLongAsOneLikes() async throws {
-        let server = try RecordingServer()
         let ages = Duration.seconds(Int64.max)
-        let upload = try Upload(
-            to: server.url(), bytes(640), isSealed: true,
+        let (_, upload) = try Upload.begin(
+            bytes(640), isSealed: true,
             deadlines: TransferDeadlines(connect: ages, stall: ages, answer: ages, whole: ages))
-        let result = try #require(await upload.result())
-        #expect(result.ending == .answered)
+        try await upload.expectAnswer()
     }
 
     // MARK: - Cancelling
 
     @Test func aCancelClosesWithoutTheLastChunk() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), bytes(640))
+        let (server, upload) = try Upload.begin(bytes(640))
         _ = await server.wait(untilBytes: 640)
         upload.cancel()
         let result = try #require(await upload.result())
@@ -288,12 +251,10 @@ import Testing
 
     @Test func aCancelAfterTheSealSendsNoLastChunkEither() async throws {
         let gate = Gate()
-        let server = try RecordingServer(
-            scripts: [[.readHead, .readBody(bytes: 640), .stallUntil(gate), .readOn]],
-            receiveBufferBytes: 8_192)
-        let upload = try Upload(
-            to: server.url(), bytes(12_000_000), isSealed: true,
-            deadlines: TransferDeadlines(stall: .ages))
+        let (server, upload) = try Upload.begin(
+            bytes(12_000_000), isSealed: true,
+            by: [.readHead, .readBody(bytes: 640), .stallUntil(gate), .readOn],
+            deadlines: TransferDeadlines(stall: .ages), receiveBufferBytes: 8_192)
         _ = await server.wait(untilBytes: 640)
         upload.cancel()
         #expect(try #require(await upload.result()).ending == .cancelled)
@@ -304,15 +265,13 @@ import Testing
     }
 
     @Test func aCancelWhileConnectingEndsAtOnce() async throws {
-        let server = try RecordingServer(connecting: .whenReleased)
-        let upload = try Upload(to: server.url(), bytes(640))
+        let (_, upload) = try Upload.begin(bytes(640), holdsConnects: true)
         upload.cancel()
         #expect(try #require(await upload.result()).ending == .cancelled)
     }
 
     @Test func aJournalThatIsCutFromOutsideEndsTheTransfer() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), bytes(640))
+        let (server, upload) = try Upload.begin(bytes(640))
         _ = await server.wait(untilBytes: 640)
         try upload.truncateAndGrow(to: 1_000)
         let result = try #require(await upload.result())

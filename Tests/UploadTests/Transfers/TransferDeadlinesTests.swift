@@ -9,61 +9,54 @@ import Testing
     private static let deadlines = TransferDeadlines(
         connect: .seconds(10), stall: .seconds(5), answer: .seconds(60), whole: .seconds(1_000))
 
+    /// Times are in seconds since the start.
     struct Row: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let isConnected: Bool
-        var waitingSince: Int?
-        var bodyEnd: Int?
+        let name: String
+        var connected = true
+        /// Since when bytes wait.
+        var waiting: Int?
+        /// When the body ended.
+        var end: Int?
         /// When the speech ended; nil while it goes on.
-        var wholeSince: Int?
-        /// Seconds since the start.
-        let now: Double
-        let missed: TransferDeadlines.Missed?
-        /// When to look again, in seconds since the start.
+        var since: Int?
+        let at: Double
+        /// When to look again.
         var next = 0
-
-        init(
-            _ description: String, connected: Bool = true, waiting: Int? = nil, end: Int? = nil,
-            since whole: Int? = nil, at now: Double, next: Int = 0,
-            missed: TransferDeadlines.Missed? = nil
-        ) {
-            testDescription = description
-            isConnected = connected
-            waitingSince = waiting
-            bodyEnd = end
-            wholeSince = whole
-            self.now = now
-            self.missed = missed
-            self.next = next
-        }
+        var missed: TransferDeadlines.Missed?
+        var testDescription: String { name }
     }
 
-    static let rows = [
-        Row("just begun", connected: false, at: 0, next: 10),
-        Row("still connecting", connected: false, at: 9.9, next: 10),
-        Row("not connected in time", connected: false, at: 10, missed: .connect),
-        Row("bytes wait while connecting", connected: false, waiting: 1, at: 8, next: 10),
-        Row("connected and silent for minutes", at: 900, next: 1_900),
-        Row("spoken for ten hours", at: 36_000, next: 37_000),
-        Row("spoken for ten hours, and sent", since: 36_000, at: 36_900, next: 37_000),
-        Row("bytes wait", waiting: 20, at: 24.9, next: 25),
-        Row("bytes wait too long", waiting: 20, at: 25, missed: .stall),
-        Row("the body has ended", end: 100, at: 159.9, next: 160),
-        Row("no answer in time", end: 100, at: 160, missed: .answer),
-        Row("the end counts, not what waited before it", waiting: 90, end: 100, at: 120, next: 160),
-        Row("the whole comes first", waiting: 998, since: 0, at: 999, next: 1_000),
-        Row("the whole comes before the answer", end: 999, since: 0, at: 1_000, missed: .whole),
-        Row("the whole begins at the end of the speech", since: 500, at: 1_500, missed: .whole),
-        Row("the whole is the worst", connected: false, since: 0, at: 2_000, missed: .whole),
+    static let rows: [Row] = [
+        Row(name: "just begun", connected: false, at: 0, next: 10),
+        Row(name: "still connecting", connected: false, at: 9.9, next: 10),
+        Row(name: "not connected in time", connected: false, at: 10, missed: .connect),
+        Row(name: "bytes wait while connecting", connected: false, waiting: 1, at: 8, next: 10),
+        Row(name: "connected and silent for minutes", at: 900, next: 1_900),
+        Row(name: "spoken for ten hours", at: 36_000, next: 37_000),
+        Row(name: "spoken for ten hours, and sent", since: 36_000, at: 36_900, next: 37_000),
+        Row(name: "bytes wait", waiting: 20, at: 24.9, next: 25),
+        Row(name: "bytes wait too long", waiting: 20, at: 25, missed: .stall),
+        Row(name: "the body has ended", end: 100, at: 159.9, next: 160),
+        Row(name: "no answer in time", end: 100, at: 160, missed: .answer),
+        Row(
+            name: "the end counts, not what waited before it", waiting: 90, end: 100, at: 120,
+            next: 160),
+        Row(name: "the whole comes first", waiting: 998, since: 0, at: 999, next: 1_000),
+        Row(
+            name: "the whole comes before the answer", end: 999, since: 0, at: 1_000, missed: .whole
+        ),
+        Row(
+            name: "the whole begins at the end of the speech", since: 500, at: 1_500, missed: .whole
+        ),
+        Row(name: "the whole is the worst", connected: false, since: 0, at: 2_000, missed: .whole),
     ]
 
     @Test(arguments: rows) func aDeadlineIsMissedWhenItsInstantHasCome(_ row: Row) {
         let at = { (seconds: Int) in Self.start + .seconds(seconds) }
         let progress = TransferProgress(
-            start: Self.start, isConnected: row.isConnected,
-            waitingSince: row.waitingSince.map(at), wholeSince: row.wholeSince.map(at),
-            awaitedSince: row.bodyEnd.map(at))
-        let check = Self.deadlines.check(progress, now: Self.start + .seconds(row.now))
+            start: Self.start, isConnected: row.connected, waitingSince: row.waiting.map(at),
+            wholeSince: row.since.map(at), awaitedSince: row.end.map(at))
+        let check = Self.deadlines.check(progress, now: Self.start + .seconds(row.at))
         if let missed = row.missed {
             #expect(check == .missed(missed))
         } else {

@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import SpeechService
 @testable import Upload
 
 @Suite struct TransferLoopTests {
@@ -74,15 +75,17 @@ import Testing
         #expect(server.connectionCount == 5)
     }
 
+    private func isCancelled(_ upload: Upload) -> Bool {
+        upload.recorder.record.look { $0.results.map(\.ending) } == [.cancelled]
+    }
+
     @Test func shuttingDownEndsWhatRuns() async throws {
         let server = try RecordingServer()
         let loop = try TransferLoop()
         let uploads = try (0..<10).map { _ in try Upload(to: server.url(), bytes(640), on: loop) }
         for number in 0..<10 { _ = await server.wait(untilBytes: 640, ofRequest: number) }
         loop.shutDown()
-        for upload in uploads {
-            #expect(upload.recorder.record.look { $0.results.map(\.ending) } == [.cancelled])
-        }
+        #expect(uploads.allSatisfy { isCancelled($0) })
         for number in 0..<10 {
             #expect(try #require(await server.finishedRequest(number)).lastChunkAt == nil)
         }
@@ -95,9 +98,7 @@ import Testing
             let racing = try (0..<5).map { _ in try Upload(to: server.url(), on: loop) }
             loop.shutDown()
             let late = try Upload(to: server.url(), on: loop)
-            for upload in racing + [late] {
-                #expect(upload.recorder.record.look { $0.results.map(\.ending) } == [.cancelled])
-            }
+            #expect((racing + [late]).allSatisfy { isCancelled($0) })
         }
     }
 
@@ -106,12 +107,11 @@ import Testing
         let loop = try TransferLoop()
         let upload = try Upload(to: server.url(), bytes(640), on: loop)
         loop.shutDown()
-        #expect(upload.recorder.record.look { $0.results.map(\.ending) } == [.cancelled])
+        #expect(isCancelled(upload))
     }
 
     @Test func aPausedTransferBeginsWhenItIsHurried() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), bytes(640), isSealed: true, after: .seconds(600))
+        let (server, upload) = try Upload.begin(bytes(640), isSealed: true, after: .seconds(600))
         #expect(await upload.result(within: .milliseconds(300)) == nil)
         #expect(server.connectionCount == 0)
         upload.hurry()
@@ -119,18 +119,14 @@ import Testing
     }
 
     @Test func aPausedTransferBeginsByItself() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(
-            to: server.url(), bytes(640), isSealed: true, after: .milliseconds(300))
+        let (_, upload) = try Upload.begin(bytes(640), isSealed: true, after: .milliseconds(300))
         #expect(try #require(await upload.result()).ending == .answered)
     }
 
     @Test func noHurryShortensWhatTheServiceAskedFor() async throws {
-        let server = try RecordingServer()
         let began = MonotonicTime.now
-        let upload = try Upload(
-            to: server.url(), bytes(640), isSealed: true, after: .seconds(600),
-            atLeast: .milliseconds(700))
+        let (server, upload) = try Upload.begin(
+            bytes(640), isSealed: true, after: .seconds(600), atLeast: .milliseconds(700))
         upload.hurry()
         #expect(try #require(await upload.result()).ending == .answered)
         let request = try #require(server.requests.first)
@@ -138,8 +134,7 @@ import Testing
     }
 
     @Test func aTransferIsCancelledInItsPause() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), bytes(640), isSealed: true, after: .seconds(600))
+        let (server, upload) = try Upload.begin(bytes(640), isSealed: true, after: .seconds(600))
         upload.cancel()
         #expect(try #require(await upload.result()).ending == .cancelled)
         #expect(server.connectionCount == 0)
@@ -147,50 +142,41 @@ import Testing
 
     struct Idleness: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let steps: [ServerStep]
+        /// What the server does once it has 640 bytes.
+        let rest: [ServerStep]
         var body = bytes(640)
         var isSealed = false
     }
 
-    @Test(arguments: [
+    static let early: [ServerStep] = [
+        .beginResponse(status: 200), .sendBodyChunk(text: "all"), .endResponse,
+    ]
+
+    static let idlenesses: [Idleness] = [
+        Idleness(testDescription: "a silent speaker", rest: [.readOn]),
         Idleness(
-            testDescription: "a silent speaker", steps: [.readHead, .readBody(bytes: 640), .readOn]),
+            testDescription: "a recogniser that thinks", rest: [.readBodyToEnd, .readOn],
+            isSealed: true),
         Idleness(
-            testDescription: "a recogniser that thinks",
-            steps: [.readHead, .readBodyToEnd, .readOn], isSealed: true),
-        Idleness(
-            testDescription: "a server that does not read",
-            steps: [.readHead, .readBody(bytes: 640), .stall(.ages)],
+            testDescription: "a server that does not read", rest: [.stall(.ages)],
             body: bytes(12_000_000)),
         Idleness(
             testDescription: "an answer under way in silence",
-            steps: [
-                .readHead, .readBody(bytes: 640), .beginResponse(status: 200),
-                .sendBodyChunk(text: "partial"), .readOn,
-            ]),
-        Idleness(
-            testDescription: "an early answer that is complete",
-            steps: [
-                .readHead, .readBody(bytes: 640), .beginResponse(status: 200),
-                .sendBodyChunk(text: "all"), .endResponse, .readOn,
-            ]),
+            rest: [.beginResponse(status: 200), .sendBodyChunk(text: "partial"), .readOn]),
+        Idleness(testDescription: "an early answer that is complete", rest: early + [.readOn]),
         Idleness(
             testDescription: "an early answer, and the server's side closed",
-            steps: [
-                .readHead, .readBody(bytes: 640), .beginResponse(status: 200),
-                .sendBodyChunk(text: "all"), .endResponse, .halfClose, .readOn,
-            ]),
+            rest: early + [.halfClose, .readOn]),
         Idleness(
             testDescription: "a refusal whose body does not end",
-            steps: [
-                .readHead, .readBody(bytes: 640), .beginResponse(status: 401),
-                .sendBodyChunk(text: "no"), .readOn,
-            ]),
-    ]) func waitingWakesNobody(_ idleness: Idleness) async throws {
-        let server = try RecordingServer(scripts: [idleness.steps], receiveBufferBytes: 8_192)
-        let upload = try Upload(
-            to: server.url(), idleness.body, isSealed: idleness.isSealed,
-            deadlines: TransferDeadlines(stall: .ages, refusal: .ages))
+            rest: [.beginResponse(status: 401), .sendBodyChunk(text: "no"), .readOn]),
+    ]
+
+    @Test(arguments: idlenesses) func waitingWakesNobody(_ idleness: Idleness) async throws {
+        let (server, upload) = try Upload.begin(
+            idleness.body, isSealed: idleness.isSealed,
+            by: [.readHead, .readBody(bytes: 640)] + idleness.rest,
+            deadlines: TransferDeadlines(stall: .ages, refusal: .ages), receiveBufferBytes: 8_192)
         _ = await server.wait(untilBytes: 640)
         #expect(try await upload.recorder.comesToRest())
         #expect(upload.recorder.record.look { $0.results.isEmpty })
@@ -203,5 +189,29 @@ import Testing
         let upload = try Upload(to: server.url(), bytes(1), isSealed: true, on: loop)
         _ = try #require(await upload.result())
         #expect(try await upload.recorder.comesToRest())
+    }
+
+    /// One more than libcurl takes (`CURL_MAX_INPUT_LENGTH`).
+    private static let tooLong = String(repeating: "a", count: 8_000_001)
+
+    /// What libcurl refuses of a request ends that transfer, and says what it was.
+    @Test(arguments: ["CURLOPT_URL", "CURLOPT_CAINFO", "CURLOPT_MAXAGE_CONN"])
+    func anOptionThatIsRefusedEndsTheTransfer(_ option: String) async throws {
+        let server = try RecordingServer()
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        let upload = try Upload(to: server.url(), bytes(640), isSealed: true, on: loop) {
+            switch option {
+            case "CURLOPT_URL": $0.url += Self.tooLong
+            case "CURLOPT_CAINFO": $0.connection.certificateFile = "/" + Self.tooLong
+            default: $0.longestIdleTime = .seconds(-2)
+            }
+        }
+        let reason = try #require(await upload.result()).reason { .unprepared($0) }
+        #expect(reason.contains(option))
+        #expect(server.connectionCount == 0)
+        // Others are sent all the same.
+        let other = try Upload(to: server.url(), bytes(640), isSealed: true, on: loop)
+        #expect(try #require(await other.result()).ending == .answered)
     }
 }

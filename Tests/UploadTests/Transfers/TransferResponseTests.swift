@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import Upload
@@ -79,5 +80,97 @@ import Testing
         #expect(streamed.take(bodyByteCount: 1_000) == nil)
         #expect(streamed.take(bodyByteCount: 1) != nil)
         #expect(streamed.take(bodyByteCount: 1, whileSpeaking: true) != nil)
+    }
+}
+
+@Suite struct ResponseHeadTests {
+    private static let tooLong = ResponseHead.Step.unusable(
+        reason: "the response's head is longer than 256 KiB or 200 lines")
+
+    /// Feeds lines and returns what each did.
+    private func steps(
+        of lines: [String], into head: inout ResponseHead
+    ) -> [ResponseHead.Step] {
+        var steps: [ResponseHead.Step] = []
+        for line in lines { steps.append(head.accumulate(line + "\r\n")) }
+        return steps
+    }
+
+    @Test func theBlankLineCompletesTheHead() {
+        var head = ResponseHead()
+        let steps = steps(
+            of: ["HTTP/1.1 200 OK", "Content-Type:  text/plain ", "X-Empty:", ""], into: &head)
+        #expect(steps == [.goesOn, .goesOn, .goesOn, .complete(status: 200)])
+        #expect(head.isComplete)
+        #expect(head.status == 200)
+        #expect(head.header("content-type") == "text/plain")
+        #expect(head.header("x-empty") == "")
+        #expect(head.header("missing") == nil)
+    }
+
+    @Test(.spec("RFC 9110 §15.2")) func interimResponsesAreSkippedWithTheirFields() {
+        var head = ResponseHead()
+        let steps = steps(
+            of: [
+                "HTTP/1.1 100 Continue", "Via: proxy", "", "HTTP/1.1 103 Early Hints",
+                "Link: </x>", "", "HTTP/1.0 401 Unauthorized", "WWW-Authenticate: Bearer", "",
+            ], into: &head)
+        let ends: [ResponseHead.Step] = [
+            .interim(status: 100), .interim(status: 103), .complete(status: 401),
+        ]
+        #expect(steps.filter { $0 != .goesOn } == ends)
+        #expect(steps.last == ends.last)
+        #expect(head.status == 401)
+        #expect(head.headers.map(\.name) == ["www-authenticate"])
+    }
+
+    @Test(.spec("RFC 9110 §6.5")) func trailersChangeNothing() {
+        var head = ResponseHead()
+        _ = steps(of: ["HTTP/1.1 200 OK", "A: b", ""], into: &head)
+        let later = steps(
+            of: ["Content-Type: text/evil", "", "HTTP/1.1 500 Broken", "X: y", ""], into: &head)
+        #expect(later == [.goesOn, .goesOn, .goesOn, .goesOn, .goesOn])
+        #expect(head.isComplete)
+        #expect(head.status == 200)
+        #expect(head.headers.map(\.name) == ["a"])
+    }
+
+    static let quarter = "X: " + String(repeating: "y", count: ResponseHead.byteLimit / 4)
+
+    /// Too many lines, too many bytes, a storm of interim responses, and trailers without an end.
+    @Test(
+        arguments: [
+            (
+                ["HTTP/1.1 200 OK"] + (0..<ResponseHead.lineLimit).map { "X-\($0): y" },
+                ResponseHead.lineLimit
+            ),
+            (["HTTP/1.1 200 OK", quarter, quarter, quarter, quarter], 4),
+            ((0..<150).flatMap { _ in ["HTTP/1.1 102 Processing", ""] }, nil),
+            (["HTTP/1.1 200 OK", ""] + (0..<300).map { "T\($0): x" }, nil),
+        ] as [([String], Int?)])
+    func aHeadThatIsTooLongIsRefused(_ lines: [String], at place: Int?) {
+        var head = ResponseHead()
+        let found = steps(of: lines, into: &head).firstIndex(of: Self.tooLong)
+        #expect(place == nil ? found != nil : found == place)
+    }
+
+    @Test(arguments: ["HTTP/1.1 abc", "HTTP/1.1", "HTTP/", "HTTP/1.1 2 0 0"])
+    func aHeadWithoutAFinalStatusIsNeverComplete(_ line: String) {
+        var head = ResponseHead()
+        #expect(steps(of: [line, ""], into: &head) == [.goesOn, .goesOn])
+        #expect(!head.isComplete)
+    }
+
+    @Test func linesWithoutAColonAreSkipped() {
+        var head = ResponseHead()
+        _ = steps(of: ["HTTP/1.1 200 OK", "no colon", "A: b:c", ""], into: &head)
+        #expect(head.headers.map(\.value) == ["b:c"])
+    }
+
+    @Test func theFirstFieldOfANameCounts() {
+        var head = ResponseHead()
+        _ = steps(of: ["HTTP/2 307", "Location: /a", "LOCATION: /b", ""], into: &head)
+        #expect(head.status == 307)
+        #expect(head.header("location") == "/a")
     }
 }

@@ -16,8 +16,7 @@ import Testing
     }
 
     @Test func whatStandsBeforeTheRecordingIsSentBeforeThereIsOne() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), change: framed)
+        let (server, upload) = try Upload.begin(change: framed)
         let early = try #require(await server.wait(untilBytes: 7))
         #expect(early.body == Self.prologue)
         try upload.append(bytes(640))
@@ -36,8 +35,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func aCancelledFormHasNoEnd(_ saysLength: Bool) async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), bytes(640), isSealed: true) {
+        let (server, upload) = try Upload.begin(bytes(640), isSealed: true) {
             framed(&$0)
             $0.body.saysLength = saysLength
             $0.mayEndBody = { false }
@@ -51,8 +49,7 @@ import Testing
     }
 
     @Test func base64IsSentAsTheRecordingGrows() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url()) { $0.body.transform = .base64 }
+        let (server, upload) = try Upload.begin { $0.body.transform = .base64 }
         try upload.append(Array("any carnal plea".utf8))
         let early = try #require(await server.wait(untilBytes: 20))
         #expect(String(decoding: early.body, as: UTF8.self) == "YW55IGNhcm5hbCBwbGVh")
@@ -65,14 +62,12 @@ import Testing
     }
 
     @Test func aSlowPaceSplitsEveryPartAndLosesNone() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), bytes(90), isSealed: true) {
+        let (server, upload) = try Upload.begin(bytes(90), isSealed: true) {
             framed(&$0)
             $0.body.transform = .base64
             $0.bytesPerSecond = 100
         }
-        let result = try #require(await upload.result())
-        #expect(result.ending == .answered)
+        let result = try await upload.expectAnswer()
         let request = try #require(await server.finishedRequest())
         #expect(request.chunks.count > 2)
         #expect(request.body.count == 7 + 120 + 7)
@@ -82,8 +77,7 @@ import Testing
     }
 
     @Test func aFormOfKnownLengthSaysIt() async throws {
-        let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), bytes(100_000), isSealed: true) {
+        let (server, upload) = try Upload.begin(bytes(100_000), isSealed: true) {
             framed(&$0)
             $0.body.saysLength = true
         }

@@ -6,7 +6,7 @@ import Testing
 @testable import LinuxPlatform
 @testable import Upload
 
-/// What takes cost the transfer thread in a period, in counts.
+/// What takes cost the transfer thread, in counts.
 @Suite struct TransferTableTests {
     /// Transfers on a table that the test's thread drives.
     private final class Bench {
@@ -90,5 +90,27 @@ import Testing
                 #expect(table.lookCount - before.1 <= 50 + more * count)
             }
         }.get()
+    }
+
+    @Test func withoutTransfersTheWaitEndsWithTheWakeUpAndNoSooner() async throws {
+        let (wakeup, isWaiting) = (try Wakeup(), Gate())
+        let isSignalled = Observed(false)
+        let ends = Observed(0)
+        let waiting = try NamedThread(name: "transfer") {
+            var worker = TransferWorker(wokenBy: wakeup)
+            let pause = worker.turn(isLast: false)
+            guard pause == .untilWoken else { return }
+            isWaiting.open()
+            // libcurl takes no negative time: it would not wait.
+            repeat {
+                worker.wait(for: wakeup, pause)
+                ends.update { $0 += 1 }
+            } while !isSignalled.value
+        }
+        #expect(await isWaiting.wait())
+        isSignalled.update { $0 = true }
+        wakeup.signal()
+        await onOwnThread { waiting.join() }
+        #expect(ends.value == 1)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cryptography
 import TestSupport
 import Testing
 
@@ -37,17 +38,14 @@ import Testing
 
     @Test func aNameThatTurnsOutToBeHereIsNotConnectedTo() async throws {
         let port = server.server.port
-        let url = "http://talks.example:\(port)/a"
+        let host = "http://talks.example:\(port)"
         let resolution = try HostResolution("talks.example:\(port):127.0.0.1")
-        let found = try await bench.fetch(url) { $0.connection.resolutions = [resolution] }
-        #expect(
-            found
-                == .failure(.ownNetwork(host: "http://talks.example:\(port)", address: "127.0.0.1"))
-        )
+        let found = try await bench.fetch(host + "/a") { $0.connection.resolutions = [resolution] }
+        #expect(found == .failure(.ownNetwork(host: host, address: "127.0.0.1")))
         #expect(server.server.connectionCount == 0)
-        let allowed = try await bench.fetch(url) {
+        let allowed = try await bench.fetch(host + "/a") {
             $0.connection.resolutions = [resolution]
-            $0.ownOrigins = [try Origin("http://talks.example:\(port)")]
+            $0.ownOrigins = [try Origin(host)]
         }
         #expect(try allowed.get().byteCount == 3)
     }
@@ -58,21 +56,19 @@ import Testing
             $0.moves["/b"] = (302, "/c")
             $0.moves["/c"] = (307, other.url("/a"))
         }
-        let file = try await bench.fetch(server.url("/b")) {
-            $0.credential = try Credential(secret: "sesame")
-            $0.ownOrigins = [try Origin(other.url(""))]
-        }.get()
-        #expect(file.byteCount == 1)
+        let fetch = { (path: String) async throws in
+            try await bench.fetch(server.url(path)) {
+                $0.credential = try Credential(secret: "sesame")
+                $0.ownOrigins = [try Origin(other.url(""))]
+            }.get()
+        }
+        #expect(try await fetch("/b").byteCount == 1)
         #expect(server.requests.map { $0["Authorization"] } == ["Bearer sesame", "Bearer sesame"])
         #expect(other.requests.map { $0["Authorization"] } == [nil])
         // A path that another origin has chosen is not opened.
         other.change { $0.moves["/back"] = (302, server.url("/a")) }
         server.change { $0.moves["/e"] = (302, other.url("/back")) }
-        let back = try await bench.fetch(server.url("/e")) {
-            $0.credential = try Credential(secret: "sesame")
-            $0.ownOrigins = [try Origin(other.url(""))]
-        }.get()
-        #expect(back.byteCount == 3)
+        #expect(try await fetch("/e").byteCount == 3)
         #expect(server.requests.last?["Authorization"] == nil)
     }
 
@@ -80,29 +76,24 @@ import Testing
         let found = try await bench.fetch("http://talks.example/a") {
             $0.credential = try Credential(secret: "sesame")
         }
-        #expect(
-            found
-                == .failure(.token("it would travel in the clear to http://talks.example")))
+        let words = "it would travel in the clear to http://talks.example"
+        #expect(found == .failure(.token(words)))
     }
 
     @Test func throughAProxyTheCheckIsSaidToBeImpossible() async throws {
         let proxy = try await ProxyServer()
         let port = server.server.port
-        let file = try await bench.fetch("http://localhost.localdomain:\(port)/a") {
-            $0.connection.proxy = try Proxy(proxy.url)
+        let fetch = { (url: String) async throws in
+            try await bench.fetch(url) { $0.connection.proxy = try Proxy(proxy.url) }
         }
         // The proxy looks the name up, wherever that leads.
-        if case .success(let file) = file { #expect(file.notices.count == 1) }
-        let literal = try await bench.fetch(server.url("/b")) {
-            $0.connection.proxy = try Proxy(proxy.url)
+        if case .success(let file) = try await fetch("http://localhost.localdomain:\(port)/a") {
+            #expect(file.notices.count == 1)
         }
-        #expect(literal == .failure(.refused(status: 404)))
+        #expect(try await fetch(server.url("/b")) == .failure(.refused(status: 404)))
         for host in ["127.0.0.2", "router", "nas.local", "NAS.Local.", "[::1]"] {
             server.change { $0.moves["/b"] = (302, "http://\(host):\(port)/a") }
-            let moved = try await bench.fetch(server.url("/b")) {
-                $0.connection.proxy = try Proxy(proxy.url)
-            }
-            #expect(isAvoided(moved), "\(host)")
+            #expect(isAvoided(try await fetch(server.url("/b"))), "\(host)")
         }
     }
 
@@ -119,5 +110,87 @@ import Testing
         ] as [([UInt8], Bool)])
     func addressesAreKnownByTheirBits(_ address: [UInt8], _ isOwn: Bool) {
         #expect(OwnNetwork.contains(address) == isOwn)
+    }
+}
+
+/// Web servers of other hands, over links that break.
+@Suite struct DownloadServerTests {
+    private static let bytes = (0..<1_000_000).map {
+        UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13)
+    }
+
+    @Test(arguments: StaticServer.Kind.allCases)
+    func aFileIsRightOverAnyLink(_ kind: StaticServer.Kind) async throws {
+        let root = try TemporaryFolder()
+        try root.write(Self.bytes, to: "a.mp3")
+        // The tag of what has just been written is a weak one.
+        try ForeignTool("touch").run(["-d", "2020-01-01", root.path("a.mp3")])
+        let server = try await StaticServer(kind, of: root)
+        // In the head of the answer, in its body, often, and at its end.
+        for cuts in [[10], [400], [300_000], [1_000, 300_000, 300_000, 100_000], [999_990]] {
+            let proxy = try FaultProxy(
+                to: server.port, plans: cuts.map { LinkPlan(LinkFault(.reset, .toClient, at: $0)) })
+            let url = "http://127.0.0.1:\(proxy.port)/a.mp3"
+            try await DownloadBench().expect(Self.bytes, of: url)
+            #expect(proxy.connectionCount == cuts.count + 1)
+        }
+    }
+
+    @Test(arguments: StaticServer.Kind.allCases)
+    func whatHasChangedMeanwhileBeginsAnew(_ kind: StaticServer.Kind) async throws {
+        let root = try TemporaryFolder()
+        try root.write(Self.bytes, to: "a.mp3")
+        let server = try await StaticServer(kind, of: root)
+        // On the first connection nothing more comes, so that the cancel comes before the end.
+        let silence = LinkPlan(LinkFault(.blackHole, .toClient, at: 300_000))
+        let proxy = try FaultProxy(to: server.port, plans: [silence])
+        let bench = try DownloadBench()
+        let url = "http://127.0.0.1:\(proxy.port)/a.mp3"
+        let task = try await bench.begin(url)
+        task.cancel()
+        #expect(await task.value == .failure(.left))
+        let later = Self.bytes.map { ~$0 }.dropLast()
+        try root.write(Array(later), to: "a.mp3")
+        try ForeignTool("chmod").run(["a+r", root.path("a.mp3")])
+        try await bench.expect(Array(later), of: url)
+        #expect(try await bench.expect(Array(later), of: url).isUnchanged)
+    }
+
+    @Test func aFileOfAnotherDigestIsRemovedAndBeginsAnew() async throws {
+        let server = try FileServer(["/a": .init(Self.bytes)])
+        let bench = try DownloadBench()
+        var digest = SHA256()
+        digest.update(Self.bytes.span)
+        let right = digest.hexadecimal
+        let url = server.url("/a")
+        server.change { $0.files["/a"]?.bytes[7] ^= 1 }
+        let wrong = try await bench.fetch(url) { $0.sha256 = right }
+        guard case .failure(.unusable(let reason)) = wrong else {
+            Issue.record("\(wrong)")
+            return
+        }
+        #expect(reason.hasPrefix("its SHA-256 is ") && reason.hasSuffix(", and not \(right)"))
+        #expect(bench.downloads.all().first?.byteCount == 0)
+        server.change {
+            $0.files["/a"]?.bytes[7] ^= 1
+            $0.cuts = [500_000]
+        }
+        let file = try await bench.fetch(url) { $0.sha256 = right }.get()
+        #expect(try readFile(file.path) == Self.bytes)
+        #expect(server.requests.map { $0["Range"] } == [nil, nil, "bytes=500000-"])
+        // One that is right is not asked for again, and one that was damaged is.
+        #expect(try await bench.fetch(url) { $0.sha256 = right }.get().isUnchanged)
+        #expect(server.requests.count == 3)
+        // It is wanted elsewhere now.
+        let place = bench.folder.path("b")
+        let fetch = { () async throws in
+            try await bench.fetch(url) { ($0.sha256, $0.destination) = (right, place) }.get()
+        }
+        #expect(try await fetch().path == place)
+        #expect(try readFile(place) == Self.bytes)
+        try bench.folder.write(Array(Self.bytes.reversed()), to: "b")
+        let mended = try await fetch()
+        #expect(!mended.isUnchanged)
+        #expect(try readFile(mended.path) == Self.bytes)
     }
 }

@@ -9,6 +9,10 @@ import Testing
 
 /// Playlists that ffmpeg has made, fetched by us and read by it again.
 @Suite struct PlaylistDownloadTests {
+    private let bench: DownloadBench
+
+    init() throws { bench = try DownloadBench() }
+
     /// Makes a playlist of ten seconds of speech in segments of 2 s, and serves its folder.
     private static func serve(_ words: [String]) throws -> (TemporaryFolder, FileServer) {
         let folder = try TemporaryFolder()
@@ -30,19 +34,20 @@ import Testing
         return try FileServer(files)
     }
 
-    private static func samples(_ path: String) throws -> [UInt8] {
+    private static func samples(
+        _ path: String,
+        by options: [String] = ["-allowed_extensions", "ALL", "-protocol_whitelist", "file,crypto"]
+    ) throws -> [UInt8] {
         try ForeignTool("ffmpeg").run(
-            ["-v", "error", "-allowed_extensions", "ALL", "-protocol_whitelist", "file,crypto"]
-                + ["-i", path, "-f", "s16le", "-ac", "1", "-ar", "16000", "-"]
+            ["-v", "error"] + options + [
+                "-i", path, "-f", "s16le", "-ac", "1", "-ar", "16000", "-",
+            ]
         ).output
     }
 
     /// Decoded as utter does it: no protocol but that of files.
     private static func ownSamples(_ path: String) throws -> [UInt8] {
-        try ForeignTool("ffmpeg").run(
-            ["-v", "error", "-protocol_whitelist", "file", "-i", "file:" + path]
-                + ["-f", "s16le", "-ac", "1", "-ar", "16000", "-"]
-        ).output
+        try samples("file:" + path, by: ["-protocol_whitelist", "file"])
     }
 
     private static let forms: [[String]] = [
@@ -57,13 +62,11 @@ import Testing
     @Test(arguments: forms)
     func aRecordingIsFetchedWithTheSameSamples(_ form: [String]) async throws {
         let (folder, server) = try Self.serve(form)
-        let bench = try DownloadBench()
         let name = form.contains("main.m3u8") ? "/main.m3u8" : "/talk.m3u8"
         let file = try await bench.fetch(server.url(name)).get()
         #expect(file.isPlaylist && file.path.hasSuffix("/index.m3u8"))
-        let (ours, theirs) = (
-            try Self.ownSamples(file.path), try Self.samples(folder.path("talk.m3u8"))
-        )
+        let ours = try Self.ownSamples(file.path)
+        let theirs = try Self.samples(folder.path("talk.m3u8"))
         #expect(!ours.isEmpty && ours == theirs, "\(ours.count) of \(theirs.count) bytes")
     }
 
@@ -79,7 +82,6 @@ import Testing
             + "\n#EXT-X-DISCONTINUITY\n" + body.joined(separator: "\n") + "\n#EXT-X-ENDLIST\n"
         try folder.write(Array(twice.utf8), to: "twice.m3u8")
         let server = try Self.serve(folder)
-        let bench = try DownloadBench()
         let file = try await bench.fetch(server.url("/twice.m3u8")).get()
         let theirs = try Self.samples(folder.path("twice.m3u8"))
         #expect(try Self.ownSamples(file.path) == theirs)
@@ -88,7 +90,6 @@ import Testing
 
     @Test func itGoesToAFolderOfThePerson() async throws {
         let (folder, server) = try Self.serve(["-hls_segment_type", "fmp4"])
-        let bench = try DownloadBench()
         let place = bench.folder.path("talk")
         let url = server.url("/talk.m3u8")
         let file = try await bench.fetch(url) { $0.destination = place }.get()
@@ -101,7 +102,6 @@ import Testing
     /// Left at each request, one after the other.
     @Test func itGoesOnWhereItWasLeft() async throws {
         let (folder, server) = try Self.serve(["-hls_segment_type", "fmp4"])
-        let bench = try DownloadBench()
         let download = Download(try ServiceURL(server.url("/talk.m3u8")))
         var result = Result<FetchedFile, DownloadFailure>.failure(.left)
         var number = 0
@@ -143,7 +143,6 @@ import Testing
                 }
             }
         }
-        let bench = try DownloadBench()
         let file = try await bench.fetch(server.url("/talk.m3u8")).get()
         #expect(try Self.ownSamples(file.path) == Self.samples(folder.path("talk.m3u8")))
         #expect(number.load(ordering: .relaxed) == 2)
@@ -168,7 +167,6 @@ import Testing
                     Array((head + pairs[first..<first + 3].joined() + end).utf8), tag: nil)
             }
         }
-        let bench = try DownloadBench()
         let file = try await bench.fetch(server.url("/talk.m3u8")).get()
         #expect(try Self.ownSamples(file.path) == Self.samples(folder.path("talk.m3u8")))
         #expect(file.notices.isEmpty)
@@ -181,7 +179,6 @@ import Testing
             contents.files["/talk.m3u8"] = .init(
                 Array(text.replacing("#EXT-X-ENDLIST\n", with: "").utf8))
         }
-        let bench = try DownloadBench()
         let file = try await bench.fetch(server.url("/talk.m3u8")) { $0.longest = .seconds(3) }
             .get()
         let byteCount = try Self.ownSamples(file.path).count
@@ -190,28 +187,28 @@ import Testing
 
     // MARK: - Hostile ones
 
-    private func refusal(_ text: String) async throws -> (DownloadFailure?, FileServer) {
-        let server = try FileServer(["/a.m3u8": .init(Array("#EXTM3U\n\(text)\n".utf8))])
-        server.change { $0.files["/1.ts"] = .init([1, 2, 3]) }
-        let result = try await DownloadBench().fetch(server.url("/a.m3u8"))
-        guard case .failure(let failure) = result else { return (nil, server) }
-        return (failure, server)
+    private func refusal(_ text: String) async throws -> DownloadFailure? {
+        let server = try FileServer([
+            "/a.m3u8": .init(Array("#EXTM3U\n\(text)\n".utf8)), "/1.ts": .init([1, 2, 3]),
+        ])
+        guard case .failure(let failure) = try await bench.fetch(server.url("/a.m3u8")) else {
+            return nil
+        }
+        return failure
     }
 
     private static let head = "#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n"
 
-    @Test(arguments: ["SEGMENT", "KEY", "MAP", "VARIANT"])
-    func nothingOfTheOwnNetworkIsAskedFor(_ place: String) async throws {
+    /// A segment, a key, the head of the segments, and a variant.
+    private static let elsewhere: [String] = [
+        "\(head)URL", "#EXT-X-KEY:METHOD=AES-128,URI=\"URL\"\n\(head)1.ts",
+        "#EXT-X-MAP:URI=\"URL\"\n\(head)1.ts", "#EXT-X-STREAM-INF:BANDWIDTH=1\nURL",
+    ]
+
+    @Test(arguments: elsewhere) func nothingOfTheOwnNetworkIsAskedFor(_ text: String) async throws {
         let other = try FileServer(["/x": .init([1])])
-        let url = other.url("/x")
-        let text =
-            switch place {
-            case "SEGMENT": Self.head + url
-            case "KEY": "#EXT-X-KEY:METHOD=AES-128,URI=\"\(url)\"\n" + Self.head + "1.ts"
-            case "MAP": "#EXT-X-MAP:URI=\"\(url)\"\n" + Self.head + "1.ts"
-            default: "#EXT-X-STREAM-INF:BANDWIDTH=1\n\(url)"
-            }
-        let (failure, _) = try await refusal(text + "\n#EXT-X-ENDLIST")
+        let text = text.replacing("URL", with: other.url("/x")) + "\n#EXT-X-ENDLIST"
+        let failure = try await refusal(text)
         guard case .ownNetwork = failure else {
             Issue.record("\(failure as DownloadFailure?)")
             return
@@ -223,32 +220,39 @@ import Testing
         "file:///etc/passwd", "concat:1.ts|/etc/passwd", "ftp://127.0.0.1/", "data:,x",
     ])
     func noOtherSchemeIsFollowed(_ url: String) async throws {
-        let (failure, _) = try await refusal(Self.head + url + "\n#EXT-X-ENDLIST")
+        let failure = try await refusal(Self.head + url + "\n#EXT-X-ENDLIST")
         switch failure {
         case .unusable, .refused: break
         default: Issue.record("\(failure as DownloadFailure?)")
         }
     }
 
-    @Test func depthAndKindsAreBounded() async throws {
-        let (deep, _) = try await refusal("#EXT-X-STREAM-INF:BANDWIDTH=1\na.m3u8")
-        #expect(deep == .unusable("its variants are playlists of variants"))
-        let (locked, _) = try await refusal(
-            "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"skd://x\",KEYFORMAT=\"com.apple.streamingkeydelivery\"\n"
-                + Self.head + "1.ts\n#EXT-X-ENDLIST")
-        #expect(
-            locked
-                == .unusable("it is protected by FairPlay (SAMPLE-AES), which utter does not open"))
-        let (empty, _) = try await refusal("#EXT-X-TARGETDURATION:2\n#EXT-X-ENDLIST")
-        #expect(empty == .unusable("its playlist has no segment that could be fetched"))
-        let (short, _) = try await refusal(
-            "#EXT-X-KEY:METHOD=AES-128,URI=\"1.ts\"\n" + Self.head + "1.ts\n#EXT-X-ENDLIST")
-        #expect(short == .unusable("a key of its playlist has 3 bytes instead of 16"))
+    private static let fairPlay =
+        "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"skd://x\",KEYFORMAT=\"com.apple.streamingkeydelivery\"\n"
+
+    private static let unusable: [(String, String)] = [
+        ("#EXT-X-STREAM-INF:BANDWIDTH=1\na.m3u8", "its variants are playlists of variants"),
+        (
+            "\(fairPlay)\(head)1.ts\n#EXT-X-ENDLIST",
+            "it is protected by FairPlay (SAMPLE-AES), which utter does not open"
+        ),
+        (
+            "#EXT-X-TARGETDURATION:2\n#EXT-X-ENDLIST",
+            "its playlist has no segment that could be fetched"
+        ),
+        (
+            "#EXT-X-KEY:METHOD=AES-128,URI=\"1.ts\"\n\(head)1.ts\n#EXT-X-ENDLIST",
+            "a key of its playlist has 3 bytes instead of 16"
+        ),
+    ]
+
+    @Test(arguments: unusable)
+    func depthAndKindsAreBounded(_ text: String, _ reason: String) async throws {
+        #expect(try await refusal(text) == .unusable(reason))
     }
 
     @Test func aTokenGoesToNoSegmentAndNoKey() async throws {
         let (_, server) = try Self.serve(["-hls_key_info_file", "FOLDER/info"])
-        let bench = try DownloadBench()
         let file = try await bench.fetch(server.url("/talk.m3u8")) {
             $0.credential = try Credential(secret: "sesame")
         }.get()

@@ -9,20 +9,6 @@ import Testing
 
 /// Signatures of requests, by values that others have computed.
 @Suite struct AmazonSignatureTests {
-    private func service(
-        _ auth: String, key: String, user: String? = nil, session: String? = nil
-    ) throws -> RecognitionService {
-        var reader = SettingsReader(try SettingsDocument.parse(auth), name: "auth")
-        var service = try RecognitionService(url: ServiceURL("https://speech.example/"))
-        service.authentication = try AuthenticationPlan(&reader)
-        let parts = [("key", key as String?), ("user", user), ("session", session)]
-        for (name, value) in parts {
-            guard let value else { continue }
-            service.add(try Credential(place: .part(name), secret: value))
-        }
-        return service
-    }
-
     struct Amazon: Sendable {
         var method = "POST"
         var url: String
@@ -75,10 +61,19 @@ import Testing
             signature: "70e13dbf732d18e2767711aef9e63be980903cb0c42ea0c9b00ba23e7ee1d878"),
     ])
     func aHeadIsSignedAsAmazonDoes(_ request: Amazon) throws {
-        let service = try service(
-            "kind = 'aws-sigv4'\nregion = '\(request.region)'\nservice = '\(request.service)'",
-            key: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", user: "AKIDEXAMPLE",
-            session: request.session)
+        let settings =
+            "kind = 'aws-sigv4'\nregion = '\(request.region)'\nservice = '\(request.service)'"
+        var reader = SettingsReader(try SettingsDocument.parse(settings), name: "auth")
+        var service = try RecognitionService(url: ServiceURL("https://speech.example/"))
+        service.authentication = try AuthenticationPlan(&reader)
+        let parts: [(String, String?)] = [
+            ("key", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"), ("user", "AKIDEXAMPLE"),
+            ("session", request.session),
+        ]
+        for (name, value) in parts {
+            guard let value else { continue }
+            service.add(try Credential(place: .part(name), secret: value))
+        }
         let time = try Date("2015-08-30T12:36:00Z", strategy: .iso8601)
         let signed = service.signed(
             request.headers, method: request.method, url: try ServiceURL(request.url),

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
+import SpeechService
+import TestSupport
 import Testing
 
+@testable import Cassettes
 @testable import Utter
 
 @Suite struct AnswerReaderTests {
@@ -72,4 +76,129 @@ import Testing
             return
         }
     }
+}
+
+/// What is understood of the documented answers of each service that comes with the program.
+@Suite struct CassetteAnswerTests {
+    private static let folder = SourceTree.path("Tests/Cassettes")
+    private static let text = "go forward ten meters"
+
+    /// A profile, with something in place of each word that it needs.
+    private func service(_ name: String) throws -> RecognitionService {
+        let profile = try Profiles.shipped.profile(name)
+        var words: [String: String] = [:]
+        for word in profile.words where word.isRequired {
+            words[word.name] = word.name == "instance" ? "https://a.example" : "w"
+        }
+        return try Service(profile, words: words).delivery.service
+    }
+
+    /// The answers of a profile by the names of their cases; of a row of requests the last one.
+    private func answers(of name: String) throws -> [String: Cassette.Response] {
+        let all = try FileManager.default.contentsOfDirectory(
+            atPath: "\(Self.folder)/\(name)"
+        ).sorted()
+        var answers: [String: Cassette.Response] = [:]
+        for file in all {
+            let cassette = try #require(try Cassette.load("\(Self.folder)/\(name)/\(file)").first)
+            let label = String(file.dropLast(".json".count).prefix { !$0.isNumber })
+            answers[label.hasSuffix("-") ? String(label.dropLast()) : label] = cassette.response
+        }
+        return answers
+    }
+
+    /// Reads an answer whose bytes come in pieces, and counts what was heard before its end.
+    private func read(
+        _ pieces: [ArraySlice<UInt8>], of answer: Cassette.Response, by rule: AnswerRule
+    ) -> (reader: AnswerReader, partials: [String]) {
+        var reader = AnswerReader(rule: rule)
+        reader.begin(
+            status: answer.status,
+            AnswerHead(headers: answer.headers.map { ($0.name.lowercased(), $0.value) }))
+        var partials: [String] = []
+        for piece in pieces.map({ Array($0) }) where reader.accumulate(piece.span) {
+            partials.append(reader.transcript.displayText)
+        }
+        if reader.finish() { partials.append(reader.transcript.displayText) }
+        return (reader, partials)
+    }
+
+    /// What a reader makes of an answer whose bytes come in two pieces.
+    private func outcome(
+        of answer: Cassette.Response, by rule: AnswerRule, splitAt place: Int
+    ) -> (transcript: Transcript, failure: AnswerError?, message: String?, code: String?) {
+        let bytes = answer.bytes
+        let (reader, _) = read([bytes[..<place], bytes[place...]], of: answer, by: rule)
+        return (reader.transcript, reader.failure, reader.message, reader.code)
+    }
+
+    @Test(arguments: Profiles.shipped.names)
+    func howAnAnswerIsSplitChangesNothing(_ name: String) throws {
+        let rule = try service(name).answer
+        for (label, answer) in try answers(of: name) {
+            let whole = outcome(of: answer, by: rule, splitAt: 0)
+            for place in answer.bytes.indices.dropFirst() {
+                let split = outcome(of: answer, by: rule, splitAt: place)
+                guard split == whole else {
+                    Issue.record("\(name) \(label), split at \(place): \(split)")
+                    break
+                }
+            }
+        }
+    }
+
+    @Test func eachServiceHasItsCassettes() throws {
+        let folders = try FileManager.default.contentsOfDirectory(
+            atPath: Self.folder
+        ).sorted()
+        #expect(folders == Profiles.shipped.names.sorted())
+        for name in folders {
+            let cases = Set(try answers(of: name).keys)
+            let good = try service(name).isStore ? "stored" : "success"
+            #expect(cases.isSuperset(of: [good, "refusal"]), "\(name): \(cases)")
+        }
+    }
+
+    @Test(arguments: Profiles.shipped.names, [1, 7, 100_000])
+    func whatIsAnsweredIsUnderstood(_ name: String, _ length: Int) throws {
+        let service = try service(name)
+        let rule = service.answer
+        for (label, answer) in try answers(of: name) {
+            let bytes = answer.bytes
+            let pieces = stride(from: 0, to: bytes.count, by: length).map {
+                bytes[$0...].prefix(length)
+            }
+            let (reader, partials) = read(pieces, of: answer, by: rule)
+            let words = reader.transcript.text.split(separator: " ").joined(separator: " ")
+            switch label.prefix(while: { $0 != "-" }) {
+            case "success":
+                #expect(words == Self.text, "\(name) \(label): \(reader.failure as Any)")
+                #expect(reader.failure == nil, "\(name) \(label)")
+            case "partials":
+                #expect(words == Self.text, "\(name) \(label): \(reader.failure as Any)")
+                if length < 100_000 { #expect(partials.count > 1, "\(name) \(partials)") }
+            // What a store says is no transcript.
+            case "stored": #expect(words.isEmpty, "\(name) \(label)")
+            case "silence":
+                #expect(words.isEmpty && reader.failure == nil, "\(name) \(label)")
+            // That a job has failed is said by the answer to a question, which is no transcript.
+            case "in" where service.exchange != .post: break
+            case "in":
+                #expect(reader.failure != nil, "\(name) \(label): \(words)")
+            case "refusal":
+                #expect(words.isEmpty, "\(name) \(label)")
+                let said = String(decoding: answer.bytes, as: UTF8.self)
+                if !said.isEmpty {
+                    let message = try #require(reader.message, "\(name) \(label)")
+                    #expect(!message.contains("{"), "\(name) \(label): \(message)")
+                }
+            default: Issue.record("\(name) \(label) is not a case")
+            }
+        }
+    }
+}
+
+extension RecognitionService {
+    /// It answers no recording with a text.
+    fileprivate var isStore: Bool { if case .parts = exchange { true } else { false } }
 }

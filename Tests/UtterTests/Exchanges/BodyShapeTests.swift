@@ -162,16 +162,25 @@ import Testing
         #expect(outcome.imbalance == nil)
     }
 
+    private let period = [Int16](repeating: 1_000, count: 320)
+
+    /// Begins a take that is sent in this way.
+    private func begin(
+        _ way: Way, by bench: Bench, to server: RecordingServer
+    ) throws -> (speaker: Speaker, take: Take, log: EventLog) {
+        try bench.speak(to: server.url()) {
+            $0.delivery.format = way.format
+            $0.delivery.service.body = try way.body
+        }
+    }
+
+    private let form = Way(shape: "form", format: .pcm, framing: .auto, isEncrypted: false)
+
     @Test func aFormIsSentWhileTheSpeakerSpeaks() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let bench = try Bench()
-        let speaker = try Speaker()
-        let way = Way(shape: "form", format: .pcm, framing: .auto, isEncrypted: false)
-        let take = try bench.start(speaker.source, to: server.url()) {
-            $0.delivery.service.body = try way.body
-        }
-        let period = [Int16](repeating: 1_000, count: 320)
-        let head = wholeForm([], way, of: take).count - "\r\n--utter---\r\n".utf8.count
+        let (speaker, take, _) = try begin(form, by: bench, to: server)
+        let head = wholeForm([], form, of: take).count - "\r\n--utter---\r\n".utf8.count
         let prologue = head - take.id.text.utf8.count
         for count in 1...5 {
             speaker.say(period)
@@ -185,22 +194,16 @@ import Testing
         #expect(try outcome.result.get().text == "heard")
         #expect(server.connectionCount == 1)
         let request = try #require(server.requests.first)
-        #expect(
-            try audio(in: request, way, of: take)
-                == WAVBytes.pcm(
-                    [Int16](repeating: 1_000, count: 1_600)))
+        let said = [Int16](repeating: 1_000, count: 1_600)
+        #expect(try audio(in: request, form, of: take) == WAVBytes.pcm(said))
         #expect(outcome.account.sentBytes == 3_200)
     }
 
     @Test func aCancelledFormIsNeverCompleted() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "never"))
         let bench = try Bench()
-        let speaker = try Speaker()
-        let way = Way(shape: "form", format: .pcm, framing: .auto, isEncrypted: false)
-        let take = try bench.start(speaker.source, to: server.url()) {
-            $0.delivery.service.body = try way.body
-        }
-        speaker.say([Int16](repeating: 1_000, count: 320))
+        let (speaker, take, _) = try begin(form, by: bench, to: server)
+        speaker.say(period)
         _ = await server.wait(untilBytes: 640)
         take.cancel()
         #expect(try await take.end().result == .failure(.cancelled))
@@ -214,23 +217,19 @@ import Testing
             scripts: [[.readHead, .respond(status: 411, text: ""), .readOn]],
             otherwise: .answer(text: #"{"text":"with length"}"#))
         let bench = try Bench()
-        let speaker = try Speaker()
         let way = Way(shape: "form", format: .wav, framing: .auto, isEncrypted: false)
-        let take = try bench.start(speaker.source, to: server.url(), format: .wav) {
-            $0.delivery.service.body = try way.body
-        }
-        let log = EventLog(take)
-        speaker.say([Int16](repeating: 1_000, count: 320))
+        let (speaker, take, log) = try begin(way, by: bench, to: server)
+        speaker.say(period)
         #expect(
             await log.wait {
                 if case .answeredEarly(status: 411, _, isResent: true) = $0 { true } else { false }
             })
-        speaker.say([Int16](repeating: 1_000, count: 320))
+        speaker.say(period)
         speaker.fallSilent()
         let outcome = try await take.end()
         #expect(try outcome.result.get().text == "with length")
         let request = try #require(server.requests.last)
-        #expect(server.requests.count == 2)
+        #expect(server.requests.map { $0["Transfer-Encoding"] } == ["chunked", nil])
         #expect(request["Content-Length"] == "\(outcome.account.wireBytes)")
         #expect(try audio(in: request, way, of: take).count == 44 + 1_280)
     }

@@ -76,12 +76,10 @@ import Testing
                 .sendBodyChunk(text: "{\"text\":\"go forward\"}\n"), .endResponse,
             ]
         ])
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url()) { plan in
+        let (speaker, take, log) = try bench.speak(to: server.url()) { plan in
             plan.delivery.cassettes = try CassetteFolder(path: tape.path)
             plan.delivery.service.answer = try AnswerRule("sequence")
         }
-        let log = EventLog(take)
         speaker.say(Array(repeating: 7, count: 320))
         #expect(await more.wait())
         #expect(await log.wait { $0.isHeard })

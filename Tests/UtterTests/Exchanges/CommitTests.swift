@@ -83,27 +83,6 @@ import Testing
         #expect(bench.server.requests.count == outcomes.reduce(0) { $0 + $1.attempts.count })
     }
 
-    /// libcurl would send a body again by itself, when a connection that it uses again dies.
-    @Test func noResendIsHiddenByAConnectionThatIsUsedAgain() async throws {
-        let bench = try FaultBench(byteCount: 4_000)
-        // The service would keep every connection open, and loses an answer now and then.
-        let server = try RecordingServer(
-            scripts: (0..<24).map { number in
-                number % 4 == 3 ? [.readHead, .readBodyToEnd, .close] : bench.ledger.script
-            }, otherwise: bench.ledger.script)
-        let direct = try bench.plan(to: server.url())
-        var attempts = 0
-        for _ in 0..<20 {
-            let outcome = await bench.start(direct).outcome
-            attempts += outcome.attempts.count
-            #expect(throws: Never.self) { try outcome.result.get() }
-            #expect(outcome.mayBeDoubled == (outcome.attempts.count > 1))
-        }
-        #expect(server.requests.count == attempts)
-        #expect(attempts > 20)
-        #expect(bench.ledger.entries.allSatisfy { $0.attempts.count == 1 })
-    }
-
     @Test func aResendOfACompleteTakeCarriesItsHash() async throws {
         let bench = try FaultBench(byteCount: 4_000)
         let proxy = try FaultProxy(

@@ -5,6 +5,7 @@ import Testing
 
 @testable import SpeechService
 @testable import TakeStore
+@testable import Upload
 @testable import Utter
 
 /// Answers that come before the end of the body: they end no recording.
@@ -28,7 +29,7 @@ import Testing
         [
             .readHead,
             .respond(
-                status: 200, headers: [HeaderField("Content-Type", "application/json")],
+                status: 200, headers: [TestSupport.HeaderField("Content-Type", "application/json")],
                 body: Array(#"{"text":"a part"}"#.utf8)),
             .stallUntil(gate),
         ]
@@ -39,9 +40,7 @@ import Testing
         let server = try RecordingServer(
             scripts: [Self.ignorant(early)], otherwise: .answer(text: "all of it"))
         let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
-        let log = EventLog(take)
+        let (speaker, take, log) = try bench.speak(to: server.url())
         speaker.say(period)
         _ = await server.finishedRequest()
         // The next bytes are what libcurl notices the closed connection by.
@@ -75,37 +74,22 @@ import Testing
         #expect(server.requests.count == 3)
     }
 
-    @Test func aServiceThatWantsALengthGetsOne() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 411, text: "")], otherwise: .answer(text: "with length"))
-        let bench = try Bench()
-        let outcome = try await bench.replay(period, to: server.url()).end()
-        #expect(try outcome.result.get().text == "with length")
-        #expect(server.requests.map { $0["Content-Length"] } == [nil, "640"])
-        #expect(server.requests.map { $0["Transfer-Encoding"] } == ["chunked", nil])
-    }
-
-    @Test func chunksThatWereAskedForStayChunks() async throws {
-        let server = try RecordingServer(otherwise: .answer(status: 411, text: ""))
-        let bench = try Bench()
-        let outcome = try await bench.replay(period, to: server.url()) {
-            $0.delivery.framing = .chunked
-        }.end()
-        #expect(outcome.result == .failure(.refused(status: 411, message: nil, advice: .length)))
-        #expect(server.requests.count == 1)
+    /// A take that is sent with its length, once something of it is recorded.
+    private func begin(by bench: Bench, to server: RecordingServer) async throws -> (Speaker, Take)
+    {
+        let (speaker, take, log) = try bench.speak(to: server.url()) {
+            $0.delivery.framing = .length
+        }
+        speaker.say(period)
+        #expect(await log.wait { if case .progress = $0 { true } else { false } })
+        #expect(server.connectionCount == 0)
+        return (speaker, take)
     }
 
     @Test func withALengthNothingIsSentBeforeTheEnd() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "late"))
         let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url()) {
-            $0.delivery.framing = .length
-        }
-        let log = EventLog(take)
-        speaker.say(period)
-        #expect(await log.wait { if case .progress = $0 { true } else { false } })
-        #expect(server.connectionCount == 0)
+        let (speaker, take) = try await begin(by: bench, to: server)
         // Nothing has been sent, and so nothing may have been delivered.
         #expect(try await bench.manifest(of: take).attempts == 0)
         speaker.fallSilent()
@@ -118,49 +102,114 @@ import Testing
     @Test func aTakeThatWaitsForItsLengthCanBeCancelled() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "never"))
         let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url()) {
-            $0.delivery.framing = .length
-        }
-        let log = EventLog(take)
-        speaker.say(period)
-        #expect(await log.wait { if case .progress = $0 { true } else { false } })
+        let (_, take) = try await begin(by: bench, to: server)
         take.cancel()
         #expect(try await take.end().result == .failure(.cancelled))
         #expect(server.connectionCount == 0)
     }
 
-    @Test func aServiceThatReadsChunksIsNotAskedForAPartAgain() async throws {
+    /// Once in chunks, once with the length where no framing was asked for, and no third time.
+    @Test(
+        arguments: [(.chunked, [nil]), (.auto, [nil, "1920000"])] as [(BodyFraming, [String?])])
+    func anAnswerOfAPartSettlesNothing(_ framing: BodyFraming, lengths: [String?]) async throws {
         let gate = Gate()
         defer { gate.open() }
         let server = try RecordingServer(otherwise: Self.satisfied(until: gate))
         let bench = try Bench()
         let noise = [Int16](repeating: 1_000, count: 16_000 * 60)
-        let take = try bench.replay(noise, to: server.url()) { $0.delivery.framing = .chunked }
+        let take = try bench.replay(noise, to: server.url()) { $0.delivery.framing = framing }
         let outcome = try await take.end()
         #expect(try outcome.result.get().text == "a part")
         #expect(!outcome.isWhole)
-        #expect(server.requests.count == 1)
+        #expect(outcome.account.capturedFrames == noise.count)
+        #expect(outcome.attempts.allSatisfy { !$0.result.isBodyComplete })
+        #expect(outcome.takenCount == 0)
+        #expect(outcome.audioPath != nil)
+        #expect(outcome.shortfall?.hasPrefix("the service answered when it had ") == true)
+        #expect(server.requests.map { $0["Content-Length"] } == lengths)
         #expect(try await bench.files(of: take).contains("audio.wav"))
-    }
-
-    @Test func anAnswerOfAPartSettlesNothing() async throws {
-        let gate = Gate()
-        defer { gate.open() }
-        let server = try RecordingServer(otherwise: Self.satisfied(until: gate))
-        let bench = try Bench()
-        let noise = [Int16](repeating: 1_000, count: 16_000 * 60)
-        let take = try bench.replay(noise, to: server.url())
-        let outcome = try await take.end()
-        #expect(try outcome.result.get().text == "a part")
-        #expect(!outcome.isWhole)
-        // Once in chunks, once with the length, and no third time.
-        #expect(server.requests.count == 2)
+        guard framing == .auto else { return }
         #expect(outcome.shortfall?.hasSuffix(" of 60.0 s") == true)
         let manifest = try await bench.manifest(of: take)
         #expect(manifest.state == .kept)
         #expect(manifest.isHeld == true)
         #expect(manifest.transcript == "a part")
-        #expect(try await bench.files(of: take).contains("audio.wav"))
+    }
+}
+
+/// Answers that say that they are complete, and whose stream stays open.
+@Suite struct OpenAnswerTests {
+    private let samples = [Int16](repeating: 1_000, count: 3_200)
+    private static let head = ServerStep.beginResponse(
+        status: 200, headers: [TestSupport.HeaderField("Content-Type", "text/event-stream")])
+    private static let text = ServerStep.sendBodyChunk(
+        text: "data: {\"text\":\"go forward\"}\n\ndata: [DONE]\n\n")
+
+    /// The outcome of a take for which no deadline ends anything.
+    private func outcome(_ answer: [ServerStep]) async throws -> (TakeOutcome, RecordingServer) {
+        let server = try RecordingServer(otherwise: [.readHead, .readBodyToEnd] + answer)
+        let bench = try Bench()
+        let take = try bench.replay(samples, to: server.url()) { plan in
+            plan.delivery.deadlines = TransferDeadlines(answer: .ages)
+        }
+        return (try await take.end(), server)
+    }
+
+    /// What may follow the mark: nothing, or more that is not read.
+    private static let rests: [ServerStep] = [
+        .readOn,
+        .sendAgainAndAgain(
+            Array("1a\r\ndata: {\"text\":\"and more\"}\n\r\n".utf8), times: .max),
+    ]
+
+    @Test(arguments: rests) func theMarkOfItsEndIsItsEnd(_ rest: ServerStep) async throws {
+        let (outcome, server) = try await outcome([Self.head, Self.text, rest])
+        #expect(try outcome.result.get().text == "go forward")
+        #expect(outcome.isWhole && outcome.attempts.count == 1)
+        #expect(outcome.attempts.first?.result.ending == .answered)
+        #expect(server.requests.count == 1)
+    }
+
+    /// The thread `answers` reads it, and the transfer thread learns of the mark from that.
+    @Test func theMarkOfALongAnswerIsItsEnd() async throws {
+        let events = (0..<4_000).map { "data: {\"text\":\"word \($0)\"}\n\n" }
+        let (outcome, server) = try await outcome(
+            [Self.head] + events.map { .sendBodyChunk(text: $0) }
+                + [.sendBodyChunk(text: "data: [DONE]\n\n"), .readOn])
+        let words = (0..<4_000).map { "word \($0)" }.joined(separator: " ")
+        #expect(try outcome.result.get().text == words)
+        #expect(outcome.attempts.first?.result.ending == .answered)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func anErrorInTheStreamIsToldAtOnce() async throws {
+        let (outcome, _) = try await outcome([
+            Self.head,
+            .sendBodyChunk(text: "event: error\ndata: {\"error\":{\"message\":\"no room\"}}\n\n"),
+            .readOn,
+        ])
+        guard case .failure(.answerUnusable(.serviceReported(let message, _))) = outcome.result
+        else {
+            Issue.record("\(outcome.result)")
+            return
+        }
+        #expect(message == "no room")
+        #expect(outcome.attempts.count == 1)
+    }
+
+    @Test func aMarkBeforeTheEndOfTheRecordingIsNoAnswerToAllOfIt() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBody(bytes: 640), Self.head, Self.text, .readOn]],
+            otherwise: .answer(text: "all of it"))
+        let bench = try Bench()
+        let (speaker, take, log) = try bench.speak(to: server.url())
+        speaker.say([Int16](repeating: 1_000, count: 320))
+        let isTold = await log.wait {
+            if case .answeredEarly(status: 200, _, isResent: true) = $0 { true } else { false }
+        }
+        #expect(isTold)
+        speaker.fallSilent()
+        #expect(try await take.end().result.get().text == "all of it")
+        #expect(server.requests.count == 2)
     }
 }

@@ -11,17 +11,13 @@ import Testing
     private static let answered = TransferResult.Ending.answered
 
     private static func result(
-        _ ending: TransferResult.Ending, status: Int? = nil, location: String? = nil,
+        _ ending: TransferResult.Ending = .answered, status: Int? = nil, location: String? = nil,
         isBodyComplete: Bool = true
     ) -> TransferResult {
-        TransferResult(
-            ending: ending, status: status,
-            headers: location.map { [(name: "location", value: $0)] } ?? [], sentByteCount: 10,
-            wireByteCount: 10,
-            isBodyComplete: isBodyComplete, timings: TransferTimings())
+        var result = TransferResult.test(ending, status: status, isBodyComplete: isBodyComplete)
+        result.headers = location.map { [(name: "location", value: $0)] } ?? []
+        return result
     }
-
-    private static let circumstances = Circumstances()
 
     private func delivery(
         allowed: [String] = [], policy: RetryPolicy = .never, framing: BodyFraming = .auto,
@@ -33,7 +29,7 @@ import Testing
     }
 
     struct Row: Sendable, CustomTestStringConvertible {
-        let ending: TransferResult.Ending
+        var ending = TransferResult.Ending.answered
         var status: Int?
         var answer: AnswerError?
         let step: ExchangeStep
@@ -41,50 +37,37 @@ import Testing
     }
 
     static let rows: [Row] = [
-        Row(ending: answered, status: 200, step: .answered),
-        Row(ending: answered, status: 204, step: .answered),
-        Row(
-            ending: answered, status: 200, answer: .empty,
-            step: .failed(.answerUnusable(.empty))),
-        Row(
-            ending: answered, step: .failed(.responseUnusable(reason: "there is no status"))),
-        Row(ending: answered, status: 401, step: .failed(.tokenRefused(status: 401, message: "m"))),
-        Row(ending: answered, status: 403, step: .failed(.tokenRefused(status: 403, message: "m"))),
-        Row(ending: answered, status: 404, step: .failed(.refused(status: 404, message: "m"))),
-        Row(ending: answered, status: 302, step: .failed(.refused(status: 302, message: "m"))),
-        Row(ending: answered, status: 503, step: .failed(.unavailable(status: 503, message: "m"))),
-        Row(
-            ending: answered, status: 999,
-            step: .failed(.responseUnusable(reason: "its status is 999"))),
-        Row(
-            ending: .insecure("no"), step: .failed(.insecure(reason: "no", host: "127.0.0.1"))),
-        Row(
-            ending: .notTLS("no"), step: .failed(.notTLS(reason: "no", host: Self.host))),
+        Row(status: 200, step: .answered),
+        Row(status: 204, step: .answered),
+        Row(status: 200, answer: .empty, step: .failed(.answerUnusable(.empty))),
+        Row(step: .failed(.responseUnusable(reason: "there is no status"))),
+        Row(status: 401, step: .failed(.tokenRefused(status: 401, message: "m"))),
+        Row(status: 403, step: .failed(.tokenRefused(status: 403, message: "m"))),
+        Row(status: 404, step: .failed(.refused(status: 404, message: "m"))),
+        Row(status: 302, step: .failed(.refused(status: 302, message: "m"))),
+        Row(status: 503, step: .failed(.unavailable(status: 503, message: "m"))),
+        Row(status: 999, step: .failed(.responseUnusable(reason: "its status is 999"))),
+        Row(ending: .insecure("no"), step: .failed(.insecure(reason: "no", host: "127.0.0.1"))),
+        Row(ending: .notTLS("no"), step: .failed(.notTLS(reason: "no", host: Self.host))),
         Row(ending: .badResponse("bad"), step: .failed(.responseUnusable(reason: "bad"))),
         Row(ending: .cancelled, step: .failed(.left)),
-        Row(
-            ending: .cannotResolve("x"),
-            step: .failed(.notDelivered(.cannotResolve("x"), host: host))),
-        Row(
-            ending: .cannotConnect("x"),
-            step: .failed(.notDelivered(.cannotConnect("x"), host: host))),
-        Row(
-            ending: .connectionLost("x"),
-            step: .failed(.notDelivered(.connectionLost("x"), host: host))),
-        Row(
-            ending: .timedOut(.answer),
-            step: .failed(.notDelivered(.timedOut(.answer), host: host))),
-        Row(
-            ending: .journalUnreadable("x"),
-            step: .failed(.notDelivered(.journalUnreadable("x"), host: host))),
     ]
 
     @Test(arguments: rows) func aTransferIsFollowedByItsStep(_ row: Row) throws {
         var delivery = try delivery()
         let step = delivery.next(
-            after: Self.result(row.ending, status: row.status), answer: row.answer, message: "m",
-            Self.circumstances)
+            after: Self.result(row.ending, status: row.status), answer: row.answer, message: "m")
         #expect(step == row.step)
+        #expect(delivery.request.number == 1)
+    }
+
+    @Test(arguments: [
+        TransferResult.Ending.cannotResolve("x"), .cannotConnect("x"), .connectionLost("x"),
+        .timedOut(.answer), .journalUnreadable("x"),
+    ]) func whatIsNotDeliveredFailsWithItsEnding(_ ending: TransferResult.Ending) throws {
+        var delivery = try delivery()
+        let step = delivery.next(after: Self.result(ending), message: "m")
+        #expect(step == .failed(.notDelivered(ending, host: Self.host)))
         #expect(delivery.request.number == 1)
     }
 
@@ -93,10 +76,8 @@ import Testing
         ("?x", "http://127.0.0.1:9/a/b?x"), ("http://127.0.0.1:9/d", "http://127.0.0.1:9/d"),
     ]) func aRedirectWithinTheOriginIsFollowed(_ location: String, url: String) throws {
         var delivery = try delivery()
-        let step = delivery.next(
-            after: Self.result(Self.answered, status: 307, location: location), answer: nil,
-            message: nil, Self.circumstances)
-        #expect(step == .request(after: Pause()))
+        let redirect = Self.result(status: 307, location: location)
+        #expect(delivery.next(after: redirect) == .request(after: Pause()))
         #expect(delivery.request.url.text == url)
         #expect(delivery.request.number == 2)
     }
@@ -106,9 +87,7 @@ import Testing
         "//evil.example/", "file:///etc/passwd", "http://a@127.0.0.1:9/", "http://[", "\u{1b}[2J",
     ]) func noOtherRedirectIs(_ location: String?) throws {
         var delivery = try delivery()
-        let step = delivery.next(
-            after: Self.result(Self.answered, status: 308, location: location), answer: nil,
-            message: nil, Self.circumstances)
+        let step = delivery.next(after: Self.result(status: 308, location: location))
         guard case .failed(let failure) = step, case .redirectRefused = failure else {
             Issue.record("\(step)")
             return
@@ -121,10 +100,8 @@ import Testing
     @Test func anAllowedOriginIsFollowedAndBackAgain() throws {
         var delivery = try delivery(allowed: ["https://speech.example"])
         for (number, location) in ["https://speech.example/x", "y", Self.host + "/z"].enumerated() {
-            let step = delivery.next(
-                after: Self.result(Self.answered, status: 307, location: location), answer: nil,
-                message: nil, Self.circumstances)
-            #expect(step == .request(after: Pause()))
+            let redirect = Self.result(status: 307, location: location)
+            #expect(delivery.next(after: redirect) == .request(after: Pause()))
             #expect(delivery.request.number == number + 2)
         }
         #expect(delivery.request.url.text == Self.host + "/z")
@@ -152,20 +129,18 @@ import Testing
             url: try ServiceURL(Self.host), allowed: [], policy: .standard, attemptsBefore: 4,
             takenBefore: 1)
         #expect(delivery.request.number == 5)
-        delivery.record(Self.result(Self.answered, status: 200))
+        delivery.record(Self.result(status: 200))
         #expect(delivery.takenCount == 2)
     }
 
     @Test func aHurryLeavesASecondAtMost() throws {
         var delivery = try delivery(policy: .standard)
-        var speaking = Self.circumstances
-        speaking.isSpeaking = true
+        let lost = Self.result(.connectionLost("x"), isBodyComplete: false)
         var pauses: [Duration] = []
         for _ in 0..<6 {
-            let step = delivery.next(
-                after: Self.result(.connectionLost("x"), isBodyComplete: false), answer: nil,
-                message: nil, speaking)
-            if case .request(let pause) = step { pauses.append(pause.atLeast) }
+            if case .request(let pause) = delivery.next(after: lost, isSpeaking: true) {
+                pauses.append(pause.atLeast)
+            }
         }
         #expect(pauses == [0.25, 1, 1, 1, 1, 1].map { .seconds($0) })
     }
@@ -186,12 +161,10 @@ import Testing
                 var result = Self.result(.connectionLost("x"), isBodyComplete: false)
                 result.timings.end = holds ? .seconds(11) : .zero
                 if delivery.request.number <= redirects {
-                    result = Self.result(Self.answered, status: 307, location: "c")
+                    result = Self.result(status: 307, location: "c")
                 }
-                let isSpeaking = now < .seconds(release)
-                let circumstances = Circumstances(
-                    isSpeaking: isSpeaking, elapsed: now)
-                let step = delivery.next(after: result, answer: nil, message: nil, circumstances)
+                let step = delivery.next(
+                    after: result, isSpeaking: now < .seconds(release), elapsed: now)
                 guard case .request(let pause) = step else { break }
                 let end = now + pause.duration
                 // The end of the recording ends a pause.
@@ -208,81 +181,56 @@ import Testing
 
     @Test func aLongWaitIsNamed() throws {
         var delivery = try delivery(policy: .standard)
-        var busy = Self.result(Self.answered, status: 429)
+        var busy = Self.result(status: 429)
         busy.retryAfter = .seconds(2_400)
-        let step = delivery.next(
-            after: busy, answer: nil, message: "slow down", Self.circumstances)
+        let words = "slow down; it asks to wait 40 min"
         #expect(
-            step
-                == .failed(
-                    .unavailable(status: 429, message: "slow down; it asks to wait 40 min")))
+            delivery.next(after: busy, message: "slow down")
+                == .failed(.unavailable(status: 429, message: words)))
     }
 
     @Test func aNameThatIsNotFoundIsSearchedForTwiceAfterTheRelease() throws {
         let failed = Self.result(.cannotResolve("no"), isBodyComplete: false)
         var delivery = try delivery(policy: .standard)
-        guard
-            case .request = delivery.next(
-                after: failed, answer: nil, message: nil, Self.circumstances),
-            case .failed(.notDelivered(.cannotResolve, _)) = delivery.next(
-                after: failed, answer: nil, message: nil, Self.circumstances)
-        else {
-            Issue.record("it was not tried twice")
-            return
-        }
+        #expect(delivery.next(after: failed).isRequest)
+        let second = delivery.next(after: failed)
+        #expect(second == .failed(.notDelivered(.cannotResolve("no"), host: Self.host)))
         // While the voice speaks nothing is lost by trying, and the release ends it.
-        var speaking = Self.circumstances
-        speaking.isSpeaking = true
         delivery = try self.delivery(policy: .standard)
-        for _ in 0..<3 {
-            guard
-                case .request = delivery.next(
-                    after: failed, answer: nil, message: nil, speaking)
-            else {
-                Issue.record("it was given up while the voice spoke")
-                return
-            }
-        }
-        guard
-            case .failed = delivery.next(
-                after: failed, answer: nil, message: nil, Self.circumstances)
-        else {
-            Issue.record("it is tried on after the release")
-            return
-        }
+        for _ in 0..<3 { #expect(delivery.next(after: failed, isSpeaking: true).isRequest) }
+        #expect(delivery.next(after: failed) == second)
     }
 
     @Test(arguments: [AnswerError?.none, .empty])
     func anEarlyAnswerIsFollowedByOneAttemptWithTheLength(_ answer: AnswerError?) throws {
-        let early = Self.result(Self.answered, status: 200, isBodyComplete: false)
+        let early = Self.result(status: 200, isBodyComplete: false)
         var delivery = try delivery()
         #expect(!delivery.request.saysLength)
-        let first = delivery.next(after: early, answer: answer, message: nil, Self.circumstances)
+        let first = delivery.next(after: early, answer: answer)
         #expect(first == .request(after: Pause(isForLength: true)))
         #expect(delivery.request.saysLength)
         #expect(delivery.request.number == 2)
-        let second = delivery.next(after: early, answer: answer, message: nil, Self.circumstances)
+        let second = delivery.next(after: early, answer: answer)
         #expect(second == answer.map { .failed(.answerUnusable($0)) } ?? .answeredInPart)
     }
 
     @Test func whatIsToldOfFramingAndEndpointingCounts() throws {
-        let early = Self.result(Self.answered, status: 200, isBodyComplete: false)
-        let wantsLength = Self.result(Self.answered, status: 411)
+        let early = Self.result(status: 200, isBodyComplete: false)
+        let wantsLength = Self.result(status: 411)
         var chunked = try delivery(framing: .chunked)
+        #expect(chunked.next(after: early) == .answeredInPart)
         #expect(
-            chunked.next(after: early, answer: nil, message: nil, Self.circumstances)
-                == .answeredInPart)
-        #expect(
-            chunked.next(after: wantsLength, answer: nil, message: nil, Self.circumstances)
+            chunked.next(after: wantsLength)
                 == .failed(.refused(status: 411, message: nil, advice: .length)))
+        var auto = try delivery()
+        #expect(auto.next(after: wantsLength) == .request(after: Pause(isForLength: true)))
+        #expect(auto.request.saysLength)
         var endpointing = try delivery(detectsEnd: true)
-        #expect(
-            endpointing.next(after: early, answer: nil, message: nil, Self.circumstances)
-                == .answered)
+        #expect(endpointing.next(after: early) == .answered)
         var length = try delivery(framing: .length)
         #expect(length.request.saysLength)
         #expect(
-            length.next(after: wantsLength, answer: nil, message: nil, Self.circumstances)
+            length.next(after: wantsLength)
                 == .failed(.refused(status: 411, message: nil, advice: .lengthSent)))
     }
 
@@ -299,35 +247,22 @@ import Testing
 
     @Test func aRefusalThatPointsElsewhereNamesThePlace() throws {
         var delivery = try delivery()
-        let step = delivery.next(
-            after: Self.result(Self.answered, status: 302, location: "/login\u{1b}"), answer: nil,
-            message: nil, Self.circumstances)
         #expect(
-            step
+            delivery.next(after: Self.result(status: 302, location: "/login\u{1b}"))
                 == .failed(
                     .refused(status: 302, message: nil, advice: .elsewhere(location: "/login"))))
     }
 
     @Test func aResendIsNumberedAndAnUnknownOutcomeRemembered() throws {
         var delivery = try delivery(policy: .standard)
-        let first = delivery.next(
-            after: Self.result(.connectionLost("x"), isBodyComplete: false), answer: nil,
-            message: nil, Self.circumstances)
-        guard case .request = first else {
-            Issue.record("\(first)")
-            return
-        }
-        #expect(delivery.takenCount < 2)
-        _ = delivery.next(
-            after: Self.result(.connectionLost("x")), answer: nil, message: nil,
-            Self.circumstances)
+        let lost = Self.result(.connectionLost("x"), isBodyComplete: false)
+        #expect(delivery.next(after: lost).isRequest)
+        #expect(delivery.takenCount == 0)
+        _ = delivery.next(after: Self.result(.connectionLost("x")))
         // Whether the service has the one that was whole is unknown, but it has no second one.
         #expect(delivery.takenCount == 1)
-        #expect(delivery.takenCount < 2)
         #expect(delivery.request.number == 3)
-        _ = delivery.next(
-            after: Self.result(Self.answered, status: 200), answer: nil, message: nil,
-            Self.circumstances)
+        _ = delivery.next(after: Self.result(status: 200))
         #expect(delivery.takenCount == 2)
     }
 
@@ -341,21 +276,18 @@ import Testing
         ) throws -> ExchangeStep {
             var delivery = PostOnce(
                 url: try ServiceURL(Self.host), allowed: [], policy: .standard, rule: rule)
-            var result = Self.result(Self.answered, status: status)
+            var result = Self.result(status: status)
             result.retryAfter = .seconds(9_999)
             return delivery.next(
                 after: Reply(result: result, failure: failure, message: "m", code: code),
                 isSpeaking: false, at: Moment())
         }
-        func isTriedAgain(_ step: ExchangeStep) -> Bool {
-            if case .request = step { true } else { false }
-        }
-        #expect(isTriedAgain(try step(404)))
+        #expect(try step(404).isRequest)
         #expect(try step(503) == .failed(.refused(status: 503, message: "m")))
         #expect(try step(409) == .failed(.tokenRefused(status: 409, message: "m")))
-        #expect(isTriedAgain(try step(400, code: "BUSY")))
+        #expect(try step(400, code: "BUSY").isRequest)
         let failed = { AnswerError.serviceReported(message: "words", code: $0) }
-        #expect(isTriedAgain(try step(200, code: "busy", failure: failed("busy"))))
+        #expect(try step(200, code: "busy", failure: failed("busy")).isRequest)
         #expect(
             try step(200, code: "bad_key", failure: failed("bad_key"))
                 == .failed(.tokenRefused(status: 200, message: "words")))
@@ -366,19 +298,17 @@ import Testing
     }
 }
 
-/// What is known beside the transfer.
-private struct Circumstances {
-    var isSpeaking = false
-    var elapsed = Duration.zero
-}
-
 extension PostOnce {
     fileprivate mutating func next(
-        after result: TransferResult, answer: AnswerError?, message: String?,
-        _ circumstances: Circumstances
+        after result: TransferResult, answer: AnswerError? = nil, message: String? = nil,
+        isSpeaking: Bool = false, elapsed: Duration = .zero
     ) -> ExchangeStep {
         next(
             after: Reply(result: result, failure: answer, message: message),
-            isSpeaking: circumstances.isSpeaking, at: Moment(elapsed: circumstances.elapsed))
+            isSpeaking: isSpeaking, at: Moment(elapsed: elapsed))
     }
+}
+
+extension ExchangeStep {
+    fileprivate var isRequest: Bool { if case .request = self { true } else { false } }
 }

@@ -10,11 +10,10 @@ import Testing
     private func advice(
         _ status: Int, _ message: String? = nil, path: String = "/x",
         sendsAudioAlone: Bool = true, sendsSecret: Bool = true, saysLength: Bool = false,
-        _ headers: [(name: String, value: String)] = []
+        fields: (String, String)...
     ) throws -> RefusalAdvice? {
-        let result = TransferResult(
-            ending: .answered, status: status, headers: headers, sentByteCount: 1, wireByteCount: 1,
-            isBodyComplete: true, timings: TransferTimings())
+        var result = TransferResult.test(.answered, status: status)
+        result.headers = fields.map { (name: $0.0, value: $0.1) }
         return RefusalAdvice(
             result, message: message, url: try ServiceURL("https://h\(path)"),
             sendsAudioAlone: sendsAudioAlone, sendsSecret: sendsSecret, saysLength: saysLength)
@@ -22,21 +21,14 @@ import Testing
 
     @Test func headersSayWhatMustChange() throws {
         #expect(
-            try advice(302, "302 Found", [(name: "location", value: "https://b/x\u{1b}")])
+            try advice(302, "302 Found", fields: ("location", "https://b/x\u{1b}"))
                 == .elsewhere(location: "https://b/x"))
         #expect(
-            try advice(405, nil, [(name: "allow", value: "GET, HEAD")])
-                == .otherMethod(allowed: "GET, HEAD"))
-        #expect(
-            try advice(401, nil, [(name: "www-authenticate", value: "Basic realm=\"x\"")])
-                == .schemes("Basic"))
-        #expect(
-            try advice(
-                401, nil,
-                [
-                    (name: "www-authenticate", value: "Digest a=b"),
-                    (name: "www-authenticate", value: "Bearer"),
-                ]) == nil)
+            try advice(405, fields: ("allow", "GET, HEAD")) == .otherMethod(allowed: "GET, HEAD"))
+        let basic = ("www-authenticate", "Basic realm=\"x\"")
+        #expect(try advice(401, fields: basic) == .schemes("Basic"))
+        let digest = ("www-authenticate", "Digest a=b")
+        #expect(try advice(401, fields: digest, ("www-authenticate", "Bearer")) == nil)
         #expect(try advice(411) == .length)
         #expect(try advice(411, saysLength: true) == .lengthSent)
         #expect(try advice(401, sendsSecret: false) == .tokenMissing)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -10,23 +9,18 @@ import Testing
 @testable import TakeStore
 @testable import Utter
 
-/// A power cut has taken what was written first, and left what was written after it.
+/// A power cut has taken what was written first, and left what was written after it; or a program
+/// died while it recorded an encrypted take.
 @Suite struct LostBeginningTests {
-    private let folder: TemporaryFolder
+    private static let encryptedWAV = "audio.wav.encrypted"
+
     private let key: EncryptionKey
-    private let id: TakeID
+    private let left: LeftTake
 
     init() throws {
-        folder = try TemporaryFolder()
         key = try EncryptionKey(bytes: Array(1...32))
-        id = try #require(TakeID("20261121-060000-abcdefghjkmn"))
+        left = try LeftTake(key: key)
     }
-
-    private func store() throws -> TakeStore {
-        try TakeStore(stateFolder: folder.path("state"), key: key)
-    }
-
-    private func path(_ name: String) -> String { "state/takes/\(id.text)/\(name)" }
 
     /// Half a second of a tone, as pieces of the stream in the order in which they are written.
     private func pieces(_ format: AudioCodec) throws -> [[UInt8]] {
@@ -43,30 +37,12 @@ import Testing
         return pieces
     }
 
-    /// Leaves what a program had written that died while it recorded.
-    private func leave(
-        _ file: [UInt8], _ name: String, _ format: AudioCodec, hasManifest: Bool = true
-    ) throws {
-        let take = try store().makeTake(id)
-        // A process that another test starts just now would hold the lock on.
-        defer { take.unlock() }
-        _ = try folder.write(file, to: path(name))
-        guard hasManifest else { return }
-        try take.save(
-            TakeManifest(
-                id: id, created: Date(), audio: name, format: format.name, source: "default",
-                url: "http://service"))
-    }
-
-    /// Recovers twice, and opens what is there then.
+    /// Recovers the take, and opens what is there then.
     private func recovered() throws -> (manifest: TakeManifest, audio: [UInt8]) {
-        #expect(try Recovery.recoverAll(in: store()) == [id])
-        #expect(try Recovery.recoverAll(in: store()) == [])
-        let take = try store().take(id)
-        let manifest = try take.manifest()
+        let manifest = try left.recovered()
         #expect(manifest.state == .kept)
-        #expect(try take.fileNames() == [manifest.audio, "take.json"])
-        let audio = try take.openAudio(of: manifest)
+        #expect(try left.fileNames == [manifest.audio, "take.json"])
+        let audio = try left.store.take(left.id).openAudio(of: manifest)
         #expect(audio.damage == [])
         let journal = audio.journal(byteCount: try #require(manifest.byteCount))
         #expect(try journal.sha256() == manifest.sha256)
@@ -86,7 +62,7 @@ import Testing
         _ format: AudioCodec, _ lost: Range<Int>
     ) throws {
         let whole = try pieces(format).flatMap { $0 }
-        try leave(zeroed(whole, lost), "audio.wav", format)
+        try left.leave(zeroed(whole, lost), format)
         let (manifest, audio) = try recovered()
         #expect(manifest.frames == 8_000)
         #expect(manifest.format == format.name)
@@ -95,14 +71,14 @@ import Testing
 
     @Test func aLostHeaderIsBuiltAnewWithoutAManifest() throws {
         let whole = try pieces(.wav).flatMap { $0 }
-        try leave(zeroed(whole, 0..<44), "audio.wav", .wav, hasManifest: false)
+        try left.leave(zeroed(whole, 0..<44), hasManifest: false)
         #expect(try recovered().audio == whole)
     }
 
     @Test func aHeaderThatSaysSomethingElseIsLeftAlone() throws {
         var file = try pieces(.wav).flatMap { $0 }
         file[24] = 0x44
-        try leave(file, "audio.wav", .wav)
+        try left.leave(file)
         #expect(try recovered().audio == file)
     }
 
@@ -111,7 +87,7 @@ import Testing
     @Test(arguments: [1, 28, 47, 60, 100])
     func lostOggHeadersAreBuiltAnew(_ count: Int) throws {
         let whole = try pieces(.oggOpus).flatMap { $0 }
-        try leave(zeroed(whole, 0..<count), "audio.ogg", .oggOpus)
+        try left.leave(zeroed(whole, 0..<count), .oggOpus)
         let (manifest, audio) = try recovered()
         #expect(audio == whole)
         #expect(manifest.reason == "the program ended while it was recording")
@@ -123,14 +99,11 @@ import Testing
         let whole = pieces.flatMap { $0 }
         // The first page of audio and those after it.
         let lost = pieces[...count].reduce(0) { $0 + $1.count }
-        try leave(zeroed(whole, 0..<lost - (isTorn ? 9 : 0)), "audio.ogg", .oggOpus)
+        try left.leave(zeroed(whole, 0..<lost - (isTorn ? 9 : 0)), .oggOpus)
         let (manifest, audio) = try recovered()
         #expect(audio.suffix(whole.count - lost) == whole.dropFirst(lost))
         #expect(manifest.reason == "its first \(20 * count) ms are lost, and silent now")
-        let decoder = OggOpusDecoder()
-        var samples: [Int16] = []
-        try decoder.decode(audio.span, into: &samples)
-        try decoder.finish(into: &samples)
+        let samples = try AudioCodec.oggOpus.samples(of: audio)
         #expect(samples.count == manifest.frames)
         // The codec drops 104 frames at the start, as it does of the whole stream.
         #expect(samples.count == 8_000 - 104)
@@ -144,7 +117,7 @@ import Testing
     func aLostFLACHeaderIsBuiltAnew(_ lost: Range<Int>) throws {
         let whole = try pieces(.flac).flatMap { $0 }
         #expect(FLACFile(whole).headerByteCount == 86)
-        try leave(zeroed(whole, lost), "audio.flac", .flac)
+        try left.leave(zeroed(whole, lost), .flac)
         let (manifest, audio) = try recovered()
         #expect(audio == Array(whole[..<(manifest.byteCount ?? 0)]))
         #expect(manifest.frames == 25 * 319)
@@ -156,15 +129,12 @@ import Testing
         let whole = try pieces(.flac).flatMap { $0 }
         let frames = FLACFile(whole).frames
         let lost = frames[count - 1].endIndex - (isTorn ? 9 : 0)
-        try leave(zeroed(whole, 0..<lost), "audio.flac", .flac)
+        try left.leave(zeroed(whole, 0..<lost), .flac)
         let (manifest, audio) = try recovered()
         let rest = whole[frames[count].startIndex...]
         #expect(audio.suffix(rest.count) == rest)
         #expect(manifest.reason == "its first \(319 * count / 16) ms are lost, and silent now")
-        let decoder = FLACDecoder()
-        var samples: [Int16] = []
-        try decoder.decode(audio.span, into: &samples)
-        try decoder.finish(into: &samples)
+        let samples = try AudioCodec.flac.samples(of: audio)
         #expect(samples.count == manifest.frames && samples.count == 25 * 319)
         #expect(samples[..<(count * 319)].allSatisfy { $0 == 0 })
         #expect(samples[(count * 319)...].prefix(319).contains { $0 != 0 })
@@ -172,42 +142,31 @@ import Testing
 
     // MARK: - Encrypted
 
-    /// The encrypted file, one frame a piece, and where each frame begins.
-    private func encrypted(
-        _ pieces: [[UInt8]], _ name: String
-    ) throws -> (file: [UInt8], starts: [Int]) {
-        let template = try TakeStore(stateFolder: folder.path("template"), key: key)
-        let journal = try template.makeTake(id).makeJournal(fileName: name)
-        for piece in pieces { try journal.append(piece.span) }
-        let file = try folder.read("template/takes/\(id.text)/\(name)")
-        return (file, pieces.reduce(into: [120]) { $0.append($0[$0.count - 1] + $1.count + 28) })
-    }
-
     @Test(arguments: [AudioCodec.wav, .pcm, .oggOpus], [true, false])
     func aLostFirstFrameOfAnEncryptedTakeIsBuiltAnew(
         _ format: AudioCodec, hasManifest: Bool
     ) throws {
         let pieces = try pieces(format)
         let name = "audio.\(format.fileExtension).encrypted"
-        let (file, starts) = try encrypted(pieces, name)
+        let (file, starts) = try left.encrypted(pieces, name)
         let torn = zeroed(file, starts[0] + 12..<starts[1])
-        try leave(torn, name, format, hasManifest: hasManifest)
-        let copy = folder.path("copy")
-        try #require(link(folder.path(path(name)), copy) == 0)
+        try left.leave(torn, format, in: name, hasManifest: hasManifest)
+        let audioPath = left.folder.path(left.path(name))
+        try #require(link(audioPath, left.folder.path("copy")) == 0)
         let (manifest, audio) = try recovered()
         #expect(audio == pieces.flatMap { $0 })
         #expect(manifest.reason == "the program ended while it was recording")
         // Of the file that was replaced nothing can be decrypted any more.
-        let old = try folder.read("copy")
+        let old = try left.folder.read("copy")
         #expect(old[32..<120] != torn[32..<120])
         #expect(old[120...] == torn[120...])
     }
 
     @Test func aFrameThatIsLostBehindTheFirstIsSilentAndNamed() throws {
         let pieces = try pieces(.wav)
-        let (file, starts) = try encrypted(pieces, "audio.wav.encrypted")
+        let (file, starts) = try left.encrypted(pieces, Self.encryptedWAV)
         let torn = (0..<3).reduce(file) { zeroed($0, starts[$1] + 12..<starts[$1 + 1]) }
-        try leave(torn, "audio.wav.encrypted", .wav)
+        try left.leave(torn, in: Self.encryptedWAV)
         let (manifest, audio) = try recovered()
         let whole = pieces.flatMap { $0 }
         #expect(audio == zeroed(whole, 44..<1_324))
@@ -216,47 +175,41 @@ import Testing
 
     @Test(arguments: [0..<120, 8..<120, 12..<120, 20..<120, 40..<120, 72..<120])
     func anEncryptedTakeThatHasLostItsKeyIsSetAsideWithTheReason(_ lost: Range<Int>) throws {
-        let file = try encrypted(try pieces(.wav), "audio.wav.encrypted").file
+        let name = Self.encryptedWAV
+        let file = zeroed(try left.encrypted(try pieces(.wav), name).file, lost)
         for hasManifest in [true, false] {
-            try leave(
-                zeroed(file, lost), "audio.wav.encrypted", .wav, hasManifest: hasManifest)
+            let left = try LeftTake(key: key)
+            try left.leave(file, in: name, hasManifest: hasManifest)
             // Without a key there is no telling.
-            let locked = try TakeStore(stateFolder: folder.path("state"))
+            let locked = try TakeStore(stateFolder: left.folder.path("state"))
             #expect(try Recovery.recoverAll(in: locked) == [])
-            #expect(try locked.ids() == [id])
-            let store = try store()
-            #expect(try Recovery.recoverAll(in: store) == [])
-            #expect(try store.ids() == [])
-            #expect(store.quarantined().names == [id.text])
-            let reason = try #require(store.quarantineReason(of: id.text))
+            #expect(try locked.ids() == [left.id])
+            #expect(try Recovery.recoverAll(in: left.store) == [])
+            #expect(try left.store.ids() == [])
+            #expect(left.store.quarantined().names == [left.id.text])
+            let reason = try #require(left.store.quarantineReason(of: left.id.text))
             #expect(reason.hasPrefix("the key within its encrypted file is lost"))
-            let left = "state/quarantine/\(id.text)/audio.wav.encrypted"
-            #expect(try folder.read(left) == zeroed(file, lost))
-            try FileManager.default.removeItem(atPath: folder.path("state/quarantine"))
+            #expect(try left.folder.read("state/quarantine/\(left.id.text)/\(name)") == file)
         }
     }
 
     // MARK: - The end, and nothing at all
 
-    @Test func zerosInTheLastBlockNeverArrivedAndAreCutOff() throws {
-        let whole = try pieces(.wav).flatMap { $0 }
-        // Synced, and then made longer by two periods that the disk has not.
-        try leave(whole[..<6_444] + [UInt8](repeating: 0, count: 1_280), "audio.wav", .wav)
-        #expect(try recovered().audio == Array(whole[..<6_444]))
-    }
-
-    @Test func zerosOfMoreThanABlockAreSilence() throws {
-        let whole = try pieces(.wav).flatMap { $0 }
-        let silence = [UInt8](repeating: 0, count: 10_000)
-        try leave(whole[..<6_444] + silence, "audio.wav", .wav)
-        // 16,444 bytes are four blocks and 60.
-        #expect(try recovered().audio == Array((whole[..<6_444] + silence)[..<16_384]))
-    }
-
-    @Test func fewZerosAtTheEndAreSamples() throws {
-        let whole = try pieces(.wav).flatMap { $0 }
-        try leave(whole[..<6_444] + [UInt8](repeating: 0, count: 30), "audio.wav", .wav)
-        #expect(try recovered().manifest.frames == 3_215)
+    @Test(arguments: [
+        // In the last block they never arrived: synced, and then made longer by two periods.
+        (1_280, 6_444),
+        // More than a block are silence: 16,444 bytes are four blocks and 60.
+        (10_000, 16_384),
+        // Few are samples.
+        (30, 6_474),
+    ])
+    func zerosAtTheEndThatNeverArrivedAreCutOff(_ zeros: Int, _ byteCount: Int) throws {
+        let spoken = Array(try pieces(.wav).joined().prefix(6_444))
+        let file = spoken + [UInt8](repeating: 0, count: zeros)
+        try left.leave(file)
+        let (manifest, audio) = try recovered()
+        #expect(audio == Array(file[..<byteCount]))
+        #expect(manifest.frames == (byteCount - 44) / 2)
     }
 
     @Test(
@@ -266,11 +219,88 @@ import Testing
         ])
     func aTakeOfWhichNothingArrivedIsSetAsideWithTheReason(_ name: String) throws {
         let format = AudioCodec.allCases.last { name.contains($0.fileExtension) } ?? .wav
-        let header = name.hasSuffix("encrypted") ? try encrypted([], name).file : []
-        try leave(header + [UInt8](repeating: 0, count: 3_000), name, format)
-        let store = try store()
+        let header = name.hasSuffix("encrypted") ? try left.encrypted([], name).file : []
+        try left.leave(header + [UInt8](repeating: 0, count: 3_000), format, in: name)
+        let store = left.store
         #expect(try Recovery.recoverAll(in: store) == [])
         #expect(try store.ids() == [])
-        #expect(store.quarantineReason(of: id.text) == "nothing of its audio is on the disk")
+        #expect(store.quarantineReason(of: left.id.text) == "nothing of its audio is on the disk")
+    }
+
+    // MARK: - An encrypted take whose program died while it recorded
+
+    /// A WAV header, and appends of 33 bytes after it.
+    private func appends(_ count: Int) -> [[UInt8]] {
+        [AudioCodec.wav.header] + (1...count).map { [UInt8](repeating: UInt8($0), count: 33) }
+    }
+
+    private func encryptedAudio(_ count: Int) throws -> [UInt8] {
+        try left.encrypted(appends(count), Self.encryptedWAV).file
+    }
+
+    @Test func everyTruncationKeepsTheLongestWholePart() throws {
+        let appends = appends(3)
+        let (file, ends) = try left.encrypted(appends, Self.encryptedWAV)
+        #expect(file.count == ends.last)
+        for size in ends[1]...file.count {
+            let left = try LeftTake(key: key)
+            try left.leave(Array(file[..<size]), in: Self.encryptedWAV)
+            let whole = ends.lastIndex { $0 <= size } ?? 0
+            let bytes = appends[..<whole].flatMap { $0 }
+            guard whole > 1 else {
+                // Nothing but the header of a WAV file.
+                #expect(try Recovery.recoverAll(in: left.store) == [])
+                #expect(try left.store.ids() == [])
+                continue
+            }
+            let manifest = try left.recovered()
+            #expect(manifest.state == .kept)
+            // To a whole frame of the audio too: 33 bytes are 16 and a half.
+            let frames = (bytes.count - 44) / 2
+            #expect(manifest.frames == frames)
+            #expect(manifest.byteCount == 44 + 2 * frames)
+            let take = try left.store.take(left.id)
+            #expect(try take.audioByteCount(fileName: Self.encryptedWAV) == ends[whole])
+            let found = try take.openAudio(fileName: Self.encryptedWAV)
+                .journal(byteCount: 44 + 2 * frames)
+            #expect(try found.contents() == Array(bytes[..<(44 + 2 * frames)]))
+        }
+    }
+
+    @Test func aTakeThatDiedBeforeItHadAKeyIsEmpty() throws {
+        try left.leave(Array(try encryptedAudio(1)[..<119]), in: Self.encryptedWAV)
+        #expect(try Recovery.recoverAll(in: left.store) == [])
+        #expect(try left.store.ids() == [])
+    }
+
+    @Test func damageInTheMiddleIsNamedAndNothingBehindItIsCutOff() throws {
+        var file = try encryptedAudio(3)
+        file[120 + 72 + 20] ^= 1
+        try left.leave(file, in: Self.encryptedWAV)
+        let manifest = try left.recovered()
+        #expect(manifest.reason?.hasPrefix("33 of 143 bytes of its audio were altered") == true)
+        #expect(manifest.frames == 49)
+        #expect(try left.folder.read(left.path(Self.encryptedWAV)).count == file.count)
+    }
+
+    @Test func withoutTheKeyNothingIsChanged() throws {
+        let file = try encryptedAudio(2) + [1, 2, 3]
+        try left.leave(file, in: Self.encryptedWAV)
+        for key in [nil, try EncryptionKey(bytes: Array(2...33))] {
+            let store = try TakeStore(stateFolder: left.folder.path("state"), key: key)
+            #expect(try Recovery.recoverAll(in: store) == [])
+            #expect(try store.take(left.id).manifest().state == .recording)
+        }
+        #expect(try left.folder.read(left.path(Self.encryptedWAV)) == file)
+        _ = try left.recovered()
+    }
+
+    @Test func aLongFileWithoutAnythingWholeIsNotDeleted() throws {
+        var file = try encryptedAudio(40)
+        for index in 120..<file.count { file[index] = 7 }
+        try left.leave(file, in: Self.encryptedWAV)
+        #expect(try Recovery.recoverAll(in: left.store) == [])
+        #expect(
+            try left.folder.read("state/quarantine/\(left.id.text)/\(Self.encryptedWAV)") == file)
     }
 }

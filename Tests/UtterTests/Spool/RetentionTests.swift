@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import TakeStore
+@testable import Utter
 
 @Suite struct RetentionTests {
     private let folder: TemporaryFolder
@@ -45,67 +46,66 @@ import Testing
         return id
     }
 
-    @Test func aTranscriptIsKeptForThirtyDays() throws {
-        let old = try leave("20261021", .answered)
-        try leave("20261023", .answered)
-        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [old])
-        #expect(try store.ids().count == 1)
+    /// What is deleted after so many days of an ordinary clock.
+    @discardableResult
+    private func sweep(
+        _ retention: Retention = .standard, after days: Double = 0
+    ) -> [TakeID] {
+        retention.sweep(store, at: ClockReading(now + days * 86_400))
     }
 
-    @Test func aCancelledTakeCanBeBroughtBackForSevenDays() throws {
-        let old = try leave("20261113", .cancelled)
-        try leave("20261115", .cancelled)
-        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [old])
-    }
-
-    @Test func whatWasAnsweredLateIsAsYoungAsItsAnswer() throws {
-        try leave("20261001", .answered, age: 86_400)
-        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [])
+    @Test(
+        arguments: [
+            // A transcript is kept for thirty days.
+            ("20261021", .answered, nil, true), ("20261023", .answered, nil, false),
+            // A cancelled take can be brought back for seven days.
+            ("20261113", .cancelled, nil, true), ("20261115", .cancelled, nil, false),
+            // What was answered late is as young as its answer.
+            ("20261001", .answered, 1, false),
+            // Recorded while the clock was ten years ahead: a name in the future is no age.
+            ("20361121", .answered, 40, true),
+        ] as [(String, TakeManifest.State, Double?, Bool)])
+    func whatIsOverItsTimeIsDeleted(
+        _ name: String, _ state: TakeManifest.State, daysSinceItsAnswer: Double?, isOver: Bool
+    ) throws {
+        let id = try leave(name, state, age: daysSinceItsAnswer.map { $0 * 86_400 })
+        #expect(sweep() == (isOver ? [id] : []))
+        #expect(try store.ids() == (isOver ? [] : [id]))
     }
 
     @Test(arguments: [TakeManifest.State.recording, .sealed, .sending, .kept])
     func whatWaitsForItsAnswerIsNeverDeleted(_ state: TakeManifest.State) throws {
         try leave("20160101", state)
-        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [])
+        #expect(sweep() == [])
         // Not even when the clock jumps by ten years.
-        #expect(Retention.standard.sweep(store, at: ClockReading(now + 3_650 * 86_400)) == [])
+        #expect(sweep(after: 3_650) == [])
         #expect(try store.ids().count == 1)
     }
 
     @Test(arguments: [3_650.0, -3_650])
     func aClockThatJumpsByTenYearsDeletesNothingEarly(_ days: Double) throws {
-        let day = 86_400.0
         try leave("20261115", .answered)
         try leave("20161115", .cancelled)
-        let jumped = now + days * day
-        #expect(Retention.standard.sweep(store, at: ClockReading(now - 300 * day + 1)) == [])
-        #expect(Retention.standard.sweep(store, at: ClockReading(jumped)) == [])
-        #expect(Retention.standard.sweep(store, at: ClockReading(jumped + 6 * day)) == [])
-        // And back again.
-        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [])
-        #expect(Retention.standard.sweep(store, at: ClockReading(now + 6 * day)) == [])
+        let noted = ClockReading(now - 300 * 86_400 + 1)
+        #expect(Retention.standard.sweep(store, at: noted) == [])
+        // The clock jumps, and jumps back.
+        for day in [days, days + 6, 0, 6] { #expect(sweep(after: day) == []) }
         #expect(try store.ids().count == 2)
         // A month of an ordinary clock later all is over.
-        #expect(Retention.standard.sweep(store, at: ClockReading(now + 31 * day)).count == 2)
-    }
-
-    @Test func aNameInTheFutureIsNoAge() throws {
-        // Recorded while the clock was ten years ahead, without being noticed.
-        let id = try leave("20361121", .answered, age: 40 * 86_400)
-        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [id])
+        #expect(sweep(after: 31).count == 2)
     }
 
     @Test func whatCannotBeReadStays() throws {
         let id = try leave("20160101", .answered)
         try folder.write(Array("{".utf8), to: "state/takes/\(id.text)/take.json")
-        #expect(Retention.standard.sweep(store, at: ClockReading(now + 40 * 86_400)) == [])
+        #expect(sweep(after: 40) == [])
     }
 
     @Test func aTakeInUseStays() throws {
         let id = try leave("20160101", .answered)
         let user = try store.take(id)
         #expect(try user.lock())
-        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [])
+        #expect(sweep() == [])
     }
 
     private func names(_ id: TakeID) throws -> [String] { try store.take(id).fileNames() }
@@ -116,7 +116,7 @@ import Testing
         let waiting = try leave("20261110", .kept, audio: 10)
         var retention = Retention.standard
         retention.audio = .seconds(4 * 86_400)
-        #expect(retention.sweep(store, at: ClockReading(now)) == [])
+        #expect(sweep(retention) == [])
         #expect(try names(old) == ["take.json"])
         #expect(try names(young) == ["audio.wav", "take.json"])
         #expect(try names(waiting) == ["audio.wav", "take.json"])
@@ -129,7 +129,75 @@ import Testing
         var retention = Retention.standard
         retention.audio = .seconds(20 * 86_400)
         retention.audioBytes = 1_000
-        retention.sweep(store, at: ClockReading(now))
+        sweep(retention)
         #expect(try ids.map { try names($0).count } == [1, 2, 2])
+    }
+}
+
+@Suite struct MakingRoomTests {
+    /// The length of each file, none of which takes room: more than a test's disk has.
+    private static let size = 1 << 42
+
+    private let folder: TemporaryFolder
+    private let store: TakeStore
+    /// Answered takes whose text was handed over, oldest first.
+    private let released: [TakeID]
+    private let removed: TakeID
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try TakeStore(stateFolder: folder.path("state"))
+        released = try (0..<3).map { number in
+            try #require(TakeID("2026110\(number + 1)-120000-abcdefghjkmn"))
+        }
+        removed = try #require(TakeID("20261105-120000-abcdefghjkmn"))
+        for id in released + [removed] {
+            let take = try store.makeTake(id)
+            var manifest = TakeManifest(
+                id: id, created: Date(), audio: "audio.wav", format: "pcm", source: "", url: "")
+            (manifest.state, manifest.isReleased) = (.answered, true)
+            try take.save(manifest)
+            let file = try folder.write([], to: "state/takes/\(id.text)/audio.wav")
+            try #require(truncate(file, Self.size) == 0)
+            take.unlock()
+        }
+        #expect(try store.setAside(try store.take(removed)))
+        Retention(answered: .ages, cancelled: .ages, audio: .ages)
+            .sweep(store, by: SpoolLimits(takes: 10, bytes: .max, free: 0))
+    }
+
+    /// A pipeline that wants so much more than is free.
+    private func pipeline(wanting more: Int) throws -> Pipeline {
+        let free = try #require(store.takes.freeByteCount)
+        return try Pipeline(
+            spool: Spool(
+                at: folder.path("state"),
+                limits: SpoolLimits(takes: 10, bytes: .max, free: free + more)))
+    }
+
+    private var left: [Bool] { released.map { store.audioByteCount(of: $0) != nil } }
+
+    /// There is a shortage where all that can be spared would not do.
+    @Test(arguments: [(1, false), (5, true)])
+    func lookingDeletesNothing(missingFiles: Int, isShort: Bool) throws {
+        let pipeline = try pipeline(wanting: missingFiles * Self.size)
+        switch pipeline.spool?.shortage {
+        case nil: #expect(!isShort)
+        case .free?: #expect(isShort)
+        case let other?: Issue.record("\(other)")
+        }
+        pipeline.shutDown()
+        #expect(left == [true, true, true])
+        #expect(store.removed.map(\.id) == [removed])
+    }
+
+    @Test func aTakeThatBeginsHasTheSyncThreadDeleteWhatCanBeSpared() throws {
+        let pipeline = try pipeline(wanting: Self.size)
+        let spool = try #require(pipeline.spool)
+        pipeline.makeRoom(in: try spool.store(), by: spool.limits)
+        pipeline.shutDown()
+        // Files without blocks give none back, so all of it goes.
+        #expect(left == [false, false, false])
+        #expect(store.removed.isEmpty)
     }
 }

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -12,10 +13,15 @@ import Testing
 final class SpoolBench: Sendable {
     let folder: TemporaryFolder
     let spool: Spool
+    private let pipelines = Mutex<[Pipeline]>([])
 
     init(limits: SpoolLimits = SpoolLimits(takes: 1_000, bytes: 4 << 30, free: 0)) throws {
         folder = try TemporaryFolder()
         spool = Spool(at: folder.path("state"), limits: limits)
+    }
+
+    deinit {
+        for pipeline in pipelines.withLock({ $0 }) { pipeline.shutDown() }
     }
 
     static let samples = [Int16](repeating: 7, count: 1_000)
@@ -27,11 +33,11 @@ final class SpoolBench: Sendable {
     /// Leaves a take that waits and was meant for a URL.
     @discardableResult
     func keep(
-        _ number: Int, for url: String = "http://127.0.0.1:9/",
+        _ number: Int, for url: String = "http://127.0.0.1:9/", as name: TakeID? = nil,
         change: (inout TakeManifest) throws -> Void = { _ in }
     ) throws -> KeptTake {
         let store = try spool.store()
-        let take = try store.makeTake(try id(number))
+        let take = try store.makeTake(try name ?? id(number))
         // Said, because a child of another test may hold the descriptor until it executes.
         defer { take.unlock() }
         let audio = WAVBytes.speech(Self.samples)
@@ -49,22 +55,33 @@ final class SpoolBench: Sendable {
         return KeptTake(take.id, in: store, by: SpoolAge(in: store))
     }
 
-    /// The takes as they are once no child of another test holds a copy of a lock of this process.
-    func takes(
-        _ choice: TakeChoice = .all, until isWanted: ([KeptTake]) -> Bool
-    ) throws -> [KeptTake] {
+    /// The takes once they fulfil a condition, or after a time without it: a child of another test
+    /// may hold a copy of a lock of this process for a moment.
+    func takes(until isWanted: ([KeptTake]) -> Bool) async throws -> [KeptTake] {
         let deadline = MonotonicTime.now + .patience
         while true {
-            let takes = try spool.takes(where: choice)
+            let takes = try spool.takes()
             if isWanted(takes) || MonotonicTime.now >= deadline { return takes }
+            await Task.yield()
         }
     }
 
+    /// All samples of a take.
+    func samples(of take: KeptTake) throws -> [Int16] {
+        var samples = try spool.samples(of: take)
+        var (all, some): ([Int16], [Int16]) = ([], [])
+        while try samples.next(into: &some) { all += some }
+        return all
+    }
+
+    /// A pipeline that ends with the bench.
     func pipeline(secrets: SecretProvider? = nil) throws -> Pipeline {
-        try Pipeline(
+        let pipeline = try Pipeline(
             spool: Spool(
                 at: folder.path("state"), limits: spool.limits, retention: .withoutAnsweredAudio),
             secrets: secrets)
+        pipelines.withLock { $0.append(pipeline) }
+        return pipeline
     }
 }
 
@@ -73,6 +90,8 @@ extension ResentTake {
         guard case .outcome(let outcome, _) = ending else { return nil }
         return try? outcome.result.get().text  // A failure has none.
     }
+
+    var skipReason: String? { if case .skipped(let reason) = ending { reason } else { nil } }
 
     var failure: TakeFailure? {
         guard case .outcome(let outcome, _) = ending, case .failure(let failure) = outcome.result

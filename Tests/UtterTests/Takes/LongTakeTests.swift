@@ -2,6 +2,7 @@
 
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import AudioCodecs
@@ -93,6 +94,17 @@ private struct Timeline {
             rest = UnsafeMutableRawBufferPointer(rebasing: rest[count...])
         }
     }
+
+    func has(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        guard !bytes.isEmpty else { return true }
+        return withUnsafeTemporaryAllocation(byteCount: bytes.count, alignment: 8) { expected in
+            fill(.init(rebasing: expected[..<bytes.count]), from: offset)
+            guard let one = expected.baseAddress, let other = bytes.baseAddress else {
+                return false
+            }
+            return memcmp(one, other, bytes.count) == 0
+        }
+    }
 }
 
 /// A microphone that says a timeline, a step at each turn.
@@ -172,27 +184,12 @@ private final class TimelineFile: JournalFile {
     func sync() throws(SystemError) { state.withLock { $0.syncCount += 1 } }
 }
 
-extension Timeline {
-    fileprivate func has(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-        guard !bytes.isEmpty else { return true }
-        return withUnsafeTemporaryAllocation(byteCount: bytes.count, alignment: 8) { expected in
-            fill(.init(rebasing: expected[..<bytes.count]), from: offset)
-            guard let one = expected.baseAddress, let other = bytes.baseAddress else {
-                return false
-            }
-            return memcmp(one, other, bytes.count) == 0
-        }
-    }
-}
-
 /// A connection that takes all that a body has, at once.
 private struct LongAttempt {
     let number: Int
     private(set) var byteCount = 0
     private(set) var fault: String?
     private(set) var isWhole = false
-
-    init(number: Int) { self.number = number }
 
     mutating func take(from body: RequestBody, of timeline: Timeline) throws {
         try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 8) { buffer in
@@ -214,15 +211,10 @@ private struct LongAttempt {
 }
 
 /// What the parts of a long take tell each other.
-private final class LongTakeNews: Sendable {
-    struct State {
-        var now = ContinuousClock.now + .seconds(3_600)
-        var end: CaptureEnd?
-        var seal: JournalSeal?
-    }
-
-    let state = Mutex(State())
-    var value: State { state.withLock { $0 } }
+private struct LongTakeNews: Sendable {
+    var now = ContinuousClock.now + .seconds(3_600)
+    var end: CaptureEnd?
+    var seal: JournalSeal?
 }
 
 /// A take, and the loops around it in one thread.
@@ -245,7 +237,7 @@ private final class LongTake {
     private var syncs: SyncWorker
     private var machine: TakeMachine
     private let body: RequestBody
-    private let news = LongTakeNews()
+    private let news = Observed(LongTakeNews())
     private var elapsed = Duration.zero
     private var voiceTurns = 0
     /// The minutes in which the connection breaks.
@@ -266,13 +258,13 @@ private final class LongTake {
             source: source, encoder: try format.makeEncoder(), producer: ring.takeProducer(),
             plan: CapturePlan(tail: .none), control: control, account: account,
             tell: { event in
-                if case .ended(let end) = event { news.state.withLock { $0.end = end } }
+                if case .ended(let end) = event { news.update { $0.end = end } }
             })
         stage.opening.open()
         journalStage = JournalStage(
             ring: SharedRing(ring: ring.takeConsumer()), mark: Mark(in: Marks()), .success(journal),
             onGrowth: {}, onDrain: {}, onFull: {},
-            onSeal: { seal in news.state.withLock { $0.seal = seal } })
+            onSeal: { seal in news.update { $0.seal = seal } })
         syncs = SyncWorker(now: { news.value.now })
         syncs.receive(.tend(SyncWorker.Entry(journal: journal, onChange: {})))
         body = RequestBody(
@@ -312,7 +304,7 @@ private final class LongTake {
 
     private func pass(_ time: Duration) {
         elapsed += time
-        news.state.withLock { $0.now += time }
+        news.update { $0.now += time }
     }
 
     private func send() throws {

@@ -21,11 +21,15 @@ import Testing
     private static let samples = (0..<16_000).map { Int16(truncatingIfNeeded: $0 * 7) }
 
     private func isHeard(_ outcome: TakeOutcome) -> Bool {
-        if case .success(let transcript) = outcome.result {
-            transcript.text == "heard"
-        } else {
-            false
-        }
+        outcome.result.map(\.text) == .success("heard")
+    }
+
+    /// Ends a take that was heard whole.
+    private func endWhole(_ take: Take) async throws -> TakeOutcome {
+        let outcome = try await take.end()
+        #expect(isHeard(outcome))
+        #expect(outcome.account.sentBytes == 32_000)
+        return outcome
     }
 
     @Test func aSourceThatTakesLongToOpenHoldsUpNoOtherTake() async throws {
@@ -33,15 +37,11 @@ import Testing
         let slow = try bench.start(source, to: server.url())
         #expect(await source.isOpening.wait())
         for _ in 0..<3 {
-            let outcome = try await bench.replay(Self.samples, to: server.url()).end()
-            #expect(isHeard(outcome))
-            #expect(outcome.account.sentBytes == 32_000)
+            _ = try await endWhole(bench.replay(Self.samples, to: server.url()))
         }
         #expect(!source.mayOpen.isOpen)
         source.mayOpen.open()
-        let outcome = try await slow.end()
-        #expect(isHeard(outcome))
-        #expect(outcome.account.sentBytes == 32_000)
+        _ = try await endWhole(slow)
     }
 
     @Test func aTakeIsCancelledWhileItsSourceOpens() async throws {
@@ -63,8 +63,7 @@ import Testing
         #expect(await source.isOpening.wait())
         source.mayOpen.open()
         #expect(await source.isReading.wait())
-        let outcome = try await bench.replay(Self.samples, to: server.url()).end()
-        #expect(isHeard(outcome))
+        _ = try await endWhole(bench.replay(Self.samples, to: server.url()))
         // Cancelled, or the driver has been given up by now.
         hanging.cancel()
         await #expect(throws: TakeFailure.self) { try await hanging.end().result.get() }
@@ -80,9 +79,8 @@ import Testing
             let bench = try Bench()
             let file = try bench.folder.write(Array("0\n".utf8), to: "state/\(note)")
             let hanging = try await HangingFile(file)
-            let speaker = try Speaker()
             // The first of its process: nothing of the disk is known yet.
-            let take = try bench.start(speaker.source, to: server.url())
+            let (speaker, take, _) = try bench.speak(to: server.url())
             speaker.say(Array(Self.samples[..<320]))
             var events: [String] = []
             for await event in take.events {
@@ -98,21 +96,19 @@ import Testing
                 }
             }
             #expect(events == ["began", "slow"], "\(note)")
-            let outcome = try await take.end()
-            #expect(isHeard(outcome) && outcome.account.sentBytes == 32_000)
+            let outcome = try await endWhole(take)
             #expect(outcome.unprotected == nil && outcome.capture.gaps.isEmpty)
         }
     }
 
     @Test func aKeyThatCannotBeHadIsAskedForOnceByEachTake() async throws {
-        struct Cancelled: Error {}
         let folder = try TemporaryFolder()
         let asked = Atomic(0)
         let spool = Spool(
             at: folder.path("state"),
             key: {
                 asked.add(1, ordering: .relaxed)
-                throw Cancelled()
+                throw CancellationError()
             })
         let pipeline = try Pipeline(spool: spool)
         let path = try folder.write(WAVBytes.speech(Self.samples), to: "speech.wav")
@@ -143,8 +139,7 @@ import Testing
     @Test func aLongTakeSaysThatItFillsTheSpool() async throws {
         let limits = SpoolLimits(takes: 10, bytes: 4_000_000, free: 0)
         let bench = try Bench(limits: limits)
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
+        let (speaker, take, _) = try bench.speak(to: server.url())
         for _ in 0..<180 { speaker.say(Array(Self.samples[..<16_000])) }
         var notices: [TakeNotice] = []
         for await event in take.events {
@@ -166,9 +161,8 @@ import Testing
     func aStateFolderThatHangsHoldsUpNoOtherTake() async throws {
         // Is read before each take: it says how full the spool is.
         let size = try bench.folder.write(Array("0\n".utf8), to: "state/size")
-        let (first, second) = (try Speaker(), try Speaker())
-        let takes = try [first, second].map { try bench.start($0.source, to: server.url()) }
-        for speaker in [first, second] { speaker.say(Array(Self.samples[..<320])) }
+        let spoken = try (0..<2).map { _ in try bench.speak(to: server.url()) }
+        for (speaker, _, _) in spoken { speaker.say(Array(Self.samples[..<320])) }
         _ = try #require(await server.waitForRequest(1))
         _ = try #require(await server.wait(untilBytes: 640))
 
@@ -176,21 +170,14 @@ import Testing
         let late = try bench.replay(Self.samples, to: server.url())
         try #require(await hanging.isBlocking())
         // The disk keeps the new take waiting; the others record, are sealed and answered.
-        for speaker in [first, second] {
+        for (speaker, _, _) in spoken {
             speaker.say(Array(Self.samples[320..<16_000]))
             speaker.fallSilent()
         }
-        for take in takes {
-            let outcome = try await take.end()
-            #expect(isHeard(outcome))
-            #expect(outcome.account.sentBytes == 32_000)
-            #expect(outcome.unprotected == nil)
-        }
+        for (_, take, _) in spoken { #expect(try await endWhole(take).unprotected == nil) }
         #expect(server.requests.count == 2)
         hanging.release()
-        let outcome = try await late.end()
-        #expect(isHeard(outcome))
-        #expect(outcome.account.sentBytes == 32_000)
+        _ = try await endWhole(late)
     }
 }
 

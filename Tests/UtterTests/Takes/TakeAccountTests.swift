@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import Capture
 @testable import Utter
 
 @Suite struct TakeAccountTests {
@@ -89,5 +90,129 @@ import Testing
 
     @Test func aTakeOfAnEarlierRunKnowsItsGapsByTheirSumAlone() {
         #expect(imbalance { _, circumstances in circumstances.listedGapFrames = nil } == nil)
+    }
+}
+
+@Suite struct TakeFailureTests {
+    private static let host = "https://speech.example"
+    private static let refusal = "the service refused the recording"
+
+    private static func lost(_ ending: TransferResult.Ending) -> TakeFailure {
+        .notDelivered(ending, host: host)
+    }
+
+    private static func refused(
+        _ status: Int, _ message: String? = nil, _ advice: RefusalAdvice? = nil
+    ) -> TakeFailure {
+        .refused(status: status, message: message, advice: advice)
+    }
+
+    private static let rows: [(TakeFailure, String)] = [
+        (.capture(.deviceNotFound(device: "hw:9")), "no capture device named 'hw:9'"),
+        (
+            .encoding(.codecFailed(operation: "opus", reason: "no memory")),
+            "encoding failed: opus: no memory"
+        ),
+        (
+            .journal(reason: "write: No space left on device"),
+            "the recording cannot be stored: write: No space left on device"
+        ),
+        (lost(.cannotResolve("no such host")), "cannot find \(host): no such host"),
+        (lost(.cannotConnect("refused")), "cannot connect to \(host): refused"),
+        (lost(.connectionLost("reset")), "the connection to \(host) was lost: reset"),
+        (lost(.timedOut(.connect)), "\(host) did not accept a connection in time"),
+        (lost(.timedOut(.stall)), "\(host) stopped taking the recording"),
+        (lost(.timedOut(.answer)), "\(host) took the recording and did not answer in time"),
+        (lost(.timedOut(.whole)), "the transfer to \(host) took longer than allowed"),
+        (
+            lost(.journalUnreadable("read: I/O error")),
+            "the recording cannot be read back: read: I/O error"
+        ),
+        (
+            .insecure(reason: "self-signed certificate", host: "speech.example"),
+            "speech.example is not trusted: self-signed certificate"
+        ),
+        (refused(400, "no such language"), "\(refusal): 400: no such language"),
+        (refused(404), "\(refusal): 404"),
+        (refused(405, nil, .otherMethod(allowed: "GET")), "\(refusal): 405"),
+        (
+            refused(302, "302 Found", .elsewhere(location: "/login")),
+            "\(refusal): 302: Found; it points to /login"
+        ),
+        (refused(411, "411", .length), "\(refusal): 411"),
+        (
+            .notTLS(reason: "error:0A00010B:SSL routines::wrong version number", host: host),
+            "\(host) does not speak TLS on this port"
+        ),
+        (
+            .tokenRefused(status: 401, message: "expired"),
+            "the service did not accept the token: 401: expired"
+        ),
+        (.unavailable(status: 503, message: nil), "the service cannot answer now: 503"),
+        (
+            .redirectRefused(location: "http://evil", reason: "why"),
+            "the service points to http://evil, which was not followed: why"
+        ),
+        (.answerUnusable(.empty), "the service accepted the recording and answered nothing"),
+        (
+            .responseUnusable(reason: "its status is 999"),
+            "the answer cannot be used: its status is 999"
+        ),
+        (.cancelled, "cancelled"),
+        (.left, "ended by a signal before the answer came"),
+    ]
+
+    @Test(arguments: rows)
+    func everyFailureSaysWhatAndWhy(_ failure: TakeFailure, _ description: String) {
+        #expect(failure.description == description)
+        #expect(!description.hasSuffix("."))
+        #expect(!description.contains("\n"))
+    }
+}
+
+/// How often it is told how far a take has come.
+@Suite struct ProgressMeterTests {
+    private let account = CaptureAccount()
+    private let meter: ProgressMeter
+
+    init() { meter = ProgressMeter(of: account, bodyOffset: 44) }
+
+    @Test func tenTimesASecondWhileTheJournalGrows() {
+        // A period each 20 ms, for a second.
+        let told = (0..<50).count { meter.isDue(at: .milliseconds(20 * $0)) }
+        #expect(told == 10)
+    }
+
+    @Test func tenTimesASecondAndAtTheEndWhenTheRecordingIsComplete() {
+        #expect(!meter.noteComplete(44 + 1_000))
+        let told = (1...1_000).filter { meter.noteSent($0, at: .milliseconds($0)).isDue }
+        #expect(told.count == 11)
+        #expect(told.last == 1_000)
+    }
+
+    @Test func notByTheTransferWhileTheJournalTells() {
+        #expect(meter.noteSent(5, at: .seconds(1)) == (false, false))
+        #expect(meter.isDue(at: .seconds(1)))
+    }
+
+    @Test func thatAllWasSentIsToldOnceAnAttempt() {
+        #expect(!meter.noteSent(500).isWhole)
+        #expect(!meter.noteComplete(44 + 1_000))
+        #expect(!meter.noteSent(999).isWhole)
+        #expect(meter.noteSent(1_000).isWhole)
+        #expect(!meter.noteSent(1_000).isWhole)
+        meter.noteAttempt()
+        #expect(meter.noteSent(1_000).isWhole)
+    }
+
+    @Test func whatWasSentBeforeItWasCompleteIsToldThen() {
+        #expect(!meter.noteSent(1_000).isWhole)
+        #expect(meter.noteComplete(44 + 1_000))
+        #expect(!meter.noteSent(1_000).isWhole)
+    }
+
+    @Test func anEmptyRecordingIsNotSent() {
+        #expect(!meter.noteComplete(44))
+        #expect(!meter.noteSent(0).isWhole)
     }
 }

@@ -4,29 +4,33 @@ import TestSupport
 import Testing
 
 @testable import SpeechService
+@testable import TakeStore
 @testable import Utter
 
 @Suite struct TakeEndTests {
+    private let server: RecordingServer
+    private let bench: Bench
     private let period = TestSignal.voice(frames: 320, sampleRate: 16_000)
 
+    init() throws {
+        server = try RecordingServer(otherwise: .answer(text: "heard"))
+        bench = try Bench()
+    }
+
     /// A take of which the service has the first period, and which goes on.
-    private func takeUnderWay(
-        _ bench: Bench, _ speaker: Speaker, _ server: RecordingServer
-    ) async throws -> Take {
-        let take = try bench.start(speaker.source, to: server.url())
+    private func takeUnderWay(_ number: Int = 0) async throws -> Take {
+        let (speaker, take, _) = try bench.speak(to: server.url())
         speaker.say(period)
-        _ = await server.wait(untilBytes: 640)
+        _ = await server.wait(untilBytes: 640, ofRequest: number)
         return take
     }
 
-    @Test func aCancelSendsNoLastChunkAndKeepsTheAudio() async throws {
-        let (server, bench, speaker) = (try RecordingServer(), try Bench(), try Speaker())
-        let take = try await takeUnderWay(bench, speaker, server)
+    @Test func aCancelKeepsTheAudio() async throws {
+        let take = try await takeUnderWay()
         take.cancel()
         let outcome = try await take.end()
         #expect(outcome.result == .failure(.cancelled))
         #expect(outcome.capture.cause == .cancelled)
-        #expect(try #require(await server.finishedRequest()).lastChunkAt == nil)
         // What was sent is in the account, although the take was cancelled.
         #expect(outcome.attempts.map(\.result.ending) == [.cancelled])
         #expect(outcome.account.sentBytes == 640)
@@ -38,7 +42,6 @@ import Testing
 
     @Test func aCancelWhileTheAnswerIsAwaitedCountsToo() async throws {
         let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .readOn]])
-        let bench = try Bench()
         let take = try bench.replay(period, to: server.url())
         _ = await server.request(0) { $0.lastChunkAt != nil }
         take.cancel()
@@ -48,10 +51,7 @@ import Testing
     }
 
     @Test func aCancelBeforeAnythingLeavesNothing() async throws {
-        let server = try RecordingServer()
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
+        let take = try bench.speak(to: server.url()).take
         take.cancel()
         #expect(try await take.end().result == .failure(.cancelled))
         #expect(await bench.flush())
@@ -59,13 +59,11 @@ import Testing
     }
 
     @Test func aTakeThatIsLeftIsKept() async throws {
-        let (server, bench, speaker) = (try RecordingServer(), try Bench(), try Speaker())
-        let take = try await takeUnderWay(bench, speaker, server)
+        let take = try await takeUnderWay()
         take.leave()
         let outcome = try await take.end()
         #expect(outcome.result == .failure(.left))
         #expect(outcome.capture.cause == .finished)
-        #expect(try #require(await server.finishedRequest()).lastChunkAt == nil)
         let manifest = try await bench.manifest(of: take)
         #expect(manifest.state == .kept)
         #expect(manifest.byteCount == 44 + 640)
@@ -76,23 +74,17 @@ import Testing
     func neitherCancelNorLeaveEverEndsABody(isCancel: Bool) async throws {
         // The end of the recording and that of the transfer race each other on three threads; in
         // which orders is `TakeMachineTests`' affair.
-        let bench = try Bench()
         for turn in 0..<10 {
-            let server = try RecordingServer(otherwise: .answer(text: "heard"))
-            let speaker = try Speaker()
-            let take = try bench.start(speaker.source, to: server.url())
-            speaker.say(period)
-            _ = await server.wait(untilBytes: 640)
+            let take = try await takeUnderWay(turn)
             if isCancel { take.cancel() } else { take.leave() }
             _ = try await take.end()
-            let request = try #require(await server.finishedRequest())
+            let request = try #require(await server.finishedRequest(turn))
             #expect(request.lastChunkAt == nil, "turn \(turn)")
         }
     }
 
     @Test func anAnsweredTakeKeepsItsAudioUntilItIsReleased() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "go forward"))
-        let bench = try Bench()
         let take = try bench.replay(period, to: server.url("/listen?key=secret"))
         _ = try await take.end()
         #expect(try await bench.files(of: take) == ["audio.wav", "take.json"])
@@ -106,8 +98,6 @@ import Testing
     }
 
     @Test func aReleaseRightAfterTheOutcomeIsHeard() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
         let takes = try (0..<40).map { _ in try bench.replay(period, to: server.url()) }
         await withTaskGroup { group in
             for take in takes {
@@ -122,7 +112,6 @@ import Testing
 
     @Test func aTakeWithoutAnAnswerIsNotReleased() async throws {
         let server = try RecordingServer(otherwise: .answer(status: 500, text: ""))
-        let bench = try Bench()
         let take = try bench.replay(period, to: server.url())
         take.release()
         _ = try await take.end()
@@ -131,8 +120,6 @@ import Testing
     }
 
     @Test func theLastManifestIsTheOneThatStays() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
         // The seal and the answer save at nearly the same time, on two threads.
         let takes = try (0..<60).map { _ in try bench.replay([1, 2, 3], to: server.url()) }
         for take in takes { _ = try await take.end() }
@@ -145,7 +132,6 @@ import Testing
     }
 
     @Test func withoutAFolderATakeLivesInMemoryAndSaysSo() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let folder = try TemporaryFolder()
         let file = try folder.write([], to: "file")
         let bench = try Bench(stateFolder: file + "/state")
@@ -160,8 +146,6 @@ import Testing
     }
 
     @Test func aSourceThatCannotBeOpenedIsTheOutcomeAndLeavesNothing() async throws {
-        let server = try RecordingServer()
-        let bench = try Bench()
         let take = try bench.start(
             FileReplay(path: "/nowhere/voice.wav", pace: .unpaced), to: server.url())
         let log = EventLog(take)
@@ -174,37 +158,22 @@ import Testing
         #expect(try bench.folder.names(in: "state/takes") == [])
     }
 
-    @Test func theOutcomeIsForEverybodyWhoAsks() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
+    @Test func theEventsComeInOrderAndTheOutcomeIsForEverybodyWhoAsks() async throws {
+        let (speaker, take, log) = try bench.speak(to: server.url())
         async let one = take.end()
         async let two = take.end()
-        async let three = take.end()
-        speaker.say(period)
-        speaker.fallSilent()
-        let outcomes = try await [one, two, three, take.end()]
-        for outcome in outcomes { #expect(try outcome.result.get().text == "heard") }
-        #expect(Set(outcomes.map(\.id)) == [take.id])
-    }
-
-    @Test func theEventsComeInOrderAndEnd() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
-        let log = EventLog(take)
         speaker.say(period)
         #expect(await log.wait { $0.isConnected })
         _ = await server.wait(untilBytes: 640)
         speaker.fallSilent()
-        _ = try await take.end()
+        let outcomes = try await [one, two, take.end()]
+        for outcome in outcomes { #expect(try outcome.result.get().text == "heard") }
+        #expect(Set(outcomes.map(\.id)) == [take.id])
         let events = try await log.all()
-        #expect(events.filter { $0.isListening }.count == 1)
         let captured = try #require(events.firstIndex { $0.isCaptured })
-        #expect(try #require(events.firstIndex { $0.isListening }) < captured)
         #expect(captured < (try #require(events.firstIndex { $0.isHeard })))
+        #expect(events.count { $0.isListening } == 1)
+        #expect(try #require(events.firstIndex { $0.isListening }) < captured)
         let progress = events.compactMap { event -> TakeProgress? in
             if case .progress(let progress) = event { progress } else { nil }
         }
@@ -222,12 +191,9 @@ import Testing
                     .stallUntil(isRead), .reset,
                 ]
             ])
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url()) {
+        let (speaker, take, log) = try bench.speak(to: server.url()) {
             $0.delivery.service.detectsEnd = true
         }
-        let log = EventLog(take)
         speaker.say(period)
         #expect(await log.wait { $0.isHeard })
         isRead.open()
@@ -251,9 +217,7 @@ import Testing
                     .readBodyToEnd, .sendBodyChunk(text: #"{"text":"so be it"}"#), .endResponse,
                 ]
             ])
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url()) {
+        let (speaker, take, _) = try bench.speak(to: server.url()) {
             var values = ValueRule(
                 textPaths: [JSONPath(dotted: "PartialTranscript"), JSONPath(dotted: "text")],
                 selectors: [])
@@ -266,5 +230,50 @@ import Testing
         #expect(try outcome.result.get().text == "so be it")
         #expect(outcome.capture.cause == .finished)
         #expect(outcome.attempts.count == 1)
+    }
+
+    // MARK: - A pipeline that ends leaves no caller waiting
+
+    @Test func theOutcomeOfATakeThatStillRunsIsLeft() async throws {
+        let server = try RecordingServer(otherwise: [.readHead, .readOn])
+        let (speaker, take, _) = try bench.speak(to: server.url())
+        speaker.say(period)
+        _ = try #require(await server.wait(untilBytes: 640))
+        await onOwnThread { bench.pipeline.shutDown() }
+        let outcome = try await take.end()
+        #expect(outcome.result == .failure(.left))
+        #expect(outcome.imbalance == nil)
+        // What it captured is there for the next recovery.
+        #expect(try readFile(try #require(outcome.audioPath)).count == 44 + 640)
+        #expect(!outcome.isWhole)
+    }
+
+    @Test func nothingBeginsAfterTheEnd() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 400, text: ""))
+        let kept = try await bench.replay(period, to: server.url()).end()
+        let id = try #require(try bench.spool.takes().first).id
+        await onOwnThread { bench.pipeline.shutDown() }
+        let late = try await bench.replay(period, to: server.url()).end()
+        #expect(late.result == .failure(.left))
+        #expect(late.account.capturedFrames == 0 && server.requests.count == 1)
+        #expect(kept.id == id)
+        await #expect(throws: TakeStoreError.self) {
+            _ = try await bench.pipeline.resend(try bench.spool.take(id.text))
+        }
+        // The take waits as before.
+        #expect(try bench.spool.take(id.text).state == .kept)
+    }
+
+    @Test func aTakeThatIsOnItsWayIsKeptAndNotCancelled() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let server = try RecordingServer(
+            otherwise: [.readHead, .readBodyToEnd, .stallUntil(gate)])
+        let take = try bench.replay(period, to: server.url())
+        let log = EventLog(take)
+        #expect(await log.wait { $0.isSent })
+        bench.pipeline.shutDown()
+        #expect(try await take.end().result == .failure(.left))
+        #expect(try bench.spool.store().take(take.id).manifest().state == .kept)
     }
 }

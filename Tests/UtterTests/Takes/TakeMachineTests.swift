@@ -81,13 +81,17 @@ import Testing
 
 /// A take that a busy service has asked to wait, and whose speaker ends meanwhile.
 @Suite struct TakeMachineWaitTests {
+    private func makeMachine() throws -> TakeMachine {
+        let exchange = PostOnce(
+            url: try ServiceURL("http://127.0.0.1:9/"), allowed: [], policy: .standard)
+        return TakeMachine(TakeDelivery(start: 44, exchange: exchange))
+    }
+
     /// - Returns: what follows the end of the recording, and the machine.
     private func end(
         at seconds: Int, busyFor wait: Int, isNoted: Bool
     ) throws -> (TakeMachine, [TakeMachine.Action]) {
-        let exchange = PostOnce(
-            url: try ServiceURL("http://127.0.0.1:9/"), allowed: [], policy: .standard)
-        var machine = TakeMachine(TakeDelivery(start: 44, exchange: exchange))
+        var machine = try makeMachine()
         func handle(_ event: TakeMachine.Event, at seconds: Int) -> [TakeMachine.Action] {
             machine.handle(event, at: Moment(elapsed: .seconds(seconds)))
         }
@@ -122,9 +126,7 @@ import Testing
 
     @Test func chanceIsAskedForByAPauseAfterTheReleaseAlone() throws {
         let asked = Atomic(0)
-        let exchange = PostOnce(
-            url: try ServiceURL("http://127.0.0.1:9/"), allowed: [], policy: .standard)
-        var machine = TakeMachine(TakeDelivery(start: 44, exchange: exchange))
+        var machine = try makeMachine()
         func handle(_ event: TakeMachine.Event) {
             _ = machine.handle(
                 event,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,36 +8,63 @@ import Testing
 
 /// Takes from a sound card with a real-time clock.
 @Suite(.serialized) struct TakeMicrophoneTests {
-    private func samples(_ bytes: [UInt8]) -> [Int16] {
-        (0..<bytes.count / 2).map {
-            Int16(truncatingIfNeeded: Int(bytes[2 * $0]) | Int(bytes[2 * $0 + 1]) << 8)
-        }
+    private let card: VirtualMicrophone
+    private let server: RecordingServer
+    private let bench: Bench
+
+    init() throws {
+        card = try VirtualMicrophone()
+        server = try RecordingServer(otherwise: .answer(text: "heard"))
+        bench = try Bench()
     }
 
-    @Test func aSpokenTakeIsWholeWithItsTail() async throws {
-        let card = try VirtualMicrophone()
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let take = try bench.start(Microphone(device: card.deviceName), to: server.url())
+    private func start(
+        change: (inout TakePlan) throws -> Void = { _ in }
+    ) throws -> (take: Take, log: EventLog) {
+        let microphone = Microphone(device: card.deviceName)
+        let take = try bench.start(microphone, to: server.url(), change: change)
+        return (take, EventLog(take))
+    }
+
+    /// The number of samples that the service has heard, which the card said from its start on.
+    private func heardCount() async throws -> Int {
+        let body = try #require(await server.finishedRequest()).body
+        let count = body.count / 2
+        #expect(body == WAVBytes.pcm((0..<count).map { VirtualMicrophone.sample(at: $0) }))
+        return count
+    }
+
+    @Test func aSpokenTakeIsWholeWithItsTailAndTellsItsStagesInOrder() async throws {
+        let (take, log) = try start()
+        #expect(await log.wait { $0.isBegun })
         _ = try #require(await server.wait(untilBytes: 16_000))
         take.stop()
         let outcome = try await take.end()
         #expect(try outcome.result.get().text == "heard")
-        let heard = samples(try #require(await server.finishedRequest()).body)
-        #expect(heard.count >= 8_000)
-        #expect(heard == (0..<heard.count).map { VirtualMicrophone.sample(at: $0) })
+        #expect(outcome.answerDelay != nil)
+        let heardCount = try await heardCount()
+        #expect(heardCount >= 8_000)
         #expect(outcome.account.gapFrames == 0)
-        #expect(outcome.account.capturedFrames == heard.count)
+        #expect(outcome.account.capturedFrames == heardCount)
+        #expect(outcome.capture.cause == .finished)
         #expect(outcome.capture.gaps.isEmpty)
         #expect(card.account.closes == 1)
+        let events = try await log.all()
+        let told: [(TakeEvent) -> Bool] = [
+            { $0.isListening }, { $0.isBegun }, { $0.isCaptured }, { $0.isSent },
+        ]
+        let places = told.map { isIt in events.indices.filter { isIt(events[$0]) } }
+        #expect(places.allSatisfy { $0.count == 1 })
+        #expect(places.flatMap(\.self) == places.flatMap(\.self).sorted())
+        // A period after the device was started at the earliest.
+        let first = try #require(outcome.times.firstFrame)
+        #expect(first > .zero)
+        #expect(first <= (try #require(outcome.times.stopped)))
     }
 
     @Test(arguments: [VirtualMicrophone.Unplugging.withRing, .afterRing])
     func whatALostMicrophoneHeardIsSent(_ way: VirtualMicrophone.Unplugging) async throws {
-        let card = try VirtualMicrophone()
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let take = try bench.start(Microphone(device: card.deviceName), to: server.url())
+        let take = try start().take
         _ = try #require(await server.wait(untilBytes: 16_000))
         card.unplug(way)
         let outcome = try await take.end()
@@ -48,65 +73,12 @@ import Testing
             Issue.record("\(outcome.capture.cause)")
             return
         }
-        let heard = samples(try #require(await server.finishedRequest()).body)
-        #expect(heard.count >= 8_000)
-        #expect(heard == (0..<heard.count).map { VirtualMicrophone.sample(at: $0) })
-        #expect(outcome.account.encodedFrames == heard.count)
-    }
-
-    @Test func anOverrunIsACountedGapInATrueTimeline() async throws {
-        // 100 ms of ring, and a reader that is held up for longer.
-        let card = try VirtualMicrophone(.withRing(ofFrames: 1_600))
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let late = LateMicrophone(Microphone(device: card.deviceName), by: .milliseconds(500))
-        let take = try bench.start(late, to: server.url())
-        _ = try #require(await server.wait(untilBytes: 32_000))
-        take.stop()
-        let outcome = try await take.end()
-        let account = outcome.account
-        #expect(account.gapFrames > 0)
-        #expect(!outcome.capture.gaps.isEmpty)
-        #expect(outcome.capture.gaps.allSatisfy { $0.cause == .overrun })
-        #expect(outcome.capture.gaps.reduce(0) { $0 + $1.frames } == account.gapFrames)
-        #expect(account.capturedFrames + account.gapFrames == account.encodedFrames)
-        #expect(account.encodedFrames * 2 + 44 == account.encodedBytes)
-        #expect(account.encodedBytes == account.journaledBytes)
-        #expect(account.sentBytes == account.journaledBytes - account.bodyOffset)
-        let key = "\"\(take.id.text)\""
-        let request = try #require(server.requests.first { $0["Idempotency-Key"] == key })
-        let heard = samples(request.body)
-        #expect(heard.count == account.encodedFrames)
-        // Behind every gap stands the frame that was captured there, not earlier or later.
-        for (frame, sample) in heard.enumerated() {
-            let isGap = outcome.capture.gaps.contains {
-                ($0.start..<$0.start + $0.frames).contains(frame)
-            }
-            let expected = isGap ? 0 : VirtualMicrophone.sample(at: frame)
-            if sample != expected {
-                Issue.record("frame \(frame) of \(heard.count), gaps \(outcome.capture.gaps)")
-                break
-            }
-        }
-    }
-
-    @Test func aTakeIsNoLongerThanAllowed() async throws {
-        let card = try VirtualMicrophone()
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let take = try bench.start(Microphone(device: card.deviceName), to: server.url()) {
-            $0.capture = CapturePlan(longest: .milliseconds(700))
-        }
-        let outcome = try await take.end()
-        #expect(outcome.capture.cause == .limitReached)
-        #expect(outcome.account.encodedFrames == 11_200)
-        #expect(try #require(await server.finishedRequest()).body.count == 22_400)
+        let heardCount = try await heardCount()
+        #expect(heardCount >= 8_000)
+        #expect(outcome.account.encodedFrames == heardCount)
     }
 
     @Test func aMicrophoneThatIsNotThereIsTheOutcome() async throws {
-        try VirtualMicrophone.prepare()
-        let server = try RecordingServer()
-        let bench = try Bench()
         let take = try bench.start(Microphone(device: "nowhere"), to: server.url())
         guard
             case .failure(.capture(.deviceNotFound("nowhere", let reason?))) =
@@ -118,38 +90,113 @@ import Testing
         // In ALSA's words.
         #expect(reason.contains("nowhere"))
     }
-}
 
-/// A microphone of which one read blocks for a while, 200 ms after the start.
-private final class LateMicrophone: CaptureSource {
-    private let microphone: Microphone
-    private let delay: Duration
-    private let framesUntilDelay = Atomic(3_200)
+    // MARK: - A press inside the tail, and what a take tells of its beginning and its end
 
-    init(_ microphone: Microphone, by delay: Duration) {
-        self.microphone = microphone
-        self.delay = delay
+    @Test func aPressInsideTheTailGoesOnWithTheTake() async throws {
+        let (take, log) = try start {
+            // So long that no load of the machine makes the press late.
+            $0.capture.tail = Tail(
+                quiet: .seconds(600), usual: .seconds(600), longest: .seconds(600))
+        }
+        #expect(await log.wait { $0.isBegun })
+        take.stop()
+        take.resume()
+        #expect(await log.wait { $0.isResumed })
+        let before = card.account.captured
+        _ = try #require(await server.wait(untilBytes: 2 * before + 16_000))
+        // That is an end, too.
+        card.unplug(.afterRing)
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "heard")
+        #expect(outcome.account.gapFrames == 0)
+        #expect(outcome.times.stopped == nil)
+        #expect(try await heardCount() >= before + 8_000)
+        let events = try await log.all()
+        #expect(events.count { $0.isResumed } == 1)
     }
 
-    var name: String { microphone.name }
-    var isLive: Bool { true }
-
-    func open() throws(CaptureError) -> StreamFormat { try microphone.open() }
-
-    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
-        let read = try microphone.read(into: &frames)
-        let before = framesUntilDelay.load(ordering: .relaxed)
-        guard before > 0, case .frames(let count) = read else { return read }
-        framesUntilDelay.store(before - count, ordering: .relaxed)
-        if before <= count { usleep(UInt32(delay / .microseconds(1))) }
-        return read
+    @Test func aPressAfterTheTailLeavesTheTakeEnded() async throws {
+        let (take, log) = try start { $0.capture = CapturePlan(tail: .none) }
+        #expect(await log.wait { $0.isBegun })
+        take.stop()
+        #expect(await log.wait { $0.isCaptured })
+        take.resume()
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "heard")
+        #expect(outcome.times.stopped != nil)
+        #expect(try await log.all().allSatisfy { !$0.isResumed })
     }
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        microphone.appendPollDescriptors(to: &descriptors)
+    // MARK: - Microphones that misbehave, each told while it records
+
+    @Test func aHeadsetThatBeginsLateIsAwaited() async throws {
+        card.setHanging()
+        let (take, log) = try start()
+        #expect(await log.wait { $0.signal == .absent })
+        card.setHanging(false)
+        #expect(await log.wait { $0.isBegun })
+        #expect(await log.wait { $0.signal == .good })
+        take.stop()
+        #expect(try await take.end().result.get().text == "heard")
+        #expect(card.account.starts == 1)
+        let events = try await log.all()
+        let absent = try #require(events.firstIndex { $0.signal == .absent })
+        let begun = try #require(events.firstIndex { $0.isBegun })
+        #expect(absent < begun)
     }
 
-    func isReady(_ descriptors: Span<pollfd>) -> Bool { microphone.isReady(descriptors) }
-    func requestStop() { microphone.requestStop() }
-    func close() { microphone.close() }
+    @Test func aCardThatIsStuckIsStartedAnew() async throws {
+        let take = try start().take
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        card.setStuck()
+        let before = server.requests.first?.body.count ?? 0
+        _ = try #require(await server.wait(untilBytes: before + 48_000))
+        take.stop()
+        let outcome = try await take.end()
+        #expect(outcome.capture.cause == .finished)
+        #expect(card.account.starts == 2)
+        let (account, gaps) = (outcome.account, outcome.capture.gaps)
+        #expect(account.gapFrames > 0)
+        #expect(gaps.reduce(0) { $0 + $1.frames } == account.gapFrames)
+        #expect(gaps.allSatisfy { $0.cause == .overrun })
+        #expect(account.capturedFrames + account.gapFrames == account.encodedFrames)
+        #expect(account.encodedFrames * 2 + 44 == account.encodedBytes)
+        #expect(account.encodedBytes == account.journaledBytes)
+        #expect(account.sentBytes == account.journaledBytes - account.bodyOffset)
+        let body = try #require(await server.finishedRequest()).body
+        #expect(body.count == 2 * account.encodedFrames)
+    }
+
+    @Test func aCardThatHangsForGoodIsToldBeforeTheTakeEnds() async throws {
+        let (take, log) = try start()
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        card.setHanging()
+        #expect(await log.wait { $0.signal == .absent })
+        let outcome = try await take.end()
+        #expect(
+            outcome.capture.cause
+                == .source(.deviceSilent(device: card.deviceName, seconds: 5)))
+        #expect(try outcome.result.get().text == "heard")
+    }
+
+    @Test func whatWasAgreedOnIsTold() async throws {
+        let card = try VirtualMicrophone(.builtIn)
+        let take = try bench.start(
+            Microphone(device: card.deviceName, period: .milliseconds(50)), to: server.url())
+        let log = EventLog(take)
+        #expect(await log.wait { $0.isBegun })
+        take.stop()
+        let details = try #require(try await take.end().capture.details)
+        #expect(details.format == StreamFormat(sampleRate: 48_000, channelCount: 2))
+        #expect(details.sampleFormat == "S16_LE")
+        #expect(details.periodFrames == card.account.period)
+        #expect(details.bufferFrames == card.account.buffer)
+        // 7 ms of them are the converter's.
+        #expect(details.periodFrames == 43 * 48)
+        let told = try await log.all().contains {
+            if case .negotiated(details) = $0 { true } else { false }
+        }
+        #expect(told)
+    }
 }

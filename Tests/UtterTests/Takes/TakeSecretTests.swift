@@ -9,15 +9,19 @@ import Testing
 
 /// A secret is asked for while the voice speaks, and no request begins before the answer.
 @Suite struct TakeSecretTests {
+    private let server: RecordingServer
     private let period = TestSignal.voice(frames: 320, sampleRate: 16_000)
     private let named = Credential(askedOf: .command("pass speech"))
 
-    private struct Cancelled: Error, CustomStringConvertible {
-        let description = "the dialog was cancelled"
+    init() throws { server = try RecordingServer(otherwise: .answer(text: "go")) }
+
+    /// A service that refuses the first request.
+    private static func refusing(_ status: Int = 401) throws -> RecordingServer {
+        try RecordingServer(
+            scripts: [.answer(status: status, text: "old key")], otherwise: .answer(text: "go"))
     }
 
     @Test func theVoiceIsRecordedWhileASecretIsAskedFor() async throws {
-        let server = try RecordingServer(otherwise: .answer(status: 200, text: "go"))
         let (asked, answer) = (Gate(), Gate())
         let bench = try Bench { question in
             asked.open()
@@ -25,11 +29,9 @@ import Testing
             #expect(await answer.wait())
             return "sesame"
         }
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url()) {
+        let (speaker, take, log) = try bench.speak(to: server.url()) {
             $0.delivery.service.add(named)
         }
-        let log = EventLog(take)
         #expect(!asked.isOpen)
         speaker.say(period)
         #expect(await asked.wait())
@@ -49,7 +51,6 @@ import Testing
     }
 
     @Test func aSecretInTheQueryIsFilledInWhenItIsKnown() async throws {
-        let server = try RecordingServer(otherwise: .answer(status: 200, text: "go"))
         let bench = try Bench { _ in "se same" }
         let take = try bench.replay(period, to: server.url()) {
             $0.delivery.service.add(
@@ -61,34 +62,8 @@ import Testing
         #expect(request.target.hasSuffix("key=se%20same"))
     }
 
-    @Test func aRefusedSecretIsAskedForOnceMoreWithinTheTake() async throws {
-        let server = try RecordingServer(
-            scripts: [[.readHead, .readBodyToEnd, .respond(status: 401, text: "old key")]],
-            otherwise: .answer(status: 200, text: "go"))
-        let questions = Mutex<[Bool]>([])
-        let bench = try Bench { question in
-            questions.withLock { questions in
-                questions.append(question.isRefused)
-                return "key\(questions.count)"
-            }
-        }
-        let take = try bench.replay(period, to: server.url()) { $0.delivery.service.add(named) }
-        let outcome = try await take.end()
-        #expect(outcome.succeeded)
-        #expect(questions.withLock { $0 } == [false, true])
-        #expect(
-            server.requests.map { $0["Authorization"] ?? "" } == ["Bearer key1", "Bearer key2"])
-        #expect(outcome.attempts.map(\.number) == [1, 2])
-        // The next take has what the last one was accepted with.
-        let next = try bench.replay(period, to: server.url()) { $0.delivery.service.add(named) }
-        #expect(try await next.end().succeeded)
-        #expect(questions.withLock { $0.count } == 2)
-    }
-
-    @Test func eachFieldOfAFileIsSentAndTheTakeRemembersTheFile() async throws {
-        let server = try RecordingServer(
-            scripts: [[.readHead, .readBodyToEnd, .respond(status: 401, text: "old")]],
-            otherwise: .answer(status: 200, text: "go"))
+    @Test func eachFieldOfAFileIsSentAndAskedForOnceMoreWhenItIsRefused() async throws {
+        let server = try Self.refusing()
         let questions = Mutex<[SecretQuestion]>([])
         let bench = try Bench { question in
             let count = questions.withLock { questions in
@@ -97,11 +72,14 @@ import Testing
             }
             return "X-Key: sesame\(count)\nX-Mine: file\nX-Model: large"
         }
-        let take = try bench.replay(period, to: server.url()) { plan in
+        let add = { (plan: inout TakePlan) in
             plan.delivery.service.add(Credential(headerFile: "/run/fields"))
             plan.delivery.service.add(try Credential(place: .header("x-mine"), secret: "given"))
         }
-        #expect(try await take.end().succeeded)
+        let take = try bench.replay(period, to: server.url(), change: add)
+        let outcome = try await take.end()
+        #expect(outcome.succeeded)
+        #expect(outcome.attempts.map(\.number) == [1, 2])
         #expect(server.requests.map { $0["X-Key"] ?? "" } == ["sesame1", "sesame2"])
         for request in server.requests {
             #expect(request.values(of: "X-Mine") == ["given"])
@@ -112,6 +90,9 @@ import Testing
         #expect(asked.map(\.isRefused) == [false, true])
         let secrets = try await bench.manifest(of: take).delivery?.secrets
         #expect(secrets?.compactMap(\.headerFile) == ["/run/fields"])
+        // The next take has what the last one was accepted with.
+        #expect(try await bench.replay(period, to: server.url(), change: add).end().succeeded)
+        #expect(questions.withLock { $0.count } == 2)
     }
 
     @Test(arguments: [(407, false), (401, true)])
@@ -119,9 +100,7 @@ import Testing
         _ status: Int, _ mayBeTheTokens: Bool
     ) async throws {
         // Over plain HTTP a proxy answers as the service does.
-        let proxy = try RecordingServer(
-            scripts: [[.readHead, .readBodyToEnd, .respond(status: status, text: "who?")]],
-            otherwise: .answer(status: 200, text: "go"))
+        let proxy = try Self.refusing(status)
         let questions = Mutex<[SecretQuestion]>([])
         let bench = try Bench { question in
             let isNew = question.isRefused
@@ -163,17 +142,17 @@ import Testing
     }
 
     @Test func aTakeWithoutItsSecretIsKeptUnsentAndGoesOutWhenThereIsOne() async throws {
-        let server = try RecordingServer(otherwise: .answer(status: 200, text: "go"))
+        struct Cancelled: Error, CustomStringConvertible {
+            let description = "the dialog was cancelled"
+        }
         let isCancelled = Atomic(true)
         let bench = try Bench { _ in
             if isCancelled.exchange(false, ordering: .relaxed) { throw Cancelled() }
             return "sesame"
         }
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url()) {
+        let (speaker, take, log) = try bench.speak(to: server.url()) {
             $0.delivery.service.add(named)
         }
-        let log = EventLog(take)
         speaker.say(period)
         #expect(await log.wait { $0.isRefused })
         speaker.say(period)
@@ -201,9 +180,7 @@ import Testing
             #expect(await answer.wait())
             return "sesame"
         }
-        let server = try RecordingServer(otherwise: .answer(status: 200, text: "go"))
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url()) {
+        let (speaker, take, _) = try bench.speak(to: server.url()) {
             $0.delivery.service.add(named)
         }
         speaker.say(period)

@@ -3,11 +3,19 @@
 import TestSupport
 import Testing
 
+@testable import AudioCodecs
 @testable import Utter
 
-/// The voice is at the service while it is being spoken.
+/// The voice is at the service while it is being spoken, once and in order.
 @Suite struct TakeStreamingTests {
+    private let server: RecordingServer
+    private let bench: Bench
     private let period = TestSignal.voice(frames: 320, sampleRate: 16_000)
+
+    init() throws {
+        server = try RecordingServer(otherwise: .answer(text: "heard"))
+        bench = try Bench()
+    }
 
     @Test func partialTextComesBeforeTheBodyIsClosed() async throws {
         let server = try RecordingServer(
@@ -22,10 +30,7 @@ import Testing
                     .endResponse,
                 ]
             ])
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
-        let log = EventLog(take)
+        let (speaker, take, log) = try bench.speak(to: server.url())
         speaker.say(period)
         let isHeard = await log.wait {
             if case .heard(let transcript) = $0 { transcript.partial == "go" } else { false }
@@ -41,40 +46,13 @@ import Testing
         #expect(texts == ["go", "go forward"])
     }
 
-    @Test func theStreamClosesWithTheEndOfTheRecording() async throws {
-        let answer = Gate()
-        let server = try RecordingServer(
-            scripts: [
-                [
-                    .readHead, .readBodyToEnd, .stallUntil(answer),
-                    .respond(status: 200, text: "heard"),
-                ]
-            ])
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
-        let log = EventLog(take)
-        speaker.say(period)
-        _ = await server.wait(untilBytes: 640)
-        speaker.fallSilent()
-        // The body is closed although nothing has been answered.
-        #expect(await server.request(0) { $0.lastChunkAt != nil } != nil)
-        #expect(await log.wait { $0.isCaptured })
-        #expect(!log.log.value.hasEnded)
-        answer.open()
-        #expect(try await take.end().result.get().text == "heard")
-    }
-
     @Test func whatIsSaidDuringASlowConnectIsNotLost() async throws {
         let server = try RecordingServer(
             otherwise: .answer(text: "heard"), connecting: .whenReleased)
-        let bench = try Bench()
-        let speaker = try Speaker()
         // The kernel asks again after 1, 3, 7, 15 and 31 s.
-        let take = try bench.start(speaker.source, to: server.url()) {
+        let (speaker, take, log) = try bench.speak(to: server.url()) {
             $0.delivery.deadlines.connect = .ages
         }
-        let log = EventLog(take)
         var random = SeededRandom()
         var samples: [Int16] = []
         for turn in 0..<20 {
@@ -94,8 +72,6 @@ import Testing
     }
 
     @Test func aDiskThatDoesNotSyncHoldsNothingUp() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
         let blocked = Gate()
         let release = Gate()
         // The thread that waits for the disk now waits for us, as it would in fdatasync.
@@ -104,8 +80,7 @@ import Testing
             _ = release.waitBlocking()
         }
         #expect(await blocked.wait())
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
+        let (speaker, take, _) = try bench.speak(to: server.url())
         for turn in 1...10 {
             speaker.say(period)
             #expect(await server.wait(untilBytes: turn * 640) != nil)
@@ -121,27 +96,10 @@ import Testing
         #expect(manifest.byteCount == 44 + 6_400)
     }
 
-    @Test func aStopEndsTheRecordingAndTheAnswerIsAwaited() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
-        speaker.say(period)
-        _ = await server.wait(untilBytes: 640)
-        take.stop()
-        let outcome = try await take.end()
-        #expect(outcome.capture.cause == .finished)
-        #expect(try outcome.result.get().text == "heard")
-        #expect(outcome.answerDelay != nil)
-        #expect(try #require(await server.finishedRequest()).body == WAVBytes.pcm(period))
-    }
-
     @Test func aPutIsAPutEachTimeAndIsRemembered() async throws {
         let server = try RecordingServer(
             scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "put"))
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url(), retry: .standard) {
+        let (speaker, take, _) = try bench.speak(to: server.url(), retry: .standard) {
             $0.delivery.service.method = .put
             $0.delivery.retry.pausesAfterRelease = [.milliseconds(1)]
         }
@@ -159,17 +117,85 @@ import Testing
         #expect(try DeliveryPlan(record).service.method == .put)
     }
 
-    @Test(arguments: [true, false])
-    func progressIsToldWhereItIsWanted(isWanted: Bool) async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
+    @Test func noProgressIsToldWhereItIsNotWanted() async throws {
         let take = try bench.replay([Int16](repeating: 1, count: 32_000), to: server.url()) {
-            $0.delivery.reportsProgress = isWanted
+            $0.delivery.reportsProgress = false
         }
-        let log = EventLog(take)
-        _ = try await take.end()
-        let events = try await log.all()
-        #expect(events.contains { if case .progress = $0 { true } else { false } } == isWanted)
+        let events = try await EventLog(take).all()
+        #expect(!events.contains { if case .progress = $0 { true } else { false } })
         #expect(events.contains { $0.isHeard })
+    }
+
+    // MARK: - Every sample of the source is in the journal and at the service, once and in order
+
+    @Test(
+        arguments: [
+            (.pcm, 100), (.wav, 100), (.oggOpus, 20), (.flac, 20),
+        ] as [(AudioCodec, Int)])
+    func randomTakesAtOnceArriveToTheSample(_ format: AudioCodec, count: Int) async throws {
+        var random = SeededRandom()
+        var takes: [(Take, [Int16])] = []
+        for number in 0..<count {
+            let length = number == 0 ? 1 : Int.random(in: 1...20_000, using: &random)
+            let samples = random.noise(count: length)
+            takes.append((try bench.replay(samples, to: server.url(), format: format), samples))
+        }
+        for (take, samples) in takes {
+            let outcome = try await take.end()
+            let comment: Comment = "seed \(random.seed), \(samples.count) frames"
+            #expect(try outcome.result.get().text == "heard", comment)
+            let journal = try readFile(try #require(outcome.audioPath))
+            let request = try #require(
+                server.requests.first { $0["Idempotency-Key"] == "\"\(take.id.text)\"" })
+            let body = request.body
+            switch format {
+            case .pcm: #expect(body == WAVBytes.pcm(samples), comment)
+            case .wav:
+                #expect(Array(body.dropFirst(44)) == WAVBytes.pcm(samples), comment)
+                // RIFF and data say that their length is not known.
+                #expect(Array(body[4..<8]) == [0xFF, 0xFF, 0xFF, 0xFF])
+                #expect(Array(body[40..<44]) == [0xFF, 0xFF, 0xFF, 0xFF])
+            case .flac: #expect(try format.samples(of: body) == samples, comment)
+            default: #expect(try format.samples(of: body).count == samples.count, comment)
+            }
+            #expect(Array(journal.dropFirst(format == .pcm ? 44 : 0)) == body, comment)
+            #expect(request.framingErrors.isEmpty, comment)
+            let account = outcome.account
+            #expect(account.capturedFrames == samples.count, comment)
+            #expect(account.gapFrames == 0, comment)
+            #expect(account.encodedFrames == samples.count, comment)
+            #expect(account.encodedBytes == journal.count, comment)
+            #expect(account.journaledBytes == journal.count, comment)
+            #expect(account.sentBytes == body.count, comment)
+            #expect(account.sha256.count == 64, comment)
+        }
+        #expect(server.connectionCount == count)
+    }
+
+    @Test func theHeadersNameTheTakeAndTheAttempt() async throws {
+        let take = try bench.replay([1, 2, 3], to: server.url("/listen"), format: .wav)
+        _ = try await take.end()
+        let request = try #require(server.requests.first)
+        #expect(request.method == "POST")
+        #expect(request.target == "/listen")
+        #expect(request["Content-Type"] == "audio/wav")
+        #expect(request["Idempotency-Key"] == "\"\(take.id.text)\"")
+        #expect(request["Utter-Attempt"] == "1")
+        #expect(request["User-Agent"]?.hasPrefix("utter/") == true)
+        #expect(request["Expect"] == nil)
+        #expect(request["Transfer-Encoding"] == "chunked")
+    }
+
+    @Test func aFieldOfTheServiceReplacesOurs() async throws {
+        let take = try bench.replay([1, 2, 3], to: server.url()) {
+            $0.delivery.service.headers = [
+                try HeaderField(name: "user-agent", value: "mine"),
+                try HeaderField(name: "Idempotency-Key", value: "42"),
+            ]
+        }
+        _ = try await take.end()
+        let request = try #require(server.requests.first)
+        #expect(request.values(of: "User-Agent") == ["mine"])
+        #expect(request.values(of: "Idempotency-Key") == ["42"])
     }
 }

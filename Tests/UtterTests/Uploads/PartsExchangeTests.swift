@@ -20,14 +20,23 @@ import Testing
         #expect(world.mostAtOnce <= 4)
     }
 
+    /// Sends a take once, to a store that is made so.
+    private func end(
+        size: Int = 200, isLive: Bool = false, _ change: (inout PartsStore) -> Void
+    ) throws -> PartsWorld {
+        var world = try PartsWorld(size: size, isLive: isLive)
+        change(&world.store)
+        world.runOnce()
+        #expect(world.faults.isEmpty)
+        return world
+    }
+
     @Test(arguments: [0, 1, 9, 10, 11, 19, 20, 21, 200], [true, false])
     func aRecordingOfAnyLengthIsStoredOnce(_ size: Int, _ isLive: Bool) throws {
-        var world = try PartsWorld(
-            size: size, isLive: isLive, faults: 0, random: SeededRandom())
+        var world = try PartsWorld(size: size, isLive: isLive)
         run(&world)
         #expect(world.store.uploads.isEmpty)
-        let last = world.store.requests.last
-        #expect(last == (size <= 10 ? "whole" : "complete"))
+        #expect(world.store.requests.last == (size <= 10 ? "whole" : "complete"))
     }
 
     /// Whatever is lost, refused, forgotten or killed.
@@ -47,39 +56,26 @@ import Testing
         }
     }
 
-    @Test func anObjectOfAnotherIsNotReplaced() throws {
-        for size in [5, 100] {
-            var world = try PartsWorld(
-                size: size, isLive: false, faults: 0, random: SeededRandom())
-            world.change { $0.placeAnother() }
-            while world.ending == nil, world.faults.isEmpty { world.step() }
-            guard case .failure(.refused(412, let words, _)) = world.ending?.result else {
-                Issue.record("\(world.ending as Any)")
-                continue
-            }
-            #expect(words == "another object of that name is there")
-            #expect(world.store.isOfAnother)
-            #expect(world.store.uploads.isEmpty)
+    @Test(arguments: [5, 100]) func anObjectOfAnotherIsNotReplaced(_ size: Int) throws {
+        let world = try end(size: size) { ($0.object, $0.isOfAnother) = ([0..<1], true) }
+        guard case .failure(.refused(412, let words, _)) = world.ending?.result else {
+            Issue.record("\(world.ending as Any)")
+            return
         }
+        #expect(words == "another object of that name is there")
+        #expect(world.store.isOfAnother)
+        #expect(world.store.uploads.isEmpty)
     }
 
     /// A take that is sent again, though the store has it.
     @Test func anUploadOfWhatIsThereIsAborted() throws {
-        var world = try PartsWorld(
-            size: 200, isLive: false, faults: 0, random: SeededRandom())
-        world.change { $0.placeWhole(200) }
-        while world.ending == nil, world.faults.isEmpty { world.step() }
-        #expect(world.faults.isEmpty)
+        let world = try end { $0.object = [0..<200] }
         #expect(world.store.requests.suffix(3) == ["complete", "look", "abort"])
         #expect(world.store.uploads.isEmpty)
     }
 
     @Test(arguments: [true, false]) func anUploadThatIsRefusedIsAborted(_ isLive: Bool) throws {
-        var world = try PartsWorld(
-            size: 200, isLive: isLive, faults: 0, random: SeededRandom())
-        world.change { $0.refusesParts = true }
-        while world.ending == nil, world.faults.isEmpty { world.step() }
-        #expect(world.faults.isEmpty)
+        let world = try end(isLive: isLive) { $0.refusesParts = true }
         guard case .failure(.refused(400, _, _)) = world.ending?.result else {
             Issue.record("\(world.ending as Any)")
             return
@@ -89,10 +85,7 @@ import Testing
     }
 
     @Test func aStoreThatNeverJoinsIsAskedFourTimes() throws {
-        var world = try PartsWorld(
-            size: 200, isLive: false, faults: 0, random: SeededRandom())
-        world.change { $0.refusesToJoin = true }
-        while world.ending == nil, world.faults.isEmpty { world.step() }
+        let world = try end { $0.refusesToJoin = true }
         #expect(world.store.requests.count { $0 == "complete" } == 4)
         #expect(world.store.requests.count { $0 == "abort" } == 4)
         #expect(world.store.uploads.isEmpty)
@@ -105,8 +98,8 @@ import Testing
             var random = SeededRandom()
             var world = try PartsWorld(
                 size: 200, isLive: Bool.random(using: &random), faults: 4, random: random)
-            world.change { $0.refusesLooks = true }
-            while world.ending == nil, world.faults.isEmpty { world.step() }
+            world.store.refusesLooks = true
+            world.runOnce()
             let seed: Comment = "seed \(random.seed), \(world.made)"
             #expect(world.faults.isEmpty, seed)
             #expect(!world.store.requests.contains("abort"), seed)
@@ -117,9 +110,9 @@ import Testing
     /// As others were known to fail at.
     @Test(arguments: [(500_000_000, 300 << 10), (200_000_000, 20_000_000)])
     func manyPartsGoThroughAWindowOfFour(_ size: Int, _ part: Int) throws {
-        var world = try PartsWorld(
-            size: size, isLive: false, faults: 0, random: SeededRandom(seed: 7)
-        ) { ($0.smallest, $0.largest) = (part, part) }
+        var world = try PartsWorld(size: size, random: SeededRandom(seed: 7)) {
+            ($0.smallest, $0.largest) = (part, part)
+        }
         run(&world)
         let count = (size + part - 1) / part
         #expect(world.store.requests.count { $0 == "part" } == count)
@@ -127,9 +120,7 @@ import Testing
     }
 
     @Test func aPartIsLongEnoughForTheMostParts() throws {
-        var world = try PartsWorld(
-            size: 1_000, isLive: false, faults: 0, random: SeededRandom()
-        ) { $0.count = 5 }
+        var world = try PartsWorld(size: 1_000) { $0.count = 5 }
         run(&world)
         #expect(world.store.object?.count == 5)
     }
@@ -159,16 +150,12 @@ import Testing
         return pace.laneCount
     }
 
-    @Test func connectionsThatEachHaveTheirOwnSpeedAreFour() {
+    @Test func connectionsAreAsManyAsHaveSomethingOfIt() {
+        // Each has its own speed.
         #expect(laneCount(after: 1) { _ in 1e6 } == 2)
         #expect(laneCount(after: 30) { _ in 1e6 } == 4)
-    }
-
-    @Test func connectionsThatShareALinkAreOne() {
+        // All share one link, or one that is as fast as two.
         #expect(laneCount(after: 30) { 1e6 / Double($0) } == 1)
-    }
-
-    @Test func aLinkForTwoHasTwo() {
         #expect(laneCount(after: 30) { min(1e6, 2e6 / Double($0)) } == 2)
     }
 

@@ -13,8 +13,8 @@ import Testing
 struct PartsStore {
     private(set) var uploads: [String: [Int: Range<Int>]] = [:]
     /// The ranges of the recording that were joined, in order.
-    private(set) var object: [Range<Int>]?
-    private(set) var isOfAnother = false
+    var object: [Range<Int>]?
+    var isOfAnother = false
     private(set) var requests: [String] = []
     private var count = 0
     let smallest: Int
@@ -26,10 +26,6 @@ struct PartsStore {
     init(smallest: Int) { self.smallest = smallest }
 
     mutating func forget() { uploads = [:] }
-
-    mutating func placeWhole(_ size: Int) { object = [0..<size] }
-
-    mutating func placeAnother() { (object, isOfAnother) = ([0..<1], true) }
 
     /// Carries a request out, and answers it.
     mutating func take(
@@ -104,7 +100,7 @@ struct PartsWorld {
 
     let size: Int
     private let delivery: DeliveryPlan
-    private(set) var store: PartsStore
+    var store: PartsStore
     private(set) var faults: [String] = []
     private(set) var mostAtOnce = 0
     private(set) var ending: TakeMachine.Ending?
@@ -127,7 +123,7 @@ struct PartsWorld {
 
     /// `isLive`: the recording grows while it is sent.
     init(
-        size: Int, isLive: Bool, faults: Int, random: SeededRandom,
+        size: Int, isLive: Bool = false, faults: Int = 0, random: SeededRandom = SeededRandom(),
         _ change: (inout PartsPlan) -> Void = { _ in }
     ) throws {
         let text = try #require(ShippedProfiles.text(of: "s3"))
@@ -149,8 +145,6 @@ struct PartsWorld {
         if !isLive { machine = recovered() }
         obey(machine.handle(.opened(nil), at: now))
     }
-
-    mutating func change(_ change: (inout PartsStore) -> Void) { change(&store) }
 
     private var now: Moment { Moment(elapsed: .seconds(turn * 20)) }
 
@@ -177,16 +171,17 @@ struct PartsWorld {
         faults.append("no end after \(turn) turns")
     }
 
-    mutating func step() {
+    /// Takes turns until the take has ended.
+    mutating func runOnce() {
+        while ending == nil, faults.isEmpty { step() }
+    }
+
+    private mutating func step() {
         turn += 1
         var moves: [(inout PartsWorld) -> Void] = []
         if !isComplete { moves.append { $0.record() } }
-        for lane in noting.keys.sorted() {
-            moves.append { $0.note(lane) }
-        }
-        for lane in running.keys.sorted() {
-            moves.append { $0.end(lane) }
-        }
+        for lane in noting.keys.sorted() { moves.append { $0.note(lane) } }
+        for lane in running.keys.sorted() { moves.append { $0.end(lane) } }
         guard let move = moves.randomElement(using: &random) else {
             if ending == nil { faults.append("nothing is left to do") }
             return
@@ -196,15 +191,19 @@ struct PartsWorld {
 
     private mutating func record() {
         journaled = min(size, journaled + Int.random(in: 1...25, using: &random))
-        if journaled >= awaited {
-            awaited = .max
-            obey(machine.handle(.grew(byteCount: journaled), at: now))
-        }
+        grow()
         guard journaled == size, Bool.random(using: &random) else { return }
         isComplete = true
         obey(machine.handle(.captured(CaptureEnd(cause: .finished), isEmpty: false), at: now))
         let seal = JournalSeal(byteCount: size, sha256: "", loss: nil)
         obey(machine.handle(.sealed(seal), at: now))
+    }
+
+    /// Says what is there, if that is what is awaited.
+    private mutating func grow() {
+        guard journaled >= awaited else { return }
+        awaited = .max
+        obey(machine.handle(.grew(byteCount: journaled), at: now))
     }
 
     private mutating func note(_ lane: Int) {
@@ -229,10 +228,8 @@ struct PartsWorld {
             reply.result = .test(.answered, status: 503)
         } else if fault != .lost {
             let answer = store.take(request, size: size)
-            reply.result = TransferResult(
-                ending: .answered, status: answer.status, headers: answer.headers,
-                sentByteCount: 0, wireByteCount: 0, isBodyComplete: true,
-                timings: TransferTimings())
+            reply.result = .test(.answered, status: answer.status)
+            reply.result.headers = answer.headers
             reply.result.timings.end = .milliseconds(Int.random(in: 1...9_000, using: &random))
             let body = Array(answer.body.utf8)
             if (200..<300).contains(answer.status) {
@@ -278,10 +275,7 @@ struct PartsWorld {
             switch action {
             case .await(let byteCount):
                 awaited = byteCount
-                if journaled >= byteCount {
-                    awaited = .max
-                    obey(machine.handle(.grew(byteCount: journaled), at: now))
-                }
+                grow()
             case .saveProgress(let progress): unsaved = progress
             case .note(let lane, let request):
                 expect(noting[lane] == nil && running[lane] == nil, "two requests of one lane")

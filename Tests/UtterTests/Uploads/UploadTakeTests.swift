@@ -61,19 +61,22 @@ import Testing
             ("HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: 8\r\n"
                 + "Location: /uploads/secret\r\n\r\n").utf8))
 
-    private func plan(
-        _ bench: Bench, _ kind: UploadProtocol, _ plan: inout TakePlan
-    ) {
-        plan.delivery.service.exchange = .upload(kind)
-        plan.delivery.retry = FaultBench.quick
-    }
-
     private static let sound: [Int16] = {
         var random = SeededRandom(seed: 11)
         return random.noise(count: 16_000)
     }()
 
-    private func check(_ outcome: TakeOutcome, _ store: Store, secret: String) {
+    /// Sends the sound as an upload.
+    private func replay(
+        by bench: Bench, to server: RecordingServer, _ kind: UploadProtocol = .resumable,
+        retry: RetryPolicy = FaultBench.quick
+    ) throws -> Take {
+        try bench.replay(Self.sound, to: server.url(), retry: retry) {
+            $0.delivery.service.exchange = .upload(kind)
+        }
+    }
+
+    private func check(_ outcome: TakeOutcome, _ store: Store) {
         guard case .success(let words) = outcome.result else {
             Issue.record("\(outcome.result)")
             return
@@ -84,25 +87,22 @@ import Testing
         #expect(outcome.imbalance == nil)
         #expect(!outcome.mayBeDoubled)
         #expect(outcome.account.sentBytes == store.bytes.count)
-        #expect(outcome.attempts.allSatisfy { !$0.url.contains(secret) })
+        #expect(outcome.attempts.allSatisfy { !$0.url.contains("secret") })
     }
 
     @Test func aBreakCostsAQuestionAndTheRest() async throws {
-        let store = Store()
-        let isHeard = Gate()
+        let (store, isHeard) = (Store(), Gate())
         let server = try RecordingServer(scripts: [
             store.inviteAndTakePart(8_000, until: isHeard),
             [.readHead, store.answer()],
             store.takeRest,
         ])
         let bench = try Bench()
-        let take = try bench.replay(Self.sound, to: server.url()) {
-            plan(bench, .resumable, &$0)
-        }
+        let take = try replay(by: bench, to: server)
         #expect(await bench.wait(untilUploadOf: take))
         isHeard.open()
         let outcome = try await take.end()
-        check(outcome, store, secret: "secret")
+        check(outcome, store)
         let requests = server.requests
         #expect(requests.map(\.method) == ["POST", "HEAD", "PATCH"])
         #expect(requests[0]["Upload-Complete"] == "?1")
@@ -115,8 +115,7 @@ import Testing
     }
 
     @Test func manyBreaksOfALiveTakeLoseNoSample() async throws {
-        let store = Store()
-        let isHeard = Gate()
+        let (store, isHeard) = (Store(), Gate())
         var scripts = [store.inviteAndTakePart(2_000, until: isHeard)]
         for _ in 0..<5 {
             scripts += [[.readHead, store.answer()], [.readHead] + store.takePart(2_000)]
@@ -124,9 +123,8 @@ import Testing
         scripts += [[.readHead, store.answer()], store.takeRest]
         let server = try RecordingServer(scripts: scripts)
         let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url()) {
-            plan(bench, .resumable, &$0)
+        let (speaker, take, _) = try bench.speak(to: server.url(), retry: FaultBench.quick) {
+            $0.delivery.service.exchange = .upload(.resumable)
         }
         for part in 0..<6 {
             speaker.say(Array(Self.sound[(part * 2_000)..<((part + 1) * 2_000)]))
@@ -141,24 +139,19 @@ import Testing
         // Pauses are for a speaker who speaks on.
         #expect(await server.waitForRequest(scripts.count - 1) != nil)
         speaker.fallSilent()
-        let outcome = try await take.end()
-        check(outcome, store, secret: "secret")
+        check(try await take.end(), store)
         #expect(server.requests.count == scripts.count)
     }
 
     @Test func anotherProcessGoesOnWithTheUpload() async throws {
-        let store = Store()
-        let isHeard = Gate()
+        let (store, isHeard) = (Store(), Gate())
         let server = try RecordingServer(
             scripts: [
                 store.inviteAndTakePart(8_000, until: isHeard),
                 [.readHead, store.answer()], store.takeRest,
             ])
         let bench = try Bench()
-        let take = try bench.replay(Self.sound, to: server.url()) {
-            plan(bench, .resumable, &$0)
-            $0.delivery.retry = .never
-        }
+        let take = try replay(by: bench, to: server, retry: .never)
         #expect(await bench.wait(untilUploadOf: take))
         isHeard.open()
         guard case .failure = try await take.end().result else {
@@ -173,7 +166,7 @@ import Testing
         let count = server.requests.count
         await bench.pipeline.settled()
         let again = try bench.pipeline.resend(kept, by: take.delivery)
-        check(try await again.end(), store, secret: "secret")
+        check(try await again.end(), store)
         #expect(server.requests[count...].map(\.method) == ["HEAD", "PATCH"])
     }
 
@@ -190,13 +183,13 @@ import Testing
             store.takeRest,
         ])
         let bench = try Bench()
-        let take = try bench.replay(Self.sound, to: server.url()) { plan(bench, .tus, &$0) }
+        let take = try replay(by: bench, to: server, .tus)
         let listener = Task {
             for await event in take.events where event.isCaptured { isCaptured.open() }
         }
         let outcome = try await take.end()
         await listener.value
-        check(outcome, store, secret: "secret")
+        check(outcome, store)
         let requests = server.requests
         #expect(requests[0].body.isEmpty)
         #expect(requests.allSatisfy { $0["Tus-Resumable"] == "1.0.0" })
@@ -231,11 +224,8 @@ import Testing
             more, more, more, store.takeRest,
         ])
         let bench = try Bench()
-        let take = try bench.replay(Self.sound, to: server.url()) {
-            plan(bench, .resumable, &$0)
-        }
-        let outcome = try await take.end()
-        check(outcome, store, secret: "secret")
+        let take = try replay(by: bench, to: server)
+        check(try await take.end(), store)
         let counts = server.requests.dropFirst(2).map { $0.body.count }
         #expect(counts == [10_000, 10_000, 10_000, 2_000])
     }

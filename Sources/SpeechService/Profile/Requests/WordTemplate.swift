@@ -13,7 +13,7 @@ package struct WordTemplate: Sendable, Hashable {
     package let text: String
     let parts: [Part]
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
         var parts: [Part] = []
         var plain = ""

@@ -66,22 +66,28 @@ public struct KeptTake: Sendable {
         var lock: TakeStoreError?
         do throws(TakeStoreError) {
             let take = try store.take(id)
-            let manifest = try take.manifest()
+            var manifest = try take.manifest()
             // What cannot be looked at is nowhere.
             byteCount = try? take.audioByteCount(fileName: manifest.audio)
             if byteCount != nil { path = "\(take.path)/\(manifest.audio)" }
             isDead = manifest.state == .kept && byteCount == nil
             reason = manifest.reason
+            // While a program lives, it holds the lock; what cannot be locked is not touched.
+            if !manifest.isAtRest, (try? take.lock()) == true {
+                take.unlock()
+                isDead = !manifest.isLocked
+                let deed = manifest.state == .recording ? "recording" : "sending"
+                reason = "was \(deed) when its program ended"
+                // Recovery needs the key; until then the take waits.
+                if manifest.isLocked {
+                    manifest.keep(manifest.wasAnswered == true ? .answered : .kept, reason: reason)
+                }
+            }
             if manifest.isLocked {
                 lock = take.keyError
                 let isWrong = if case .keyWrong = take.keyError { true } else { false }
-                reason = "encrypted" + (isWrong ? " under another key" : ", and no key was given")
-                // While a program lives, it holds the lock; what cannot be locked is not touched.
-            } else if !manifest.isAtRest, (try? take.lock()) == true {
-                take.unlock()
-                isDead = true
-                let deed = manifest.state == .recording ? "recording" : "sending"
-                reason = "was \(deed) when its program ended"
+                let lack = "encrypted" + (isWrong ? " under another key" : ", and no key was given")
+                reason = reason.map { "\($0); \(lack)" } ?? lack
             }
             state = State(rawValue: manifest.state.rawValue) ?? .unreadable
             waited = state == .kept ? clock.age(since: id.date) : .zero

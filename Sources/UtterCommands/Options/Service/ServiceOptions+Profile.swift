@@ -240,14 +240,10 @@ extension ServiceSettings {
         if allowsTokenInClear { plan.allowsSecretsInClear = true }
     }
 
-    func completing(_ profile: ServiceProfile) throws(CommandFailure) -> ServiceProfile {
-        try orFailure { try laid(over: profile) }
-    }
-
     /// Demands that there is the profile, and that it has what is said to it.
     func check() throws(CommandFailure) {
         let service = try orFailure(standingAt: place) {
-            try completing(Services.profile(profile))
+            try laid(over: Services.profile(profile))
         }
         for (name, entry) in words.sorted(by: { $0.key < $1.key }) {
             try orFailure(standingAt: entry.place) {

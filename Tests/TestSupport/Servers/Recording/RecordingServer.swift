@@ -69,36 +69,28 @@ package final class RecordingServer: Sendable {
     /// What went wrong in the server itself, such as a step that waited in vain.
     package var problems: [String] { core.state.look { $0.problems } }
 
-    /// Waits until request `number`, from 0, has ended and its steps are done.
-    ///
-    /// - Returns: the request, or nil when `limit` has passed before.
+    /// Waits until request `number`, from 0, has ended and its steps are done; nil for none in time.
     package func finishedRequest(
         _ number: Int = 0, within limit: Duration = .patience
     ) async -> RecordedRequest? {
         await request(number, within: limit) { $0.isFinished }
     }
 
-    /// Waits until the head of request `number`, from 0, is there.
-    ///
-    /// - Returns: the request, or nil when `limit` has passed before.
+    /// Waits until the head of request `number`, from 0, is there; nil for none in time.
     package func waitForRequest(
         _ number: Int = 0, within limit: Duration = .patience
     ) async -> RecordedRequest? {
         await request(number, within: limit) { $0.headEndedAt != nil }
     }
 
-    /// Waits until so many bytes of the body of request `number` have come.
-    ///
-    /// - Returns: the request, or nil when `limit` has passed before.
+    /// Waits until so many bytes of the body of request `number` have come; nil for none in time.
     package func wait(
         untilBytes byteCount: Int, ofRequest number: Int = 0, within limit: Duration = .patience
     ) async -> RecordedRequest? {
         await request(number, within: limit) { $0.body.count >= byteCount }
     }
 
-    /// Waits until request `number`, from 0, is as `condition` wants it.
-    ///
-    /// - Returns: the request, or nil when `limit` has passed before.
+    /// Waits until request `number`, from 0, is as `condition` wants it; nil for none in time.
     package func request(
         _ number: Int, within limit: Duration = .patience,
         where condition: @escaping @Sendable (RecordedRequest) -> Bool

@@ -41,18 +41,15 @@ final class RecordingServerConnection {
 
     /// Serves requests until the connection ends or the server stops.
     func run() {
-        var numberOnConnection = 0
+        var isFirst = true
         while socket.isOpen {
-            if pending.isEmpty, numberOnConnection > 0 || !core.nextScriptActsAtOnce {
+            if pending.isEmpty, !isFirst || !core.nextScriptActsAtOnce {
                 guard case .bytes(let bytes, _) = socket.receive() else { return }
                 pending += bytes
             }
-            let (index, steps) = core.beginRequest(
-                connection: number, numberOnConnection: numberOnConnection, acceptedAt: acceptedAt)
-            self.index = index
-            body = .none
+            let (index, steps) = core.beginRequest(connection: number, acceptedAt: acceptedAt)
+            (self.index, body, isFirst) = (index, .none, false)
             runSteps(steps)
-            numberOnConnection += 1
         }
     }
 
@@ -75,12 +72,11 @@ final class RecordingServerConnection {
         case .readHead: try readHead()
         case .readBody(let bytes): try readBody(upTo: bytes)
         case .readBodyToEnd: try readBody(upTo: .max)
-        case .readUntil(let gate): try readOn(until: gate)
-        case .readOn: try readOn(until: nil)
+        case .readOn: try readOn()
         case .respond(let status, let headers, let body):
             try send(ResponseText.whole(status: status, headers: headers, body: body))
         case .respondBy(let make):
-            let answer = make(core.state.look { [index] in $0.requests[index] })
+            let answer = make(request)
             try send(
                 ResponseText.whole(
                     status: answer.status, headers: answer.headers,
@@ -90,19 +86,21 @@ final class RecordingServerConnection {
         case .sendBodyChunk(let bytes): try send(ResponseText.chunk(bytes))
         case .endResponse: try send(ResponseText.lastChunk)
         case .sendRaw(let bytes): try send(bytes)
-        case .sendRawBy(let make):
-            try send(make(core.state.look { [index] in $0.requests[index] }))
+        case .sendRawBy(let make): try send(make(request))
         case .sendAgainAndAgain(let bytes, let times):
             for _ in 0..<times { try send(bytes) }
         case .stall(let duration): try stall(until: Gate(), within: duration)
         case .stallUntil(let gate): try stall(until: gate, within: nil)
         case .open(let gate): gate.open()
-        case .perform(let body): body(core.state.look { [index] in $0.requests[index] })
+        case .perform(let body): body(request)
         case .halfClose: socket.closeSending()
         case .close: socket.close()
         case .reset: socket.reset()
         }
     }
+
+    /// What has come of the request so far.
+    private var request: RecordedRequest { core.state.look { [index] in $0.requests[index] } }
 
     // MARK: - Reading
 
@@ -116,7 +114,6 @@ final class RecordingServerConnection {
         }
     }
 
-    /// Cuts a complete head from the front of what has come.
     private func takeHead() -> [UInt8]? {
         let end: [UInt8] = [13, 10, 13, 10]
         guard let range = pending.firstRange(of: end) else { return nil }
@@ -170,8 +167,13 @@ final class RecordingServerConnection {
             body = reader.isDone ? .done : .chunked(reader)
         case .length(let left):
             let taken = min(left, pending.count)
-            record { $0.takePiece(pending[..<taken], at: time) }
-            pending.removeFirst(taken)
+            if taken > 0 {
+                record { request in
+                    request.chunks.append(RecordedChunk(byteCount: taken))
+                    request.body += pending[..<taken]
+                }
+                pending.removeFirst(taken)
+            }
             body = left == taken ? .done : .length(left: left - taken)
         }
         if case .done = body { record { $0.ending = .complete(time) } }
@@ -186,29 +188,23 @@ final class RecordingServerConnection {
         }
     }
 
-    /// Reads until the gate opens or the client closes; what follows the body is dropped.
-    private func readOn(until gate: Gate?) throws(Ended) {
-        let open = gate ?? Gate()
-        try open.state.withWakeup { wakeup throws(Ended) in
-            while !open.isOpen {
-                switch socket.receive(interruptedBy: wakeup.descriptor) {
-                case .bytes(let bytes, let time):
-                    pending += bytes
-                    takeBody(at: time)
-                    if body.isDone { pending.removeAll() }
-                case .interrupted: wakeup.drain()
-                case .end where body.isDone: return socket.close()
-                case let other: try end(other)
-                }
+    /// Reads until the client closes; what follows the body is dropped.
+    private func readOn() throws(Ended) {
+        while true {
+            switch socket.receive() {
+            case .bytes(let bytes, let time):
+                pending += bytes
+                takeBody(at: time)
+                if body.isDone { pending.removeAll() }
+            case .end where body.isDone: return socket.close()
+            case let other: try end(other)
             }
         }
     }
 
     private func receiveMore() throws(Ended) {
         switch socket.receive() {
-        case .bytes(let bytes, let time):
-            pending += bytes
-            record { if $0.beganAt == nil { $0.beganAt = time } }
+        case .bytes(let bytes, _): pending += bytes
         case let other: try end(other)
         }
     }
@@ -220,7 +216,7 @@ final class RecordingServerConnection {
             switch received {
             case .end: request.ending = .closed(.now)
             case .reset: request.ending = .reset(.now)
-            case .bytes, .interrupted, .stopped, .timedOut: break
+            case .bytes, .stopped, .timedOut: break
             }
         }
         if case .timedOut = received {
@@ -248,17 +244,5 @@ final class RecordingServerConnection {
     @discardableResult
     private func record<Result: Sendable>(_ change: (inout RecordedRequest) -> Result) -> Result {
         core.state.update { [index] in change(&$0.requests[index]) }
-    }
-}
-
-extension RecordedRequest {
-    /// Takes one received piece of a body whose length was given in the head.
-    fileprivate mutating func takePiece(_ bytes: ArraySlice<UInt8>, at time: MonotonicTime) {
-        guard !bytes.isEmpty else { return }
-        chunks.append(
-            RecordedChunk(
-                offset: body.count, byteCount: bytes.count, beganAt: time, endedAt: time,
-                chunkExtension: ""))
-        body += bytes
     }
 }

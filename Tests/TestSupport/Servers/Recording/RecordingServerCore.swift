@@ -67,7 +67,7 @@ final class RecordingServerCore: Sendable {
     var nextScriptActsAtOnce: Bool {
         state.look { state in
             switch (state.scripts.first ?? otherwise).first {
-            case .readHead, .readBody, .readBodyToEnd, .readOn, .readUntil, nil: false
+            case .readHead, .readBody, .readBodyToEnd, .readOn, nil: false
             default: true
             }
         }
@@ -75,18 +75,14 @@ final class RecordingServerCore: Sendable {
 
     /// Opens the record of a request and takes the steps that are its own.
     func beginRequest(
-        connection: Int, numberOnConnection: Int, acceptedAt: MonotonicTime
+        connection: Int, acceptedAt: MonotonicTime
     ) -> (index: Int, steps: [ServerStep]) {
         state.update { state in
-            state.requests.append(
-                RecordedRequest(
-                    connection: connection, numberOnConnection: numberOnConnection,
-                    acceptedAt: acceptedAt))
+            state.requests.append(RecordedRequest(connection: connection, acceptedAt: acceptedAt))
             return (state.requests.count - 1, state.scripts.popFirst() ?? otherwise)
         }
     }
 
-    /// Notes what went wrong in the server itself.
     func report(_ problem: String) {
         state.update { $0.problems.append(problem) }
     }

@@ -10,10 +10,9 @@ package final class ReservedPort: Sendable {
     private let descriptor: OwnedDescriptor
 
     package init() throws(SystemError) {
-        let number = try retryingInterrupts("socket") {
-            socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        }
-        descriptor = OwnedDescriptor(taking: number)
+        let descriptor = try ListeningSocket.openSocket()
+        let number = descriptor.number
+        self.descriptor = descriptor
         var on: Int32 = 1
         setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         try retryingInterrupts("bind") {

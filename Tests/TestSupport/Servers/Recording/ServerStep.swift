@@ -15,9 +15,6 @@ package enum ServerStep: Sendable {
 
     case readBodyToEnd
 
-    /// Reads on until the gate opens or the client closes; a body that ends is no reason to stop.
-    case readUntil(Gate)
-
     /// Reads until the client closes its side, and drops what comes after the body.
     case readOn
 
@@ -91,5 +88,20 @@ extension [ServerStep] {
     ) -> [ServerStep] {
         [.readHead, .readBodyToEnd, .beginResponse(status: status)]
             + (0..<times).flatMap { _ in [.sendBodyChunk(text: piece), .stall(pause)] }
+    }
+}
+
+/// A response that a test makes while it runs.
+package struct ServerAnswer: Sendable, Hashable {
+    /// The status (RFC 9110 §15).
+    package var status: Int
+    /// The fields beside `Content-Length`.
+    package var headers: [HeaderField]
+    package var text: String
+
+    package init(status: Int = 200, headers: [HeaderField] = [], text: String) {
+        self.status = status
+        self.headers = headers
+        self.text = text
     }
 }

@@ -9,7 +9,6 @@ struct SocketStream: ~Copyable {
         case bytes([UInt8], MonotonicTime)
         case end
         case reset
-        case interrupted
         case stopped
         case timedOut
     }
@@ -35,13 +34,12 @@ struct SocketStream: ~Copyable {
     /// The descriptor's number, or -1 when it is closed.
     private var number: Int32
 
-    mutating func receive(interruptedBy interruption: Int32 = -1) -> Received {
+    mutating func receive() -> Received {
         let deadline = MonotonicTime.now + limit
         while true {
-            let ready = pollReadable([stop, interruption, number], until: deadline)
+            let ready = pollReadable([stop, number], until: deadline)
             if ready[0] { return .stopped }
-            if ready[1] { return .interrupted }
-            guard ready[2] else { return .timedOut }
+            guard ready[1] else { return .timedOut }
             let count = recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
             let code = errno
             if count > 0 { return .bytes(Array(buffer[..<count]), .now) }
@@ -67,9 +65,13 @@ struct SocketStream: ~Copyable {
     }
 
     mutating func reset() {
-        var now = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(number, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
-        descriptor = nil
-        number = -1
+        resetWhenClosed(number)
+        close()
     }
+}
+
+/// Makes the close of a socket a reset (RST).
+func resetWhenClosed(_ number: Int32) {
+    var now = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(number, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
 }

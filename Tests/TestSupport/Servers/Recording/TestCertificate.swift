@@ -9,12 +9,7 @@ package struct TestCertificate: Sendable {
     /// The private key (PEM).
     package let keyPath: String
 
-    /// Makes a certificate in a folder.
-    ///
-    /// - Parameters:
-    ///   - name: whom it is for, such as `DNS:speech.example`.
-    ///   - folder: where both files are written.
-    /// - Throws: `CommandError` without `openssl`.
+    /// Makes a certificate for a name such as `DNS:speech.example`.
     package init(for name: String = "IP:127.0.0.1", in folder: TemporaryFolder) async throws {
         path = folder.path("certificate.pem")
         keyPath = folder.path("key.pem")

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Utter
+@testable import UtterCommands
+
+/// What follows a command, a name or a key that a person has typed.
+@Suite struct TypedWordTests {
+    @Test(arguments: ["retry", "rm"])
+    func allBesideANameIsExplained(_ command: String) async throws {
+        let result = try await Bench().run(command, "all", "nosuch")
+        #expect(result.status == .exited(66))
+        let hint = "utter: hint: 'all' is every take, and stands alone\n"
+        #expect(result.errorText.contains(hint), "\(result.errorText)")
+    }
+
+    @Test func theHelpOfACommandThatIsNotThereIsAMistake() async throws {
+        let names = CommandNames(UtterCommand.self)
+        let mistake = CommandLineMistake.unknownCommand(
+            in: ["help", "services", "tets"], of: names)
+        #expect(mistake?.message == "there is no command 'services tets'")
+        #expect(
+            mistake?.hints == [
+                "did you mean 'services test'?", "see 'utter services --help' for the commands",
+            ])
+        for words in [
+            ["services", "test"], ["services"], ["services", "--help"], ["list", "x"],
+            ["services", "show"],
+        ] {
+            #expect(CommandLineMistake.unknownCommand(in: ["help"] + words, of: names) == nil)
+        }
+        let result = try await Bench().run("help", "services", "tets")
+        #expect(result.status == .exited(64) && result.output.isEmpty)
+    }
+
+    @Test func enterEndsTheLevelAndLeavesNothingOfItOnTheScreen() async throws {
+        let folder = try TemporaryFolder()
+        let samples = (0..<16_000).map { Int16($0 % 2 == 0 ? 4_096 : -4_096) }
+        var card = VirtualCard()
+        card.rates = [16_000]
+        card.content = .loop(path: try folder.write(WAVBytes.pcm(samples), to: "content"))
+        let terminal = try PseudoTerminal()
+        let run = try Bench(microphone: VirtualMicrophone(card)).start(
+            ["level"], input: .terminal, terminal: terminal)
+        #expect(await run.wait(for: "▏ -18 dBFS", in: .screen))
+        #expect(!terminal.isEchoing)
+        try terminal.type("\n")
+        let result = try await run.result()
+        #expect(result.status == .exited(0), "\(result.screenText)")
+        var window = EmulatedScreen(columns: 80, rows: 24)
+        window.show(result.screenText)
+        #expect(window.lines == [])
+        #expect(terminal.isEchoing)
+        withExtendedLifetime(folder) {}
+    }
+
+    /// Built by hand: what a recorder leaves that was killed.
+    @Test func withoutItsKeyATakeWhoseRecorderDiedIsNotSaidToBeRecorded() async throws {
+        let bench = try Bench()
+        let digits = String(repeating: "0123456789abcdef", count: 4)
+        let key = try bench.folder.write(Array("utter-key-\(digits)\n".utf8), to: "key")
+        _ = try await bench.run(
+            "send", "-q", "-c", "retry.never=true", "--encrypt-key", key, Clip.goForward.path)
+        let take = try #require(try bench.onlyTake())
+        let path = "state/utter/takes/\(take.id)/take.json"
+        let kept = String(decoding: try bench.folder.read(path), as: UTF8.self)
+        let killed = kept.replacing(
+            #""state" : "kept""#, with: #""holder" : 1, "state" : "recording""#)
+        #expect(killed != kept)
+        try bench.folder.write(Array(killed.utf8), to: path)
+        let list = try await bench.run("list").outputText
+        #expect(list.contains("  kept  "), "\(list)")
+        let reason = "was recording when its program ended; encrypted, and no key was given"
+        #expect(list.contains(reason) && !list.contains("by process"), "\(list)")
+        let show = try await bench.run("show", "last").outputText
+        #expect(show.contains("\nstate       kept\n"), "\(show)")
+        // What the disk has waits for the key.
+        #expect(try bench.folder.read(path) == Array(killed.utf8))
+        let known = try await bench.run("list", "--encrypt-key", key).outputText
+        #expect(known.contains("the program ended while it was recording"), "\(known)")
+    }
+
+    @Test func aStartAtADaemonComesBackOnceSomethingIsRecorded() async throws {
+        let bench = try ControlBench(.hearing("heard"))
+        let daemon = try await bench.daemon()
+        bench.card.setHanging()
+        let start = try bench.start("start")
+        #expect(try await bench.reaches(.arming))
+        #expect(start.status == nil && !start.errorText.contains("recording take"))
+        bench.card.setHanging(false)
+        #expect(try await start.result().status == .exited(0))
+        let status = try await bench.run("status").outputText
+        #expect(status.hasPrefix("recording"), "\(status)")
+        #expect(try await bench.run("cancel").status == .exited(0))
+        try await daemon.terminate()
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Utter
+
+@Suite struct RetryPolicyTests {
+    private func pause(
+        _ policy: RetryPolicy = .standard, failures: Int, afterRelease: Int = 0,
+        isSpeaking: Bool = true, asked: Duration = .zero, jitter: Double = 0
+    ) -> Duration? {
+        policy.pause(
+            failures: failures, failuresAfterRelease: afterRelease, isSpeaking: isSpeaking,
+            asked: asked, jitter: jitter)
+    }
+
+    @Test func pausesGrowWhileSomebodySpeaks() {
+        let pauses = (1...9).map { pause(failures: $0) }
+        #expect(pauses == [0.25, 1, 4, 16, 45, 45, 45, 45, 45].map { .seconds($0) })
+        #expect(pause(failures: Int.max) == .seconds(45))
+    }
+
+    @Test func whenTheMinutesAttemptsRunOutTheyAreSpared() {
+        func pause(afterAttempts count: Int, isSpeaking: Bool = true) -> Duration? {
+            RetryPolicy.standard.pause(
+                failures: 1, failuresAfterRelease: isSpeaking ? 0 : 1, isSpeaking: isSpeaking,
+                asked: .zero, jitter: 0, recentAges: (0..<count).map { .seconds($0 * 5) })
+        }
+        #expect(
+            (3...8).map { pause(afterAttempts: $0) }
+                == [0.25, 0.25, 2, 6, 30, 25].map { .seconds($0) })
+        #expect(pause(afterAttempts: 7, isSpeaking: false) == .seconds(1))
+        #expect(pause(afterAttempts: 8, isSpeaking: false) == nil)
+    }
+
+    @Test func afterTheReleaseThereAreThreeMore() {
+        let pauses = (1...4).map { pause(failures: $0, afterRelease: $0, isSpeaking: false) }
+        #expect(pauses == [.seconds(1), .seconds(3), .seconds(9), nil])
+    }
+
+    @Test func jitterAddsUpToAQuarterAfterTheRelease() {
+        let longest = pause(failures: 2, afterRelease: 2, isSpeaking: false, jitter: 1)
+        #expect(longest == .milliseconds(3_750))
+    }
+
+    @Test func aLongRetryAfterIsWaitedForOnlyWhileSomebodySpeaks() {
+        let asked = Duration.seconds(31)
+        #expect(pause(failures: 1, asked: asked) != nil)
+        #expect(pause(failures: 1, afterRelease: 1, isSpeaking: false, asked: asked) == nil)
+        #expect(
+            pause(failures: 1, afterRelease: 1, isSpeaking: false, asked: .seconds(30)) != nil)
+    }
+
+    @Test func neverMeansNever() {
+        #expect(pause(.never, failures: 1) == nil)
+        #expect(pause(.never, failures: 1, afterRelease: 1, isSpeaking: false) == nil)
+    }
+}
+
+/// A service that is busy, and says in every possible way when to come back (RFC 9110 §10.2.3).
+@Suite struct RetryAfterTests {
+    /// What a busy service says, and what we make of it.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var name: String
+        var values: [String]
+        /// The least wait, in seconds; nil when the take is kept because it is too long.
+        var wait: Double?
+        var testDescription: String { name }
+    }
+
+    static let cases: [Case] = [
+        Case(name: "seconds", values: ["1"], wait: 1),
+        Case(name: "a date that is over", values: ["Sun, 06 Nov 1994 08:49:37 GMT"], wait: 0),
+        Case(name: "a date that is far", values: ["Fri, 31 Dec 9999 23:59:59 GMT"]),
+        Case(name: "negative", values: ["-5"], wait: 0),
+        Case(name: "huge", values: ["99999"]),
+        Case(name: "10^18", values: ["1000000000000000000"]),
+        Case(name: "nonsense", values: ["after lunch"], wait: 0),
+        Case(name: "empty", values: [""], wait: 0),
+        Case(name: "doubled", values: ["99999", "1"], wait: 1),
+        Case(name: "none", values: [], wait: 0),
+    ]
+
+    @Test(arguments: cases, [429, 503])
+    func theWaitIsObeyedIfItIsOne(_ test: Case, status: Int) async throws {
+        let bench = try FaultBench(byteCount: 4_000)
+        let fields = test.values.map { TestSupport.HeaderField("Retry-After", $0) }
+        let server = try RecordingServer(
+            scripts: [.answer(status: status, headers: fields, text: "busy")],
+            otherwise: bench.ledger.script)
+        let outcome = await bench.start(try bench.plan(to: server.url())).outcome
+        guard let wait = test.wait else {
+            #expect(server.requests.count == 1)
+            let words = "busy; it asks to wait 60 min"
+            #expect(outcome.result == .failure(.unavailable(status: status, message: words)))
+            return
+        }
+        #expect(bench.complaint(outcome) == nil)
+        #expect(!outcome.mayBeDoubled)
+        let requests = server.requests
+        #expect(requests.count == 2)
+        let answered = try #require(requests.first?.sentAt.last)
+        let again = try #require(requests.last?.acceptedAt)
+        #expect(again - answered >= .seconds(wait))
+    }
+
+    @Test func busyTwiceAndThenThereIsFine() async throws {
+        let bench = try FaultBench(byteCount: 4_000)
+        let busy = [ServerStep].answer(status: 503, text: "busy")
+        let server = try RecordingServer(scripts: [busy, busy], otherwise: bench.ledger.script)
+        let outcome = await bench.start(try bench.plan(to: server.url())).outcome
+        #expect(bench.complaint(outcome) == nil)
+        #expect(outcome.attempts.map(\.result.status) == [503, 503, 200])
+        #expect(!outcome.mayBeDoubled)
+    }
+
+    /// Of 4xx only 408, 425 and 429 are tried again; `StatusVerdictTests` has all statuses.
+    @Test(arguments: [(408, true), (599, true), (404, false), (501, false)])
+    func whatTimeMayCureIsTriedAgain(status: Int, isTriedAgain: Bool) async throws {
+        let bench = try FaultBench(byteCount: 4_000)
+        let server = try RecordingServer(
+            scripts: [.answer(status: status, text: "no")], otherwise: bench.ledger.script)
+        let outcome = await bench.start(try bench.plan(to: server.url())).outcome
+        #expect(server.requests.count == (isTriedAgain ? 2 : 1))
+        guard !isTriedAgain else {
+            #expect(bench.complaint(outcome) == nil)
+            return
+        }
+        guard case .failure(.refused(status, _, _)) = outcome.result else {
+            Issue.record("\(outcome.result)")
+            return
+        }
+        #expect(outcome.takenCount == 0)
+    }
+}
