@@ -46,7 +46,9 @@ struct TusPeerTests {
             #expect(await hasPassed(passed, proxy, from: before))
             run.signal(SIGKILL)
             _ = try await run.result()
-            let rest = try await peer.start(["retry", "-q"], home, proxy.port).result()
+            // A server that is still at what the first has sent may take nothing for a while.
+            let patient = ["retry", "-q", "-c", "retry.never=false"]
+            let rest = try await peer.start(patient, home, proxy.port).result()
             #expect(rest.status == .exited(0), "\(rest.errorText)")
             try peer.check()
             let log = try peer.log
