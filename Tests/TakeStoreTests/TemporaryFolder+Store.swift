@@ -58,7 +58,7 @@ func makeNamelessFile() throws -> OwnedDescriptor {
     return OwnedDescriptor(taking: number)
 }
 
-/// Waits until a wake-up was signalled; false after a minute.
+/// Waits until a wake-up was signalled; false after `Duration.patience`.
 func takeStoreWait(for wakeup: Wakeup) -> Bool {
     var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
     let limit = Int32(Duration.patience.components.seconds) * 1_000

@@ -49,7 +49,9 @@ struct LevelCommand: AsyncParsableCommand {
         let signals = try orFailure { try Signals(readingPipe: self.length == nil) }
         let longest = length?.duration ?? .seconds(86_400)
         // What is typed at a terminal stays off the lines that change.
-        if StandardError.isTerminal { _ = await signals.takeKeys(.space, answerTime: nil) }
+        if length == nil || StandardError.isTerminal {
+            _ = await signals.takeKeys(.space, answerTime: nil)
+        }
         let screen = StandardError.isTerminal ? StatusScreen(isLive: true) : .silent
         defer { screen.end() }
         let listening = Task {
