@@ -36,6 +36,16 @@ import Testing
         #expect(result.status == .exited(64) && result.output.isEmpty)
     }
 
+    @Test func enterEndsTheLevelWhoseLinesGoToAFile() async throws {
+        let terminal = try PseudoTerminal()
+        let run = try Bench(microphone: VirtualMicrophone()).startShell(
+            "\"$0\" level 2>/dev/null", [], terminal: terminal)
+        #expect(await comesTrue { !terminal.isEchoing })
+        try terminal.type("\n")
+        _ = try await run.result()
+        #expect(terminal.isEchoing)
+    }
+
     @Test func enterEndsTheLevelAndLeavesNothingOfItOnTheScreen() async throws {
         let folder = try TemporaryFolder()
         let samples = (0..<16_000).map { Int16($0 % 2 == 0 ? 4_096 : -4_096) }
