@@ -1,28 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 # What it takes is the Swift toolchain and make; "make setup" installs the Debian packages.
 
+# The servers that tests and demos start.
+export PATH := $(CURDIR)/.build/servers/programs:$(PATH)
+
 PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test build docs install uninstall lint format layers asan tsan peers test-peers fleet-demo bench bench-check soak \
-	fleet-test fleet-scale fuzz planted busy-test clean check hooks deb sway-check
+	fleet-test fleet-scale fuzz planted busy-test clean check hooks deb sway-check system-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-setup: ## Install the Debian packages that are missing, and say which and why
-	@scripts/install-packages.sh test
+setup: ## Install the libraries and tools that tests need, and unpack their servers into .build
+	@scripts/install-packages.sh test && scripts/servers.sh
 
-demo: setup ## Build, then watch a recorded voice become text while it is being sent
+demo: ## Install what the build needs, build, then watch a recorded voice become text as it is sent
+	@scripts/install-packages.sh build
 	@scripts/build.sh utter-endpoint utter
 	@"$$(swift build -c release --show-bin-path)/utter" demo
 
 test: setup ## Build and run all tests
 	@scripts/test.sh
 
-build: ## Build the programs for release, with the Swift runtime inside
-	@scripts/build.sh
+build: ## Install what the build needs, then build the programs, with the Swift runtime inside
+	@scripts/install-packages.sh build && scripts/build.sh
 
 install: build ## Install below PREFIX (/usr/local), in DESTDIR if given
 	@scripts/install.sh install "$(DESTDIR)" "$(PREFIX)"
@@ -32,6 +36,9 @@ uninstall: ## Remove what install has put there
 
 deb: build ## Build the Debian packages, in .build/deb
 	@scripts/install-packages.sh --check deb && scripts/deb.sh
+
+system-check: ## Build and test utter in a root of another system (SYSTEM=trixie); needs root
+	@scripts/system-check.sh $(SYSTEM)
 
 sway-check: build ## Bind a key in a Sway without a screen, and dictate into an editor there
 	@scripts/sway-check.sh
@@ -55,7 +62,7 @@ tsan: ## Run all tests with the thread sanitizer, optimised
 	@scripts/test.sh thread
 
 peers: ## Install the servers of other hands, in .build/peers
-	@scripts/install-packages.sh peers && scripts/peers.sh
+	@scripts/install-packages.sh peers && scripts/servers.sh && scripts/peers.sh
 
 test-peers: ## Run the tests that need them
 	@scripts/install-packages.sh --check peers && scripts/peers.sh --check && \

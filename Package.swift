@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PackageDescription
 
 /// Settings of every target: the upcoming language features we already write for.
@@ -14,6 +15,24 @@ let settings: [SwiftSetting] = [
 
 /// Settings of the targets that ship: as above, and every unsafe expression is marked.
 let shipped = settings + [.strictMemorySafety()]
+
+/// The generations of the voice detector's library, as pkg-config names them, and the file for each.
+///
+/// A system has one of them, or none: then all sound counts as voice. SwiftPM remembers what it has
+/// found here; the scripts have it look anew.
+let detectors = [
+    "webrtc-audio-processing": "webrtc0.cpp", "webrtc-audio-processing-1": "webrtc1.cpp",
+]
+let detector = detectors.keys.sorted().first { name in
+    let triples = ["x86_64-linux-gnu", "aarch64-linux-gnu"].map { "/usr/lib/\($0)" }
+    let given = Context.environment["PKG_CONFIG_PATH"]?.split(separator: ":").map(String.init) ?? []
+    let folders = (triples + ["/usr/lib64", "/usr/lib", "/usr/share", "/usr/local/lib"]).map {
+        "\($0)/pkgconfig"
+    }
+    return (given + folders).contains { FileManager.default.fileExists(atPath: "\($0)/\(name).pc") }
+}
+let voiceFiles = Set(detectors.values).union(["none.cpp"])
+let voiceFile = detector.flatMap { detectors[$0] } ?? "none.cpp"
 
 let package = Package(
     name: "utter",
@@ -67,15 +86,17 @@ let package = Package(
         // A parser of TOML, which is C++, behind one C function.
         .target(name: "CTOML", path: "Sources/C/CTOML"),
 
-        // The voice detector of WebRTC, which is C++, behind three C functions.
+        // The voice detector of WebRTC, which is C++, behind four C functions.
         .systemLibrary(
-            name: "CWebRTC", path: "Sources/C/CWebRTC", pkgConfig: "webrtc-audio-processing",
+            name: "CWebRTC", path: "Sources/C/CWebRTC", pkgConfig: detector,
             providers: [.apt(["libwebrtc-audio-processing-dev"])]),
         .target(
             name: "CVoice", dependencies: ["CWebRTC"], path: "Sources/C/CVoice",
+            exclude: voiceFiles.subtracting([voiceFile]).sorted(), sources: [voiceFile],
             // SwiftPM takes no definitions from pkg-config, and says so with a warning.
             cxxSettings: [
-                .define("WEBRTC_AUDIO_PROCESSING_ONLY_BUILD"), .define("WEBRTC_POSIX"),
+                .define("WEBRTC_AUDIO_PROCESSING_ONLY_BUILD"), .define("WEBRTC_LIBRARY_IMPL"),
+                .define("WEBRTC_POSIX"),
             ]),
 
         // The vocabulary.

@@ -17,21 +17,28 @@ scripts/install-packages.sh --check build
 flags=(-c release --static-swift-stdlib --disable-local-rpath -Xswiftc -Osize -Xswiftc -use-ld=lld
     -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe
     -Xlinker -z -Xlinker pack-relative-relocs)
-# The voice detector and the runtime of C++, in which it is written, are linked in, too: otherwise the
-# loader looks up thousands of their names at each start. SwiftPM finds the archives by a copy of the
-# library's description; a missing one leaves the shared library in its place.
+# The voice detector of Debian 12 and the runtime of C++, in which it is written, are linked in, too:
+# otherwise the loader looks up thousands of their names at each start. SwiftPM finds the archives by a
+# copy of the library's description; a missing one leaves the shared library in its place.
 static=$PWD/.build/static
 mkdir -p "$static"
 clang=$(dirname "$(readlink -f "$(command -v swift)")")/clang
 for library in libwebrtc_audio_processing.a libstdc++.a; do
     ln -sf "$("$clang" -print-file-name="$library")" "$static/$library"
 done
-sed "s|^libdir=.*|libdir=$static|" \
-    "$(pkg-config --variable=pcfiledir webrtc-audio-processing)/webrtc-audio-processing.pc" \
-    >"$static/webrtc-audio-processing.pc"
-flags+=(--pkg-config-path "$static")
+description=$(pkg-config --variable=pcfiledir webrtc-audio-processing || true)
+if [ -n "$description" ]; then
+    sed "s|^libdir=.*|libdir=$static|" "$description/webrtc-audio-processing.pc" \
+        >"$static/webrtc-audio-processing.pc"
+    flags+=(--pkg-config-path "$static")
+fi
+# Which voice detector there is may have changed since the manifest was read.
+flags+=(--manifest-cache none)
 # The endpoint first: what it needs alone compiles beside the modules that all of them have.
 [ $# -gt 0 ] || set -- utter-endpoint utter utter-keys utter-work utter-manual
+if [ ! -x "$(swift build -c release --show-bin-path)/utter" ]; then
+    echo "utter: building; the first time takes some 10 minutes on two processors" >&2
+fi
 for product; do
     swift build "${flags[@]}" --product "$product"
 done

@@ -3,4 +3,5 @@
 # configuration is not 'debug'. In that ArgumentParser checks all options anew at each start of a
 # program, which takes 0.1 to 0.3 s of processor time, and the tests start some thousand programs.
 # shellcheck shell=bash disable=SC2034
-test_flags=(-c release -Xswiftc -Onone -Xswiftc -enable-testing)
+# The manifest is read anew: which voice detector there is may have changed.
+test_flags=(-c release -Xswiftc -Onone -Xswiftc -enable-testing --manifest-cache none)

@@ -7,6 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install-packages.sh --check test
+scripts/servers.sh --check
+export PATH="$PWD/.build/servers/programs:$PATH"
 
 # A crash must end a test, not leave the backtrace program holding our pipes.
 export SWIFT_BACKTRACE=enable=no

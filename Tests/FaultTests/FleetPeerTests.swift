@@ -186,9 +186,7 @@ struct FleetPeerTests {
 /// A store, a queue and a service, until the value goes.
 private final class FleetBench: Sendable {
     /// Where nats-server is; nil without it.
-    static let server: String? = ["/usr/sbin/nats-server", "/usr/bin/nats-server"].first { path in
-        access(path, X_OK) == 0
-    }
+    static let server = ForeignTool("nats-server").path
 
     let service: RecordingServer
     private let peer: Peer

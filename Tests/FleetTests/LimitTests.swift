@@ -98,10 +98,10 @@ struct LimitTests {
     }
 }
 
-private let natsServer = "/usr/sbin/nats-server"
+private let natsServer = ForeignTool("nats-server")
 
 /// A limit in the values of a real queue.
-@Suite(.enabled(if: access(natsServer, X_OK) == 0))
+@Suite(.enabled(if: natsServer.path != nil))
 struct SharedLimitTests {
     private static let rate = ServiceRate(requests: 60)
 
@@ -117,7 +117,8 @@ struct SharedLimitTests {
         proxy.stop()
         let (port, folder) = (proxy.port, try TemporaryFolder())
         let server = try CommandRun(
-            natsServer, ["-js", "-a", "127.0.0.1", "-p", "\(port)", "-sd", folder.path("queue")],
+            natsServer.name,
+            ["-js", "-a", "127.0.0.1", "-p", "\(port)", "-sd", folder.path("queue")],
             environment: CommandRun.cleanEnvironment)
         defer { server.signal(SIGKILL) }
         let place = QueuePlace(servers: ["nats://127.0.0.1:\(port)"])

@@ -2,6 +2,15 @@
 
 internal import CVoice
 
+/// The library that tells a voice from noise.
+package enum VoiceDetector {
+    /// Its name and generation; nil where the program was built without one, so that all sound counts
+    /// as voice.
+    package static var name: String? {
+        unsafe utter_voice_detector().map { unsafe String(cString: $0) }
+    }
+}
+
 /// Tells a voice from the noise of the room, by WebRTC's detector, 10 ms at a time.
 ///
 /// Used to decide when a take may end and what to say of it; never to leave out what is sent.
@@ -12,7 +21,7 @@ internal import CVoice
     /// A voice without a pause, longer than a click.
     private(set) var hasHeardVoice = false
 
-    /// Nil when memory ran out: everything then counts as voice.
+    /// Nil without a detector, or when memory ran out: all sound then counts as voice.
     private let detector: OpaquePointer?
     /// Frames that have not been judged.
     private var waiting: [Int16] = []

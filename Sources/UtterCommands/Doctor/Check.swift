@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Capture
 internal import Glibc
 internal import Utter
 internal import UtterSettings
@@ -60,14 +61,26 @@ struct InstallationCheck: Check {
     let name = "installation"
 
     /// What is looked for from the prefix on, and what it is for.
-    private static let files = [
+    private static let installed = [
         ("share/man/man1/utter.1", "the manual"),
         ("libexec/utter/utter-endpoint", "utter serve and utter demo"),
         ("libexec/utter/utter-keys", "utter keys"),
         ("share/bash-completion/completions/utter", "completions for bash"),
     ]
 
-    func run() async -> [Finding] {
+    func run() async -> [Finding] { files + detector }
+
+    private var detector: [Finding] {
+        guard VoiceDetector.name == nil else { return [] }
+        return [
+            .warning(
+                "this utter was built without a voice detector: each recording goes on for 800 ms "
+                    + "after its stop, and silence ends none",
+                hint: "install libwebrtc-audio-processing-dev, then build utter again")
+        ]
+    }
+
+    private var files: [Finding] {
         let folder = Launch.programFolder
         guard folder.hasSuffix("/bin") else {
             return [
@@ -77,7 +90,7 @@ struct InstallationCheck: Check {
             ]
         }
         let prefix = String(folder.dropLast(4))
-        let missing = Self.files.filter { path, _ in
+        let missing = Self.installed.filter { path, _ in
             // A package compresses manuals.
             unsafe access("\(prefix)/\(path)", F_OK) != 0
                 && access("\(prefix)/\(path).gz", F_OK) != 0

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import AudioDevices
+internal import Capture
 internal import Utter
 internal import UtterTerminal
 
@@ -45,9 +46,16 @@ struct VoiceOptions: ParsableArguments {
         let standing = try longest
         let silence = try KnownSettings.silence.value(silence)?.duration
         let least = try KnownSettings.least.value()?.duration
+        let ending = silence.flatMap { $0 > .zero ? $0 : nil }
+        guard ending == nil || VoiceDetector.name != nil else {
+            throw CommandFailure(
+                "silence cannot end a recording: this utter was built without a voice detector",
+                hint: "leave --silence and recording.silence out, or see: utter doctor",
+                status: .configuration)
+        }
         return CapturePlan(
             tail: tail ?? .speech, longest: exactly?.duration ?? standing,
-            least: least ?? Self.usualLeast, silence: silence.flatMap { $0 > .zero ? $0 : nil })
+            least: least ?? Self.usualLeast, silence: ending)
     }
 
     func planner(

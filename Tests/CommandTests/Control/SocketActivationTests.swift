@@ -6,11 +6,11 @@ import Testing
 
 @testable import UtterControl
 
-private let activator = "/usr/bin/systemd-socket-activate"
+private let activator = ForeignTool("systemd-socket-activate")
 
 /// The daemon as systemd starts it: with the first client, which is served.
 @Suite(
-    .enabled(if: access(activator, X_OK) == 0, "systemd-socket-activate is in the package systemd"))
+    .enabled(if: activator.path != nil, "systemd-socket-activate is in the package systemd"))
 struct SocketActivationTests {
     private let bench: ControlBench
 
@@ -24,7 +24,7 @@ struct SocketActivationTests {
         let passed = bench.bench.environment.merging(variables) { $1 }
             .flatMap { ["-E", "\($0)=\($1)"] }
         let daemon = try CommandRun(
-            activator, ["-l", bench.place.path] + passed + [utter, "daemon"],
+            activator.name, ["-l", bench.place.path] + passed + [utter, "daemon"],
             environment: bench.bench.environment)
         #expect(await daemon.wait(for: "Listening on", in: .error))
         return daemon

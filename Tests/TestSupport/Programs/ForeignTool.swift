@@ -13,6 +13,12 @@ package struct ForeignTool: Sendable {
         self.name = name
     }
 
+    /// Where it is; nil when it is nowhere on `PATH`.
+    package var path: String? {
+        (Environment["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
+            .first { access($0, X_OK) == 0 }
+    }
+
     package struct Result: Sendable {
         /// The exit status, or 128 and the signal's number.
         package let status: Int32

@@ -26,8 +26,12 @@ package final class StaticServer: Sendable {
             text = WebServer.configuration(
                 in: folder, "listen 127.0.0.1:\(port); root \(root.path);")
         case .apache:
+            // `scripts/servers.sh` unpacks them beside the folder that the program is in.
+            let unpacked = ForeignTool("apache2").path.map { "\($0)/../../usr/lib/apache2/modules" }
+            let installed = "/usr/lib/apache2/modules"
+            let place = unpacked.flatMap { access($0, R_OK) == 0 ? $0 : nil } ?? installed
             let modules = ["mpm_event", "authz_core", "dav", "dav_fs"].map {
-                "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"
+                "LoadModule \($0)_module \(place)/mod_\($0).so"
             }
             text = """
                 \(modules.joined(separator: "\n"))

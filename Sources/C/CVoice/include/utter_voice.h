@@ -16,7 +16,10 @@ typedef struct utter_voice utter_voice;
 /// The frames of 16 kHz mono that are judged at once: 10 ms.
 enum { utter_voice_frames = 160 };
 
-/// Makes a detector that has heard nothing; NULL when memory has run out.
+/// The name of the detector that the program was built with; NULL when it was built without one.
+const char *_Nullable utter_voice_detector(void);
+
+/// Makes a detector that has heard nothing; NULL when there is none, or memory has run out.
 utter_voice *_Nullable utter_voice_make(void);
 
 /// Whether there is a voice in the next `utter_voice_frames` frames. What cannot be judged is one.

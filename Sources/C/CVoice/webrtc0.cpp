@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The voice detector of WebRTC, alone: nothing else of its audio processing is switched on, so that
-// no sample is changed. Its C++ does not get past this file.
+// The voice detector of libwebrtc-audio-processing 0.3, alone: nothing else of its audio processing is
+// switched on, so that no sample is changed. Its C++ does not get past this file.
 #include "utter_voice.h"
 
 #include <cstring>
@@ -9,6 +9,8 @@
 
 #include <webrtc/modules/audio_processing/include/audio_processing.h>
 #include <webrtc/modules/interface/module_common_types.h>
+
+const char *utter_voice_detector(void) { return "WebRTC 0.3"; }
 
 struct utter_voice {
     webrtc::AudioProcessing *processing;
