@@ -38,26 +38,29 @@ work=$folder.new
 rm -rf "$work"
 mkdir -p "$work/packages" "$work/programs"
 mapfile -t names < <(sed -n 's/^\([a-z][^ ]*\) .*/\1/p' <<<"$servers")
-# The versions of what is named, and of the libraries that this system lacks.
-plan=$(apt-get --simulate --no-install-recommends install "${names[@]}" 2>&1) || {
-    say "error: the package source does not offer:$missing"
-    grep '^[EW]:' <<<"$plan" >&2 || true
-    say "hint: update the lists of packages: sudo apt-get update"
-    exit 1
-}
-wanted=$(sed -n 's/^Inst \([^ ]*\) .*(\([^ ]*\) .*/\1=\2/p' <<<"$plan")
-for name in "${names[@]}"; do
-    grep -q "^$name=" <<<"$wanted" && continue
-    wanted+=$'\n'$name=$(apt-cache policy "$name" | sed -n 's/^ *Candidate: //p')
-done
-say "unpacking $(wc -w <<<"$wanted") packages into .build/servers"
-(
-    cd "$work/packages"
+# Fetches the versions that are offered, of what is named and of the libraries that this system lacks.
+fetch() {
+    local plan wanted name
+    plan=$(apt-get --simulate --no-install-recommends install "${names[@]}" 2>/dev/null) || return
+    wanted=$(sed -n 's/^Inst \([^ ]*\) .*(\([^ ]*\) .*/\1=\2/p' <<<"$plan")
+    for name in "${names[@]}"; do
+        grep -q "^$name=" <<<"$wanted" && continue
+        wanted+=$'\n'$name=$(apt-cache policy "$name" | sed -n 's/^ *Candidate: //p')
+    done
+    say "unpacking $(wc -w <<<"$wanted") packages into .build/servers"
     # As root apt would become a user who may not write here.
     # shellcheck disable=SC2086 # Names and versions have no spaces.
-    apt-get -qq -o APT::Sandbox::User=root download $wanted >&2
-    for package in *.deb; do dpkg-deb --extract "$package" "$work"; done
-)
+    (cd "$work/packages" && apt-get -qq -o APT::Sandbox::User=root download $wanted >&2)
+}
+if ! fetch; then
+    # Old lists name what no server has any more; to make them new takes root.
+    if [ "$(id -u)" -ne 0 ] || ! apt-get -qq update || ! fetch; then
+        say "error: the package source does not offer the packages of:$missing"
+        say "hint: update the lists of packages: sudo apt-get update"
+        exit 1
+    fi
+fi
+for package in "$work"/packages/*.deb; do dpkg-deb --extract "$package" "$work"; done
 rm -rf "$work/packages"
 
 # A program finds the libraries of its own packages first.
