@@ -136,7 +136,7 @@ package final class Submission: Sendable {
     private func send(_ path: String) throws {
         let number = try retryingInterrupts("open") {
             // A pipe without a writer would be waited for.
-            unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            unsafe open(path.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         }
         let file = makePlainFile(OwnedDescriptor(taking: number))
         var status = stat()

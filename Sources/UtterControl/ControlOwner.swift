@@ -76,7 +76,7 @@ package final class ControlOwner: Sendable {
         // Without the lock it stays, and is found stale.
         guard let lock = try? FileLock(path: place.path + ".lock", until: .now + Self.patience)
         else { return }
-        if FileMark(place.path) == mark { _ = unsafe unlink(place.path) }
+        if FileMark(place.path) == mark { _ = unsafe unlink(place.path.cPath) }
         withExtendedLifetime(lock) {}
     }
 }

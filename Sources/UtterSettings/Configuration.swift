@@ -133,14 +133,14 @@ package enum ConfigurationFile {
     /// Nil when another process holds the folder of the file for five seconds.
     package static func lock() throws(SystemError) -> Folder? {
         // The folder itself may be a link.
-        let target = unsafe realpath(folder, nil)
+        let target = unsafe realpath(folder.cPath, nil)
         defer { unsafe free(target) }
-        let folder = try Folder.make(at: unsafe target.map { unsafe String(cString: $0) } ?? folder)
+        let folder = try Folder.make(at: unsafe target.map { unsafe String(cPath: $0) } ?? folder)
         return try folder.lock(until: .now + patience) ? folder : nil
     }
 
     package static var state: String {
-        unsafe access(path, F_OK) == 0
+        unsafe access(path.cPath, F_OK) == 0
             ? "\(path) can be used" : "there is no \(path): variables and defaults count"
     }
 

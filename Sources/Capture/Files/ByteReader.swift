@@ -33,7 +33,7 @@ struct ByteReader: ~Copyable {
 
     /// Does not wait for a FIFO's writer: until one has come, the FIFO is not readable.
     init(opening path: String) throws(CaptureError) {
-        let number = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+        let number = unsafe open(path.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else {
             let error = SystemError.last("open")
             if error.isOfLimit { throw .limitReached(name: path, error) }

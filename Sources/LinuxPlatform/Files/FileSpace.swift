@@ -30,7 +30,7 @@ func isRemoved(_ descriptor: Int32) throws(SystemError) -> Bool {
 /// say.
 package func freeByteCount(at path: String) -> Int? {
     var status = statvfs()
-    guard unsafe statvfs(path, &status) == 0 else { return nil }
+    guard unsafe statvfs(path.cPath, &status) == 0 else { return nil }
     return status.freeByteCount
 }
 

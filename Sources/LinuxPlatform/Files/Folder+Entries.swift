@@ -10,7 +10,7 @@ extension Folder {
     /// another user, or one in which others may write.
     package static func danger(at path: String) -> String? {
         var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { return nil }
+        guard unsafe lstat(path.cPath, &status) == 0 else { return nil }
         if status.st_mode & S_IFMT == S_IFLNK { return "it is a symbolic link" }
         if status.st_uid != geteuid() { return "it belongs to another user" }
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_mode & 0o022 != 0 else { return nil }
@@ -21,7 +21,7 @@ extension Folder {
     /// True also when only opening it would tell.
     package static func mayExist(at path: String) -> Bool {
         var status = stat()
-        return unsafe lstat(path, &status) == 0 || errno != ENOENT
+        return unsafe lstat(path.cPath, &status) == 0 || errno != ENOENT
     }
 
     package func closeToOthers() throws(SystemError) {
@@ -43,7 +43,7 @@ extension Folder {
     private func isFolder(named name: String, at parent: Int32) -> Bool {
         var (own, named) = (stat(), stat())
         guard unsafe fstat(descriptor.number, &own) == 0,
-            unsafe fstatat(parent, name, &named, AT_SYMLINK_NOFOLLOW) == 0
+            unsafe fstatat(parent, name.cPath, &named, AT_SYMLINK_NOFOLLOW) == 0
         else { return false }
         return own.st_ino == named.st_ino && own.st_dev == named.st_dev
     }
@@ -160,7 +160,7 @@ extension Folder {
 
     package static func isFolder(at path: String) -> Bool {
         var status = stat()
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return unsafe stat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Gives a file of this folder another place, where nothing is, or copies it where that cannot be.
@@ -173,15 +173,17 @@ extension Folder {
         _ name: String, at path: String, replaces: Bool = false
     ) throws(SystemError) {
         if replaces {
-            guard unsafe renameat(descriptor.number, name, AT_FDCWD, path) != 0 else { return }
+            guard unsafe renameat(descriptor.number, name, AT_FDCWD, path.cPath) != 0 else {
+                return
+            }
             let error = SystemError.last("rename \(path)")
             guard error.code == EXDEV else { throw error }
             try copy(name, to: path, replaces: true)
-        } else if unsafe linkat(descriptor.number, name, AT_FDCWD, path, 0) != 0 {
+        } else if unsafe linkat(descriptor.number, name, AT_FDCWD, path.cPath, 0) != 0 {
             let error = SystemError.last("link \(path)")
             if error.code == EEXIST {
                 var other = stat()
-                guard let own = entry(name), unsafe lstat(path, &other) == 0,
+                guard let own = entry(name), unsafe lstat(path.cPath, &other) == 0,
                     own.st_ino == other.st_ino, own.st_dev == other.st_dev
                 else { throw error }
             } else {
@@ -199,13 +201,14 @@ extension Folder {
         let temporary = "\(path).\(getpid()).part"
         let new = try OwnedDescriptor(of: "open \(temporary)") {
             unsafe utter_openat(
-                AT_FDCWD, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+                AT_FDCWD, temporary.cPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         }
-        defer { _ = unsafe unlink(temporary) }
+        defer { _ = unsafe unlink(temporary.cPath) }
         try copy(old.number, to: new.number)
         let result =
             unsafe replaces
-            ? rename(temporary, path) : utter_rename_new(AT_FDCWD, temporary, path)
+            ? rename(temporary.cPath, path.cPath)
+            : utter_rename_new(AT_FDCWD, temporary.cPath, path.cPath)
         guard result == 0 else { throw SystemError.last("rename \(path)") }
     }
 }

@@ -72,7 +72,7 @@ package struct FileLock: ~Copyable {
     package init(path: String, until deadline: ContinuousClock.Instant) throws(SystemError) {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
         let file = try OwnedDescriptor(of: "open \(path)") {
-            unsafe utter_openat(AT_FDCWD, path, flags, 0o600)
+            unsafe utter_openat(AT_FDCWD, path.cPath, flags, 0o600)
         }
         while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR, deadline > .now else {

@@ -31,9 +31,9 @@ package final class Folder: Sendable {
         var parent = path.hasPrefix("/") ? "" : "."
         for part in path.split(separator: "/").dropLast() {
             parent += "/\(part)"
-            if unsafe mkdir(parent, 0o700) == 0 {
+            if unsafe mkdir(parent.cPath, 0o700) == 0 {
                 // The umask can only have taken permissions away. Without them the next one fails.
-                _ = unsafe chmod(parent, 0o700)
+                _ = unsafe chmod(parent.cPath, 0o700)
             } else if ![EEXIST, EROFS, EACCES].contains(errno) {
                 throw SystemError.last("mkdir \(parent)")
             }
@@ -49,12 +49,12 @@ package final class Folder: Sendable {
     private static func makeFolder(
         _ name: String, at parent: Int32, path: String
     ) throws(SystemError) {
-        guard unsafe mkdirat(parent, name, 0o700) == 0 else {
+        guard unsafe mkdirat(parent, name.cPath, 0o700) == 0 else {
             if errno == EEXIST { return }
             throw SystemError.last("mkdir \(path)")
         }
         // The umask can only have taken permissions away, our own among them.
-        guard unsafe fchmodat(parent, name, 0o700, 0) == 0 else {
+        guard unsafe fchmodat(parent, name.cPath, 0o700, 0) == 0 else {
             throw SystemError.last("chmod \(path)")
         }
     }
@@ -63,7 +63,8 @@ package final class Folder: Sendable {
         path: String, at parent: Int32, name: String
     ) throws(SystemError) -> Folder {
         let descriptor = try OwnedDescriptor(of: "open \(path)") {
-            unsafe utter_openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+            unsafe utter_openat(
+                parent, name.cPath, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
         }
         guard try fileStatus(of: descriptor.number, "fstat \(path)").st_uid == geteuid() else {
             throw SystemError(call: "\(path) belongs to another user", code: EPERM)
@@ -293,7 +294,9 @@ package final class Folder: Sendable {
     }
 
     package static func names(at path: String) throws(SystemError) -> [String] {
-        guard let stream = unsafe opendir(path) else { throw SystemError.last("open \(path)") }
+        guard let stream = unsafe opendir(path.cPath) else {
+            throw SystemError.last("open \(path)")
+        }
         defer { unsafe closedir(stream) }
         return try unsafe names(in: stream, path)
     }

@@ -13,7 +13,7 @@ package struct FolderWatch: ~Copyable {
         let descriptor = OwnedDescriptor(taking: number)
         let rights = seesRights ? IN_ATTRIB : 0
         try retryingInterrupts("watch \(path)") {
-            unsafe inotify_add_watch(number, path, UInt32(IN_CREATE | IN_MOVED_TO | rights))
+            unsafe inotify_add_watch(number, path.cPath, UInt32(IN_CREATE | IN_MOVED_TO | rights))
         }
         self.descriptor = descriptor
     }
@@ -39,7 +39,7 @@ package struct FileMark: Equatable, Sendable {
     /// Looks at what `path` leads to, without following a link at its end; nil when there is nothing.
     package init?(_ path: String) {
         var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { return nil }
+        guard unsafe lstat(path.cPath, &status) == 0 else { return nil }
         words = [
             Int(bitPattern: UInt(status.st_dev)), Int(bitPattern: UInt(status.st_ino)),
             Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,

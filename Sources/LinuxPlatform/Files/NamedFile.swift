@@ -23,7 +23,7 @@ package struct NamedFile: Sendable {
         guard kind != .folder else { throw SystemError(call: "open \(path)", code: EISDIR) }
         let (place, mode) =
             kind == .other ? (path, W_OK) : (Folder.parent(of: target), W_OK | X_OK)
-        guard unsafe access(place, mode) == 0 else { throw SystemError.last("open \(place)") }
+        guard unsafe access(place.cPath, mode) == 0 else { throw SystemError.last("open \(place)") }
     }
 
     /// Puts the bytes in the place of the file, which is the old one or the new one at any time.
@@ -84,7 +84,7 @@ package struct NamedFile: Sendable {
 
     private func kind() throws(SystemError) -> Kind {
         var status = stat()
-        guard unsafe stat(path, &status) == 0 else {
+        guard unsafe stat(path.cPath, &status) == 0 else {
             if errno == ENOENT { return .missing }
             throw SystemError.last("open \(path)")
         }
@@ -96,9 +96,15 @@ package struct NamedFile: Sendable {
     }
 
     private var target: String {
-        guard let resolved = unsafe realpath(path, nil) else { return path }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
+        if let resolved = unsafe realpath(path.cPath, nil) {
+            defer { unsafe free(resolved) }
+            return unsafe String(cPath: resolved)
+        }
+        // A link may lead to a file that is not there yet.
+        var place = [CChar](repeating: 0, count: Int(PATH_MAX))
+        guard unsafe readlink(path.cPath, &place, place.count - 1) > 0 else { return path }
+        let link = unsafe String(cPath: place)
+        return NamedFile(link.hasPrefix("/") ? link : Folder.parent(of: path) + "/" + link).target
     }
 
     // MARK: - Writing
@@ -107,7 +113,7 @@ package struct NamedFile: Sendable {
         let target = isNew ? path : self.target
         let place = Folder.parent(of: target)
         let folder = try OwnedDescriptor(of: "open \(place)") {
-            unsafe open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            unsafe open(place.cPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         }
         let name = String(
             target[(target.lastIndex(of: "/").map(target.index(after:)) ?? target.startIndex)...])
@@ -119,7 +125,7 @@ package struct NamedFile: Sendable {
         }
         do throws(SystemError) {
             var before = stat()
-            let mode = unsafe stat(target, &before) == 0 ? before.st_mode & 0o7777 : 0o600
+            let mode = unsafe stat(target.cPath, &before) == 0 ? before.st_mode & 0o7777 : 0o600
             // The umask can only have taken permissions away, our own among them.
             try retryingInterrupts("chmod \(path)") { fchmod(file.number, mode) }
             try writeAll(bytes.span, to: file.number, at: 0)
@@ -137,23 +143,23 @@ package struct NamedFile: Sendable {
         _ temporary: String, to name: String, in folder: Int32, isNew: Bool
     ) throws(SystemError) {
         guard isNew else {
-            guard unsafe renameat(folder, temporary, folder, name) == 0 else {
+            guard unsafe renameat(folder, temporary, folder, name.cPath) == 0 else {
                 throw SystemError.last("rename \(path)")
             }
             return
         }
-        if unsafe utter_rename_new(folder, temporary, name) == 0 { return }
+        if unsafe utter_rename_new(folder, temporary, name.cPath) == 0 { return }
         guard errno == EINVAL || errno == ENOSYS else { throw SystemError.last("rename \(path)") }
         // The file system knows the old rename only, which would replace a file; a second name
         // does not.
-        guard unsafe linkat(folder, temporary, folder, name, 0) == 0 else {
+        guard unsafe linkat(folder, temporary, folder, name.cPath, 0) == 0 else {
             throw SystemError.last("link \(path)")
         }
         _ = unsafe unlinkat(folder, temporary, 0)
     }
 
     private func opened(_ flags: Int32) throws(SystemError) -> OwnedDescriptor {
-        try OwnedDescriptor(of: "open \(path)") { unsafe open(path, flags | O_CLOEXEC) }
+        try OwnedDescriptor(of: "open \(path)") { unsafe open(path.cPath, flags | O_CLOEXEC) }
     }
 
     /// Writes at the descriptor's position; waits for a full pipe, fails without a reader.

@@ -19,7 +19,7 @@ package struct OwnFile: Sendable {
     /// False for a pipe, which can be read once.
     package static func isRegular(_ path: String) -> Bool {
         var status = stat()
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        return unsafe stat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     /// The first line, without white space around it.
@@ -60,7 +60,7 @@ package struct OwnFile: Sendable {
 
     private func open() -> Int32 {
         // Without O_NONBLOCK a pipe of that name would wait for its writer.
-        unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        unsafe Glibc.open(path.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     }
 
     private func check(_ descriptor: Int32) throws(ReadingError) {
@@ -126,7 +126,7 @@ extension OwnFile {
         guard status.st_mode & 0o022 == 0 else { throw tooOpen(path, "it") }
         // In a folder that others may write, the file could be replaced.
         let folder = Folder.parent(of: path)
-        guard unsafe stat(folder, &status) == 0 else { return }
+        guard unsafe stat(folder.cPath, &status) == 0 else { return }
         guard Self.isOwn(status) else { throw unusable("is in a folder of another user") }
         guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
             throw tooOpen(folder, "its folder")
@@ -140,7 +140,7 @@ extension OwnFile {
 
     private var isLink: Bool {
         var status = stat()
-        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        return unsafe lstat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private func tooOpen(_ path: String, _ what: String) -> ReadingError {

@@ -49,14 +49,14 @@ package func makeMemoryFile(_ bytes: [UInt8] = []) throws(SystemError) -> OwnedD
 package func makeTemporaryFile(in folder: String) throws(SystemError) -> OwnedDescriptor {
     let path = "\(folder)/utter-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
-    let file = try OwnedDescriptor(of: "open") { unsafe open(path, flags, 0o600) }
-    _ = unsafe unlink(path)
+    let file = try OwnedDescriptor(of: "open") { unsafe open(path.cPath, flags, 0o600) }
+    _ = unsafe unlink(path.cPath)
     return file
 }
 
 /// - Throws: `SystemError`; `EFBIG` when there are more than `limit` bytes.
 package func readFile(_ path: String, limit: Int) throws(SystemError) -> [UInt8] {
-    let file = try OwnedDescriptor(of: "open") { unsafe open(path, O_RDONLY | O_CLOEXEC) }
+    let file = try OwnedDescriptor(of: "open") { unsafe open(path.cPath, O_RDONLY | O_CLOEXEC) }
     return try readAll(file.number, limit: limit)
 }
 

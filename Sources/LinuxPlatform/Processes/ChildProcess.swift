@@ -148,11 +148,11 @@ package struct ChildProcess: ~Copyable, Sendable {
             &attributes,
             Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group))
         var process: pid_t = 0
-        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-        var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
+        var arguments = unsafe words.map { unsafe strdup($0.cPath) } + [nil]
+        var variables = unsafe environment.map { unsafe strdup($0.cPath) } + [nil]
         defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
         let code = unsafe posix_spawn(
-            &process, path, &actions, &attributes, &arguments, &variables)
+            &process, path.cPath, &actions, &attributes, &arguments, &variables)
         guard code == 0 else { throw SystemError(call: "posix_spawn", code: code) }
         return process
     }

@@ -5,8 +5,13 @@ internal import Glibc
 
 /// The process's environment; read by commands only, never by the library.
 package enum Environment {
+    /// The words of the command line, of which those that are paths need not be UTF-8.
+    package static let words = (0..<Int(CommandLine.argc)).compactMap { index in
+        unsafe CommandLine.unsafeArgv[index].map { unsafe String(cPath: $0) }
+    }
+
     package static subscript(name: String) -> String? {
-        unsafe getenv(name).map { unsafe String(cString: $0) }
+        unsafe getenv(name).map { unsafe String(cPath: $0) }
     }
 
     /// As "NAME=value".
@@ -14,7 +19,7 @@ package enum Environment {
         var entries: [String] = []
         var next = unsafe environ
         while let entry = unsafe next.pointee {
-            entries.append(unsafe String(cString: entry))
+            entries.append(unsafe String(cPath: entry))
             unsafe next += 1
         }
         return entries.filter { isWanted(String($0.prefix { $0 != "=" })) }
@@ -25,7 +30,7 @@ package enum Environment {
         if let home = self["HOME"], home.hasPrefix("/") { return home }
         let account = unsafe getpwuid(geteuid())
         let home = unsafe account.flatMap { unsafe $0.pointee.pw_dir }
-        return unsafe home.map { unsafe String(cString: $0) } ?? "/nonexistent"
+        return unsafe home.map { unsafe String(cPath: $0) } ?? "/nonexistent"
     }
 
     /// Our folder below the one that a variable names, or below one of the person's home.

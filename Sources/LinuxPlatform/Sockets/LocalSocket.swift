@@ -21,13 +21,17 @@ package enum LocalSocket {
         let hidden = path + "~"
         let socket = try open()
         // A program that was killed may have left it.
-        _ = unsafe unlink(hidden)
+        _ = unsafe unlink(hidden.cPath)
         unsafe try withAddress(of: hidden) { address, length throws(SystemError) in
             try retryingInterrupts("bind \(path)") { unsafe bind(socket.number, address, length) }
         }
-        guard unsafe chmod(hidden, 0o600) == 0 else { throw SystemError.last("chmod \(path)") }
+        guard unsafe chmod(hidden.cPath, 0o600) == 0 else {
+            throw SystemError.last("chmod \(path)")
+        }
         try retryingInterrupts("listen \(path)") { Glibc.listen(socket.number, backlog) }
-        guard unsafe rename(hidden, path) == 0 else { throw SystemError.last("rename \(path)") }
+        guard unsafe rename(hidden.cPath, path.cPath) == 0 else {
+            throw SystemError.last("rename \(path)")
+        }
         makeNonblocking(socket.number)
         return socket
     }
@@ -142,7 +146,7 @@ package enum LocalSocket {
     private static func withAddress(
         of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(SystemError) -> Void
     ) throws(SystemError) {
-        var bytes = Array(path.utf8)
+        var bytes = path.pathBytes
         var address = sockaddr_un()
         let room = MemoryLayout.size(ofValue: address.sun_path)
         guard bytes.count < room else {

@@ -33,7 +33,7 @@ extension Journal {
         to path: String, beginning: [UInt8] = [], insteadOf count: Int = 0
     ) throws(SystemError) -> Int {
         let number = try retryingInterrupts("open \(path)") {
-            unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            unsafe open(path.cPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         }
         let file = makePlainFile(OwnedDescriptor(taking: number))
         do throws(SystemError) {
@@ -49,7 +49,7 @@ extension Journal {
             return lost
         } catch {
             // Half a file is only in the way.
-            _ = unsafe unlink(path)
+            _ = unsafe unlink(path.cPath)
             throw error
         }
     }

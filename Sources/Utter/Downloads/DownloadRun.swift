@@ -251,7 +251,7 @@ struct DownloadRun {
 
     private static func byteCount(of path: String) -> Int? {
         var status = stat()
-        return unsafe lstat(path, &status) == 0 ? Int(status.st_size) : nil
+        return unsafe lstat(path.cPath, &status) == 0 ? Int(status.st_size) : nil
     }
 
     private func put(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import LinuxPlatform
 internal import Settings
 internal import UtterTerminal
 
@@ -131,7 +132,7 @@ struct CommandLineMistake: Error {
         endings.contains { word.lowercased().hasSuffix($0) }
     }
 
-    private static func isFile(_ word: String) -> Bool { unsafe access(word, R_OK) == 0 }
+    private static func isFile(_ word: String) -> Bool { unsafe access(word.cPath, R_OK) == 0 }
 
     func report() {
         StandardError.error(message)

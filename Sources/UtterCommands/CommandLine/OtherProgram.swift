@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+internal import LinuxPlatform
 internal import UtterTerminal
 
 /// A program of the package other than the one that runs.
@@ -38,8 +39,8 @@ struct OtherProgram {
     /// Becomes the program at a path; returns only when it cannot be started.
     static func become(_ path: String, _ words: [String]) {
         Signals.unblock()
-        var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
-        unsafe execv(path, &pointers)
+        var pointers = unsafe words.map { unsafe strdup($0.cPath) } + [nil]
+        unsafe execv(path.cPath, &pointers)
         unsafe pointers.forEach { unsafe free($0) }
     }
 }

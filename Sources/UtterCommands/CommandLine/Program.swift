@@ -18,7 +18,7 @@ package enum Program {
         // Tokens and keys must not be found in the memory of a crash.
         CoreDumps.forbid()
         // The kernel gives every program a name; without it, `utter rm` would seem to be `utter`.
-        if CommandLine.arguments.isEmpty {
+        if Environment.words.isEmpty {
             end(
                 limit: "the command line cannot be read from /proc/self/cmdline",
                 hint: "mount it with: mount -t proc proc /proc")
@@ -72,7 +72,7 @@ package enum Program {
     /// the start-up time that is ours. So the subcommand is asked alone first; help and mistakes
     /// take the long way, whose words name the whole command. Options may stand before a command.
     private static func parse(_ root: (some ParsableCommand).Type) throws -> any ParsableCommand {
-        let words = askingOther(root, askingForAll(Array(CommandLine.arguments.dropFirst())))
+        let words = askingOther(root, askingForAll(Array(Environment.words.dropFirst())))
         var arguments = words[...]
         // The parser knows the long form only, and looks at all options before it obeys.
         if words == ["-V"] || words == ["--version"] { show(root.configuration.version) }
@@ -139,7 +139,7 @@ package enum Program {
         let command = root.configuration.subcommands.first {
             help.contains("USAGE: utter \($0._commandName) ")
         }
-        let isAll = askingForAll(CommandLine.arguments).contains("--help-hidden")
+        let isAll = askingForAll(Environment.words).contains("--help-hidden")
         guard let command, !isAll,
             command.helpMessage(columns: 400)
                 != command.helpMessage(includeHidden: true, columns: 400)
@@ -165,7 +165,7 @@ package enum Program {
             let lines = text.split(separator: "\n")
             CommandLineMistake(
                 root.message(for: error), help: lines.last.map(String.init),
-                typed: Array(CommandLine.arguments.dropFirst()), of: CommandNames(root)
+                typed: Array(Environment.words.dropFirst()), of: CommandNames(root)
             ).report()
             exit(ExitStatus.usage.rawValue)
         default:

@@ -104,7 +104,7 @@ struct ConfigCommand: ParsableCommand {
                 "there is no terminal for vi", hint: "set EDITOR, or change \(path) otherwise",
                 status: .configuration)
         }
-        if unsafe access(path, F_OK) != 0 {
+        if unsafe access(path.cPath, F_OK) != 0 {
             try ConfigurationFile.make(KnownSettings.catalogue.template)
         }
         OtherProgram.become(

@@ -123,20 +123,20 @@ extension ConfigurationFile {
         _ text: String, at path: String = path, keepsOld: Bool = false
     ) throws(CommandFailure) {
         try makeFolder()
-        let target = unsafe keepsOld ? nil : realpath(path, nil)
+        let target = unsafe keepsOld ? nil : realpath(path.cPath, nil)
         defer { unsafe free(target) }
-        let place = unsafe target.map { unsafe String(cString: $0) } ?? path
+        let place = unsafe target.map { unsafe String(cPath: $0) } ?? path
         let new = place + ".new-\(getpid())"
         try SecretFile.make(Array(text.utf8), at: new)
         if keepsOld {
             // Mostly there is none.
-            _ = unsafe unlink(path + ".old")
-            _ = unsafe link(path, path + ".old")
+            _ = unsafe unlink((path + ".old").cPath)
+            _ = unsafe link(path.cPath, (path + ".old").cPath)
         }
         do throws(SystemError) {
-            try retryingInterrupts("rename") { unsafe rename(new, place) }
+            try retryingInterrupts("rename") { unsafe rename(new.cPath, place.cPath) }
         } catch {
-            _ = unsafe unlink(new)
+            _ = unsafe unlink(new.cPath)
             throw CommandFailure.cannotWrite(place, error)
         }
     }
@@ -147,9 +147,9 @@ extension ConfigurationFile {
         var made = ""
         for name in folder.split(separator: "/") {
             made += "/" + name
-            guard unsafe mkdir(made, 0o700) != 0 else { continue }
+            guard unsafe mkdir(made.cPath, 0o700) != 0 else { continue }
             let error = SystemError.last("mkdir")
-            guard error.code != EEXIST, unsafe access(made, F_OK) != 0 else { continue }
+            guard error.code != EEXIST, unsafe access(made.cPath, F_OK) != 0 else { continue }
             throw CommandFailure(
                 "cannot make the folder '\(made)': \(error.reason)", status: .localIO)
         }

@@ -98,9 +98,10 @@ struct FetchSession {
                 }
                 if file.isUnchanged, !isQuiet { StandardError.line("\(name): unchanged") }
                 guard printsPath else { return StandardError.line("\(name): \(file.path)") }
+                let event = printsEvents ? EventReport(file, at: progress.elapsed).json : nil
                 // A reader that has left has read enough.
-                _ = StandardOutput.print(
-                    printsEvents ? EventReport(file, at: progress.elapsed).json : file.path)
+                _ = StandardOutput.write(
+                    (event.map { Array($0.utf8) } ?? file.path.pathBytes) + [0x0A])
             }
             return .textPrinted
         case .failure(let failure):

@@ -30,13 +30,13 @@ struct TranscriptFolder: Sendable {
             (owners[name], names[file]) = (file, name)
         }
         self.names = names
-        if unsafe mkdir(path, 0o777) != 0, errno != EEXIST {
+        if unsafe mkdir(path.cPath, 0o777) != 0, errno != EEXIST {
             throw Self.unusable(path, SystemError.last("mkdir \(path)"))
         }
         guard Folder.isFolder(at: path) else {
             throw Self.unusable(path, SystemError(call: "open \(path)", code: ENOTDIR))
         }
-        guard unsafe access(path, W_OK | X_OK) == 0 else {
+        guard unsafe access(path.cPath, W_OK | X_OK) == 0 else {
             throw Self.unusable(path, SystemError.last("open \(path)"))
         }
     }
@@ -45,7 +45,7 @@ struct TranscriptFolder: Sendable {
     func check(_ file: String) throws(CommandFailure) {
         guard !replaces else { return }
         for place in Self.extensions.map({ place(of: file, $0) })
-        where unsafe access(place, F_OK) == 0 {
+        where unsafe access(place.cPath, F_OK) == 0 {
             throw exists(place)
         }
     }

@@ -74,7 +74,7 @@ extension Services {
                 hint: "use letters, digits, '-', '_' and '.'", status: .usage)
         }
         try ConfigurationFile.makeFolder()
-        if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
+        if unsafe mkdir(folder.cPath, 0o700) != 0, errno != EEXIST {
             let error = SystemError.last("mkdir")
             throw CommandFailure(
                 "cannot make the folder '\(folder)': \(error.reason)", status: .localIO)

@@ -138,7 +138,7 @@ final class KnownFiles: Sendable {
 
     private static func byteCount(of path: String) -> Int? {
         var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard unsafe stat(path.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             return nil
         }
         return Int(status.st_size)
@@ -159,7 +159,7 @@ struct FileVersion: Sendable, Equatable {
 
     init?(of path: String) {
         var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return nil }
+        guard unsafe stat(path.cPath, &status) == 0 else { return nil }
         (device, number) = (Int(status.st_dev), Int(status.st_ino))
         byteCount = Int(status.st_size)
         modified = Self.nanoseconds(status.st_mtim)

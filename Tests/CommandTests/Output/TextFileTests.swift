@@ -49,6 +49,48 @@ import Testing
         #expect(status.st_mode & S_IFMT == S_IFLNK)
     }
 
+    @Test func aLinkToAFileThatIsMissingIsWrittenThrough() async throws {
+        symlink("new.txt", bench.folder.path("second"))
+        symlink(bench.folder.path("second"), bench.folder.path("first"))
+        let result = try await bench.run(
+            "send", Clip.digits.path, "-o", bench.folder.path("first"))
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        var status = stat()
+        #expect(lstat(bench.folder.path("second"), &status) == 0)
+        #expect(status.st_mode & S_IFMT == S_IFLNK)
+        #expect(lstat(bench.folder.path("new.txt"), &status) == 0)
+        #expect(status.st_mode & S_IFMT == S_IFREG)
+    }
+
+    /// The name of each file is "é" in Latin-1, and its ending.
+    @Test(arguments: [
+        (#""$0" send -o "$name" "$1""#, ".txt"),
+        (#""$0" send --output-dir "$name" "$1""#, ""),
+        (#""$0" export last "$name""#, ".wav"),
+        (#"cp "$1" "$name"; "$0" send -o "$name" "$name""#, ".wav"),
+    ])
+    func aNameThatIsNotUTF8IsWrittenAsItIs(_ command: String, _ ending: String) async throws {
+        _ = try await bench.run("send", "--keep-audio", "1d", Clip.digits.path)
+        let script = "cd \"$HOME\"; name=$(printf '\\351')\(ending); \(command) && ls -d \"$name\""
+        let result = try await bench.startShell(script, [Clip.digits.path]).result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.output == [0xE9] + Array("\(ending)\n".utf8))
+    }
+
+    @Test func eachNameHasAFormOfItsOwn() {
+        let names: [[UInt8]] = [
+            [0xE9], Array("é".utf8), Array("a\u{10FFE9}b".utf8), [0xF4, 0x8F, 0xBF], [0xC3, 0x41],
+            [0xFF, 0xFE, 0x2F, 0x80], Array("日本".utf8) + [0x93], [],
+        ]
+        for name in names {
+            let text = (name.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer {
+                $0.baseAddress.map { String(cPath: $0) }
+            }
+            #expect(text?.pathBytes == name)
+        }
+        #expect("é/日本.wav".pathBytes == Array("é/日本.wav".utf8))
+    }
+
     @Test func aFileIsAtNoTimeHalfWritten() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(Array("old".utf8), to: "note")

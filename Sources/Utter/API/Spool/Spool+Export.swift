@@ -71,7 +71,7 @@ extension Spool {
         do throws(SystemError) {
             descriptor = OwnedDescriptor(
                 taking: try retryingInterrupts("open \(file)") {
-                    unsafe open(file, O_RDONLY | O_CLOEXEC)
+                    unsafe open(file.cPath, O_RDONLY | O_CLOEXEC)
                 })
         } catch {
             throw TakeStoreError.unreadable(take: file, reason: error.reason)
@@ -167,7 +167,7 @@ extension Spool {
             throw TakeStoreError.misnamed(take: id?.text ?? "", file: path, holds: old.title)
         }
         let number = try retryingInterrupts("open \(path)") {
-            unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            unsafe open(path.cPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         }
         let file = OwnedDescriptor(taking: number)
         do {
@@ -185,7 +185,7 @@ extension Spool {
             try retryingInterrupts("fsync \(path)") { fsync(file.number) }
         } catch {
             // Half a file is only in the way.
-            _ = unsafe unlink(path)
+            _ = unsafe unlink(path.cPath)
             throw error
         }
     }

@@ -41,7 +41,7 @@ struct ExportCommand: ParsableCommand {
 
     private func export(from spool: Spool) throws -> String? {
         let isFile = take.contains("/") || take.hasSuffix(".encrypted")
-        if isFile, unsafe access(take, R_OK) != 0 {
+        if isFile, unsafe access(take.cPath, R_OK) != 0 {
             let reason = SystemError.last("access").reason
             throw CommandFailure("'\(take)' cannot be read: \(reason)", status: .noInput)
         }

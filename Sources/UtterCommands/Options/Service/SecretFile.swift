@@ -15,7 +15,7 @@ package enum SecretFile {
     static func make(_ bytes: [UInt8], at path: String) throws(CommandFailure) {
         do throws(SystemError) {
             let number = try retryingInterrupts("open") {
-                unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+                unsafe open(path.cPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             }
             let file = OwnedDescriptor(taking: number)
             do throws(SystemError) {
@@ -25,7 +25,7 @@ package enum SecretFile {
                 try retryingInterrupts("fsync") { fsync(file.number) }
             } catch {
                 // A part of a key opens nothing.
-                _ = unsafe unlink(path)
+                _ = unsafe unlink(path.cPath)
                 throw error
             }
         } catch {
@@ -56,7 +56,7 @@ enum CertificateFile {
         func failure(_ reason: String, hint: String? = nil) -> CommandFailure {
             CommandFailure("\(option): '\(path)' \(reason)", hint: hint, status: .configuration)
         }
-        let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let number = unsafe open(path.cPath, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else {
             let error = SystemError.last("open")
             throw failure("cannot be read: \(error.reason)", hint: Hints.ofFile(error))

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Names of files, which to the kernel are bytes of any kind (path_resolution(7)).
+///
+/// In a `String` a byte that is no part of UTF-8 is a character of its own: U+10FF80 to U+10FFFF stand
+/// for the bytes 80 to FF. Where a name holds such a character, so do its bytes: no two names are one.
+extension String {
+    private static let marks: ClosedRange<UInt32> = 0x10FF80...0x10FFFF
+
+    /// The name or word that ends with a zero.
+    package init(cPath: UnsafePointer<CChar>) {
+        let bytes = unsafe UnsafeBufferPointer(start: cPath, count: strlen(cPath))
+        self = unsafe String(path: bytes.map { UInt8(bitPattern: $0) })
+    }
+
+    private init(path bytes: [UInt8]) {
+        func text(_ bytes: some Sequence<UInt8>) -> String? {
+            let text = String(validating: bytes, as: UTF8.self)
+            return text?.unicodeScalars.contains { Self.marks.contains($0.value) } == false
+                ? text : nil
+        }
+        self = text(bytes) ?? ""
+        var rest = isEmpty ? bytes[...] : []
+        while let first = rest.first {
+            let next = (1...4).first { text(rest.prefix($0)) != nil }
+            if let next, let scalar = text(rest.prefix(next)) {
+                self += scalar
+            } else if let mark = Unicode.Scalar(UInt32(first) + 0x10FF00) {
+                unicodeScalars.append(mark)
+            }
+            rest = rest.dropFirst(next ?? 1)
+        }
+    }
+
+    /// The bytes of the name.
+    package var pathBytes: [UInt8] {
+        unicodeScalars.flatMap { scalar in
+            Self.marks.contains(scalar.value) ? [UInt8(scalar.value & 0xFF)] : Array(scalar.utf8)
+        }
+    }
+
+    /// The same for C, with the zero behind them.
+    package var cPath: [CChar] { pathBytes.map { CChar(bitPattern: $0) } + [0] }
+}
