@@ -5,6 +5,9 @@ import Testing
 @testable import SpeechService
 
 @Suite struct ServiceURLTests {
+    private static let elsewhere =
+        "its path has a '.' or '..' between slashes, and would lead elsewhere"
+
     @Test(arguments: [
         ("http://localhost:8080/stt", "http://localhost:8080", "/stt"),
         ("HTTPS://Speech.Example:443", "https://speech.example", "/"),
@@ -16,7 +19,7 @@ import Testing
         ("http://[0:0:0:0:0:0:0:1]/x", "http://[::1]", "/x"),
         ("http://[2001:DB8::0:1]/", "http://[2001:db8::1]", "/"),
         ("http://[::FFFF:127.0.0.1]/", "http://[::ffff:127.0.0.1]", "/"),
-        ("http://h/a/../b/./c?x=%20#frag", "http://h", "/b/c?x=%20"),
+        ("http://h/a/..b/c./...?x=/../%20#/../frag", "http://h", "/a/..b/c./...?x=/../%20"),
         ("http://bücher.example/", "http://xn--bcher-kva.example", "/"),
         ("https://BÜCHER.example:444/", "https://xn--bcher-kva.example:444", "/"),
         ("https://xn--bcher-kva.example/", "https://xn--bcher-kva.example", "/"),
@@ -33,6 +36,8 @@ import Testing
     }
 
     @Test(arguments: [
+        ("http://h/a/../b", Self.elsewhere), ("http://h/a/.%2E?b", Self.elsewhere),
+        ("http://h/%2e/b", Self.elsewhere), ("http://h/a%2F..%2fb", Self.elsewhere),
         ("", "it must begin with http:// or https://"),
         ("speech.example/x", "it must begin with http:// or https://"),
         ("localhost:8080", "it must begin with http:// or https://"),

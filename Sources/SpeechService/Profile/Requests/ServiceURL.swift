@@ -23,7 +23,12 @@ public struct ServiceURL: Sendable, Hashable {
     private init(_ text: String, from base: ServiceURL?) throws(ServiceError) {
         do throws(URLParser.Failure) {
             let parser = try URLParser()
-            if let base { try parser.read(base.text) }
+            if let base {
+                try parser.read(base.text)
+            } else if Self.hasDotSegment(text) {
+                throw .invalid(
+                    "its path has a '.' or '..' between slashes, and would lead elsewhere")
+            }
             try parser.read(text)
             let scheme = try parser.scheme()
             guard scheme != "ws", scheme != "wss" else {
@@ -45,6 +50,14 @@ public struct ServiceURL: Sendable, Hashable {
     init(origin: Origin, target: String) {
         self.origin = origin
         self.target = target
+    }
+
+    /// Whether the parser or a server would take segments out of the path (RFC 3986 §5.2.4): what is
+    /// stored would lie in another place than the one that was named.
+    package static func hasDotSegment(_ text: String) -> Bool {
+        let path = text.prefix { $0 != "?" && $0 != "#" }.lowercased()
+        return path.replacing("%2e", with: ".").replacing("%2f", with: "/").split(separator: "/")
+            .contains { $0 == "." || $0 == ".." }
     }
 
     /// May hold secrets in its query; messages use `description`.
@@ -238,6 +251,9 @@ public struct Origin: Sendable, Hashable {
 }
 
 extension Origin: CustomStringConvertible {
+    /// The host, and the port unless it is the usual one.
+    package var name: String { String(description.dropFirst(scheme.count + 3)) }
+
     /// The origin as it is written; a default port is left out.
     public var description: String {
         let suffix = port == Self.defaultPort(of: scheme) ? "" : ":\(port)"
