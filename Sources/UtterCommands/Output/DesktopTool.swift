@@ -7,7 +7,8 @@ internal import LinuxPlatform
 /// cursor.
 ///
 /// Each reads the text on standard input, so that no text is ever taken for an option, or seen in
-/// the list of processes.
+/// the list of processes. What a program cannot type is pasted: programs for the keyboard drop letters
+/// that the layout lacks, and end with status 0.
 struct DesktopTool {
     enum Purpose: String {
         case copying = "--copy"
@@ -25,7 +26,12 @@ struct DesktopTool {
     /// Nil for one that works without a desktop.
     let session: Session?
     var package: String?
-    var isASCIIOnly = false
+    /// How many different characters that are not ASCII it types without losing any.
+    var foreignLimit = 0
+    /// The arguments with which it presses the keys that paste; none of one that does not know keys.
+    var paste: [String] = []
+    /// The program that prints the clipboard's text, and its arguments.
+    var reader: [String] = []
 
     /// In the order in which they are tried.
     ///
@@ -35,25 +41,34 @@ struct DesktopTool {
         .copying: [
             DesktopTool(
                 name: "wl-copy", arguments: ["--type", "text/plain"], session: .wayland,
-                package: "wl-clipboard"),
+                package: "wl-clipboard",
+                reader: ["wl-paste", "--no-newline", "--type", "text"]),
             DesktopTool(
-                name: "xclip", arguments: ["-selection", "clipboard", "-in"], session: .x11),
-            DesktopTool(name: "xsel", arguments: ["--clipboard", "--input"], session: .x11),
+                name: "xclip", arguments: ["-selection", "clipboard", "-in"], session: .x11,
+                reader: ["xclip", "-selection", "clipboard", "-out", "-target", "UTF8_STRING"]),
+            DesktopTool(
+                name: "xsel", arguments: ["--clipboard", "--input"], session: .x11,
+                reader: ["xsel", "--clipboard", "--output"]),
         ],
         .typing: [
-            DesktopTool(name: "wtype", arguments: ["-"], session: .wayland),
+            // Its keyboard has no more room for keys that the layout lacks.
+            DesktopTool(
+                name: "wtype", arguments: ["-"], session: .wayland, foreignLimit: 25,
+                paste: ["-M", "ctrl", "-k", "v", "-m", "ctrl"]),
             DesktopTool(
                 name: "xdotool", arguments: ["type", "--clearmodifiers", "--file", "-"],
-                session: .x11),
-            DesktopTool(
-                name: "ydotool", arguments: ["type", "--file", "-"], session: nil,
-                isASCIIOnly: true),
+                session: .x11, paste: ["key", "--clearmodifiers", "ctrl+v"]),
+            DesktopTool(name: "ydotool", arguments: ["type", "--file", "-"], session: nil),
         ],
     ]
 
     /// How long a program may take, and how much longer for each character that it types.
     private static let limit = Duration.seconds(10)
     private static let limitPerCharacter = Duration.milliseconds(50)
+    /// How long a window may take to read the clipboard once it was told to paste: chosen.
+    private static let pasteTime: UInt32 = 500_000
+    /// In bytes; a longer text of the clipboard is not put back.
+    private static let clipboardLimit = 1 << 20
 
     /// The programs that are there and fit the session, the best first; at least one.
     static func found(for purpose: Purpose) throws(CommandFailure) -> [(DesktopTool, String)] {
@@ -81,7 +96,9 @@ struct DesktopTool {
     }
 
     /// Has the first program that can take the text.
-    static func give(_ text: String, to purpose: Purpose) throws(CommandFailure) {
+    ///
+    /// - Returns: why it is not known whether the text has arrived; nil when it has, as far as can be said.
+    static func give(_ text: String, to purpose: Purpose) throws(CommandFailure) -> String? {
         var failure: CommandFailure?
         for (tool, path) in try found(for: purpose) {
             do throws(CommandFailure) {
@@ -92,26 +109,68 @@ struct DesktopTool {
             }
         }
         if let failure { throw failure }
+        return nil
     }
 
     private func give(
         _ text: String, _ path: String, for purpose: Purpose
-    ) throws(CommandFailure) {
-        guard !isASCIIOnly || text.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw failure("can type ASCII only", purpose)
+    ) throws(CommandFailure) -> String? {
+        let foreign = Set(text.unicodeScalars.filter { !$0.isASCII })
+        guard purpose == .copying || foreign.count <= foreignLimit else {
+            guard !paste.isEmpty else { throw failure("can type ASCII only", purpose) }
+            return try paste(text, path)
         }
+        try run(path, [name] + arguments, text, purpose)
+        return nil
+    }
+
+    /// Puts the text on the clipboard, pastes it, and puts back what was there, if that is text and
+    /// no other program has copied anything meanwhile.
+    private func paste(_ text: String, _ path: String) throws(CommandFailure) -> String {
+        let (clipboard, place) = try Self.found(for: .copying)[0]
+        let old = clipboard.clipboardText
+        try clipboard.run(place, [clipboard.name] + clipboard.arguments, text, .typing)
+        try run(path, [name] + paste, "", .typing)
+        usleep(Self.pasteTime)
+        let pasted = "\(name) cannot type this text: it was pasted with Ctrl+V"
+        guard let old, clipboard.clipboardText == text,
+            // A clipboard that cannot be put back keeps the text, which is told.
+            (try? clipboard.run(place, [clipboard.name] + clipboard.arguments, old, .typing)) != nil
+        else { return pasted + "; the clipboard is left as it is" }
+        return pasted
+    }
+
+    /// The text that the clipboard holds; nil when it holds another thing, nothing, or too much.
+    private var clipboardText: String? {
+        guard let path = reader.first.flatMap({ Self.path(of: $0) }),
+            // What cannot be read is not put back.
+            let bytes = try? run(path, reader, "", .copying), !bytes.isEmpty,
+            bytes.count <= Self.clipboardLimit
+        else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// Runs a program that reads the text; returns what it prints, up to a byte too much.
+    @discardableResult
+    private func run(
+        _ path: String, _ words: [String], _ text: String, _ purpose: Purpose
+    ) throws(CommandFailure) -> [UInt8] {
         let limit = Self.limit + Self.limitPerCharacter * text.unicodeScalars.count
         let status: Int32?
         let complaint: String
+        let printed: [UInt8]
         do throws(SystemError) {
             let input = try makeMemoryFile(Array(text.utf8))
             // Not a pipe: what stays in the background to serve the clipboard keeps it open.
+            let output = try makeMemoryFile()
             let errors = try makeMemoryFile()
             var process = try ChildProcess(
-                path, [name] + arguments, environment: ScrubbedEnvironment.entries(),
-                input: .given(input), error: .given(errors.duplicate()))
+                path, words, environment: ScrubbedEnvironment.entries(), input: .given(input),
+                output: .given(output.duplicate()), error: .given(errors.duplicate()))
             status = try process.status(by: .now + limit)
-            complaint = Self.words(in: errors.number)
+            printed = Self.bytes(in: output.number, limit: Self.clipboardLimit)
+            complaint = TerminalText.excerpt(
+                of: Self.bytes(in: errors.number, limit: TerminalText.excerptByteLimit))
         } catch {
             throw failure("cannot be run: \(error.reason)", purpose)
         }
@@ -120,6 +179,7 @@ struct DesktopTool {
             let end = ChildProcess.end(by: status)
             throw failure(complaint.isEmpty ? end : "\(end): \(complaint)", purpose)
         }
+        return printed
     }
 
     private func failure(_ reason: String, _ purpose: Purpose) -> CommandFailure {
@@ -129,11 +189,11 @@ struct DesktopTool {
             status: .localIO)
     }
 
-    /// The beginning of what a program has complained of.
-    private static func words(in descriptor: Int32) -> String {
-        var buffer = [UInt8](repeating: 0, count: TerminalText.excerptByteLimit + 1)
+    /// What a program has written, up to a byte more than the limit.
+    private static func bytes(in descriptor: Int32, limit: Int) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: limit + 1)
         let count = unsafe pread(descriptor, &buffer, buffer.count, 0)
-        return TerminalText.excerpt(of: buffer.prefix(max(0, count)))
+        return Array(buffer.prefix(max(0, count)))
     }
 
     private static func has(_ session: Session) -> Bool {

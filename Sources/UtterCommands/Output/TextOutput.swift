@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import Synchronization
+internal import UtterTerminal
 
 /// Where the texts of one run go; the same for all of them.
 ///
@@ -85,11 +86,14 @@ package final class TextOutput: Sendable {
         object: (_ hasFailed: Bool) -> String? = { _ in nil }
     ) -> [(sink: TextSink, failure: CommandFailure)] {
         var failures = earlier
+        var isDoubtful = false
         if let text, !text.isEmpty {
             for sink in others {
-                if let failure = give(text, to: sink, lendsTerminal) {
-                    failures.append((sink, failure))
-                }
+                let (failure, doubt) = give(text, to: sink, lendsTerminal)
+                if let failure { failures.append((sink, failure)) }
+                guard let doubt else { continue }
+                isDoubtful = true
+                StandardError.line("warning: \(doubt), and whether it arrived is not known")
             }
         }
         let object = form == .object ? object(!failures.isEmpty) : nil
@@ -97,15 +101,16 @@ package final class TextOutput: Sendable {
         else { return failures }
         var isPrinted = false
         for sink in places {
-            if let failure = give(printed, to: sink) {
+            if let failure = give(printed, to: sink).failure {
                 failures.append((sink, failure))
             } else {
                 isPrinted = true
             }
         }
         // Where nothing else holds the text any more. Events hold it in any case.
-        if !failures.isEmpty, !isPrinted, form != .events, !places.contains(.standardOutput),
-            let failure = give(printed, to: .standardOutput)
+        if isDoubtful || !failures.isEmpty, !isPrinted, form != .events,
+            !places.contains(.standardOutput),
+            let failure = give(printed, to: .standardOutput).failure
         {
             failures.append((.standardOutput, failure))
         }
@@ -114,7 +119,7 @@ package final class TextOutput: Sendable {
 
     private func give(
         _ text: String, to sink: TextSink, _ lendsTerminal: Bool = true
-    ) -> CommandFailure? {
+    ) -> (failure: CommandFailure?, doubt: String?) {
         var circumstances = TextSink.Circumstances(
             endsLine: endsLines, lendsTerminal: lendsTerminal, isOver: isOver)
         // What a program reads there is JSON.
@@ -130,13 +135,14 @@ package final class TextOutput: Sendable {
             }
             if isBegun, !endsLines { text = "\n" + text }
         }
+        let doubt: String?
         do throws(CommandFailure) {
-            try sink.take(text, in: circumstances)
+            doubt = try sink.take(text, in: circumstances)
         } catch {
-            return error
+            return (error, nil)
         }
         if case .file(let path) = sink { state.withLock { _ = $0.files.insert(path) } }
-        return nil
+        return (nil, doubt)
     }
 }
 

@@ -49,9 +49,12 @@ enum TextSink: Sendable, Equatable {
     }
 
     /// Blocks until the text, harmless to a terminal, is there.
+    ///
+    /// - Returns: why that is not known; nil when it is.
+    @discardableResult
     func take(
         _ text: String, in circumstances: Circumstances = Circumstances()
-    ) throws(CommandFailure) {
+    ) throws(CommandFailure) -> String? {
         let lines = Array((circumstances.endsLine ? text + "\n" : text).utf8)
         switch self {
         case .standardOutput:
@@ -61,11 +64,12 @@ enum TextSink: Sendable, Equatable {
                     status: .localIO)
             }
         case .file(let path): try write(lines, to: path, circumstances)
-        case .clipboard: try DesktopTool.give(text, to: .copying)
-        case .keyboard: try DesktopTool.give(Self.typed(text), to: .typing)
+        case .clipboard: return try DesktopTool.give(text, to: .copying)
+        case .keyboard: return try DesktopTool.give(Self.typed(text), to: .typing)
         case .command(let command):
             try TextCommand(command: command).run(lines, in: circumstances)
         }
+        return nil
     }
 
     /// The text as it is typed: a line feed would press Enter, and a tab would leave the field.

@@ -23,6 +23,26 @@ struct Desk {
         try folder.writeProgram(text, to: name)
     }
 
+    /// Adds a program for the clipboard, which holds a text, and one that pastes it by a key; `copying`
+    /// is what another program copies then.
+    func addClipboard(
+        _ name: String, reader: String, holding text: String?, pasting other: String,
+        copying: String? = nil
+    ) throws {
+        let (board, given) = (folder.path("clipboard"), folder.path("\(name).text"))
+        if let text { try folder.write(Array(text.utf8), to: "clipboard") }
+        let put = "/bin/cat '\(given)' >'\(board)'"
+        let get = "case \"$*\" in *-out*) /bin/cat '\(board)'; exit;; esac"
+        try add(name, then: name == reader ? "\(get)\n\(put)" : put)
+        if name != reader { try add(reader, then: "/bin/cat '\(board)'") }
+        let copy = copying.map { "printf '%s' '\($0)' >'\(board)'" } ?? ""
+        try add(other, then: "/bin/cp '\(board)' '\(folder.path("pasted"))'\n\(copy)")
+    }
+
+    var clipboard: String? { file("clipboard") }
+    /// What was pasted; nil when nothing was.
+    var pasted: String? { file("pasted") }
+
     /// What a program has read; nil when it was not run.
     func text(of name: String) -> String? { file("\(name).text") }
 

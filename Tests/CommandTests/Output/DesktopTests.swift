@@ -112,6 +112,49 @@ import Testing
         #expect(desk.text(of: "ydotool") == nil)
     }
 
+    /// What another program copies meanwhile stays, and so does our text when the old one cannot be read.
+    @Test(
+        arguments: [
+            ("X11", "before", nil, "before"), ("X11", "before", "other", "other"),
+            ("X11", nil, nil, "Größe"), ("Wayland", "before", nil, "before"),
+        ] as [(String, String?, String?, String)])
+    func whatAProgramWouldLoseIsPastedAndPrinted(
+        _ name: String, _ before: String?, _ other: String?, _ after: String
+    ) async throws {
+        let isWayland = name == "Wayland"
+        // 26 letters that are not ASCII are more than wtype can type.
+        let text = isWayland ? Self.letters(26) : "Größe"
+        let (board, typist) = isWayland ? ("wl-copy", "wtype") : ("xclip", "xdotool")
+        try desk.addClipboard(
+            board, reader: isWayland ? "wl-paste" : board, holding: before, pasting: typist,
+            copying: other)
+        let result = try await send(
+            ["--type"], on: try #require(session(name)),
+            answer: RecordingServer(otherwise: .answer(text: text)))
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(desk.pasted == text)
+        #expect(desk.clipboard == after)
+        #expect(result.outputText == text + "\n")
+        #expect(
+            result.errorText.contains(
+                "warning: \(typist) cannot type this text: it was pasted with Ctrl+V"))
+        #expect(result.errorText.contains("the clipboard is left as it is") == (after != before))
+    }
+
+    /// So many different letters that are not ASCII.
+    private static func letters(_ count: UInt32) -> String {
+        String(String.UnicodeScalarView((0xE0..<0xE0 + count).compactMap { Unicode.Scalar($0) }))
+    }
+
+    @Test func wtypeTypes25LettersThatAreNotASCII() async throws {
+        try desk.add("wtype")
+        let result = try await send(
+            ["--type"], on: desk.wayland,
+            answer: RecordingServer(otherwise: .answer(text: Self.letters(25))))
+        #expect(result.status == .exited(0) && result.output.isEmpty, "\(result.errorText)")
+        #expect(desk.text(of: "wtype") == Self.letters(25))
+    }
+
     @Test func withoutADesktopNothingIsSent() async throws {
         try desk.add("wl-copy")
         // ydotool would do without a desktop, and is not there.
