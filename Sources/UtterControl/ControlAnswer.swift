@@ -126,6 +126,8 @@ package struct ControlStatus: Codable, Sendable, Equatable {
     /// How loud the last 20 ms were, in dBFS; nil when nothing is recorded.
     package var level: Double?
     package var text = ""
+    /// What is wrong with the take, the gravest first; nil when nothing is.
+    package var troubles: [TakeTrouble.Line]?
     /// Whether a daemon answers, which goes on without a take.
     package var isDaemon = false
     var process: Int32?

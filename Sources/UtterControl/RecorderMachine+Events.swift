@@ -75,6 +75,7 @@ extension RecorderMachine {
         /// Whether the recording was ended from outside, or is to be.
         var wasStopped = false
         var conclusion: TakeConclusion?
+        var trouble = TakeTrouble()
         var isPrinted = false
 
         /// Whether its text waits for a client.

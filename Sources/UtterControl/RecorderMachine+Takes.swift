@@ -108,6 +108,7 @@ extension RecorderMachine {
         let take = state.take.flatMap { id(of: $0) }
         if take != status.take { (status.elapsedMs, status.text, status.level) = (0, "", nil) }
         (status.take, status.phase, isLatched) = (take, state.phase, state.isLatched)
+        status.troubles = state.take.flatMap { entry($0)?.trouble.lines }
         actions.append(.show(status))
         guard let number = state.take, state.phase == .recording else { return }
         change(number) { $0.isHeard = true }
@@ -120,7 +121,10 @@ extension RecorderMachine {
     }
 
     mutating func note(_ event: TakeEvent, of take: TakeID) {
+        guard let index = entries.firstIndex(where: { $0.id == take }) else { return }
+        entries[index].trouble.note(event)
         guard status.take == take.text else { return }
+        let troubles = entries[index].trouble.lines
         switch event {
         case .progress(let progress):
             status.elapsedMs = Int(progress.elapsed / .milliseconds(1))
@@ -129,8 +133,9 @@ extension RecorderMachine {
             status.level = progress.isComplete ? nil : level
         case .heard(let transcript): status.hear(transcript.displayText)
         case .captured: status.level = nil
-        default: return
+        default: if status.troubles == troubles { return }
         }
+        status.troubles = troubles
         actions.append(.show(status))
     }
 }

@@ -86,6 +86,8 @@ package struct DeliveryManifest: Sendable, Codable, Equatable {
     /// Whether they may travel without TLS; nil is no.
     package var allowsSecretsInClear: Bool?
     package var unknownOutcome: String?
+    /// Whether no person had chosen a service; nil is no.
+    package var isUnset: Bool?
 
     package var profile: Profile?
 

@@ -26,6 +26,12 @@ public struct DeliveryPlan: Sendable {
 
     /// The profile that the service was made by, and what was said with it; nil without one.
     package var profile: ProfileUse?
+    /// The service in a word: the name of its profile, or else its host.
+    package var serviceName: String {
+        profile.flatMap { $0.profile.isPlain ? nil : $0.profile.name } ?? service.url.origin.name
+    }
+    /// Whether no person has chosen a service: the take goes where one is looked for then.
+    package var isUnset = false
 
     /// When it is sent again.
     public var retry: RetryPolicy

@@ -38,6 +38,7 @@ extension DeliveryPlan {
         record.allowsSecretsInClear = allowsSecretsInClear ? true : nil
         record.unknownOutcome =
             retry.unknownOutcome == .resend ? nil : retry.unknownOutcome.rawValue
+        record.isUnset = isUnset ? true : nil
         return record
     }
 
@@ -98,6 +99,7 @@ extension DeliveryPlan {
         take(\.framing)
         take(\.allowsSecretsInClear)
         take(\.retry.unknownOutcome)
+        take(\.isUnset)
     }
 
     private init(plain record: DeliveryManifest) throws(ServiceError) {
@@ -123,6 +125,7 @@ extension DeliveryPlan {
         framing = BodyFraming(rawValue: record.framing) ?? .auto
         allowsSecretsInClear = record.allowsSecretsInClear ?? false
         retry.unknownOutcome = .init(record)
+        isUnset = record.isUnset ?? false
     }
 }
 

@@ -79,6 +79,8 @@ enum KnownSettings {
     static let plain = flag("output.plain", "UTTER_PLAIN")
     static let cue = flag("output.cue", "UTTER_CUE")
     static let partials = flag("output.partials")
+    /// Whether the desktop is told of a recording without a text.
+    static let notify = flag("output.notify")
 
     /// All, in the order in which they are shown.
     ///
@@ -92,11 +94,12 @@ enum KnownSettings {
             keptAudio, keptAudioBytes, keptTranscripts, keptCancelled, keepRequired,
             takeLimit, byteLimit, freeLimit, ageLimit,
             archivePlace, archiveService, archiveDecrypts, archiveTime, keyFile, keyCommand, detail,
-            textPlaces, textCommand, plain, cue, partials,
+            textPlaces, textCommand, plain, cue, partials, notify,
         ],
         dispensable: [
             language.name, model.name, prompt.name, device.name, format.name, key.name,
-            detail.name, plain.name, cue.name, partials.name, "recording.", "terminal.",
+            detail.name, plain.name, cue.name, partials.name, notify.name, "recording.",
+            "terminal.",
         ], synonyms: synonyms)
 
     private static let age = "an age with its unit, such as 30d or 12h"
@@ -157,6 +160,7 @@ extension KnownSettings {
         "log-level": detail.name, "copy": textPlaces.name, "clipboard": textPlaces.name,
         "type": textPlaces.name, "paste": textPlaces.name, "exec": textCommand.name,
         "command": textCommand.name, "beep": cue.name, "sound": cue.name, "sounds": cue.name,
+        "notify": notify.name, "notification": notify.name, "notifications": notify.name,
     ]
     private static let url = "services.NAME.url"
 

@@ -52,7 +52,8 @@ enum ControlReading {
             // A reader that has gone is an error of the print, and is told.
             _ = signal(SIGPIPE, SIG_IGN)
             return try read(
-                &conversation, wantsReport: request.report == true, isElsewhere: place.isGiven
+                &conversation, wantsReport: request.report == true, isElsewhere: place.isGiven,
+                notifies: texts.notifies
             ) { text, report in
                 texts.give(text) { _ in report }
             }
@@ -62,7 +63,7 @@ enum ControlReading {
     /// Waits for the result that a conversation promises, and gives it where it belongs.
     static func read(
         _ conversation: inout ControlClient.Conversation, wantsReport: Bool,
-        isElsewhere: Bool = false,
+        isElsewhere: Bool = false, notifies: Bool = false,
         give: (String?, String?) -> [(sink: TextSink, failure: CommandFailure)]
     ) throws(CommandFailure) -> ExitStatus {
         var answer = conversation.first
@@ -93,6 +94,7 @@ enum ControlReading {
             _ = conversation.client.say(ControlRequest(.taken))
         }
         (answer.lines ?? []).tell()
+        if notifies, !failures.isEmpty { DesktopNotice(of: answer.take)?.tellUnplacedText() }
         for (_, failure) in failures.dropLast() { StandardError.error(failure.message) }
         if let (_, failure) = failures.last {
             throw CommandFailure(

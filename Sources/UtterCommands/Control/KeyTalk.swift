@@ -72,7 +72,9 @@ package final class KeyTalk: Sendable {
     /// Waits for a text, and prints it: one at a time.
     private func printText(_ conversation: inout ControlClient.Conversation) {
         do throws(CommandFailure) {
-            _ = try ControlReading.read(&conversation, wantsReport: wantsReport) { text, report in
+            _ = try ControlReading.read(
+                &conversation, wantsReport: wantsReport, notifies: texts.withLock { $0.notifies }
+            ) { text, report in
                 texts.withLock { texts in texts.give(text) { _ in report } }
             }
         } catch {

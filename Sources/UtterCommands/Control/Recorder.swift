@@ -155,7 +155,11 @@ final class Recorder: Sendable {
         case .forget(let number): core.withLock { $0.takes[number] = nil }
         case .sweep: session.pipeline.sweep()
         case .report(let failure): CommandFailure(failure).report()
-        case .tell(let conclusion): conclusion.tellUnclaimed()
+        case .tell(let conclusion):
+            conclusion.tellUnclaimed()
+            guard conclusion.answer.text != nil else { return }
+            let take = core.withLock { $0.takes.values.first { $0.id == conclusion.take } }
+            take.flatMap { DesktopNotice($0, in: session) }?.tellUnplacedText()
         case .news(let news, let key, let client): tell(news, key, client)
         case .finish: dictation?.finish()
         }
@@ -189,8 +193,10 @@ final class Recorder: Sendable {
     /// Shows a take to its end, and gives its text away; on the main thread.
     private func follow(_ take: Take) async {
         var reporter = TakeReporter(
-            session, as: .recording, stopHint: "stop with: utter stop")
+            session, of: take, as: .recording, stopHint: "stop with: utter stop")
+        var notice = DesktopNotice(take, in: session)
         for await event in take.events {
+            notice?.note(event)
             reporter.show(event)
             if session.requiresKeep, case .noticed(.unprotected) = event { take.stop() }
             handle(.told(event, take.id))
@@ -204,6 +210,7 @@ final class Recorder: Sendable {
         session.running.end(take, isUnprotected: outcome.unprotected != nil)
         reporter.reportRest(of: outcome.notices)
         reporter.end()
+        if case .failure(let failure) = outcome.result { notice?.tell(failure) }
         var conclusion = session.conclusion(of: outcome, by: take.delivery)
         if outcome.isAtRisk {
             let isWanted = session.pipeline.mayWriteElsewhere
@@ -249,7 +256,7 @@ extension Recorder: ControlHandler {
 // What the dictation asks for, and tells, on its thread.
 extension Recorder {
     private func startTake(_ number: Int) -> Take? {
-        let plan: TakePlan
+        var plan: TakePlan
         do throws(CommandFailure) {
             guard !core.withLock({ $0.machine.isLeaving }) else {
                 throw CommandFailure("the utter that records is about to end", status: .terminated)
@@ -267,6 +274,7 @@ extension Recorder {
             handle(.failed(ControlFailure(error)))
             return nil
         }
+        ServiceOptions.shorten(&plan.delivery)
         let take = session.pipeline.start(plan)
         session.running.begin(take)
         core.withLock { $0.takes[number] = take }

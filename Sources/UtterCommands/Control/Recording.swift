@@ -24,7 +24,7 @@ enum Recording {
             return try await serve(nil, at: place, owner, options)
         }
         // To compare options takes milliseconds, and the command alone says nothing.
-        let sayHow = CommandLine.arguments.count > 2 && options.sayHow
+        let sayHow = Environment.words.count > 2 && options.sayHow
         if sayHow { try refuseElsewhere(place) }
         let isForeground = try KnownSettings.foreground.value() == true
         let texts = try TextOutput(options.output.texts, form: .text, isVoice: true)
@@ -41,7 +41,7 @@ enum Recording {
             if !isForeground {
                 // Ctrl-C ends the process here.
                 Signals.unblock()
-                let words = Array(CommandLine.arguments.dropFirst())
+                let words = Array(Environment.words.dropFirst())
                 if let status = try RecorderProcess.begin(words, at: place) { throw status.code }
             } else if let owner = try ControlOwner.claim(place) {
                 request.begun = .own
@@ -99,11 +99,9 @@ enum Recording {
             readsPipe: false, opensMicrophone: true
         ) {
             session throws(CommandFailure) in
-            var session = session
-            session.isServiceUnset = options.service.isServiceUnset
             let plans = RecorderPlans(options, preRoll: preRoll)
             let recorder = Recorder(session, owner, plans: plans, for: purpose)
-            session.warnOfNoService()
+            session.warnOfNoService(options.service)
             return try await body(recorder, try options.voice.longest)
         }
     }

@@ -22,9 +22,14 @@ extension ControlStatus {
         var parts = [phase.rawValue, StatusLine.clock(.milliseconds(elapsedMs))]
         if let level { parts.append("\(Int(level.rounded())) dBFS") }
         if let take { parts.append(take) }
-        let heard = TerminalText.singleLine(TerminalText.sanitized(text))
-        if !heard.isEmpty { parts.append(heard) }
-        return parts.joined(separator: "  ")
+        return (parts + told).joined(separator: "  ")
+    }
+
+    /// What is wrong, and what was heard, each in a line without controls.
+    fileprivate var told: [String] {
+        let lines = (troubles ?? []).map { "\($0.kind.rawValue): \($0.reason)" } + [text]
+        return lines.map { TerminalText.singleLine(TerminalText.sanitized($0)) }
+            .filter { !$0.isEmpty }
     }
 }
 
@@ -36,7 +41,7 @@ struct WaybarLine: Encodable {
     var alt: String
     /// Plain text; Waybar reads Pango's marks in it, so that they are escaped.
     var tooltip: String
-    /// For the style sheet.
+    /// For the style sheet: what is wrong, or else the phase.
     var `class`: String
     /// How loud it is, from 0 to 100.
     var percentage: Int
@@ -46,6 +51,7 @@ struct WaybarLine: Encodable {
 
     init(_ status: ControlStatus) {
         let clock = StatusLine.clock(.milliseconds(status.elapsedMs))
+        let trouble = status.troubles?.first?.kind.rawValue
         text =
             switch status.phase {
             case .idle: ""
@@ -53,16 +59,12 @@ struct WaybarLine: Encodable {
             case .recording, .tail: "● \(clock)"
             case .sending, .waiting: "⋯ \(clock)"
             }
+        if let trouble { text += " \(trouble)" }
         alt = status.phase.rawValue
-        let heard = TerminalText.singleLine(TerminalText.sanitized(status.text))
-        tooltip = Self.escaped(heard.isEmpty ? "utter: \(status.phase.rawValue)" : heard)
-        `class` = status.phase.rawValue
+        let told = status.told.joined(separator: "\n")
+        tooltip = told.isEmpty ? "utter: \(status.phase.rawValue)" : DesktopNotice.escaped(told)
+        `class` = trouble ?? status.phase.rawValue
         let level = status.level.map { min(0, max(Self.quietest, $0)) } ?? Self.quietest
         percentage = Int(100 * (level - Self.quietest) / -Self.quietest)
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-            .replacing(">", with: "&gt;")
     }
 }

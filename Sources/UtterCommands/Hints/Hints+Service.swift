@@ -4,7 +4,8 @@ internal import Utter
 
 extension Hints {
     static let serviceUnset =
-        "run 'utter setup'; or try utter with the service that 'utter serve' starts"
+        "run 'utter setup'; or try utter with the service that 'utter serve' starts; what is kept goes "
+        + "to the one that you choose with: utter retry"
 
     static let proxy =
         "write it like http://proxy.example:3128, or none; its name and password go into a "
@@ -31,6 +32,7 @@ extension ServiceError: Blamed {
         switch self {
         case .invalidURL(_, let reason) where reason.contains("WebSocket"):
             "name the service's address for recordings, which begins with https:// or http://"
+        case .invalidURL(_, let reason) where reason.contains("'..'"): "name the place itself"
         case .invalidURL(let text, _): Hints.whole(text)
         case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"
         case .invalidHeader: "write it like --header 'X-Language: en'"

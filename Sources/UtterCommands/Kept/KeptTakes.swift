@@ -88,7 +88,9 @@ enum KeptTakes {
             var told: Set<String> = []
             for take in due.prefix(limit) {
                 do throws(CommandFailure) {
-                    var plan = try options.service.delivery(of: take, format: options.format)
+                    // A timer says nothing, and chooses no service for what was said before.
+                    var plan = try options.service.delivery(
+                        of: take, format: options.format, isAsked: isAsked || !options.output.quiet)
                     plan.cassettes = session.cassettes
                     // A bar shows how many are answered, not how far each has come.
                     plan.reportsProgress = false
@@ -242,10 +244,10 @@ extension Spool {
 
 extension ServiceOptions {
     func delivery(
-        of take: KeptTake, format: AudioCodec?
+        of take: KeptTake, format: AudioCodec?, isAsked: Bool = true
     ) throws(CommandFailure) -> DeliveryPlan {
         if let lock = take.lock { throw CommandFailure(lock) }
         return try delivery(
-            of: orFailure { try take.manifest.get() }, format: format)
+            of: orFailure { try take.manifest.get() }, format: format, isAsked: isAsked)
     }
 }

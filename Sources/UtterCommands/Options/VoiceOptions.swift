@@ -130,11 +130,14 @@ struct KeyOptions: ParsableArguments {
         if hold && toggle { throw ValidationError("--hold and --toggle exclude each other.") }
     }
 
-    func manner(isForOne: Bool) throws(CommandFailure) -> TalkManner {
+    func manner(
+        isForOne: Bool, isHandsFree: Bool = false
+    ) throws(CommandFailure) -> TalkManner {
         let chosen = try KnownSettings.key.value(key)
         let answerTime = try KnownSettings.answerTime.value()
         return TalkManner(
-            isForOne: isForOne, key: chosen ?? .space, isKeyAsked: key != nil,
+            isForOne: isForOne, isHandsFree: isHandsFree, key: chosen ?? .space,
+            isKeyAsked: key != nil,
             wish: hold ? .hold : toggle ? .toggle : nil,
             answerTime: answerTime?.duration ?? KeyTerminal.answerTime)
     }

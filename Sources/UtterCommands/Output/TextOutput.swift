@@ -22,6 +22,8 @@ package final class TextOutput: Sendable {
     /// Where the bare text goes.
     private let others: [TextSink]
     private let endsLines: Bool
+    /// Whether the desktop is told what becomes of a text that is not where it belongs.
+    let notifies: Bool
     private let isOver: @Sendable () -> Bool
     private let state = Mutex(State())
 
@@ -32,9 +34,10 @@ package final class TextOutput: Sendable {
     /// `isOver` is asked now and then while a command runs.
     init(
         _ sinks: [TextSink], isUsual: Bool = true, form: OutputForm, endsLines: Bool,
-        isOver: @escaping @Sendable () -> Bool = { false }
+        notifies: Bool = false, isOver: @escaping @Sendable () -> Bool = { false }
     ) {
         (self.form, self.endsLines, self.isOver) = (form, endsLines, isOver)
+        self.notifies = notifies
         var places = sinks.filter(\.isPlace)
         others = sinks.filter { !$0.isPlace }
         // An object tells more than the text, and events go nowhere else.
@@ -58,8 +61,10 @@ package final class TextOutput: Sendable {
             let settings = try Self.settings()
             if !options.isGiven { sinks = settings }
         }
-        self.init(
-            sinks, isUsual: isUsual, form: form, endsLines: !options.noNewline, isOver: isOver)
+        try self.init(
+            sinks, isUsual: isUsual, form: form, endsLines: !options.noNewline,
+            notifies: KnownSettings.notify.value(options.notify ? true : nil) == true,
+            isOver: isOver)
         for sink in places + others { try sink.check() }
     }
 
@@ -177,6 +182,10 @@ package struct TextOptions: ParsableArguments {
             "Run this command with the shell; it reads the text on standard input.",
             valueName: "command"))
     var run: [String] = []
+
+    @Flag(
+        help: "Tell the desktop (by notify-send) when a recording fails, or its text goes nowhere.")
+    var notify = false
 
     @Flag(
         help: ArgumentHelp(

@@ -46,7 +46,7 @@ struct OutcomeTelling {
             if failure == .cancelled || failure == .left {
                 if !output.quiet { lines.append(.line(named(failure.description))) }
             } else {
-                let isUnset = session.isServiceUnset && failure.isOfConnecting
+                let isUnset = plan.isUnset && failure.isOfConnecting
                 let tokenSource = plan.service.credentials.first?.source
                 let hint =
                     isUnset ? Hints.serviceUnset : Hints.of(failure, tokenFrom: tokenSource)

@@ -89,7 +89,8 @@ extension TakeSession {
         return await watch(
             take,
             TakeReporter(
-                self, as: .recording, stopHint: stopHint, number: number, on: scene.screen))
+                self, of: take, as: .recording, isHandsFree: scene.manner.isHandsFree,
+                stopHint: stopHint, number: number, on: scene.screen))
     }
 
     private func one(_ scene: Scene) async -> ExitStatus {

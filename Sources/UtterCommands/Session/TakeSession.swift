@@ -36,8 +36,6 @@ package struct TakeSession {
     /// What to say when nothing listens where a service is looked for that nothing names.
     static let serviceUnset =
         "no service is set, and none listens at \(ServiceOptions.localURL)"
-    /// Whether neither the command line, nor the environment, nor the settings name a service.
-    var isServiceUnset = false
     /// The file whose take runs, as the person named it; nil for microphones and kept takes.
     var file: String?
     /// Where a file's text goes to files of its own; nil is nowhere.
@@ -61,8 +59,8 @@ package struct TakeSession {
     }
 
     /// Says before a voice is recorded that nothing is there to understand it; it is kept then.
-    func warnOfNoService() {
-        guard isServiceUnset, !ServiceOptions.listensLocally else { return }
+    func warnOfNoService(_ service: ServiceOptions) {
+        guard service.isServiceUnset, !ServiceOptions.listensLocally else { return }
         StandardError.line("warning: \(Self.serviceUnset); what you say is kept")
         StandardError.hint(Hints.serviceUnset)
     }
@@ -104,6 +102,7 @@ package struct TakeSession {
     func watch(_ plan: inout DeliveryPlan) {
         plan.reportsProgress = output.events || showsLine
         plan.cassettes = cassettes
+        ServiceOptions.shorten(&plan)
     }
 
     /// Sends a take of an earlier run to its end; how the process should exit.
@@ -124,7 +123,7 @@ package struct TakeSession {
         running.begin(take)
         let screen = makeScreen()
         let outcome = await watch(
-            take, TakeReporter(self, as: activity, on: screen), before: before,
+            take, TakeReporter(self, of: take, as: activity, on: screen), before: before,
             endsWithSilence: true)
         screen.end()
         return await settle(take, outcome, by: plan)
@@ -182,6 +181,9 @@ package struct TakeSession {
         // A pipe may take its time; a terminal is the one that shows the line, and may be lent.
         let above = StandardOutput.columns == nil && !mayAsk ? .silent : screen
         let given = above.write { give(outcome, status, lendsTerminal: mayAsk) }
+        var notice = DesktopNotice(take, in: self)
+        if given.status != status { notice?.tellUnplacedText() }
+        if case .failure(let failure) = outcome.result { notice?.tell(failure) }
         if isSettled(outcome), keepsAudio || !given.isSafe {
             outcome = await take.confirmed(outcome, isInHaste: isInHaste)
         }

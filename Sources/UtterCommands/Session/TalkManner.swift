@@ -13,6 +13,8 @@ struct TalkManner: Sendable {
 
     /// Whether the first take is the only one.
     var isForOne: Bool
+    /// Whether a silence ends a take, and the next one begins by itself.
+    var isHandsFree = false
     var key: TalkKey
     /// Whether the command line names the key: another one will not do.
     var isKeyAsked: Bool
@@ -39,9 +41,11 @@ struct TalkManner: Sendable {
         return manner
     }
 
-    /// Whether the first take begins before any key: the command itself was the first press.
+    /// Whether the first take begins before any key: the command itself was the first press, or there
+    /// are no keys and need be none.
     func beginsAtOnce(with controls: Signals.Controls) -> Bool {
-        isForOne && controls != .keys(.releases)
+        guard case .keys(let reports) = controls else { return isForOne || isHandsFree }
+        return isForOne && reports != .releases
     }
 
     private var keys: String { key.title == "Enter" ? key.title : "\(key.title) or Enter" }

@@ -20,6 +20,7 @@ struct StatusLine: Equatable {
     }
 
     private let isVoice: Bool
+    private let service: String
     private var progress: TakeProgress?
     private var meter = LevelMeter()
     /// No sample but zero comes.
@@ -27,9 +28,10 @@ struct StatusLine: Equatable {
     private var isListening = false
     private var hasBegun = false
     private var isCaptured = false
-    private var isRefused = false
-    private(set) var isUnprotected = false
-    private var outage: ScreenState.Delay?
+    private var trouble = TakeTrouble()
+    private let isUnkept: Bool
+    /// Nothing is sent before, while the service is not reached.
+    private var nextTry: ContinuousClock.Instant?
     private var waitingSince: ContinuousClock.Instant?
     private var words = ""
     /// What those are told of who see no line.
@@ -37,27 +39,29 @@ struct StatusLine: Equatable {
     var connection = ScreenState.Connection.untold
 
     /// A voice is a person who speaks; otherwise a recording is sent.
-    init(isVoice: Bool, isUnprotected: Bool = false) {
-        self.isVoice = isVoice
-        self.isUnprotected = isUnprotected
+    init(isVoice: Bool, isUnprotected: Bool = false, service: String = "") {
+        (self.isVoice, isUnkept, self.service) = (isVoice, isUnprotected, service)
+    }
+
+    var isUnprotected: Bool { isUnkept || trouble.exposure != nil }
+
+    private var outage: ScreenState.Delay? {
+        guard let failure = trouble.outage, let nextTry else { return nil }
+        return .outage(isBusy: failure.isByService, nextTry: nextTry)
     }
 
     mutating func note(_ event: TakeEvent, at now: ContinuousClock.Instant) {
+        trouble.note(event)
         switch event {
         case .listening: isListening = true
         case .began: hasBegun = true
-        case .noticed(.unprotected): isUnprotected = true
-        case .noticed(.protectedAgain): isUnprotected = false
-        case .connected: outage = nil
         case .progress(let progress):
             self.progress = progress
             meter.note(decibels: progress.level.peakDecibels, at: now)
         case .heard(let transcript): words = TerminalText.singleLine(transcript.displayText)
         case .signal(let state): isMute = state == .zero
         case .captured: isCaptured = true
-        case .refused: isRefused = true
-        case .interrupted(let failure, let pause):
-            outage = .outage(isBusy: failure.isByService, nextTry: now + pause)
+        case .interrupted(_, let pause): nextTry = now + pause
         case .resending: progress?.sentByteCount = 0
         default: break
         }
@@ -66,7 +70,7 @@ struct StatusLine: Equatable {
 
     /// What the take is doing: it waits once all of it is sent, and not before.
     var phase: Phase {
-        if isRefused { return .refused }
+        if trouble.refusal != nil { return .refused }
         guard isCaptured || progress?.isComplete == true else {
             guard isVoice else { return isListening ? .sending : .opening }
             guard hasBegun else { return .opening }
@@ -91,7 +95,7 @@ struct StatusLine: Equatable {
         screen.dangers =
             (isHearing && isMute ? ["no signal"] : []) + (isUnprotected ? ["not protected"] : [])
         screen.delay = outage ?? behind.map { .behind(seconds: $0) }
-        screen.isSafe = isSafe
+        (screen.isSafe, screen.service) = (isSafe, service)
         screen.words = words
         (screen.course, screen.connection) = (course, connection)
         return screen
@@ -131,12 +135,5 @@ struct StatusLine: Equatable {
         let unsent = 1 - Double(progress.sentByteCount) / Double(progress.bodyByteCount)
         let seconds = Int((progress.elapsed * unsent).components.seconds)
         return seconds >= 1 ? seconds : nil
-    }
-}
-
-extension TakeFailure {
-    /// Whether the service answered, and cannot serve now.
-    var isByService: Bool {
-        if case .unavailable = self { true } else { false }
     }
 }

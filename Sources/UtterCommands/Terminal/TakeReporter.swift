@@ -7,6 +7,9 @@ internal import UtterTerminal
 struct TakeReporter {
     private let session: TakeSession
     private let activity: TakeSession.Activity
+    private let isServiceUnset: Bool
+    /// Whether sentence follows sentence without a word of their beginnings and ends.
+    private let isHandsFree: Bool
     /// How to end the recording, for the line that says that it has begun; nil says nothing.
     private let stopHint: String?
     private let number: Int
@@ -27,13 +30,16 @@ struct TakeReporter {
     private var isAtServiceLimit = false
 
     init(
-        _ session: TakeSession, as activity: TakeSession.Activity, stopHint: String? = nil,
-        number: Int = 1, on screen: StatusScreen = .silent
+        _ session: TakeSession, of take: Take, as activity: TakeSession.Activity,
+        isHandsFree: Bool = false, stopHint: String? = nil, number: Int = 1,
+        on screen: StatusScreen = .silent
     ) {
         (self.session, self.activity) = (session, activity)
         (self.stopHint, self.number) = (stopHint, number)
+        (isServiceUnset, self.isHandsFree) = (take.delivery.isUnset, isHandsFree)
         line = StatusLine(
-            isVoice: !activity.isSending, isUnprotected: session.pipeline.spool == nil)
+            isVoice: !activity.isSending, isUnprotected: session.pipeline.spool == nil,
+            service: take.delivery.serviceName)
         self.screen = screen.isLive || session.output.quiet ? screen : StatusScreen(isLive: false)
     }
 
@@ -52,7 +58,11 @@ struct TakeReporter {
                 "\(verb) \(source), \(format.sampleRate) Hz\(layout)"
                 + (stopHint.map { "; \($0)" } ?? "")
             // To read that a microphone records is to begin to speak.
-            if activity.isSending { line.course = .begun(text) } else { opening = text }
+            if activity.isSending {
+                line.course = .begun(text)
+            } else if !isHandsFree || number == 1 {
+                opening = text
+            }
         case .noticed(let notice):
             if case .limitReached = notice { isAtServiceLimit = true }
             report(notice)
@@ -63,7 +73,7 @@ struct TakeReporter {
         case .negotiated(let details): detail(details.text)
         case .signal(let state): report(state)
         case .lost(let time): detail("\(StatusLine.milliseconds(time)) of sound were lost")
-        case .quiet: say("stopped: no voice for as long as --silence says")
+        case .quiet: if !isHandsFree { say("stopped: no voice for as long as --silence says") }
         case .heard(let transcript):
             let text = transcript.displayText
             guard text != heard else { break }
@@ -99,7 +109,7 @@ struct TakeReporter {
                     + goingOn)
         case .interrupted(let failure, let pause):
             if let reason = outages.interrupted(failure) {
-                let isUnset = session.isServiceUnset && failure.isOfConnecting
+                let isUnset = isServiceUnset && failure.isOfConnecting
                 let words = isUnset ? TakeSession.serviceUnset : reason
                 let isGoingOn = line.isRecording || line.isUnprotected
                 line.connection = .lost(
@@ -169,7 +179,7 @@ struct TakeReporter {
             warn("\(frames / 16) ms of sound were lost (\(times)) and replaced by silence")
         }
         // That the microphone is off, unless what the service said has told it.
-        guard !activity.isSending, line.phase != .refused else { return }
+        guard !activity.isSending, !isHandsFree, line.phase != .refused else { return }
         let hasReachedItsTime = activity == .recordingForTime && end.cause == .limitReached
         guard end.cause == .finished || hasReachedItsTime else { return }
         let length = began.map { began in

@@ -52,6 +52,8 @@ package struct ScreenState: Sendable, Equatable {
     package var dangers: [String] = []
     package var delay: Delay?
     package var isSafe = false
+    /// The name of who hears it, which stands where there is room.
+    package var service = ""
     /// Below the line, such as the text so far.
     package var words = ""
     package var course = Course.unknown
@@ -151,7 +153,11 @@ package struct ScreenState: Sendable, Equatable {
             shown[index] = bar
             room -= Self.width(bar) - present
         }
-        if warning == nil, isSafe, room >= 5 { shown.append("safe") }
+        if warning == nil, isSafe, room >= 5 {
+            shown.append("safe")
+            room -= 5
+        }
+        if Self.width(service) <= room { shown.append(service) }
         let rest = shown.filter { !$0.isEmpty }.map { " " + $0 }.joined()
         let paint = { (text: String, tone: Tone?) in
             guard hasColour, let tone else { return text }

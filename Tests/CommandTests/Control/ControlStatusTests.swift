@@ -54,6 +54,29 @@ import Testing
         )
     }
 
+    @Test func whatIsWrongIsToldUntilItIsOverTheGravestFirst() {
+        var machine = RecorderMachine(.daemon, process: 1)
+        guard let id = TakeID("20261122-101100-00m1h4rsxjmg") else { return }
+        func told(_ event: TakeEvent) -> [String]? {
+            _ = machine.handle(.told(event, id))
+            let actions = machine.handle(
+                .shown(Dictation.State(phase: .recording, take: 1, isLatched: true)))
+            guard case .show(let status)? = actions.first else { return nil }
+            return status.troubles?.map(\.kind.rawValue)
+        }
+        _ = machine.handle(.began(1, id))
+        let offline = TakeFailure.notDelivered(.cannotConnect("no"), host: "h")
+        let busy = TakeFailure.unavailable(status: 429, message: "slow down")
+        #expect(told(.sent) == nil)
+        #expect(told(.noticed(.unprotected(reason: "full"))) == ["unkept"])
+        #expect(told(.interrupted(offline, pause: .zero)) == ["unkept", "offline"])
+        #expect(told(.interrupted(busy, pause: .zero)) == ["unkept", "refused"])
+        #expect(told(.noticed(.protectedAgain)) == ["refused"])
+        #expect(told(.connected(attempt: 2)) == nil)
+        #expect(told(.refused(.refused(status: 413, message: "no"))) == ["refused"])
+        #expect(told(.interrupted(offline, pause: .zero)) == ["refused", "offline"])
+    }
+
     @Test(arguments: Dictation.Phase.allCases)
     func theLevelIsAPercentage(_ phase: Dictation.Phase) {
         for level in [-96.0, -60, -30, 0, 3] {

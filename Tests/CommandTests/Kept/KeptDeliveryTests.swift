@@ -4,6 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import UtterCommands
+
 /// A kept take goes exactly where it was meant to go, in the shape it was meant to have.
 @Suite struct KeptDeliveryTests {
     private static let secret = "sesame-4711"
@@ -24,6 +26,42 @@ import Testing
         let path = try bench.folder.write(Array("\(text)\n".utf8), to: "secret")
         chmod(path, 0o600)
         return path
+    }
+
+    /// The port is that of `utter serve`, which may run beside the tests.
+    @Test(.enabled(if: !ServiceOptions.listensLocally), arguments: ["retry", "flush"])
+    func aTakeFromBeforeAServiceWasChosenGoesThereWhenAPersonAsks(_ command: String) async throws {
+        let server = try RecordingServer(otherwise: .json(Self.answer))
+        let bench = try Bench(["UTTER_URL": ""])
+        let first = try await bench.run("send", Clip.goForward.path)
+        #expect(first.status == .exited(75))
+        #expect(first.errorText.contains("no service is set, and none listens at"))
+        try bench.writeProfile(
+            """
+            title = "Mine"
+            url = "\(server.url("/mine"))"
+            answer.text = "deep.words"
+            """, to: "mine")
+        try bench.configure("service = 'mine'\n")
+        // A timer chooses nothing for the person.
+        _ = try await bench.run("flush", "--quiet")
+        #expect(server.connectionCount == 0)
+        let again = try await bench.run(command)
+        #expect(again.status == .exited(0), "\(again.errorText)")
+        #expect(again.outputText == "meant\n")
+        #expect(server.requests.map(\.target) == ["/mine"])
+    }
+
+    @Test func aTakeForTheUsualAddressStaysThereWhenItWasNamed() async throws {
+        let server = try RecordingServer()
+        let bench = try Bench(["UTTER_URL": ""])
+        let to = ["send", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/"]
+        _ = try await bench.start(to + [Clip.goForward.path]).result()
+        let again = try await bench.start(
+            ["retry", "-c", "retry.never=true"], variables: ["UTTER_URL": server.url()]
+        ).result()
+        #expect(again.status == .exited(75))
+        #expect(server.connectionCount == 0)
     }
 
     @Test(arguments: [["retry", "last"], ["flush"]])

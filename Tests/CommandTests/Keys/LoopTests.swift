@@ -122,15 +122,18 @@ import Testing
             scripts: [.answer(text: "one"), .answer(text: "two")], otherwise: .answer(text: "more"))
         let run = try Bench(server: server, microphone: try VirtualMicrophone(card)).start(
             ["loop", "--silence", "600ms"])
-        #expect(await run.wait(for: "start and stop with: kill -USR1", in: .error))
-        run.signal(SIGUSR1)
         #expect(await run.wait(for: "one\ntwo\n", in: .output))
         // It ends with what a person does: the sentence that is recorded now is given up.
         _ = try #require(await server.wait(untilBytes: 16_000, ofRequest: 2))
         run.signal(SIGUSR2)
         #expect(await run.wait(for: "cancelled", in: .error))
         run.signal(SIGINT)
-        #expect(try await run.result().status == .exited(0))
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        // It was said once that it records, and nothing of beginnings and ends.
+        let lines = result.errorText.split(separator: "\n")
+        #expect(lines.count { $0.contains("recording from default") } == 1)
+        #expect(lines.allSatisfy { !$0.contains("stopped") && !$0.contains("sent") }, "\(lines)")
     }
 
     @Test func sigusr1BeginsAndEndsWithoutATerminal() async throws {

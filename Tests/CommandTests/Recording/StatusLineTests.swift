@@ -42,7 +42,7 @@ import Testing
         #expect(recording.count > 1)
         #expect(
             recording.contains {
-                $0.wholeMatch(of: /speak 0:0\d\.\d ▕[█▏▎▍▌▋▊▉│ ]{24}▏ safe/) != nil
+                $0.wholeMatch(of: /speak 0:0\d\.\d ▕[█▏▎▍▌▋▊▉│ ]{24}▏ safe 127\.0\.0\.1:\d+/) != nil
             }, "\(recording)")
         #expect(screen.drawn.contains("so it begins"))
         #expect(screen.colours > 0)
@@ -78,7 +78,7 @@ import Testing
         #expect(result.outputText == "done\n")
         let drawn = Screen(result.screenText).drawn
         let percents = drawn.compactMap {
-            $0.wholeMatch(of: /sending (\d+)%/).flatMap { Int($0.1) }
+            $0.wholeMatch(of: /sending (\d+)% 127\.0\.0\.1:\d+/).flatMap { Int($0.1) }
         }
         #expect(Set(percents).count > 1, "\(drawn)")
         #expect(percents == percents.sorted())

@@ -35,9 +35,7 @@ struct RecordCommand: AsyncParsableCommand {
         ) { session in
             let manner = try keys.manner(isForOne: true)
             let plan = try options.voice.planner(for: options.service, exactly: time.exactly)
-            var session = session
-            session.isServiceUnset = options.service.isServiceUnset
-            session.warnOfNoService()
+            session.warnOfNoService(options.service)
             guard time.exactly == nil else {
                 return await session.run(plan(), as: .recordingForTime)
             }
@@ -79,11 +77,11 @@ struct LoopCommand: AsyncParsableCommand {
             isVoice: true, opensMicrophone: true
         ) { session in
             let plan = try options.voice.planner(for: options.service)
-            var session = session
-            session.isServiceUnset = options.service.isServiceUnset
-            session.warnOfNoService()
+            let silence = try KnownSettings.silence.value(options.voice.silence)?.duration
+            session.warnOfNoService(options.service)
             return try await session.talk(
-                keys.manner(isForOne: false), longest: options.voice.longest, plan)
+                keys.manner(isForOne: false, isHandsFree: silence ?? .zero > .zero),
+                longest: options.voice.longest, plan)
         }
     }
 }

@@ -101,7 +101,6 @@ struct SendCommand: AsyncParsableCommand {
                 session.folder = try TranscriptFolder(outputDir, replaces: force, of: files)
             }
             let plan = try service.planner(format: format)
-            session.isServiceUnset = service.isServiceUnset
             let prepare = { (file: String) throws(CommandFailure) -> TakePlan in
                 let source = try source(file, fetched) { session.farewellStatus != nil }
                 var take = plan(source, CapturePlan())

@@ -17,11 +17,15 @@ extension ServiceOptions {
 
     private func delivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
         let usual = try KnownSettings.format.value(format)
-        if let use = try profileUse(format: format, usual: usual) {
-            // The variable says where the usual service is, and this one is named.
-            return try delivery(use, at: profile.service == nil ? ServiceVariables.url : nil)
-        }
-        return try plainDelivery(format: usual)
+        var plan =
+            if let use = try profileUse(format: format, usual: usual) {
+                // The variable says where the usual service is, and this one is named.
+                try delivery(use, at: profile.service == nil ? ServiceVariables.url : nil)
+            } else {
+                try plainDelivery(format: usual)
+            }
+        plan.isUnset = isServiceUnset
+        return plan
     }
 
     /// How a take is delivered to a URL, by what the options say alone.
@@ -42,12 +46,20 @@ extension ServiceOptions {
 
     /// How a kept take is delivered: as it was meant to be, but for what these options change.
     ///
-    /// Neither `UTTER_URL` nor a default counts. A secret goes to the origin for which it was
-    /// given, and to no other. Without a format it travels as before.
+    /// Neither `UTTER_URL` nor a default counts, unless a person asks for a take that was recorded
+    /// before a service was chosen. A secret goes to the origin for which it was given, and to no
+    /// other. Without a format it travels as before.
     func delivery(
-        of manifest: TakeManifest, format: AudioCodec? = nil
+        of manifest: TakeManifest, format: AudioCodec? = nil, isAsked: Bool
     ) throws(CommandFailure) -> DeliveryPlan {
-        if let use = try newUse(for: manifest, format: format) { return try delivery(use) }
+        let mayChoose = isAsked && target == nil && manifest.delivery?.isUnset == true
+        let chosen = mayChoose ? try KnownSettings.service.value(profile.service) : profile.service
+        if let use = try newUse(chosen, for: manifest, format: format) {
+            return try delivery(use)
+        }
+        if mayChoose, ServiceVariables.url != nil {
+            return try plainDelivery(format: format ?? AudioCodec(rawValue: manifest.format))
+        }
         guard let record = manifest.delivery else {
             // What it knew of its delivery was lost with its manifest.
             if target != nil {
@@ -66,6 +78,7 @@ extension ServiceOptions {
             parameter = try move(&plan, to: target.text, named: target.option)
             // What it wanted it wants there, too.
             plan.service.authentication.parts = parts
+            plan.isUnset = false
             if plan.service.url.origin != url.origin, !says("transfer.insecure-token") {
                 // What was allowed for one service is not allowed for another.
                 plan.allowsSecretsInClear = false
@@ -194,6 +207,6 @@ extension ServiceOptions {
     static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(folder) }
-        return unsafe String(cString: folder) + "/" + path
+        return unsafe String(cPath: folder) + "/" + path
     }
 }

@@ -17,12 +17,11 @@ extension ServiceOptions {
         return try use(of: name, format: format, usual: usual)
     }
 
-    /// The profile of a service that an option names for a take that was meant for another; nil when
-    /// none does.
+    /// The profile of a service that is named for a take that was meant for another; nil when none is.
     func newUse(
-        for manifest: TakeManifest, format: AudioCodec?
+        _ name: String?, for manifest: TakeManifest, format: AudioCodec?
     ) throws(CommandFailure) -> ProfileUse? {
-        guard let name = profile.service else { return nil }
+        guard let name else { return nil }
         // Raw samples do not say their rate.
         let old =
             manifest.format == AudioCodec.pcm.name ? .wav : AudioCodec(rawValue: manifest.format)

@@ -88,6 +88,11 @@ struct ServiceOptions: ParsableArguments {
         return (try? KnownSettings.service.value()) == nil
     }
 
+    /// Has a take end with its recording where no service was chosen, and none listens.
+    static func shorten(_ plan: inout DeliveryPlan) {
+        if plan.isUnset, !listensLocally { plan.retry.pausesAfterRelease = [] }
+    }
+
     /// Whether a program listens where `localURL` leads; the kernel answers for this machine at once.
     static var listensLocally: Bool {
         let file = OwnedDescriptor(
