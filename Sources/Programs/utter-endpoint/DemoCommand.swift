@@ -41,6 +41,8 @@ struct DemoCommand: AsyncParsableCommand {
             RecognitionEndpointConfiguration(
                 recogniser: .chosen(command: recogniser, grammar: grammar)))
         StandardError.line("loading the recogniser")
+        let early = EarlyEnd()
+        let signals = try early.listen { _ in endpoint.shutdown() }
         let (ports, port) = AsyncStream<Int>.makeStream()
         let server = Task {
             defer { port.finish() }
@@ -53,18 +55,19 @@ struct DemoCommand: AsyncParsableCommand {
             } catch let error as RecognitionEndpointError {
                 throw CommandFailure(error)
             }
+            try early.check()
             throw CommandFailure("the endpoint ended early", status: .internalError)
         }
-        try await replay(file, port: number)
+        try await replay(file, port: number, signals)
     }
 
-    private func replay(_ file: String, port: Int) async throws {
+    private func replay(_ file: String, port: Int, _ signals: Signals) async throws {
         // Whatever options there are, they have their usual values.
         let output = try OutputOptions.parse(["--verbose"] + (json ? ["--json"] : []))
         // It is not the person's recording, and has no place among the takes.
         var keep = KeepOptions.standard
         keep.noKeep = true
-        try await Launch.takes(output: output, keep: keep, readsPipe: false) {
+        try await Launch.takes(output: output, keep: keep, readsPipe: false, signals: signals) {
             session throws(CommandFailure) in
             let service: RecognitionService
             do throws(ServiceError) {

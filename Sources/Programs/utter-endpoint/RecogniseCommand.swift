@@ -46,13 +46,21 @@ extension Recogniser {
 extension ServeCommand {
     func check(_ recogniser: Recogniser) async throws {
         let sample = try DemoCommand.sample()
+        let (early, wakeup) = (EarlyEnd(), try Wakeup())
+        try early.listen { _ in
+            wakeup.signal()
+            return false
+        }
         let isGood = try await NamedThread.result(name: "check") { () throws(SystemError) in
-            RecogniserCheck.run(recogniser, on: sample) { finding in
+            RecogniserCheck.run(
+                recogniser, on: sample, wokenBy: wakeup, while: { !early.hasCome }
+            ) { finding in
                 let mark = finding.isGood ? "ok" : "failed"
                 // A reader that has read enough does not change what is found.
                 _ = StandardOutput.print("\(mark): \(finding.name): \(finding.detail)")
             }
         }.get()
+        try early.check()
         guard isGood else { throw ExitStatus.configuration.code }
     }
 }

@@ -5,6 +5,7 @@ import Cryptography
 import LinuxPlatform
 import OperatorMetrics
 import RecognitionEndpoint
+import Synchronization
 import UtterCommands
 import UtterControl
 internal import UtterTerminal
@@ -40,7 +41,8 @@ struct ServeCommand: AsyncParsableCommand {
             Retry-After. It is 413 to a body above --max-body, 500 when the recogniser fails, and 422
             to a request that is not that of its cassette.
 
-            --recogniser names a program that recognises in the place of PocketSphinx. It reads sound
+            Without --recogniser it uses what 'utter setup local' installed, and PocketSphinx where
+            nothing is; its first line says which. --recogniser names another program. It reads sound
             and writes lines of JSON, as docs/recogniser.md says; it gets no tokens, is replaced when
             it crashes or hangs, and ends with the endpoint. language, prompt and words, in the query
             or a form, reach it.
@@ -142,8 +144,11 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard cassette.isEmpty else { return try await replay() }
+        let isUnnamed = recogniser == nil && checkRecogniser == nil && grammar == nil
+        let installed = isUnnamed ? LocalSetup.installedCommand : nil
         let recogniser = Recogniser.chosen(
-            command: checkRecogniser ?? recogniser, grammar: grammar, memory: recogniserMemory)
+            command: checkRecogniser ?? recogniser ?? installed, grammar: grammar,
+            memory: recogniserMemory)
         guard checkRecogniser == nil else { return try await check(recogniser) }
         var configuration = RecognitionEndpointConfiguration(recogniser: recogniser)
         configuration.host = host
@@ -177,6 +182,13 @@ struct ServeCommand: AsyncParsableCommand {
         defer { server?.shutDown() }
         try await serve(endpoint, readiness) { [host, quiet, tokenFile] port in
             guard !quiet else { return }
+            let origin =
+                !isUnnamed
+                ? ""
+                : installed != nil
+                    ? ", as utter setup local installed it"
+                    : ", for trials only; utter setup local installs one for dictation"
+            StandardError.line("the recogniser is \(endpoint.recogniserName)\(origin)")
             let url = Self.url(host, port) + "/recognize"
             let key = tokenFile.map { " --token-file \(ShellWord.quoted($0))" } ?? ""
             StandardError.line("listening on \(url)")
@@ -202,11 +214,13 @@ struct ServeCommand: AsyncParsableCommand {
         _ server: some LocalServer, _ readiness: Readiness = Readiness(),
         onReady: @escaping @Sendable (Int) async -> Void
     ) async throws {
+        let early = EarlyEnd()
         do {
-            let signals = try Signals(readingPipe: false)
-            signals.handle { _ in
+            try early.listen { request in
+                // The recordings that it has are waited for, for as long as it lets them.
+                guard request != .leaveNow else { return true }
                 readiness.obstacle = Readiness.ending
-                server.shutdown()
+                return server.shutdown()
             }
             try await server.run { port in
                 readiness.obstacle = nil
@@ -218,6 +232,7 @@ struct ServeCommand: AsyncParsableCommand {
         } catch let error as SystemError {
             throw CommandFailure(error.description, status: .internalError)
         }
+        try early.check()
     }
 
     static func url(_ host: String, _ port: Int) -> String {
@@ -230,7 +245,7 @@ struct ServeCommand: AsyncParsableCommand {
         // A passphrase would cost its time for each body.
         guard text.hasPrefix("utter-key-") else {
             throw CommandFailure(
-                "'\(key)' holds no random key", hint: "make one with: utter key new FILE",
+                "'\(key)' does not hold a random key", hint: "make one with: utter key new FILE",
                 status: .configuration)
         }
         do throws(KeyError) {
@@ -250,6 +265,30 @@ struct ServeCommand: AsyncParsableCommand {
                 status: .configuration)
         }
         return token
+    }
+}
+
+/// A request to end that came while there was nothing to finish, such as before a recogniser was there.
+final class EarlyEnd: Sendable {
+    private let request = Mutex<Request?>(nil)
+
+    /// Hands each request to `body`, on the thread of the signals; it says whether something is finished
+    /// first.
+    @discardableResult
+    func listen(
+        _ body: @escaping @Sendable (Request) -> Bool
+    ) throws(SystemError) -> Signals {
+        let signals = try Signals(readingPipe: false)
+        // Under the lock: what `body` ends may look at once.
+        signals.handle { [self] new in request.withLock { if !body(new) { $0 = new } } }
+        return signals
+    }
+
+    var hasCome: Bool { request.withLock { $0 != nil } }
+
+    /// - Throws: the status to exit with, when one has come.
+    func check() throws {
+        if let request = request.withLock(\.self) { throw request.status.code }
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
-internal import LinuxPlatform
+package import LinuxPlatform
 
 /// Tries whether a program does what docs/recogniser.md asks of a recogniser.
 package struct RecogniserCheck {
@@ -14,15 +14,19 @@ package struct RecogniserCheck {
 
     private let program: RecogniserProgram
     private let wakeup: Wakeup
+    private let isWanted: () -> Bool
     private let samples: [Int16]
 
     /// Tries one thing after the other until one goes wrong; blocks, on one thread.
+    ///
+    /// It ends without a finding when `isWanted` says no, which it asks when `wakeup` is signalled.
     ///
     /// The recording is the path of a WAV file with speech.
     ///
     /// - Returns: whether all is as it has to be.
     package static func run(
-        _ recogniser: Recogniser, on recording: String, tell: (Finding) -> Void
+        _ recogniser: Recogniser, on recording: String, wokenBy wakeup: Wakeup,
+        while isWanted: @escaping () -> Bool, tell: (Finding) -> Void
     ) -> Bool {
         var step = "the program starts"
         do {
@@ -32,7 +36,8 @@ package struct RecogniserCheck {
             try decoder.decode(recording.span, into: &samples)
             try decoder.finish(into: &samples)
             let check = RecogniserCheck(
-                program: try RecogniserProgram(recogniser), wakeup: try Wakeup(), samples: samples)
+                program: try RecogniserProgram(recogniser), wakeup: wakeup, isWanted: isWanted,
+                samples: samples)
             for (name, body) in check.steps {
                 step = name
                 tell(Finding(name: name, detail: try body(), isGood: true))
@@ -40,7 +45,7 @@ package struct RecogniserCheck {
             return true
         } catch {
             let reason = (error as? RecogniserFault)?.reason ?? "\(error)"
-            tell(Finding(name: step, detail: reason, isGood: false))
+            if isWanted() { tell(Finding(name: step, detail: reason, isGood: false)) }
             return false
         }
     }
@@ -58,11 +63,21 @@ package struct RecogniserCheck {
     }
 
     private func start() throws(RecogniserFault) -> String {
-        _ = try program.waitUntilReady(isNew: true, isQuiet: true, wokenBy: wakeup) { true }
+        try wait(isNew: true, isQuiet: true)
         let languages = program.ready.languages?.joined(separator: ", ")
         let name = program.ready.name.map { TerminalText.excerpt(of: $0.utf8) }
         return (name ?? "without a name")
             + (languages.map { ": " + TerminalText.excerpt(of: $0.utf8) } ?? "")
+    }
+
+    private func wait(isNew: Bool = false, isQuiet: Bool = false) throws(RecogniserFault) {
+        _ = try program.waitUntilReady(
+            isNew: isNew, isQuiet: isQuiet, wokenBy: wakeup, while: isWanted)
+        try goOn()
+    }
+
+    private func goOn() throws(RecogniserFault) {
+        guard isWanted() else { throw RecogniserFault(reason: "the check was ended") }
     }
 
     private func hear(
@@ -82,7 +97,9 @@ package struct RecogniserCheck {
                 program.finish()
                 deadline = program.answerTime(.seconds(duration))
             }
-            guard let line = try program.next(wokenBy: wakeup, by: deadline) else { continue }
+            let said = try program.next(wokenBy: wakeup, by: deadline)
+            try goOn()
+            guard let line = said else { continue }
             if let error = line.error {
                 throw RecogniserFault(
                     reason: "it says an error: \(TerminalText.excerpt(of: error.utf8))")
@@ -105,7 +122,7 @@ package struct RecogniserCheck {
             guard deadline != nil else {
                 throw RecogniserFault(reason: "it says its last final text before the end")
             }
-            _ = try program.waitUntilReady(isQuiet: true, wokenBy: wakeup) { true }
+            try wait(isQuiet: true)
             let words = text.split(separator: " ").joined(separator: " ")
             return words.isEmpty ? "no words" : TerminalText.excerpt(of: words.utf8)
         }
@@ -115,14 +132,15 @@ package struct RecogniserCheck {
         program.begin(SpeechHints())
         program.send(Array(samples.prefix(samples.count / 2)))
         program.cancel()
-        _ = try program.waitUntilReady(wokenBy: wakeup) { true }
+        try wait()
         return "and is ready again"
     }
 
     private func end() throws(RecogniserFault) -> String {
-        guard program.close(within: .seconds(10)) else {
+        guard program.close(within: .seconds(10), wokenBy: wakeup) else {
             throw RecogniserFault(reason: "it runs on")
         }
+        try goOn()
         return "by itself"
     }
 }

@@ -59,12 +59,18 @@ final class RecogniserPool: Sendable {
         (self.maximumCount, self.maximumWaitingCount) = (maximumCount, maximumWaitingCount)
     }
 
-    /// Starts the first recogniser, so that one that cannot start is noticed before the first request.
+    /// Starts the first recogniser, so that one that cannot start is noticed before the first request;
+    /// gives it up when the task is cancelled.
     func warmUp() async throws(RecognitionEndpointError) {
         guard let number = state.withLock({ $0.reserve(of: maximumCount) }) else { return }
         let isReady = Settlement<RecogniserFault?>()
         startThread(number) { isReady.settle($0) }
-        guard let fault = await isReady.value else { return }
+        let fault = await withTaskCancellationHandler {
+            await isReady.value
+        } onCancel: {
+            giveUp()
+        }
+        guard let fault else { return }
         throw .recogniserUnusable(reason: fault.reason, hint: fault.hint)
     }
 
@@ -112,8 +118,8 @@ final class RecogniserPool: Sendable {
         return isTaken
     }
 
-    /// Ends every recogniser, gives up what they are at, and waits for that.
-    func stop() async {
+    /// Ends every recogniser, and gives up what they are at; from any thread, without waiting for that.
+    func giveUp() {
         let (threads, jobs) = state.withLock { state in
             state.isStopped = true
             defer { state.queue = [] }
@@ -121,6 +127,11 @@ final class RecogniserPool: Sendable {
         }
         for job in jobs { job.fail(.shuttingDown) }
         for thread in threads { thread.stop() }
+    }
+
+    /// Ends every recogniser, and waits for that.
+    func stop() async {
+        giveUp()
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 if state.count > 0 { state.stopWaiter = continuation }

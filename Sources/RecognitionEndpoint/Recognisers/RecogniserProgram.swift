@@ -149,7 +149,7 @@ final class RecogniserProgram {
     ) throws(RecogniserFault) -> RecogniserLine? {
         while true {
             if let deadline, deadline <= .now {
-                throw fault("nothing that it owes has come from it in time")
+                throw fault("it has not answered in time")
             }
             if let line = try takeLine() { return line }
             let wasBehind = isBehind
@@ -183,7 +183,7 @@ final class RecogniserProgram {
         guard bytes.count <= Self.lineLimit else { throw fault("it writes a line too long") }
         guard let line = RecogniserLine(parsing: bytes) else {
             let text = TerminalText.excerpt(of: bytes)
-            throw fault("it writes what is no line of the protocol: \(text)")
+            throw fault("it writes a line that is not of the protocol: \(text)")
         }
         return line
     }
@@ -258,11 +258,13 @@ final class RecogniserProgram {
         return limit.map { $0 <= .now } == true ? .late : .woken
     }
 
-    /// Ends its input, and gives it a moment to end by itself; false when it has to be killed.
+    /// Ends its input, and gives it a moment to end by itself, until `wakeup` is signalled; false when it
+    /// has to be killed.
     @discardableResult
-    func close(within time: Duration = farewell) -> Bool {
+    func close(within time: Duration = farewell, wokenBy wakeup: Wakeup? = nil) -> Bool {
         input = nil
-        let hasEnded = waitUntilReadable(process.ending, by: .now + time)
+        let hasEnded = waitUntilReadable(
+            process.ending, wakeup?.descriptor ?? -1, by: .now + time)
         _ = process.kill()
         return hasEnded
     }

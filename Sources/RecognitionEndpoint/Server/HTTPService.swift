@@ -15,6 +15,8 @@ final class HTTPService: LocalServer {
 
     private enum State {
         case unused
+        /// What is to be there before it listens is being made.
+        case preparing
         case running(ServiceGroup)
         case over
     }
@@ -48,15 +50,22 @@ final class HTTPService: LocalServer {
         try await run(preparing: {}, onReady: onReady)
     }
 
-    /// Listens and answers once something is prepared; when that throws, nothing listens.
+    /// Listens and answers once something is prepared; when that throws, or `shutdown` is called before
+    /// it has ended, nothing listens.
     func run(
         preparing prepare: () async throws(RecognitionEndpointError) -> Void,
         onReady: @escaping @Sendable (Int) async -> Void
     ) async throws(RecognitionEndpointError) {
-        let group = try makeGroup(onReady: onReady)
+        let isFirst = state.withLock { state in
+            guard case .unused = state else { return false }
+            state = .preparing
+            return true
+        }
+        guard isFirst else { throw .alreadyUsed }
         // The group holds the caller's closure, which may hold this.
         defer { state.withLock { $0 = .over } }
         try await prepare()
+        guard !Task.isCancelled, let group = try makeGroup(onReady: onReady) else { return }
         // Tasks of the server would be cancelled with the caller's, and could not finish; so
         // they are no children of it.
         let server = Task(executorPreference: executor) { () async -> (any Error)? in
@@ -75,32 +84,35 @@ final class HTTPService: LocalServer {
         if let failure { throw translated(failure) }
     }
 
-    func shutdown() {
+    /// Returns whether clients are served to their end; there are none before it listens, and their time
+    /// is over when this is called once more.
+    @discardableResult
+    func shutdown() -> Bool {
         let group: ServiceGroup? = state.withLock { state in
+            defer { state = .over }
             if case .running(let group) = state { return group }
-            state = .over
             return nil
         }
-        guard let group else { return }
+        guard let group else { return false }
         Task { await group.triggerGracefulShutdown() }
+        return true
     }
 
+    /// Nil when it has been shut down.
     private func makeGroup(
         onReady: @escaping @Sendable (Int) async -> Void
-    ) throws(RecognitionEndpointError) -> ServiceGroup {
+    ) throws(RecognitionEndpointError) -> ServiceGroup? {
         let group: ServiceGroup
         do {
             group = try makeServiceGroup(onReady: onReady)
         } catch {
             throw .serverFailed(reason: "\(error)")
         }
-        let isFirst = state.withLock { state in
-            guard case .unused = state else { return false }
+        return state.withLock { state in
+            guard case .preparing = state else { return nil }
             state = .running(group)
-            return true
+            return group
         }
-        guard isFirst else { throw .alreadyUsed }
-        return group
     }
 
     private func makeServiceGroup(
@@ -149,7 +161,8 @@ package protocol LocalServer: Sendable {
     ) async throws(RecognitionEndpointError)
 
     /// From any thread; returns at once.
-    func shutdown()
+    @discardableResult
+    func shutdown() -> Bool
 }
 
 extension RecognitionEndpoint: LocalServer {}

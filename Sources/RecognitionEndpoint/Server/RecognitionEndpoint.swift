@@ -69,6 +69,9 @@ public final class RecognitionEndpoint: Sendable {
         }
     }
 
+    /// What the recogniser calls itself, once it is ready.
+    package var recogniserName: String { pool.name }
+
     /// Recordings that recognisers work at, and that wait for one.
     var load: (running: Int, waiting: Int) { (pool.busyCount, pool.waitingCount) }
 
@@ -115,8 +118,16 @@ public final class RecognitionEndpoint: Sendable {
 
     /// Lets the work that runs finish and ends `run`; without effect when it has ended.
     ///
-    /// From any thread; returns at once.
-    public func shutdown() { service.shutdown() }
+    /// Before clients can connect, and when it is called once more, it waits for no recogniser. From any
+    /// thread; returns at once.
+    ///
+    /// - Returns: whether clients are waited for.
+    @discardableResult
+    public func shutdown() -> Bool {
+        let isGraceful = service.shutdown()
+        if !isGraceful { pool.giveUp() }
+        return isGraceful
+    }
 }
 
 /// Why the recognition endpoint cannot run.

@@ -4,7 +4,7 @@ internal import Cryptography
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
-internal import UtterTerminal
+package import UtterTerminal
 
 package enum Launch {
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
@@ -12,13 +12,14 @@ package enum Launch {
     /// A line on a pipe ends a recording if `readsPipe`. The settings say where the texts of a voice go,
     /// if `isVoice`, and standard output has texts when no place is named, if `printsUnasked`. The key
     /// of `encryption` is read first, and the disk looked at, unless a microphone is opened: then both
-    /// wait for that. An archive that cannot be used holds up nothing, if `needsNoArchive`.
+    /// wait for that. An archive that cannot be used holds up nothing, if `needsNoArchive`. A caller that
+    /// has waited for something before has `signals` already.
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
         output: OutputOptions, keep: KeepOptions, encryption: KeySource = .environment,
         readsPipe: Bool, isVoice: Bool = false, printsUnasked: Bool = true,
-        opensMicrophone: Bool = false, needsNoArchive: Bool = false,
+        opensMicrophone: Bool = false, needsNoArchive: Bool = false, signals: Signals? = nil,
         _ body: (TakeSession) async throws -> ExitStatus
     ) async throws {
         var output = output
@@ -35,7 +36,7 @@ package enum Launch {
             let key = encrypts && !opensMicrophone ? try encryption.key() : nil
             let (limits, retention) = (try keep.limits, try KeepOptions.retention)
             let cassettes = try output.cassetteFolder()
-            let signals = try Signals(readingPipe: readsPipe)
+            let signals = try signals ?? Signals(readingPipe: readsPipe)
             let readKey: @Sendable () throws -> EncryptionKey = {
                 if let key { return key }
                 return try encryption.key(during: signals)

@@ -11,8 +11,9 @@ struct SetupLocalCommand: AsyncParsableCommand {
             It says what each recogniser takes before anything is fetched, installs it in
             a folder of your own: packages by pip and the model by its URL, both checked by
             the digests of its recipe. It tries it with a sample, has systemd start it when
-            it is needed, and makes it the service of the settings. What has been fetched is
-            used when you repeat the command.
+            it is needed, or else the desktop at its next session, and makes it the service of
+            the settings. What has been fetched is used when you repeat the command. 'utter
+            serve' starts it by hand.
 
             'utter setup local remove' undoes all of that.
             """)
@@ -25,6 +26,9 @@ struct SetupLocalCommand: AsyncParsableCommand {
             "Use this model in place of the recipe's own: a file, a folder, or a name.",
             valueName: "model"), completion: .file())
     var model: String?
+
+    @Flag(name: .shortAndLong, help: "Show all that pip says.")
+    var verbose = false
 
     @Flag(name: [.long, .customShort("y")], help: "Ask nothing.")
     var yes = false
@@ -40,7 +44,8 @@ struct SetupLocalCommand: AsyncParsableCommand {
                 wasThere
                     ? "the recogniser of this machine is removed" : "there is nothing to remove")
         }
-        try await Self.install(name, model: model.map(Self.known), isSure: yes)
+        try await Self.install(
+            name, model: model.map(Self.known), isSure: yes, isVerbose: verbose)
     }
 
     /// A path that is there as an absolute one; a name as it is.
@@ -51,9 +56,10 @@ struct SetupLocalCommand: AsyncParsableCommand {
 
     /// Asks which, unless one is named, and installs it.
     static func install(
-        _ name: String?, model: String? = nil, isSure: Bool = false
+        _ name: String?, model: String? = nil, isSure: Bool = false, isVerbose: Bool = false
     ) async throws {
         let dialogue = Dialogue()
+        let named = try name.map(LocalRecogniser.named)
         guard isSure || Dialogue.isPossible else {
             throw CommandFailure(
                 "there is no terminal to ask at", hint: "install it unasked with --yes",
@@ -61,9 +67,9 @@ struct SetupLocalCommand: AsyncParsableCommand {
         }
         let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
         let recogniser: LocalRecogniser
-        if let name {
-            recogniser = try .named(name)
-            dialogue.say("\(recogniser.name): \(recogniser.facts(processors: processors))")
+        if let named {
+            recogniser = named
+            dialogue.say("\(named.name): \(named.facts(processors: processors))")
         } else {
             let all = try LocalRecogniser.all()
             for (index, one) in all.enumerated() {
@@ -71,7 +77,7 @@ struct SetupLocalCommand: AsyncParsableCommand {
             }
             recogniser = try isSure ? all[0] : choice(of: all, dialogue)
         }
-        let setup = LocalSetup(recogniser: recogniser, model: model)
+        let setup = LocalSetup(recogniser: recogniser, model: model, isVerbose: isVerbose)
         try setup.check()
         let place = "\(LocalSetup.place)/\(recogniser.name)"
         guard try isSure || dialogue.confirms("Install it in \(place)?", usually: true) else {
@@ -83,10 +89,13 @@ struct SetupLocalCommand: AsyncParsableCommand {
         try setup.use()
         do throws(CommandFailure) {
             try LocalUnits.enable(setup.command)
+            LocalAutostart.remove()
             dialogue.say("It starts when it is needed. Now speak: utter")
         } catch {
-            dialogue.say("\(error.message); \(error.hint ?? "")")
-            dialogue.say("Then speak: utter")
+            try LocalAutostart.enable(setup.command)
+            dialogue.say(
+                "\(error.message): the desktop starts it with your next session, and 'utter serve' "
+                    + "in another terminal now. Then speak: utter")
         }
     }
 

@@ -5,9 +5,19 @@ internal import Utter
 extension Hints {
     /// What to do about a take that has no transcript; nil when there is nothing.
     ///
-    /// A service without a token has no `source`.
-    static func of(_ failure: TakeFailure, tokenFrom source: SecretSource?) -> String? {
+    /// A service without a token has no `source`; the recording was sent as `codec`.
+    static func of(
+        _ failure: TakeFailure, tokenFrom source: SecretSource?, sentAs codec: AudioCodec
+    ) -> String? {
         switch (failure, source) {
+        case (.refused(status: 413, _, _), _) where codec == .oggOpus: "send less at a time"
+        case (.refused(status: 415, _, _), _):
+            failure.hint?.replacing(
+                "wav or ogg-opus",
+                with: [.wav, .oggOpus].filter { $0 != codec }.map(\.name).joined(separator: " or "))
+        case (.secretMissing(let reason), .file(let path)?) where reason.contains("by others"):
+            "change that with: chmod 600 \(ShellWord.quoted(path)), then: utter retry last"
+        case (.secretMissing, .variable(let name)?): "set \(name), then: utter retry last"
         case (.tokenRefused(_, _, .schemes), _): failure.hint
         case (.tokenRefused(_, _, .tokenMissing), .variable(let name)?): "set \(name)"
         case (.tokenRefused, .variable(let name)?) where name != "UTTER_TOKEN",
@@ -18,8 +28,11 @@ extension Hints {
     }
 
     fileprivate static func unreachable(_ reason: String, host: String) -> String {
-        if reason.hasSuffix("in TLS") {
-            return "write http:// if the service speaks no TLS, or name its other port"
+        if host == ServiceOptions.localOrigin { return localService }
+        // A server without TLS may hang up on a handshake.
+        let hangsUp = ["in TLS", "SSL_", "reset by peer"].contains(where: reason.contains)
+        if hangsUp, host.hasPrefix("https:") {
+            return "write http:// if the service does not speak TLS, or name its other port"
         }
         guard let variable = ProxyVariable(for: host), variable.isMeant(by: reason) else {
             // Named is who was asked, where that is not the service.
@@ -58,7 +71,7 @@ extension TakeFailure: Blamed {
         case .answerUnusable(let error): error.hint
         case .notTLS(let reason, _) where reason.contains("handshake failure"):
             "it may want a certificate: -c connection.client-certificate=FILE; or speak an older TLS than utter does"
-        case .notTLS: "write http:// if the service speaks no TLS, or name its other port"
+        case .notTLS: "write http:// if the service does not speak TLS, or name its other port"
         case .tokenRefused(_, _, .schemes(let schemes)) where schemes.isOfDialogue:
             "utter does not speak \(schemes): ask for a token, or for Basic"
         case .tokenRefused(_, _, .schemes(let schemes))
@@ -141,8 +154,8 @@ extension TakeFailure: Blamed {
         case .refused(status: 422, .some, _):
             "the service's words name the field: give it with -c body.fields.NAME=VALUE, "
                 + "--language or --model"
-        case .refused(status: 400..., _, nil):
-            "look up what the service says of this status, then send it with: utter retry"
+        case .refused(status: 400..., nil, nil):
+            "look this status up in the documentation of the service"
         default: nil
         }
     }

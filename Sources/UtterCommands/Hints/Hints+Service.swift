@@ -3,9 +3,22 @@
 internal import Utter
 
 extension Hints {
-    static let serviceUnset =
-        "run 'utter setup'; or try utter with the service that 'utter serve' starts; what is kept goes "
-        + "to the one that you choose with: utter retry"
+    static var serviceUnset: String {
+        LocalSetup.installedCommand != nil
+            ? localService
+            : "run 'utter setup'; 'utter setup local' installs a service on this machine; what is kept "
+                + "goes to the one that you choose with: utter retry"
+    }
+
+    /// How the service of this machine is started, or got.
+    static var localService: String {
+        if LocalUnits.areThere {
+            return "see why it does not listen: systemctl --user status utter-local.socket"
+        }
+        return LocalSetup.installedCommand != nil
+            ? "start it in another terminal: utter serve"
+            : "install one with 'utter setup local', or name another service with 'utter setup'"
+    }
 
     static let proxy =
         "write it like http://proxy.example:3128, or none; its name and password go into a "

@@ -49,7 +49,9 @@ struct OutcomeTelling {
                 let isUnset = plan.isUnset && failure.isOfConnecting
                 let tokenSource = plan.service.credentials.first?.source
                 let hint =
-                    isUnset ? Hints.serviceUnset : Hints.of(failure, tokenFrom: tokenSource)
+                    isUnset
+                    ? Hints.serviceUnset
+                    : Hints.of(failure, tokenFrom: tokenSource, sentAs: plan.format)
                 lines.append(
                     .error(named(isUnset ? TakeSession.serviceUnset : failure.description)))
                 if let hint { lines.append(.hint(hint)) }

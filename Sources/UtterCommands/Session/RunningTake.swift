@@ -3,7 +3,7 @@
 internal import Glibc
 internal import Synchronization
 internal import Utter
-internal import UtterTerminal
+package import UtterTerminal
 
 /// The takes that run now, as signals and keys reach them.
 ///
@@ -142,7 +142,7 @@ extension Take {
 
 extension Request {
     /// How a process ends that this has ended.
-    var status: ExitStatus {
+    package var status: ExitStatus {
         switch self {
         case .leave(signal: SIGHUP): .hungUp
         case .leave, .leaveNow: .terminated

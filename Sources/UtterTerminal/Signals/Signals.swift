@@ -63,7 +63,7 @@ package final class Signals: Sendable {
 
     /// Calls `handler` for every request, on the thread of the signals.
     ///
-    /// Earlier requests are given at once, on the calling thread. Called once.
+    /// Earlier requests are given at once, on the calling thread. Another handler takes its place.
     package func handle(_ handler: @escaping @Sendable (Request) -> Void) {
         let early = state.withLock { state in
             state.handler = handler

@@ -116,6 +116,26 @@ import Testing
         #expect(error.hint == hint)
     }
 
+    @Test(
+        arguments: [
+            (refused(413), nil, .oggOpus, "send it smaller" as String?, false),
+            (refused(413), nil, .wav, "--format ogg-opus", true),
+            (refused(415), nil, .wav, "--format ogg-opus, or name it", true),
+            (refused(415), nil, .pcm, "--format wav or ogg-opus", true),
+            (
+                .secretMissing(reason: "'/k y' can be read by others"), .file("/k y"), .pcm,
+                "chmod 600 '/k y', then: utter retry last", true
+            ),
+            (.secretMissing(reason: "not set"), .variable("KEY"), .pcm, "set KEY", true),
+        ] as [(TakeFailure, SecretSource?, AudioCodec, String?, Bool)])
+    func whatWasDoneIsNotOffered(
+        _ failure: TakeFailure, _ source: SecretSource?, _ codec: AudioCodec, _ words: String?,
+        _ isOffered: Bool
+    ) {
+        let hint = Hints.of(failure, tokenFrom: source, sentAs: codec) ?? ""
+        #expect(hint.contains(words ?? "") == isOffered, "\(hint)")
+    }
+
     private static let failures: [(TakeFailure, String?)] = [
         (TakeFailure.capture(.deviceNotFound(device: "hw:9")), chooseDevice),
         (
@@ -139,10 +159,8 @@ import Testing
             "the service's words name the field: give it with -c body.fields.NAME=VALUE, "
                 + "--language or --model"
         ),
-        (
-            refused(418, message: "teapot"),
-            "look up what the service says of this status, then send it with: utter retry"
-        ),
+        (refused(418, message: "teapot"), nil),
+        (refused(418), "look this status up in the documentation of the service"),
         (
             .notDelivered(.connectionLost("reset"), host: "http://h"),
             "check the network, then send it with: utter retry; if the service speaks TLS, "
@@ -160,7 +178,7 @@ import Testing
             .notDelivered(
                 .cannotConnect("it takes the connection, and does not answer in TLS"),
                 host: host),
-            "write http:// if the service speaks no TLS, or name its other port"
+            "write http:// if the service does not speak TLS, or name its other port"
         ),
         (
             .notDelivered(.cannotConnect("127.0.0.1 port 9: connection refused"), host: host),
@@ -210,7 +228,7 @@ import Testing
         ),
         (
             .notTLS(reason: "error:0A00010B:SSL routines::wrong version number", host: host),
-            "write http:// if the service speaks no TLS, or name its other port"
+            "write http:// if the service does not speak TLS, or name its other port"
         ),
         (refused(413), "send it smaller with --format ogg-opus, or less at a time"),
         (
@@ -268,10 +286,10 @@ import Testing
     @Test func aHintNamesTheVariableOfTheProfile() {
         let variable = SecretSource.variable("GOOGLE_API_KEY")
         #expect(
-            Hints.of(Self.tokenRefused(400), tokenFrom: variable)
+            Hints.of(Self.tokenRefused(400), tokenFrom: variable, sentAs: .pcm)
                 == "check the token in GOOGLE_API_KEY")
         #expect(
-            Hints.of(Self.tokenRefused(401, .tokenMissing), tokenFrom: variable)
+            Hints.of(Self.tokenRefused(401, .tokenMissing), tokenFrom: variable, sentAs: .pcm)
                 == "set GOOGLE_API_KEY")
     }
 

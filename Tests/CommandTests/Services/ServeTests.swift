@@ -141,7 +141,9 @@ extension Bench {
         let result = try await bench.run("send", "--to", url, Clip.goForward.path)
         #expect(result.outputText == "89160 0\n")
         server.signal(SIGTERM)
-        #expect(try await server.result().status == .exited(0))
+        let end = try await server.result()
+        #expect(end.status == .exited(0))
+        #expect(end.errorText.hasPrefix("utter: the recogniser is counter\n"), "\(end.errorText)")
     }
 
     @Test func aProgramThatCannotStartIsStatus78WithItsReason() async throws {
@@ -151,6 +153,44 @@ extension Bench {
         #expect(
             result.errorText.contains(
                 "the recogniser cannot be used: it ended with status 5: this is why"))
+    }
+
+    @Test(
+        arguments: [
+            (["serve", "--port", "0", "--recogniser"], SIGINT, 130),
+            (["serve", "--port", "0", "--recogniser"], SIGTERM, 143),
+            (["serve", "--check-recogniser"], SIGINT, 130),
+            (["serve", "--check-recogniser"], SIGTERM, 143),
+            (["demo", "--recogniser"], SIGINT, 130),
+            (["demo", "--recogniser"], SIGTERM, 143),
+        ] as [([String], Int32, Int32)])
+    func aProgramThatDoesNotComeUpHoldsNoSignal(
+        _ words: [String], _ signal: Int32, _ status: Int32
+    ) async throws {
+        let bench = try Bench()
+        let pipe = bench.folder.path("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let end = open(pipe, O_RDONLY | O_NONBLOCK)
+        defer { close(end) }
+        // It never says that it is ready, and ignores the end of its input.
+        let run = try bench.start(words + ["echo up >\(pipe); sleep 86400 >\(pipe)"])
+        let isUp = await onOwnThread {
+            var event = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
+            return poll(&event, 1, 120_000) == 1
+        }
+        #expect(isUp)
+        run.signal(signal)
+        let result = try await run.result()
+        #expect(result.status == .exited(status), "\(result.errorText)")
+        #expect(result.output.isEmpty)
+        // No process of it is left that could write.
+        let isClosed = await onOwnThread {
+            var bytes = [UInt8](repeating: 0, count: 16)
+            while read(end, &bytes, 16) > 0 {}
+            var event = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
+            return poll(&event, 1, 120_000) == 1 && event.revents & Int16(POLLHUP) != 0
+        }
+        #expect(isClosed)
     }
 
     @Test func aProgramEndsWithAnEndpointThatIsKilled() async throws {

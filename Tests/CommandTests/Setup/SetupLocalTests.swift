@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Utter
 @testable import UtterCommands
 
 /// `utter setup local`, with a recipe whose recogniser knows one sentence and needs no package.
@@ -122,19 +123,106 @@ import Testing
         #expect(none.errorText.contains("there is nothing to remove"))
     }
 
-    @Test func withoutSystemdTheCommandIsSaid() async throws {
+    @Test func withoutSystemdTheDesktopStartsItAndServeFindsIt() async throws {
         try tools.writeProgram("#!/bin/sh\nexit 1\n", to: "systemctl")
         let said = try await install()
-        #expect(said.contains("systemd does not start it"))
-        #expect(said.contains("utter serve --recogniser '"))
+        #expect(said.contains("'utter serve' in another terminal now"), "\(said)")
         #expect(try bench.folder.names(in: ".config/systemd/user").isEmpty)
         #expect(try await service() == "utter\n")
+        let entry = String(
+            decoding: try bench.folder.read(".config/autostart/utter-local.desktop"), as: UTF8.self)
+        let place = bench.folder.path(".local/share/utter/recognisers/parrot")
+        #expect(
+            entry.contains(
+                "/utter\" \"serve\" \"-q\" \"--recogniser\" "
+                    + "\"\(place)/venv/bin/python \(place)/parrot.py\"\n"), "\(entry)")
+        let (server, url) = try await bench.serve()
+        let heard = try await bench.run("send", "--to", url, Clip.goForward.path)
+        #expect(heard.outputText == Self.sentence + "\n")
+        server.signal(SIGTERM)
+        let first = "utter: the recogniser is parrot, as utter setup local installed it\n"
+        #expect(try await server.result().errorText.hasPrefix(first))
+        _ = try await bench.run("setup", "local", "remove")
+        #expect(try bench.folder.names(in: ".config/autostart").isEmpty)
+    }
+
+    @Test func whatADesktopRunsIsTheCommand() throws {
+        let text = LocalAutostart.text("'/a b/p' $HOME \\ `x` \"y\" 5%")
+        #expect(
+            text.contains(
+                #"" "--recogniser" "'/a b/p' \\$HOME \\\\ \\`x\\` \\"y\\" 5%%""# + "\n"), "\(text)")
+    }
+
+    /// The hints of a service that does not listen name what starts it; one that this machine has not
+    /// is set up.
+    @Test func whatDoesNotListenIsNamedByItsStart() {
+        let failure = TakeFailure.notDelivered(
+            .cannotConnect("Connection refused"), host: ServiceOptions.localOrigin)
+        #expect(failure.hint?.contains("utter setup local") == true)
+        #expect(Hints.serviceUnset.contains("utter setup local"))
+    }
+
+    /// Stands in for the Python of the system, and makes one whose pip does what is said.
+    private func writePython(_ pip: String) throws {
+        try tools.writeProgram(
+            """
+            #!/bin/sh
+            [ "$2" = venv ] || exit 0
+            mkdir -p "$3/bin" && cp '\(tools.path)/pip' "$3/bin/python"
+
+            """, to: "python3")
+        try tools.writeProgram("#!/bin/sh\n\(pip)\n", to: "pip")
+    }
+
+    @Test(
+        arguments: [
+            (
+                "echo 'Retrying: NewConnectionError(...)'; echo 'ERROR: none' >&2; exit 1", 75,
+                "pip cannot reach the index of its packages"
+            ),
+            ("echo 'ERROR: no space' >&2; exit 1", 74, "pip cannot install the packages of parrot"),
+        ] as [(String, Int32, String)])
+    func whatPipComplainsOfIsOneSentence(
+        _ pip: String, _ status: Int32, _ words: String
+    ) async throws {
+        try writePython(pip)
+        let said = try await install(status: status)
+        #expect(said.contains("utter: error: \(words)\n"), "\(said)")
+        #expect(!said.contains("ERROR") && !said.contains("Retrying"), "\(said)")
+        #expect(try await install("--verbose", status: 74).contains("ERROR: no"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func aSignalEndsPipToo(_ signal: Int32) async throws {
+        let pipe = bench.folder.path("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let end = open(pipe, O_RDONLY | O_NONBLOCK)
+        defer { close(end) }
+        try writePython("echo up >'\(pipe)'; sleep 86400 >'\(pipe)'")
+        let run = try bench.start(["setup", "local", "-y", recipe])
+        let isUp = await onOwnThread {
+            var event = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
+            return poll(&event, 1, 120_000) == 1
+        }
+        #expect(isUp)
+        run.signal(signal)
+        #expect(try await run.result().status == .signalled(signal))
+        let isClosed = await onOwnThread {
+            var bytes = [UInt8](repeating: 0, count: 16)
+            while read(end, &bytes, 16) > 0 {}
+            var event = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
+            return poll(&event, 1, 120_000) == 1 && event.revents & Int16(POLLHUP) != 0
+        }
+        #expect(isClosed)
     }
 
     @Test func whatIsMissingIsSaidBeforeAnythingIsFetched() async throws {
-        let unknown = try await bench.run("setup", "local", "-y", "nothing")
-        #expect(unknown.status == .exited(64))
-        #expect(unknown.errorText.contains("faster-whisper"))
+        for words in [["-y", "nothing"], ["nothing"]] {
+            let unknown = try await bench.start(["setup", "local"] + words).result()
+            #expect(unknown.status == .exited(64))
+            #expect(unknown.errorText.contains("no recogniser 'nothing'"))
+            #expect(unknown.errorText.contains("there are: faster-whisper, "))
+        }
         let serverless = try await bench.run("setup", "local", "-y", "whisper-cpp")
         #expect(serverless.errorText.contains("whisper-server is missing"))
         try writeRecipe(disk: 1 << 40)
@@ -241,7 +329,7 @@ import Testing
         }
         let unit = ".config/systemd/user/utter-local.socket"
         try bench.folder.write(Array("# mine\n".utf8), to: unit)
-        #expect(try await install().contains("utter-local.socket is not of utter setup local"))
+        #expect(try await install().contains("utter-local.socket was not written by utter"))
         _ = try await bench.run("setup", "local", "remove")
         #expect(try bench.folder.read(unit) == Array("# mine\n".utf8))
     }

@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: [
         ("crash", "it ended with status 3: the last words"),
         ("kill", "signal 9 ended it"),
-        ("nonsense", "it writes what is no line of the protocol: hello"),
+        ("nonsense", "it writes a line that is not of the protocol: hello"),
         ("long", "it writes a line too long"),
         ("child", "it ended with status 4"),
         ("closed", "it has closed its output"),

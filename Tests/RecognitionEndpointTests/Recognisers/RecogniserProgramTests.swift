@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LinuxPlatform
 import TestSupport
 import Testing
 
@@ -78,9 +79,10 @@ import Testing
     private func check(_ recogniser: Recogniser) async throws -> (Bool, [RecogniserCheck.Finding]) {
         try await onThread {
             var findings: [RecogniserCheck.Finding] = []
-            let isGood = RecogniserCheck.run(recogniser, on: Samples.folder + "/go-forward.wav") {
-                findings.append($0)
-            }
+            let isGood = RecogniserCheck.run(
+                recogniser, on: Samples.folder + "/go-forward.wav", wokenBy: try Wakeup(),
+                while: { true }
+            ) { findings.append($0) }
             return (isGood, findings)
         }
     }

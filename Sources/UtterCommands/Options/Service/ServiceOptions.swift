@@ -12,7 +12,8 @@ extension AudioCodec: ExpressibleByArgument {}
 /// What is not given is nil: a kept take has its own.
 struct ServiceOptions: ParsableArguments {
     /// Where `utter serve` listens unless told otherwise.
-    static let localURL = "http://127.0.0.1:\(localPort)/recognize"
+    static let localURL = localOrigin + "/recognize"
+    static let localOrigin = "http://127.0.0.1:\(localPort)"
     private static let localPort: UInt16 = 8517
 
     @OptionGroup

@@ -30,17 +30,17 @@ struct LocalRecogniser {
 
     struct Model {
         let url: ServiceURL
-        /// As 64 lower-case digits.
-        let sha256: String
+        /// As 64 lower-case digits; nil where none is published.
+        let sha256: String?
 
         init(_ reader: inout SettingsReader) throws(SettingsError) {
             url = try need(
                 reader.path("url"),
                 reader.string("url") { text throws(ServiceError) in try ServiceURL(text) })
-            sha256 = try need(reader.path("sha256"), reader.string("sha256")).lowercased()
-            guard sha256.utf8.count == 64, sha256.allSatisfy(\.isHexDigit) else {
-                throw reader.error("sha256", " has not 64 hexadecimal digits")
-            }
+            let digits = try need(reader.path("sha256"), reader.string("sha256")).lowercased()
+            guard digits == "unknown" || digits.utf8.count == 64 && digits.allSatisfy(\.isHexDigit)
+            else { throw reader.error("sha256", " is neither 64 hexadecimal digits nor 'unknown'") }
+            sha256 = digits == "unknown" ? nil : digits
             let isPlain = name.allSatisfy {
                 $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0))
             }
@@ -64,7 +64,8 @@ struct LocalRecogniser {
         for folder in Launch.sharedFolders.map({ $0 + "/recognisers" }) {
             // Where there is no such folder, the next is looked at.
             guard let names = try? Folder.open(at: folder).names() else { continue }
-            let recipes = names.filter { $0.hasSuffix(".toml") }.sorted()
+            let recipes = names.filter { $0.hasSuffix(".toml") }
+                .sorted { $0.dropLast(5) < $1.dropLast(5) }
             if recipes.isEmpty { continue }
             return try recipes.map { name throws(CommandFailure) in
                 try LocalRecogniser(at: "\(folder)/\(name)")
@@ -142,10 +143,13 @@ struct LocalRecogniser {
 
     func facts(processors: Int) -> String {
         let time = seconds * 2 / Double(max(1, min(processors, 4)))
+        let digest = model.map {
+            "; model \($0.name), " + ($0.sha256.map { "SHA-256 \($0)" } ?? "without a known digest")
+        }
         return
-            "\(title); \(languages); fetches \(fetched) MB, takes \(disk) MB of the disk and "
+            "\(title); \(languages); fetches \(fetched) MB, takes \(disk) MB of disk and "
             + "\(memory) MB of memory; about \(StatusLine.seconds(.seconds(time))) for ten seconds of "
-            + "speech on \(processors) processors like those it was tried on"
+            + "speech on \(processors) processors" + (digest ?? "")
     }
 }
 

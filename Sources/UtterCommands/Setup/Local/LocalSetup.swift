@@ -8,19 +8,30 @@ internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
 
-/// Installs a recogniser on this machine for one person, tries it, and has systemd start it.
+/// Installs a recogniser on this machine for one person, tries it, and has it started.
 ///
 /// What is there of an earlier run is used: each step can be repeated.
-struct LocalSetup {
+package struct LocalSetup {
     /// Below it each recogniser has a folder.
     static let place =
         Environment.folder("XDG_DATA_HOME", orBelowHome: "/.local/share") + "/recognisers"
     /// The service of before, as `remove` gives it back.
     private static let beforeName = "service-before"
+    /// The command of the one that is used.
+    private static let commandName = "serve-command"
 
     let recogniser: LocalRecogniser
     /// In place of the recipe's own: a file, a folder, or a name that its program knows.
     let model: String?
+    /// Whether all that pip says is shown.
+    let isVerbose: Bool
+
+    /// What the recogniser that was installed last is run with; nil when there is none.
+    package static var installedCommand: String? {
+        // Where there is no such file, none is installed.
+        let bytes = try? Folder.open(at: place).contents(of: commandName, limit: 1 << 16)
+        return bytes.map { String(decoding: $0, as: UTF8.self) }
+    }
 
     private var folder: String { "\(Self.place)/\(recogniser.name)" }
     private var python: String { "\(folder)/venv/bin/python" }
@@ -48,8 +59,7 @@ struct LocalSetup {
         }
         guard let python = DesktopTool.path(of: "python3") else { throw Self.missing("python3") }
         // What does not run is missing.
-        guard (try? Self.run(python, ["-c", "import ensurepip, venv"], isSilent: true)) != nil
-        else {
+        guard try LocalStep().run(python, ["-c", "import ensurepip, venv"]).status == 0 else {
             throw Self.missing("python3-venv")
         }
         if let program = recogniser.needs.first(where: { DesktopTool.path(of: $0) == nil }) {
@@ -100,18 +110,38 @@ struct LocalSetup {
             }
         }
         if unsafe access(python, X_OK) != 0 {
-            try Self.run(
+            let end = try LocalStep().run(
                 DesktopTool.path(of: "python3") ?? "python3", ["-m", "venv", "\(folder)/venv"])
+            guard end.status == 0 else {
+                throw CommandFailure(
+                    "Python cannot make its folder \(folder)/venv: \(end.lastLine)",
+                    status: .localIO)
+            }
         }
         guard let packages = recogniser.packages else { return }
-        try Self.run(
+        let step = LocalStep(
+            title: "installing the packages of \(recogniser.name)", isVerbose: isVerbose)
+        let end = try step.run(
             python,
             [
-                "-m", "pip", "install", "--disable-pip-version-check", "--no-deps",
+                "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--no-deps",
                 "--require-hashes", "-r", "\(folder)/\(packages)",
-            ],
-            hint: "what has been fetched is kept: the same command goes on")
+            ])
+        guard end.status != 0 else { return }
+        let isOffline = Self.connectionErrors.contains(where: end.text.contains)
+        throw CommandFailure(
+            isOffline
+                ? "pip cannot reach the index of its packages"
+                : "pip cannot install the packages of \(recogniser.name)",
+            hint: (isOffline ? "check the network" : "see why with --verbose")
+                + "; what has been fetched is kept: the same command goes on",
+            status: isOffline ? .notDelivered : .localIO)
     }
+
+    /// The classes of urllib3 that pip names when no connection comes about.
+    private static let connectionErrors = [
+        "NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ProxyError",
+    ]
 
     /// Fetches the model of the recipe, unless it is there, and goes on where a run before has ended.
     func fetchModel() async throws(CommandFailure) {
@@ -141,7 +171,12 @@ struct LocalSetup {
 
     /// Gives the folder of an archive its place once all of it is there.
     private func unpack(_ archive: String, with name: String) throws(CommandFailure) {
-        try Self.run(python, ["-m", "zipfile", "-e", archive, "\(folder)/unpacked"])
+        let end = try LocalStep().run(
+            python, ["-m", "zipfile", "-e", archive, "\(folder)/unpacked"])
+        guard end.status == 0 else {
+            throw CommandFailure(
+                "\(archive) cannot be unpacked: \(end.lastLine)", status: .localIO)
+        }
         do throws(SystemError) {
             let here = try Folder.open(at: folder)
             try here.renameFolder("unpacked/\(name)", toNew: name)
@@ -151,24 +186,6 @@ struct LocalSetup {
                 "there is no folder '\(name)' in \(archive): \(error.description)",
                 status: .configuration)
         }
-    }
-
-    private static func run(
-        _ path: String, _ words: [String], isSilent: Bool = false, hint: String? = nil
-    ) throws(CommandFailure) {
-        let terminal = isSilent ? nil : ForegroundTerminal()
-        defer { terminal?.takeBack() }
-        let status = try orFailure {
-            var process = try ChildProcess(
-                path, [path] + words, environment: ScrubbedEnvironment.entries(),
-                output: isSilent ? .nothing : .shared(2), error: isSilent ? .nothing : .shared(2),
-                terminal: terminal?.number)
-            return try process.status(by: .now + .seconds(86_400))
-        }
-        guard status != 0 else { return }
-        throw CommandFailure(
-            "\(([path] + words.prefix(3)).joined(separator: " ")) has failed", hint: hint,
-            status: .localIO)
     }
 
     // MARK: - What it hears
@@ -189,37 +206,27 @@ struct LocalSetup {
         guard let sample = samples.first(where: { unsafe access($0, R_OK) == 0 }) else {
             throw CommandFailure("the sample \(Self.sample) is not installed", status: .noInput)
         }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        let (status, complaint) = try orFailure {
-            let output = try makeMemoryFile()
-            let complaints = try makeMemoryFile()
-            var process = try ChildProcess(
-                path,
-                ["utter", "demo", "--pace", "max", "--json", "--recogniser", command, sample],
-                environment: ScrubbedEnvironment.entries(), output: .given(output.duplicate()),
-                error: .given(complaints.duplicate()))
-            let status = try process.status(by: .now + .seconds(300))
-            let complaint = FFmpegDecoder.words(in: complaints.number)
-            let count = unsafe pread(output.number, &bytes, bytes.count, 0)
-            bytes.removeSubrange(max(0, count)...)
-            return (status, complaint)
-        }
+        let output = try orFailure { try makeMemoryFile() }
+        let end = try LocalStep(title: "trying \(recogniser.name)").run(
+            path, ["demo", "--pace", "max", "--json", "--recogniser", command, sample],
+            output: output.number)
         struct Heard: Decodable {
             var text: String?
             var answerDelayMs: Double?
         }
         // Without a text it has failed.
-        let heard = try? JSONDecoder().decode(Heard.self, from: Data(bytes))
-        guard status == 0, let heard, let text = heard.text else {
+        let heard = try? JSONDecoder().decode(
+            Heard.self, from: Data(LocalStep.text(in: output.number).utf8))
+        guard end.status == 0, let heard, let text = heard.text else {
             throw CommandFailure(
                 "\(recogniser.name) does not recognise the sample"
-                    + (complaint.isEmpty ? "" : ": \(complaint)"),
+                    + (end.lastLine.isEmpty ? "" : ": \(end.lastLine)"),
                 hint: "see why: utter serve --check-recogniser \(ShellWord.quoted(command))",
                 status: .configuration)
         }
         let time = StatusLine.seconds(.milliseconds(Int(heard.answerDelayMs ?? 0)))
         return "Heard '\(TerminalText.shown(text))' in \(time): \(Self.wrongCount(in: text)) of "
-            + "\(Self.words(Self.said).count) words wrong in 11 s of speech."
+            + "\(Self.words(Self.said).count) words wrong in 11 s of English."
     }
 
     private static func words(_ text: String) -> [String] {
@@ -244,11 +251,14 @@ struct LocalSetup {
             }
         }
         try ConfigurationChange(setting.name).set("utter")
+        try orFailure {
+            try Folder.make(at: Self.place).replaceFile(Self.commandName, with: Array(command.utf8))
+        }
     }
 
     /// Undoes all of it, for all recognisers; whether there was anything.
     static func remove() throws(CommandFailure) -> Bool {
-        let hadUnits = LocalUnits.remove()
+        let hadUnits = [LocalUnits.remove(), LocalAutostart.remove()].contains(true)
         // Without it the setting is left alone, unless the units lead there.
         let known = try? Folder.open(at: place).contents(of: beforeName, limit: 4_096)
         if let before = known ?? (hadUnits ? [] : nil) {

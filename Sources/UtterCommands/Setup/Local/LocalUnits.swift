@@ -5,20 +5,74 @@ internal import LinuxPlatform
 internal import UtterSettings
 internal import UtterTerminal
 
+private let mark = "# Written by utter setup local"
+private let removal = "\(mark); 'utter setup local remove' removes it."
+
+/// Below the person's folder of settings.
+private func settingsFolder(_ name: String) -> String {
+    (Environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        ?? Environment.home + "/.config") + "/\(name)"
+}
+
+/// Whether a file is there that we have not written.
+private func isOfAnother(_ name: String, in folder: String) -> Bool {
+    // Where there is none, there is none of another.
+    let bytes = try? Folder.open(at: folder).contents(of: name, limit: 1 << 20)
+    return bytes.map { !String(decoding: $0, as: UTF8.self).contains(mark) } ?? false
+}
+
+/// The entry by which a desktop starts the endpoint with each session, where no systemd does.
+enum LocalAutostart {
+    private static let folder = settingsFolder("autostart")
+    private static let name = "utter-local.desktop"
+
+    /// As the Desktop Entry Specification has it, "The Exec key".
+    static func text(_ command: String) -> String {
+        let words = [Launch.programFolder + "/utter", "serve", "-q", "--recogniser", command]
+        let quoted = words.map { word in
+            let inner = word.reduce(into: "") { $0 += "\"`$\\".contains($1) ? "\\\($1)" : "\($1)" }
+            // The backslashes are those of a string, too; a percent sign would begin a field.
+            return "\"\(inner.replacing("\\", with: "\\\\").replacing("%", with: "%%"))\""
+        }
+        return """
+            \(removal)
+            [Desktop Entry]
+            Type=Application
+            Name=utter serve
+            Comment=Recognises speech on this machine
+            Exec=\(quoted.joined(separator: " "))
+            NoDisplay=true
+
+            """
+    }
+
+    static func enable(_ command: String) throws(CommandFailure) {
+        guard !isOfAnother(name, in: folder) else { return }
+        try orFailure {
+            try Folder.make(at: folder).replaceFile(name, with: Array(text(command).utf8))
+        }
+    }
+
+    /// Whether there was one of ours.
+    @discardableResult
+    static func remove() -> Bool {
+        guard !isOfAnother(name, in: folder) else { return false }
+        // Where there is none, there is nothing to do.
+        return (try? Folder.open(at: folder).removeFile(name)) != nil
+    }
+}
+
 /// The units of the person's systemd that start the endpoint when something connects to it.
 ///
 /// systemd listens, and its proxy hands over what comes; once nothing has come for a time, the proxy
 /// ends, and with it the endpoint (systemd-socket-proxyd(8)).
 enum LocalUnits {
-    private static let folder =
-        (Environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-            ?? Environment.home + "/.config") + "/systemd/user"
+    private static let folder = settingsFolder("systemd/user")
     private static let name = "utter-local"
     private static var socket: String { name + ".socket" }
     private static var names: [String] {
         [socket, name + ".service", name + "-endpoint.service"]
     }
-    private static let mark = "# Written by utter setup local"
     private static let proxy = "/lib/systemd/systemd-socket-proxyd"
 
     static func texts(_ command: String) -> [String: String] {
@@ -32,7 +86,7 @@ enum LocalUnits {
         }
         let head = """
             # SPDX-License-Identifier: Apache-2.0
-            \(mark); 'utter setup local remove' removes it.
+            \(removal)
             [Unit]
             Description=Recognises speech on this machine
             Documentation=man:utter-setup-local(1)
@@ -75,9 +129,9 @@ enum LocalUnits {
     ///
     /// - Throws: `CommandFailure` where systemd does not take them; they are removed again then.
     static func enable(_ command: String) throws(CommandFailure) {
-        if let other = names.first(where: { isOfAnother($0) }) {
+        if let other = names.first(where: { isOfAnother($0, in: folder) }) {
             throw CommandFailure(
-                "\(folder)/\(other) is not of utter setup local", hint: byHand(command),
+                "\(folder)/\(other) was not written by utter setup local",
                 status: .configuration)
         }
         try orFailure {
@@ -91,8 +145,7 @@ enum LocalUnits {
             control(["enable", socket])
         else {
             remove()
-            throw CommandFailure(
-                "systemd does not start it", hint: byHand(command), status: .configuration)
+            throw CommandFailure("systemd does not start it here", status: .configuration)
         }
     }
 
@@ -101,24 +154,17 @@ enum LocalUnits {
     static func remove() -> Bool {
         // Where there are none, there is nothing to do; here and below.
         guard let place = try? Folder.open(at: folder), place.size(of: socket) != nil,
-            !isOfAnother(socket)
+            !isOfAnother(socket, in: folder)
         else { return false }
         _ = control(["disable", "--now"] + names)
-        for name in names where !isOfAnother(name) { try? place.removeFile(name) }  // As above.
+        // What is gone is removed.
+        for name in names where !isOfAnother(name, in: folder) { try? place.removeFile(name) }
         _ = control(["daemon-reload"])
         return true
     }
 
-    private static func byHand(_ command: String) -> String {
-        "start it yourself: utter serve --recogniser \(ShellWord.quoted(command))"
-    }
-
-    /// Whether a unit is there that we have not written.
-    private static func isOfAnother(_ name: String) -> Bool {
-        // Where there is none, there is none of another.
-        let bytes = try? Folder.open(at: folder).contents(of: name, limit: 1 << 20)
-        return bytes.map { !String(decoding: $0, as: UTF8.self).contains(mark) } ?? false
-    }
+    /// Whether systemd is to listen for it.
+    static var areThere: Bool { unsafe access("\(folder)/\(socket)", F_OK) == 0 }
 
     private static func control(_ words: [String]) -> Bool {
         guard let path = DesktopTool.path(of: "systemctl") else { return false }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import UtterTerminal
+
+/// A program that installs or tries something, and the one line that shows how far it has come.
+struct LocalStep {
+    struct End {
+        var status: Int32
+        /// What it wrote for a person, unless that was shown.
+        var text: String
+
+        var lastLine: String {
+            text.utf8.split(separator: 0x0A).last.map { TerminalText.excerpt(of: $0) } ?? ""
+        }
+    }
+
+    /// What it does; nil shows nothing.
+    var title: String?
+    /// Whether all that it writes is shown as it is, in place of the line.
+    var isVerbose = false
+
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+    private static let textLimit = 1 << 20
+    /// Between two looks at what it writes.
+    private static let turn = Duration.milliseconds(250)
+
+    /// Runs it to its end.
+    ///
+    /// A signal that ends the command kills the program first, which has a group of its own. What is not
+    /// for a person goes to the descriptor `output`.
+    func run(
+        _ path: String, _ words: [String], output: Int32? = nil
+    ) throws(CommandFailure) -> End {
+        let isLive = title != nil && !isVerbose && StandardError.isTerminal
+        let screen = isLive ? StatusScreen(isLive: true) : .silent
+        if let title, !isLive { StandardError.line(title) }
+        let mask = SignalMask.change(SIG_BLOCK, Self.signals)
+        defer {
+            screen.end()
+            mask.restore()
+        }
+        return try orFailure {
+            let signals = try SignalDescriptor(signals: Self.signals)
+            let log = try makeMemoryFile()
+            let began = ContinuousClock.now
+            var process = try ChildProcess(
+                path, [path] + words, environment: ScrubbedEnvironment.entries(),
+                output: .shared(output ?? (isVerbose ? STDERR_FILENO : log.number)),
+                error: .shared(isVerbose ? STDERR_FILENO : log.number))
+            while true {
+                let end = waitUntilReadable(
+                    process.ending, signals.number, by: .now + Self.turn)
+                if let signal = signals.next() {
+                    _ = process.kill()
+                    screen.end()
+                    mask.restore()
+                    kill(getpid(), signal)
+                    throw CommandFailure("ended by signal \(signal)", status: .cancelled)
+                }
+                if end, let status = try process.status(by: .now + Self.turn) {
+                    return End(status: status, text: Self.text(in: log.number))
+                }
+                guard isLive, let title else { continue }
+                let line = FFmpegDecoder.words(in: log.number)
+                screen.show(ScreenState(title, facts: [.since(began), .text([line, ""])]))
+            }
+        }
+    }
+
+    static func text(in log: Int32) -> String {
+        var bytes = [UInt8](repeating: 0, count: textLimit)
+        let count = unsafe pread(log, &bytes, bytes.count, 0)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+}
