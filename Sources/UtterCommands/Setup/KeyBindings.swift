@@ -80,29 +80,34 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
 
     private static func gnomeText(_ utter: String) -> String {
         """
-        # GNOME's shortcuts know no release: press the key, speak, press it again. From GNOME 48 on
-        # '\(utter) keys' has a key that is held, after a question of the desktop's.
-        # In Settings > Keyboard > View and Customise Shortcuts > Custom Shortcuts, or here:
-        path=/org/gnome/settings-daemon/plugins/media-keys/custom-keybindings/utter/
+        # GNOME does not tell when a key is released: press it, speak, press it again. From GNOME 48 on,
+        # \(utter) keys has a key that is held, once the desktop has asked you.
+        # The text goes to the clipboard, by wl-clipboard or xclip. Typing, with --type, needs ydotool,
+        # since wtype does not work in GNOME.
+        # Add it in Settings, Keyboard, View and Customise Shortcuts, Custom Shortcuts, or paste these
+        # lines into a shell. Your other shortcuts stay, and pasting twice does no harm.
+        place=/org/gnome/settings-daemon/plugins/media-keys/custom-keybindings/utter/
         schema=org.gnome.settings-daemon.plugins.media-keys
-        gsettings set $schema.custom-keybinding:$path name 'utter'
-        gsettings set $schema.custom-keybinding:$path binding 'F9'
-        gsettings set $schema.custom-keybinding:$path command \\
+        gsettings set $schema.custom-keybinding:$place name utter
+        gsettings set $schema.custom-keybinding:$place binding F9
+        gsettings set $schema.custom-keybinding:$place command \\
           \(ShellWord.quoted("\"\(utter) toggle --copy\""))
-        gsettings set $schema custom-keybindings "['$path']"
-        #
-        # The last line replaces the shortcuts that are there: 'gsettings get $schema custom-keybindings'
-        # shows them, so that they can stand in the list too. The text goes to the clipboard, by
-        # wl-clipboard or xclip: wtype does not work in GNOME, ydotool (--type) does.
+        list=$(gsettings get $schema custom-keybindings)
+        case $list in
+          *"'$place'"*) ;;
+          *"'"*) list="${list%]}, '$place']" ;;
+          *"[]") list="['$place']" ;;
+        esac
+        gsettings set $schema custom-keybindings "$list"
 
         """
     }
 
     private static func kdeText(_ utter: String) -> String {
         """
-        # Plasma's shortcuts for commands know no release: press the key, speak, press it again.
-        # '\(utter) keys' has a key that is held, after a question of the desktop's.
-        # In System Settings > Shortcuts > Add New > Command or Script, with the key F9:
+        # Plasma does not tell a command when a key is released: press it, speak, press it again.
+        # \(utter) keys has a key that is held, once the desktop has asked you.
+        # In System Settings, Shortcuts, Add New, Command or Script, with the key F9:
         \(utter) toggle --copy
         # and with Shift+F9, to throw away what was said:
         \(utter) cancel

@@ -101,12 +101,39 @@ import Testing
             export GSETTINGS_BACKEND=keyfile XDG_CONFIG_HOME='\(folder.path)'
             set -e
             \(Desktop.gnome.bindings(of: spaced))
-            gsettings get $schema.custom-keybinding:$path command
+            gsettings get $schema.custom-keybinding:$place command
             gsettings get $schema custom-keybindings
             """
         let printed = try ForeignTool("sh").run(["-c", script]).text.split(separator: "\n")
         #expect(printed.first == #""'/a b/utter' toggle --copy""#)
         #expect(printed.last?.hasSuffix("/custom-keybindings/utter/']") == true)
+    }
+
+    /// `gsettings` keeps the list in a file, and takes the rest.
+    @Test(arguments: [
+        ("@as []", "['PLACE']"), ("['/a/', '/b/']", "['/a/', '/b/', 'PLACE']"),
+        ("['PLACE', '/b/']", "['PLACE', '/b/']"),
+    ])
+    func gnomeKeepsTheShortcutsThatAreThere(_ before: String, _ after: String) throws {
+        let folder = try TemporaryFolder()
+        let place = "/org/gnome/settings-daemon/plugins/media-keys/custom-keybindings/utter/"
+        try folder.writeProgram(
+            """
+            #!/bin/sh
+            [ "$3" = custom-keybindings ] || exit 0
+            if [ "$1" = get ]; then cat '\(folder.path)/list'; else echo "$4" >'\(folder.path)/list'; fi
+
+            """, to: "gsettings")
+        try folder.write(Array((before.replacing("PLACE", with: place) + "\n").utf8), to: "list")
+        let pasted = Desktop.gnome.bindings(of: "utter")
+        // A shell that knows no remarks in what is typed has nothing to open, to write or to run there.
+        let remarks = pasted.split(separator: "\n").filter { $0.hasPrefix("#") }.joined()
+        #expect(!remarks.contains { "'\"`;&|<>()$*?![]".contains($0) }, "\(remarks)")
+        for _ in 0..<2 {
+            try ForeignTool("sh").run(["-c", "PATH='\(folder.path)':$PATH\n\(pasted)"])
+            let list = String(decoding: try folder.read("list"), as: UTF8.self)
+            #expect(list == after.replacing("PLACE", with: place) + "\n")
+        }
     }
 
     /// A program whose name needs quotes.
