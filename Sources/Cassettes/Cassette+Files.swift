@@ -51,8 +51,8 @@ package enum CassetteError: Error, Sendable, Equatable {
         case .otherVersion(let version):
             "its version is \(version), and this program reads version \(Cassette.version)"
         case .file(let path, let error): "'\(path)' cannot be read: \(error.reason)"
-        case .inFile(let path, let reason): "'\(path)' is no cassette: \(reason)"
-        case .none(let path): "'\(path)' holds no cassettes"
+        case .inFile(let path, let reason): "'\(path)' is not a cassette: \(reason)"
+        case .none(let path): "'\(path)' does not contain cassettes"
         }
     }
 
@@ -62,7 +62,7 @@ package enum CassetteError: Error, Sendable, Equatable {
         let (what, context): (String, DecodingError.Context) =
             switch error {
             case .keyNotFound(let key, let context): ("'\(key.stringValue)' is missing", context)
-            case .typeMismatch(let type, let context): ("it is no \(type)", context)
+            case .typeMismatch(let type, let context): ("it is not of the type \(type)", context)
             case .valueNotFound(_, let context): ("it is null", context)
             case .dataCorrupted(let context): ("it is not JSON", context)
             @unknown default: ("it is not understood", .init(codingPath: [], debugDescription: ""))

@@ -88,7 +88,7 @@ package enum PlaylistError: Error, Sendable, Equatable, CustomStringConvertible 
 
     package var description: String {
         switch self {
-        case .noPlaylist: "it is no playlist of HTTP Live Streaming, or one of more than 4 MiB"
+        case .noPlaylist: "it is not a playlist of HTTP Live Streaming, or is larger than 4 MiB"
         case .malformed(let line, let reason): "line \(line) of its playlist \(reason)"
         case .tooLong: "its playlist has more than \(Playlist.segmentLimit) segments"
         case .protected(let name): "it is protected by \(name), which utter does not open"
@@ -183,7 +183,7 @@ private struct PlaylistReader {
             if let name = found["NAME"] { variables[name] = found["VALUE"] ?? "" }
             if let name = found["IMPORT"] {
                 guard let value = imports[name] else {
-                    throw malformed("imports what is not there")
+                    throw malformed("imports something that is missing")
                 }
                 variables[name] = value
             }

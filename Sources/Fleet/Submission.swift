@@ -142,7 +142,7 @@ package final class Submission: Sendable {
         var status = stat()
         guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             status.st_size > 0
-        else { throw UnusableFile(reason: "it is no file, or an empty one") }
+        else { throw UnusableFile(reason: "it is not a file, or is empty") }
         let body = RequestBody(FileBody(file, byteCount: Int(status.st_size)))
         let digest = try body.sha256()
         let ending = path.split(separator: ".").last.map { $0.lowercased() } ?? ""
@@ -153,7 +153,7 @@ package final class Submission: Sendable {
                     + Self.endings.sorted().joined(separator: ", "))
         }
         guard let id = Self.name(at: date, of: Array(digest.utf8)) else {
-            throw UnusableFile(reason: "the time of its last change makes no name")
+            throw UnusableFile(reason: "a name cannot be made of the time of its last change")
         }
         let audio = FleetLayout.manifest(of: id).dropLast("json".count) + ending
         _ = try store.put(

@@ -136,7 +136,7 @@ struct MetricsAnswer {
     ) -> (status: String, type: String, body: String) {
         let plain = "text/plain; charset=utf-8"
         guard words.count == 3, words[2].hasPrefix("HTTP/1.") else {
-            return ("400 Bad Request", plain, "this is no request of HTTP/1.1\n")
+            return ("400 Bad Request", plain, "this is not a request of HTTP/1.1\n")
         }
         guard ["GET", "HEAD"].contains(words[0]) else {
             return ("405 Method Not Allowed", plain, "use GET\n")

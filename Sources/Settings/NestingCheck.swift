@@ -44,7 +44,7 @@ enum NestingCheck {
             }
             guard dotCount <= limit else {
                 throw SettingsError(
-                    "it is no TOML: a line with more than \(limit) dots nests too deep",
+                    "it is not valid TOML: a line with more than \(limit) dots nests too deep",
                     at: SettingsPosition(line: line, column: column))
             }
         }

@@ -23,7 +23,7 @@ package enum SettingsDocument {
                 Unmanaged.passUnretained(builder).toOpaque())
         }
         if let error = builder.error { throw error }
-        guard isRead else { throw SettingsError("it is no TOML") }
+        guard isRead else { throw SettingsError("it is not valid TOML") }
         return builder.table
     }
 }
@@ -106,7 +106,8 @@ private final class DocumentBuilder {
             fault: { context, place, start, count in
                 let reason = unsafe text(start, count) ?? ""
                 unsafe builder(context)?.error = SettingsError(
-                    "it is no TOML: \(reason)" + advice(on: reason), at: SettingsPosition(place))
+                    "it is not valid TOML: \(reason)" + advice(on: reason),
+                    at: SettingsPosition(place))
             })
     }
 }

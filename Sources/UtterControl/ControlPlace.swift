@@ -17,7 +17,7 @@ package struct ControlPlace: Equatable, Sendable {
         if let given = value(Self.variable) {
             guard given.hasPrefix("/") else {
                 throw ControlFailure(
-                    "\(Self.variable) is '\(given)', which is no absolute path",
+                    "\(Self.variable) is '\(given)', but must be an absolute path",
                     hint: "write the whole path of the socket, from / on", status: .configuration)
             }
             (path, isGiven) = (given, true)
@@ -59,7 +59,7 @@ package struct ControlPlace: Equatable, Sendable {
         let base = Folder.parent(of: folder)
         guard isGiven || Folder.mayExist(at: base) else {
             throw ControlFailure(
-                "the control socket has no folder: XDG_RUNTIME_DIR is \(base), which is not there",
+                "the control socket has no folder: XDG_RUNTIME_DIR is \(base), which does not exist",
                 hint: "set it to a folder of yours, or unset it", status: .configuration)
         }
         do throws(SystemError) {

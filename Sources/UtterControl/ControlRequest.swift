@@ -139,7 +139,7 @@ enum ControlMistake: Error, Equatable, CustomStringConvertible {
     var description: String {
         switch self {
         case .tooLong: "the request is longer than \(ControlRequest.byteLimit) bytes"
-        case .unreadable: "the request is no JSON object with a version and a command"
+        case .unreadable: "the request is not a JSON object with a version and a command"
         case .version(let version):
             "the request is of version \(version) of the protocol; version "
                 + "\(ControlRequest.version) is spoken here"

@@ -97,7 +97,7 @@ package struct Configuration: Sendable {
             else { return }
             guard setting.accepts(text) else {
                 throw SettingsError(
-                    "'\(setting.name)' is '\(text)', which is not \(setting.form)", at: place)
+                    "'\(setting.name)' is '\(text)', but must be \(setting.form)", at: place)
             }
             let isPath = setting.kind.isPath(text)
             entries[setting.name] = Entry(

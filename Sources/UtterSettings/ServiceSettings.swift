@@ -39,7 +39,7 @@ package struct ServiceSettings: Sendable {
         format = try Self.entry("format", &reader)
         if let format, AudioCodec(rawValue: format.text) == nil {
             throw SettingsError(
-                "'\(reader.path("format"))' is '\(format.text)', which is not \(AudioCodec.names)",
+                "'\(reader.path("format"))' is '\(format.text)', but must be \(AudioCodec.names)",
                 at: format.place)
         }
         for word in ProfileWord.usual { words[word] = try Self.entry(word, &reader) }

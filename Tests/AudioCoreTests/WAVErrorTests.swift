@@ -9,14 +9,14 @@ import Testing
     private static let data = WAVBytes.chunk("data", [1, 0])
 
     static let cases: [([UInt8], String)] = [
-        (Array("OggS\0\0\0\0\0\0\0\0".utf8), "this is no audio: it begins like text, with 'OggS'"),
+        (Array("OggS\0\0\0\0\0\0\0\0".utf8), "this is not audio: it begins like text, with 'OggS'"),
         (
             Array("\u{7F}ELF\u{2}\u{1}\u{1}\0\0\0\0\0".utf8),
-            "this is no audio: it begins like an ELF program"
+            "this is not audio: it begins like an ELF program"
         ),
         (
             [0x49, 0x44, 0x33, 0x03, 0, 0, 0, 0, 0, 0, 0, 0],
-            #"this is no known audio: it begins with 'ID3\x03'"#
+            #"this is not audio of a known kind: it begins with 'ID3\x03'"#
         ),
         (WAVBytes.file([], container: "RIFX"), "byte 0: big-endian WAV (RIFX) is not supported"),
         (Array("RIFF\0\0\0\0AVI ".utf8), "byte 8: the RIFF form is 'AVI ', not 'WAVE'"),

@@ -72,7 +72,7 @@ import Testing
         arguments: [
             (
                 Array("hello, this is not audio".utf8),
-                "this is no audio: it begins like text, with 'hell'"
+                "this is not audio: it begins like text, with 'hell'"
             ),
             ([], "it is empty"),
             (Array(WAVBytes.speech([]).prefix(30)), "byte 30: the file ends before its data chunk"),

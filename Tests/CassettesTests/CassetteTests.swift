@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "it is not JSON"), ("[]", "it is no"), ("{}", "'version' is missing"),
+        ("", "it is not JSON"), ("[]", "it is not"), ("{}", "'version' is missing"),
         (#"{"version": 2}"#, "its version is 2"),
         (#"{"version": 1}"#, "'request' is missing"),
         (#"{"version": 1, "request": {"url": "u", "headers": ["bad"]}}"#, "no ':'"),

@@ -85,7 +85,7 @@ import Testing
     @Test(arguments: [
         (
             "audio/wav", "this is no WAV file at all, not in the least, is it",
-            "WAV: this is no audio: it begins like text, with 'this'"
+            "WAV: this is not audio: it begins like text, with 'this'"
         ),
         ("audio/wav", "RIFF", "WAV: it ended after 4 bytes, in its header"),
         (

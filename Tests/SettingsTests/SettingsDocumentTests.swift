@@ -52,7 +52,7 @@ import Testing
     func whatIsNoTOMLIsRefusedWithItsLine(_ text: String, line: Int) {
         let error = #expect(throws: SettingsError.self) { try SettingsDocument.parse(text) }
         #expect(error?.place?.line == line)
-        #expect(error?.reason.hasPrefix("it is no TOML: ") == true)
+        #expect(error?.reason.hasPrefix("it is not valid TOML: ") == true)
     }
 
     @Test func aNestingWithoutEndIsRefused() {

@@ -217,7 +217,7 @@ import Testing
         ("url = 1", "1:7: 'url' must be a string, not a whole number"),
         (
             "url = 'http://a/{langage}'",
-            "1:7: '{langage}' is no word of 'words'; did you mean '{language}'?"
+            "1:7: '{langage}' is not a word of 'words'; did you mean '{language}'?"
         ),
     ])
     func aWrongURLIsRefusedAtItsPlace(text: String, message: String) {
@@ -251,7 +251,7 @@ import Testing
             "[transfer]\nconnect = 5",
             "3:1: 'transfer.connect' is not known; did you mean 'transfer.connect-seconds'?"
         ),
-        ("[query]\nx = '{wrd}'", "3:5: '{wrd}' is no word of 'words'"),
+        ("[query]\nx = '{wrd}'", "3:5: '{wrd}' is not a word of 'words'"),
         (
             "[query]\napi_key = 'abc'",
             "3:11: 'api_key' would hold a secret, which stands in 'auth' alone"
@@ -276,19 +276,19 @@ import Testing
         ),
         (
             "[words]\nRegion = 'x'",
-            "3:10: 'words.Region' is no word: it is made of small letters, digits, '-' and '_'"
+            "3:10: 'words.Region' cannot be a word: it is made of small letters, digits, '-' and '_'"
         ),
         (
             "exchange.kind = 'job'\n[[exchange.steps]]\nname = 'upload'\nbody = 'recording'\n"
                 + "capture = { Id = 'id' }",
-            "6:18: 'exchange.steps.capture.Id' is no word"
+            "6:18: 'exchange.steps.capture.Id' is not a word"
         ),
         (
             "[transfer]\nanswer-seconds = -1",
             "3:18: 'transfer.answer-seconds' must be above 0 and at most 86400"
         ),
         ("[query]\nx = '{take}'", "3:5: '{take}' cannot stand in a URL"),
-        ("x = [", "2:6: it is no TOML: Error while parsing array: encountered end-of-file"),
+        ("x = [", "2:6: it is not valid TOML: Error while parsing array: encountered end-of-file"),
     ])
     func aWrongProfileIsRefusedAtItsPlace(text: String, message: String) {
         expectRefusal(of: "url = \"http://a/\"\n" + text, message)

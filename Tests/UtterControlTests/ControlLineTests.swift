@@ -109,7 +109,7 @@ import Testing
 
     @Test func aRelativeOneIsRefused() throws {
         let failure = #expect(throws: ControlFailure.self) { try place(["UTTER_SOCKET": "desk"]) }
-        #expect(failure?.message == "UTTER_SOCKET is 'desk', which is no absolute path")
+        #expect(failure?.message == "UTTER_SOCKET is 'desk', but must be an absolute path")
         #expect(failure?.exit == 78)
     }
 
@@ -135,7 +135,8 @@ import Testing
             try place(["XDG_RUNTIME_DIR": missing]).prepareFolder()
         }
         #expect(
-            failure?.message.contains("XDG_RUNTIME_DIR is \(missing), which is not there") == true)
+            failure?.message.contains("XDG_RUNTIME_DIR is \(missing), which does not exist") == true
+        )
         #expect(try folder.names(in: ".").isEmpty)
     }
 

@@ -25,11 +25,11 @@ extension WAVError: CustomStringConvertible {
         case .notRIFF(let found):
             switch found {
             case .rifx: "byte 0: big-endian WAV (RIFX) is not supported"
-            case .program: "this is no audio: it begins like an ELF program"
+            case .program: "this is not audio: it begins like an ELF program"
             default:
                 found.isText
-                    ? "this is no audio: it begins like text, with \(found)"
-                    : "this is no known audio: it begins with \(found)"
+                    ? "this is not audio: it begins like text, with \(found)"
+                    : "this is not audio of a known kind: it begins with \(found)"
             }
         case .notWAVE(let found):
             "byte 8: the RIFF form is \(found), not 'WAVE'"

@@ -140,7 +140,7 @@ package final class NATSQueue: Sendable {
         // One code stands for all limits of a stream.
         if code == JSStreamStoreFailedErr, words.contains("per subject") { return false }
         if code == JSStreamStoreFailedErr, bytes.isEmpty { return false }
-        throw QueueFailure(reason: "the queue takes no message: \(words)")
+        throw QueueFailure(reason: "the queue refuses a message: \(words)")
     }
 
     /// A way to take messages out, for one thread.

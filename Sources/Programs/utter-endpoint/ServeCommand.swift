@@ -310,7 +310,7 @@ enum RequestLine {
     static func text(_ request: ServedRequest) -> String {
         var words = [request.peer]
         if request.method.isEmpty {
-            words.append("what is not HTTP")
+            words.append("not HTTP")
         } else {
             words += [request.method, String(request.path.prefix(longestName))]
             if let type = request.mediaType { words.append(String(type.prefix(longestName))) }

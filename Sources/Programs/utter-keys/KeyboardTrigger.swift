@@ -18,7 +18,7 @@ struct KeyboardTrigger: KeyTrigger {
         }
         guard let key = KeyNumber(named: name) else {
             throw CommandFailure(
-                "--key: '\(name)' is no key of a keyboard",
+                "--key: '\(name)' is not a key of a keyboard",
                 hint: "write a name such as right-ctrl, scroll-lock, f13 or KEY_MICMUTE; "
                     + "'evtest' and 'libinput debug-events --show-keycodes' tell names",
                 status: .usage)

@@ -110,7 +110,7 @@ private final class SealedBodyDecoder: AudioDecoder {
     private static func reason(_ error: EncryptionError) -> String {
         switch error {
         case .wrongKey: "it is encrypted with another key"
-        case .damaged: "it is no encrypted body, or was altered on the way"
+        case .damaged: "it is not an encrypted body, or was altered on the way"
         case .laterVersion(let version): "it is encrypted in version \(version) of the form"
         case .system(let error): error.description
         }

@@ -98,7 +98,9 @@ enum Demand: Sendable {
         guard let host = head.authority, head.headerFields[named: "Host"] == nil else {
             throw Refusal(400, "a request has one Host field")
         }
-        guard host.utf8.allSatisfy(isHostByte) else { throw Refusal(400, "the Host is no host") }
+        guard host.utf8.allSatisfy(isHostByte) else {
+            throw Refusal(400, "the Host is not the name of a host")
+        }
         // RFC 9112 §6.1; the body has been read as if it were in chunks only.
         if let coding = head.headerFields[.transferEncoding], coding.lowercased() != "chunked" {
             throw Refusal(501, "the transfer coding '\(coding)' is not supported; send chunked")

@@ -90,7 +90,7 @@ package struct ProfileFormat: Sendable, Hashable {
         for word in try reader.texts("words") ?? [] {
             guard WordTemplate.isName(word.name) else {
                 throw SettingsError(
-                    "'\(reader.path("words")).\(word.name)' is no word", at: word.place)
+                    "'\(reader.path("words")).\(word.name)' is not a word", at: word.place)
             }
             words[word.name] = word.value
         }

@@ -44,7 +44,7 @@ public struct ProfileWord: Sendable, Hashable {
         self.init(name: name)
         guard WordTemplate.isName(name) else {
             throw reader.error(
-                name, " is no word: it is made of small letters, digits, '-' and '_'")
+                name, " cannot be a word: it is made of small letters, digits, '-' and '_'")
         }
         guard Self.fixed[name] == nil, name != "audio" else {
             throw reader.error(name, " has a meaning of its own")

@@ -149,7 +149,7 @@ public struct ServiceProfile: Sendable, Hashable {
                     let near = EditDistance.nearest(
                         to: name, among: words.map(\.name) + ProfileWord.usual)
                     throw SettingsError(
-                        "'{\(name)}' is no word of 'words'"
+                        "'{\(name)}' is not a word of 'words'"
                             + (near.map { "; did you mean '{\($0)}'?" } ?? ""), at: place)
                 }
                 words.append(ProfileWord(name: name))

@@ -191,7 +191,7 @@ package enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
     /// For while the limit is near.
     package var warning: String {
         switch self {
-        case .takes(let limit): "nearly as many recordings wait as are kept: \(limit) is the limit"
+        case .takes(let limit): "the limit of \(limit) waiting recordings is nearly reached"
         case .bytes(_, let limit): "takes fill nearly \(Self.typed(limit)), which is the limit"
         case .free: description
         }

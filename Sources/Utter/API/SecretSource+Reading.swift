@@ -52,7 +52,7 @@ extension SecretSource {
     /// nil when it gives this one nothing.
     package static func credentialPath(_ name: String) throws(ReadingError) -> String? {
         guard !name.isEmpty, !name.contains("/"), name != ".." else {
-            throw ReadingError("'\(TerminalText.shown(name))' is no name of a credential")
+            throw ReadingError("'\(TerminalText.shown(name))' cannot be the name of a credential")
         }
         guard let folder = Environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
             return nil

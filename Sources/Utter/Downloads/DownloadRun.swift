@@ -121,7 +121,7 @@ struct DownloadRun {
         }
         // Some scripts call all that they send so.
         guard isPlaylist || bytes.first != 0x3C || !FileSuffix.isWebPage(target.type) else {
-            throw .unusable("it is a web page, and no recording")
+            throw .unusable("it is a web page, not a recording")
         }
         if isPlaylist {
             note.isPlaylist = true
@@ -217,7 +217,7 @@ struct DownloadRun {
     private func token() throws(DownloadFailure) -> (name: String, value: String)? {
         guard let credential = download.credential else { return nil }
         guard case .header(let name) = credential.place, let value = credential.value else {
-            throw .token("it is no value of a header field")
+            throw .token("it cannot stand in a header field")
         }
         return (name, value)
     }

@@ -263,7 +263,7 @@ struct UploadExchange: Exchange {
         if offset - before >= delivery.format.nominalByteRate { engine.noteProgress() }
         if offset == before, step == .append { standstills += 1 }
         guard standstills <= Self.standstillLimit else {
-            return .failed(.responseUnusable(reason: "it takes no more of the recording"))
+            return .failed(.responseUnusable(reason: "it stopped taking the recording"))
         }
         upload?.offset = offset
         return again(.append)

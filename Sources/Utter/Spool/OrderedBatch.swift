@@ -50,18 +50,21 @@ package struct ServiceGate {
     /// Who is asked: one URL with its secrets.
     package struct Service: Hashable, Sendable {
         let origin: String
+        /// Takes that go by another proxy, or trust another authority, may do better.
+        let connection: ConnectionSettings
         let url: String
         let credentials: [Credential]
 
         package init(_ service: RecognitionService) {
             origin = service.url.origin.description
+            connection = service.connection
             url = service.url.text
             credentials = service.credentials
         }
     }
 
     private enum Door: Hashable {
-        case origin(String)
+        case way(to: String, ConnectionSettings)
         case url(String)
         case service(Service)
     }
@@ -78,7 +81,7 @@ package struct ServiceGate {
 
     /// Why nothing more is sent to a service; nil while it is open.
     package func reason(against service: Service) -> String? {
-        reasons[.origin(service.origin)] ?? reasons[.url(service.url)]
+        reasons[.way(to: service.origin, service.connection)] ?? reasons[.url(service.url)]
             ?? reasons[.service(service)]
     }
 
@@ -90,9 +93,9 @@ package struct ServiceGate {
         }
         switch failure {
         case .insecure, .notTLS, .proxyRefused:
-            close(.origin(service.origin), failure.description)
+            close(.way(to: service.origin, service.connection), failure.description)
         case _ where failure.isOfConnecting:
-            close(.origin(service.origin), failure.description)
+            close(.way(to: service.origin, service.connection), failure.description)
         case .redirectRefused:
             close(.url(service.url), failure.description)
         // What cannot be had now, or was not wanted, is not asked for once more for each take.

@@ -14,8 +14,11 @@ struct CommandLineMistake: Error {
         "upload": "send", "transcribe": "send", "file": "send", "resend": "retry", "sync": "flush",
         "print": "show", "info": "show",
         "cat": "last", "text": "last", "remove": "rm", "delete": "rm", "del": "rm",
-        "save": "export", "copy": "export", "cp": "export", "hear": "play", "mics": "devices",
-        "server": "serve", "try": "demo",
+        "save": "export", "cp": "export", "hear": "play", "mics": "devices",
+        "server": "serve", "try": "demo", "copy": "last --copy", "paste": "last --type",
+        "type": "last --type",
+        // What utter does not have; the nearest name is another thing.
+        "stats": "", "statistics": "", "pause": "",
     ]
 
     private static let endings = [
@@ -47,8 +50,8 @@ struct CommandLineMistake: Error {
         } else if let dash = word.first, "\u{2010}"..."\u{2015}" ~= dash || dash == "\u{2212}" {
             mistake.hints = ["an option begins with '-', and this with another dash: '\(dash)'"]
         } else if let meant = synonyms[word.lowercased()].flatMap({
-            known.contains($0) ? $0 : nil
-        }) ?? EditDistance.nearest(to: word.lowercased(), among: known) {
+            known.contains(String($0.prefix { $0 != " " })) || $0.isEmpty ? $0 : nil
+        }) ?? EditDistance.nearest(to: word.lowercased(), among: known), !meant.isEmpty {
             mistake.hints = ["did you mean '\(command)\(meant)'?"]
         }
         mistake.hints.append("see 'utter \(command)--help' for the commands")
@@ -61,7 +64,7 @@ struct CommandLineMistake: Error {
     init(_ message: String, help: String?, typed: [String], of names: CommandNames) {
         let quoted = message.split(separator: "'", omittingEmptySubsequences: false)
         let word = quoted.count > 1 ? String(quoted[1]) : ""
-        let command = help.flatMap { line in names.commands.first { line.contains(" \($0) ") } }
+        let command = names.commands.first { help?.contains("utter \($0) ") == true }
         self.message = Self.sentence(
             command.map { names.asTyped(message, in: $0, typed) } ?? message)
         hints = []
@@ -78,6 +81,10 @@ struct CommandLineMistake: Error {
             let meant = EditDistance.nearest(to: word, among: names.commands)
         {
             hints = ["did you mean '\(meant)'?"]
+        } else if message.hasPrefix("Unexpected argument"), let command,
+            let meant = EditDistance.nearest(to: word, among: names.subcommands(command))
+        {
+            hints = ["did you mean '\(command) \(meant)'?"]
         } else if let explanation = ValueForm.explanation(of: message) {
             self.message = explanation
         }

@@ -15,7 +15,8 @@ struct ConfigCommand: ParsableCommand {
         commandName: "config", abstract: "Show, check or change the settings.",
         discussion: """
               path   print where the file of settings is
-              show   print what counts now: a variable goes before the file
+              show   print what counts now, of all settings or of one: a variable goes
+                     before the file
               check  say whether the file can be used
               edit   open it with $VISUAL or $EDITOR, and check it afterwards
               get    print what counts for one setting, such as keep.audio
@@ -42,7 +43,8 @@ struct ConfigCommand: ParsableCommand {
 
     func validate() throws {
         if explain, action != .show { throw ValidationError("--explain is for 'show'.") }
-        let wanted = action == .set ? 2 : [.get, .unset].contains(action) ? 1 : 0
+        let wanted =
+            action == .set ? 2 : [.get, .unset].contains(action) || shownName != nil ? 1 : 0
         guard [name, value].compactMap(\.self).count != wanted else { return }
         switch wanted {
         case 2: throw ValidationError("Write: utter config set NAME VALUE")
@@ -51,17 +53,19 @@ struct ConfigCommand: ParsableCommand {
         }
     }
 
+    private var shownName: String? { action == .show && !explain ? name : nil }
+
     func run() throws {
         switch action {
         case .path: try StandardOutput.give(ConfigurationFile.path)
-        case .show:
+        case .show where name == nil:
             Configuration.warnOfProblems()
             try StandardOutput.give(SettingsListing.text(isExplained: explain))
         case .check:
             try SettingsListing.check()
             StandardError.line(ConfigurationFile.state)
         case .edit: try edit()
-        case .get:
+        case .get, .show:
             guard let value = try change().value() else { throw ExitStatus.heardNothing.code }
             try StandardOutput.give(value)
         case .set:

@@ -71,11 +71,10 @@ struct DoctorCommand: AsyncParsableCommand {
                 case .warning: "warning"
                 case .bad: "broken"
                 }
-            let line =
-                TextWidth.padded(check, to: 14) + TextWidth.padded(mark, to: 9)
-                + TerminalText.singleLine(finding.text)
-            let indent = "\n" + String(repeating: " ", count: 23)
-            return line + (finding.hint.map { indent + $0 } ?? "")
+            let head = TextWidth.padded(check, to: 14) + TextWidth.padded(mark, to: 9)
+            return StandardOutput.folded(
+                [finding.text, finding.hint].compactMap { $0.map(TerminalText.singleLine) },
+                behind: head)
         }.joined(separator: "\n")
     }
 }

@@ -77,7 +77,7 @@ struct NewKeyCommand: ParsableCommand {
         defer { key.clear() }
         try SecretFile.make(key, at: file)
         StandardError.line(
-            "a new \(made.map { "passphrase of \($0.bits) random bits" } ?? "key") is in '\(file)'; keep a copy of it elsewhere, nothing opens takes without it"
+            "a new \(made.map { "passphrase of \($0.bits) random bits" } ?? "key") is in '\(file)'; keep a copy of it elsewhere: without it, takes cannot be opened"
         )
         let path = ShellWord.quoted(file)
         StandardError.hint(

@@ -22,6 +22,8 @@ extension KnownSettings {
         }
     }
 
+    private static let placeHint = "write it as s3://BUCKET/{date}/{id}.{ext}"
+
     private static func archive(at place: String) throws(CommandFailure) -> Archive {
         let isStore = place.lowercased().hasPrefix("s3:")
         let service = try archiveService.value() ?? (isStore ? "s3" : "webdav")
@@ -39,11 +41,11 @@ extension KnownSettings {
         } catch let error as CommandFailure {
             let reason = error.message.trimmingPrefix("--to: ")
             throw CommandFailure(
-                "archive.to: \(reason)", hint: error.hint, status: .configuration)
+                "archive.to: \(reason)", hint: place.contains("://") ? error.hint : placeHint,
+                status: .configuration)
         } catch let error as ServiceError {
             throw CommandFailure(
-                "archive.to: \(error.description)",
-                hint: "write it as s3://BUCKET/{date}/{id}.{ext}", status: .configuration)
+                "archive.to: \(error.description)", hint: placeHint, status: .configuration)
         } catch {
             throw CommandFailure(
                 "archive.to: \(ServiceOptions.message(for: error))", status: .configuration)

@@ -89,10 +89,10 @@ extension AnySetting {
         guard let variable, let text = Environment[variable], !text.isEmpty else { return nil }
         guard accepts(text) else {
             throw CommandFailure(
-                "\(variable) is '\(text)', which is not \(form)", hint: "correct it, or unset it",
+                "\(variable) is '\(text)', but must be \(form)", hint: "correct it, or unset it",
                 status: .configuration)
         }
-        return text
+        return KnownSettings.literal(of: text, self)
     }
 }
 

@@ -49,7 +49,10 @@ struct ConfigurationChange {
         defer { lock.unlock() }
         let old = try Self.fileText() ?? KnownSettings.catalogue.template
         // A file begins at its own folder, and a shell at the person's.
-        let value = isPath(value) ? ServiceOptions.absolute(value) : value
+        let value =
+            isPath(value)
+            ? ServiceOptions.absolute(value)
+            : setting.map { KnownSettings.literal(of: value, $0) } ?? value
         var literals = [field?.literal(of: value) ?? TOMLText.quoted(value)]
         if field == nil, Int(value) != nil || Bool(value) != nil { literals.append(value) }
         var failure: CommandFailure?

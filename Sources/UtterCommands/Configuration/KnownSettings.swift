@@ -133,7 +133,20 @@ enum KnownSettings {
     }
 
     private static func flag(_ name: String, _ variable: String? = nil) -> Setting<Bool> {
-        Setting(name, variable, .flag, form: "true or false", standard: "false") { Bool($0) }
+        Setting(name, variable, .flag, form: "true or false", standard: "false") {
+            flags[$0.lowercased()]
+        }
+    }
+
+    /// What people write in a variable.
+    private static let flags = [
+        "true": true, "yes": true, "on": true, "1": true,
+        "false": false, "no": false, "off": false, "0": false,
+    ]
+
+    /// A value as the file has it.
+    static func literal(of value: String, _ setting: any AnySetting) -> String {
+        setting.kind == .flag ? flags[value.lowercased()].map { "\($0)" } ?? value : value
     }
 }
 

@@ -50,11 +50,12 @@ struct ServiceCheck: Check {
             return .good("it answered")
         }
         if first < last {
-            return .good("it began to answer before the recording's end: it reads while you speak")
+            return .good(
+                "it began to answer before the end of the recording: it reads while you speak")
         }
         return .good(
-            "it answered \(milliseconds(first - last)) after the recording's end; whether it reads "
-                + "before that does not show")
+            "it answered \(milliseconds(first - last)) after the end of the recording; this "
+                + "trial cannot tell whether it reads while you speak")
     }
 
     private static func milliseconds(_ time: Duration) -> String {

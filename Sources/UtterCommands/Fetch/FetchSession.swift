@@ -215,7 +215,7 @@ extension DownloadFailure: Blamed {
         case .paused: "go on with: utter fetch --resume ID; 'utter list' has its name"
         case .refused(status: 401), .refused(status: 403):
             "give the token of its origin with --token-file"
-        case .refused, .unusable: nil
+        case .refused, .unusable: "check the URL; 'utter rm ID' takes it off the list"
         case .ownNetwork:
             "if you mean it, make it a service in the settings: services.NAME.url"
         case .token: "a token needs https, and a file that only you can read (chmod 600)"

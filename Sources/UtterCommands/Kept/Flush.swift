@@ -34,7 +34,11 @@ struct Flush {
     }
 
     mutating func run(jobs: Int) async -> ExitStatus {
-        guard total > 0 else { return .textPrinted }
+        guard total > 0 else {
+            // A timer finds nothing most of the time.
+            if isAsked, !session.output.quiet { StandardError.line("no take waits for an answer") }
+            return .textPrinted
+        }
         let batch = session.pipeline.resend(takes, jobs: jobs) {
             [plans] take throws(TakeStoreError) in
             guard let plan = plans[take.id] else { throw .noSuchTake(take.id.text) }

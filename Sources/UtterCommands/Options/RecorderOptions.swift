@@ -47,7 +47,7 @@ struct RecorderOptions: ParsableArguments {
     func serving(_ name: String?) throws(CommandFailure) -> RecorderOptions {
         guard let name else { return self }
         guard !Profiles.isPath(name) else {
-            throw CommandFailure("'\(name)' is no name of a service", status: .usage)
+            throw CommandFailure("'\(name)' cannot be the name of a service", status: .usage)
         }
         var options = self
         options.service = try orFailure { try ServiceOptions.parse([]) }

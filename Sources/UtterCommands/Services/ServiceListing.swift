@@ -25,12 +25,13 @@ enum ServiceListing {
         }
         let columns = 4
         let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let legend =
+            "live: sent while you speak; at the end: sent when you stop, since the service is not known to "
+            + "take a recording while it grows"
         return rows.map { row in
-            (0..<columns).map { TextWidth.padded(row[$0], to: widths[$0] + 2) }.joined()
-                + row[columns]
-        }.joined(separator: "\n")
-            + "\n\nlive: sent while you speak; at the end: the service takes no chunks, or no slow ones, "
-            + "or does not say that it does"
+            let head = (0..<columns).map { TextWidth.padded(row[$0], to: widths[$0] + 2) }
+            return StandardOutput.folded([row[columns]], behind: head.joined())
+        }.joined(separator: "\n") + "\n\n" + StandardOutput.folded([legend])
     }
 
     /// All services as a JSON array; one that is wrong has an `error` and hides no other.

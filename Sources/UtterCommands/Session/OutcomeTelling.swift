@@ -88,7 +88,7 @@ struct OutcomeTelling {
     private var partLines: [ToldLine] {
         let hint =
             "if the service decides when you have finished, say so: -c transfer.endpointing=true; if it "
-            + "takes no chunked body, send the take with: utter retry \(outcome.id.shortName) "
+            + "does not take a chunked body, send the take with: utter retry \(outcome.id.shortName) "
             + "-c transfer.framing=length"
         return [
             .line("warning: " + named(outcome.shortfall ?? "the service answered early")),

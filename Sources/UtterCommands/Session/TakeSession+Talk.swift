@@ -148,7 +148,7 @@ extension TalkManner {
         case .latched: "recording goes on: press \(key.title) to stop"
         case .limitNear(let time):
             "the recording ends in \(Int((time / .seconds(10)).rounded()) * 10) s, and is sent"
-        case .limitReached: "stopped: the key was held for as long as it may be"
+        case .limitReached: "stopped: the key was held for the longest time allowed"
         case .alreadyRecording, .notRecording, .onlyOne: nil
         }
     }

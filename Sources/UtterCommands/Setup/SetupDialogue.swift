@@ -142,7 +142,7 @@ struct SetupDialogue {
                 return TextWidth.prefix(of: row, columns: StandardError.columns)
             }
         }
-        if named.count == 1 { return ["That is no URL: write \(named[0].name) https://…"] }
+        if named.count == 1 { return ["That is not a URL: write \(named[0].name) https://…"] }
         let near = EditDistance.nearest(to: name, among: profiles.map(\.name))
         return ["There is no such service" + (near.map { "; did you mean '\($0)'?" } ?? ".")]
     }

@@ -7,14 +7,14 @@ extension TakeNotice {
     var text: String {
         switch self {
         case .unprotected(let reason):
-            "not protected: this take lives in memory only: \(reason)"
+            "not protected: this take is held in memory only: \(reason)"
         case .protectedAgain: "protected again: the disk holds the whole take"
         case .damaged(let report): "not whole: \(report)"
         case .diskNearlyFull(let free, let reason):
             "the disk is nearly full"
                 + (free.map { ", \(StatusLine.size($0)) left" } ?? "") + ": \(reason)"
         case .spoolNearlyFull(let reason):
-            "\(reason); beyond it recordings live in memory only"
+            "\(reason); beyond it, recordings are held in memory only"
         case .slowDisk(let wait):
             "the disk is slow: a power cut would have cost the last \(StatusLine.seconds(wait))"
         case .limitNear(let rest, let limit):
@@ -47,7 +47,7 @@ extension SourceDetails {
         let buffer = format.duration(ofFrames: bufferFrames) / .milliseconds(1)
         let separator = format.channelCount == 1 ? " " : ", "
         return "\(format.sampleRate) Hz\(separator)\(layout) \(sampleFormat), a period of "
-            + "\(Int(period.rounded())) ms, a ring of \(Int(buffer.rounded())) ms"
+            + "\(Int(period.rounded())) ms, a buffer of \(Int(buffer.rounded())) ms"
             + (card.map { ", on \($0)" } ?? "")
     }
 }

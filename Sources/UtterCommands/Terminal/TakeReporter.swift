@@ -73,7 +73,7 @@ struct TakeReporter {
         case .negotiated(let details): detail(details.text)
         case .signal(let state): report(state)
         case .lost(let time): detail("\(StatusLine.milliseconds(time)) of sound were lost")
-        case .quiet: if !isHandsFree { say("stopped: no voice for as long as --silence says") }
+        case .quiet: if !isHandsFree { say("stopped after the pause that --silence sets") }
         case .heard(let transcript):
             let text = transcript.displayText
             guard text != heard else { break }
@@ -105,7 +105,8 @@ struct TakeReporter {
             warn(
                 "the service answered \(status) before the recording's end, at byte \(sentByteCount); "
                     + (isResent
-                        ? "it may take no chunked body, and gets the whole with its length; " : "")
+                        ? "it may not take a chunked body, and gets the whole with its length; "
+                        : "")
                     + goingOn)
         case .interrupted(let failure, let pause):
             if let reason = outages.interrupted(failure) {
@@ -158,6 +159,8 @@ struct TakeReporter {
 
     private mutating func report(_ notice: TakeNotice) {
         reported.append(notice)
+        // The take ends by it, and its error says so.
+        if session.requiresKeep, case .unprotected = notice { return }
         if notice == .protectedAgain { say(notice.text) } else { warn(notice.text) }
         if case .unprotected = notice, let shortage = session.pipeline.spool?.shortage {
             write("hint: \(Hints.of(shortage))")

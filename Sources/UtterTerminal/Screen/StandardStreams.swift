@@ -88,6 +88,27 @@ package enum StandardOutput {
         variable.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? columns
     }
 
+    /// Texts in a column behind `head`, or below it where a terminal has no room; a terminal's are broken
+    /// between words.
+    package static func folded(_ texts: [String], behind head: String = "") -> String {
+        let width = TextWidth.columns(of: head)
+        let isBelow = columns.map { width > 0 && $0 - width < leastColumn } ?? false
+        let indent = isBelow ? 2 : width
+        var lines = texts.flatMap { text in
+            guard let columns else { return [text[...]] }
+            return TextWidth.folded(text, columns: columns - indent).split(separator: "\n")
+        }.map { String(repeating: " ", count: indent) + $0 }
+        if isBelow {
+            lines.insert(head.split(separator: " ").joined(separator: " "), at: 0)
+        } else if let first = lines.first {
+            lines[0] = head + first.dropFirst(indent)
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// The fewest columns in which a sentence can be read.
+    private static let leastColumn = 24
+
     package static func print(_ text: String) -> Bool { write(Array(text.utf8) + [0x0A]) }
 
     /// Says that nothing more will be written; what is written all the same goes nowhere.

@@ -29,9 +29,9 @@ import Testing
         (["-c", "body.fields.api_key=sesame"], "'api_key' would hold a secret"),
         (["-c", "headers.Authorization=Bearer sesame"], "would hold a secret, which"),
         (["-c", "query.key=sesame"], "'key' would hold a secret"),
-        (["-c", "auth.token=sesame"], "-c auth.token: others see command lines"),
-        (["-c", "token=sesame"], "-c token: others see command lines"),
-        (["-c", "password=sesame"], "-c password: others see command lines"),
+        (["-c", "auth.token=sesame"], "-c auth.token: other users can read command lines"),
+        (["-c", "token=sesame"], "-c token: other users can read command lines"),
+        (["-c", "password=sesame"], "-c password: other users can read command lines"),
         (["-c", "url=https://host/?key=sesame"], "-c url: query parameter 'key' holds"),
         (["-c", "url=https://me:secret@host/"], "-c url: "),
         (["-c", "url=http://a/", "--to", "http://b/"], "--to excludes -c url"),
@@ -187,7 +187,7 @@ import Testing
         #expect(result.status == .exited(78))
         #expect(
             result.errorText.hasPrefix(
-                "utter: error: -c connection.ca-file: '\(Clip.digits.path)' holds no certificate "
+                "utter: error: -c connection.ca-file: '\(Clip.digits.path)' does not contain a certificate "
                     + "in PEM\n"))
         #expect(card.account.opens == 0)
     }

@@ -35,10 +35,10 @@ import Testing
         ("\ndevise = 'hw:0'", "2:1: 'devise' is not known; did you mean 'device'?"),
         ("colour = 'red'", "1:1: 'colour' is not known"),
         ("[limits]\ntakes = '9'", "2:9: 'limits.takes' must be a whole number, not a string"),
-        ("limits.takes = 0", "1:16: 'limits.takes' is '0', which is not a number above zero"),
+        ("limits.takes = 0", "1:16: 'limits.takes' is '0', but must be a number above zero"),
         (
             "[keep]\n  audio = '3 days'",
-            "2:11: 'keep.audio' is '3 days', which is not an age with its unit, such as 30d or "
+            "2:11: 'keep.audio' is '3 days', but must be an age with its unit, such as 30d or "
                 + "12h, forever, or 0"
         ),
         ("[keep]\naudi = '1d'", "2:1: 'keep.audi' is not known; did you mean 'keep.audio'?"),
@@ -58,11 +58,11 @@ import Testing
                 + "services.NAME.token-file, token-command or token-variable"
         ),
         ("keep = '1d'", "1:8: 'keep' must be a table, not a string"),
-        ("format = 'mp3'", "1:10: 'format' is 'mp3', which is not pcm, wav, ogg-opus or flac"),
-        ("device = ''", "1:10: 'device' is '', which is not a text"),
+        ("format = 'mp3'", "1:10: 'format' is 'mp3', but must be pcm, wav, ogg-opus or flac"),
+        ("device = ''", "1:10: 'device' is '', but must be a text"),
         (
             "[output]\ndetail = 'loud'",
-            "2:10: 'output.detail' is 'loud', which is not one of quiet, normal, verbose"
+            "2:10: 'output.detail' is 'loud', but must be one of quiet, normal, verbose"
         ),
         (
             "[services.mine]\ntoken = 'sk-1'",
@@ -79,7 +79,7 @@ import Testing
         ),
         (
             "[services.mine]\nformat = 'mp3'",
-            "2:10: 'services.mine.format' is 'mp3', which is not pcm, wav, ogg-opus or flac"
+            "2:10: 'services.mine.format' is 'mp3', but must be pcm, wav, ogg-opus or flac"
         ),
         ("[services.mine]\nurl = ''", "2:7: 'services.mine.url' is empty"),
         (
@@ -102,11 +102,11 @@ import Testing
     @Test(arguments: [
         ("device = 3", ["'device' must be a string, not a whole number"]),
         ("silence = '2s'", ["'silence' is not known; did you mean 'recording.silence'?"]),
-        ("format = 'mp3'", ["'format' is 'mp3', which is not pcm, wav, ogg-opus or flac"]),
+        ("format = 'mp3'", ["'format' is 'mp3', but must be pcm, wav, ogg-opus or flac"]),
         (
             "lang = 'de'\n[recording]\nmax = '0'\ntial = '1s'",
             [
-                "'recording.max' is '0', which is not a time above zero, such as 30m or 90s",
+                "'recording.max' is '0', but must be a time above zero, such as 30m or 90s",
                 "'lang' is not known; did you mean 'language'?",
                 "'recording.tial' is not known; did you mean 'recording.tail'?",
             ]
@@ -194,7 +194,7 @@ import Testing
     @Test func whatIsNoTextOfSettingsIsSaidWithItsPlace() async throws {
         try bench.configure("device = 'x'\nformat\n")
         let text = try await refusal()
-        #expect(text.hasPrefix("utter: error: FILE:2:7: it is no TOML: "), "\(text)")
+        #expect(text.hasPrefix("utter: error: FILE:2:7: it is not valid TOML: "), "\(text)")
         try bench.configure(bytes: Array("device = 'x'\n# caf".utf8) + [0xE9, 0x0A])
         #expect(try await refusal() == "utter: error: FILE:2:6: it is not UTF-8\n" + Self.cure)
         // A file without end is not read.

@@ -55,6 +55,19 @@ import Testing
         #expect(beginnings.map { $0 == "OggS" } == [true, false])
     }
 
+    @Test(arguments: [("1", true), ("yes", true), ("On", true), ("0", false), ("no", false)])
+    func aFlagIsWhatPeopleWrite(_ typed: String, _ meant: Bool) async throws {
+        let bench = try Bench()
+        let variable = try await bench.start(
+            ["config", "show", "output.cue"], variables: ["UTTER_CUE": typed]
+        ).result()
+        #expect(variable.outputText == "\(meant)\n", "\(variable.errorText)")
+        #expect(try await bench.run("config", "set", "output.cue", typed).status == .exited(0))
+        #expect(try await bench.run("config", "get", "output.cue").outputText == "\(meant)\n")
+        let wrong = try await bench.start(["list"], variables: ["UTTER_CUE": "loud"]).result()
+        #expect(wrong.status == .exited(0))
+    }
+
     @Test func theLongestRecordingIsTheFilesUnlessItIsGiven() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("spoken"))
         let bench = try Bench(server: server, microphone: card)
@@ -242,7 +255,7 @@ import Testing
         (["set", "keep.audio", "long"], 64, "'long' is not an age with its unit"),
         (["set", "language"], 64, "utter config set NAME VALUE"),
         (["get", "a\nb"], 64, "is not a setting"), (["unset", "language"], 78, "is not in"),
-        (["show", "language"], 64, "'show' takes no name"),
+        (["check", "language"], 64, "'check' takes no name"),
     ])
     func whatIsWrongIsSaidAndNothingIsWritten(
         _ words: [String], _ status: Int32, _ reason: String

@@ -82,7 +82,7 @@ import Testing
     @Test(arguments: [
         (#"{"version":2,"command":"stop"}"#, "version 2 of the protocol"),
         (#"{"version":1,"command":"explode"}"#, "'explode', which is none of start, stop"),
-        ("\u{0}\u{1}", "no JSON object"), ("", "no JSON object"),
+        ("\u{0}\u{1}", "not a JSON object"), ("", "not a JSON object"),
     ])
     func whatIsNoRequestIsAnswered(_ line: String, _ reason: String) async throws {
         let recorder = try await bench.record()

@@ -84,7 +84,7 @@ import Testing
         }
         // By name alone, whoever asks.
         let client = try bench.ask("start", #","service":"/tmp/a.toml""#)
-        #expect(try await client.rest().contains("is no name of a service"))
+        #expect(try await client.rest().contains("cannot be the name of a service"))
         #expect(try await bench.run("status").outputText == "idle\n")
         try await daemon.terminate()
         #expect(other.requests.count == 2 && bench.server.requests.count == 1)

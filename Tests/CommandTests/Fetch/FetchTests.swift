@@ -101,6 +101,19 @@ import Testing
         #expect(again.errorText.contains("unchanged"))
     }
 
+    @Test func aFailedDownloadIsListedOnlyAmongAllAndCanBeTakenOff() async throws {
+        let server = try FileServer([:])
+        let failed = try await bench.run("fetch", server.url("/none"))
+        #expect(failed.errorText.contains("hint: check the URL; 'utter rm ID'"))
+        let id = try #require(try downloads().first)
+        for words in [["-n", "1"], ["--grep", "x"], ["--waiting"]] {
+            #expect(try await bench.start(["list"] + words).result().error.isEmpty)
+        }
+        #expect(try await bench.run("list").errorText.contains("with: utter rm \(id)\n"))
+        #expect(try await bench.run("rm", id).status == .exited(0))
+        #expect(try await bench.run("list").error.isEmpty)
+    }
+
     @Test func aPauseOfAnotherProcessHolds() async throws {
         let gate = Gate()
         let (server, run) = try await fetchThatStalls(until: gate)

@@ -94,6 +94,13 @@ import Testing
         #expect(server.requests.count == 4)
     }
 
+    @Test func whereNothingWaitsAPersonIsToldAndATimerIsNot() async throws {
+        let all = try await bench.run("retry", "all")
+        #expect(all.status == .exited(0))
+        #expect(all.errorText == "utter: no take waits for an answer\n")
+        #expect(try await bench.run("flush").error.isEmpty)
+    }
+
     @Test func ofTwoFlushesAtOnceNeitherSaysAnythingFalse() async throws {
         let (isSent, mayAnswer) = (Gate(), Gate())
         let server = try RecordingServer(

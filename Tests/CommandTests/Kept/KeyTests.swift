@@ -16,8 +16,8 @@ import Testing
         #expect(made.status == .exited(0) && made.output.isEmpty)
         #expect(
             made.errorText == """
-                utter: a new key is in '\(path)'; keep a copy of it elsewhere, nothing opens takes \
-                without it
+                utter: a new key is in '\(path)'; keep a copy of it elsewhere: without \
+                it, takes cannot be opened
                 utter: hint: encrypt takes with: utter --encrypt-key '\(path)', or \
                 UTTER_ENCRYPT_KEY_FILE='\(path)'
 

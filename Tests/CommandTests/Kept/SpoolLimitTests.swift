@@ -79,7 +79,7 @@ import Testing
     func aWrongAgeInTheEnvironmentIsNamed(_ age: String, _ command: String) async throws {
         let result = try await Bench(["UTTER_MAX_AGE": age]).run(command)
         #expect(result.status == .exited(78))
-        #expect(result.errorText.hasPrefix("utter: error: UTTER_MAX_AGE is '\(age)', which is not"))
+        #expect(result.errorText.hasPrefix("utter: error: UTTER_MAX_AGE is '\(age)', but must be"))
     }
 
     @Test(arguments: [

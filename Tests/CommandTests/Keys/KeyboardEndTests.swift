@@ -64,7 +64,7 @@ import Testing
         #expect(result.status == .exited(64))
         #expect(
             result.errorText.hasPrefix(
-                "utter: error: --key: 'hyper-space' is no key of a keyboard\nutter: hint: "))
+                "utter: error: --key: 'hyper-space' is not a key of a keyboard\nutter: hint: "))
     }
 
     @Test(

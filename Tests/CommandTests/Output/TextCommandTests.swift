@@ -99,6 +99,6 @@ import Testing
         try bench.configure("[output]\nto = \"printer\"\n")
         let result = try await bench.run("--for", "300ms")
         #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("'output.to' is 'printer', which is not stdout, copy"))
+        #expect(result.errorText.contains("'output.to' is 'printer', but must be stdout, copy"))
     }
 }

@@ -16,7 +16,7 @@ import Testing
         let result = try await Bench(server: server, microphone: card).run("--silence", "600ms")
         #expect(result.status == .exited(0))
         #expect(result.outputText == "go forward\n")
-        #expect(result.errorText.contains("stopped: no voice for as long as --silence says\n"))
+        #expect(result.errorText.contains("stopped after the pause that --silence sets\n"))
         // All of it was sent: what was said, and the silence behind it.
         let body = try #require(server.requests.first?.body)
         #expect(body.count / 32 > 2_700)
@@ -76,7 +76,7 @@ import Testing
             "--for", "300ms", "-c", "recording.period=40ms", "-v", "--json", "-D", "uttermic")
         // Every device that is listed can be named.
         #expect(result.status == .exited(0))
-        #expect(result.errorText.contains("48000 Hz, 2 channels S16_LE, a period of 33 ms, a ring"))
+        #expect(result.errorText.contains("48000 Hz, 2 channels S16_LE, a period of 33 ms, a buffer"))
         let device = try #require(try JSONText(result.output)["device"])
         #expect(device["sampleRate"] == .number(48_000))
         #expect(device["channels"] == .number(2))

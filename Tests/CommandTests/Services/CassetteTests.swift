@@ -39,7 +39,7 @@ import Testing
         let bad = try bench.folder.write(Array("{\"version\": 1}".utf8), to: "bad.json")
         let result = try await bench.run("serve", "--cassette", bad)
         #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("bad.json' is no cassette: 'request' is missing"))
+        #expect(result.errorText.contains("bad.json' is not a cassette: 'request' is missing"))
         let absent = try await bench.run("serve", "--cassette", "nothere")
         #expect(absent.errorText.hasSuffix("check the name, and that its folder is there\n"))
         let both = try await bench.run("serve", "--cassette", bad, "--grammar", "x")

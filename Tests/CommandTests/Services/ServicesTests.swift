@@ -145,6 +145,19 @@ import Testing
         #expect(other.errorText.hasSuffix("utter: hint: check the URL and the network\n"))
     }
 
+    @Test(arguments: [40, 60, 80] as [UInt16])
+    func aTerminalBreaksTheListBetweenWords(_ columns: UInt16) async throws {
+        let bench = try Bench()
+        let whole = try await bench.run("services").outputText
+        let terminal = try PseudoTerminal(columns: columns)
+        let shown = try await bench.start(["services"], input: .terminal, terminal: terminal)
+            .result().screenText
+        let lines = shown.split(whereSeparator: \.isNewline)
+        #expect(lines.allSatisfy { $0.count <= Int(columns) }, "\(shown)")
+        let words = { (text: String) in text.split { $0.isWhitespace } }
+        #expect(words(shown) == words(whole))
+    }
+
     @Test func aToneIsSentInEveryShape() async throws {
         let server = try RecordingServer(otherwise: .answer(text: ""))
         let shapes = [

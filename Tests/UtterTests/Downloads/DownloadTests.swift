@@ -295,8 +295,8 @@ final class DownloadBench: Sendable {
     @Test(
         arguments: [
             ("/a.mp3", "", nil, "it is empty"),
-            ("/a.m3u8", "no playlist", nil, "no playlist of HTTP Live Streaming"),
-            ("/a", "no playlist", "application/vnd.apple.mpegurl", "no playlist of HTTP Live"),
+            ("/a.m3u8", "no playlist", nil, "not a playlist of HTTP Live Streaming"),
+            ("/a", "no playlist", "application/vnd.apple.mpegurl", "not a playlist of HTTP Live"),
             ("/a.m3u8", "\u{FEFF}#EXTM3U\n#EXT-X-ENDLIST\n", nil, "byte order mark"),
             ("/a", "<html>", "text/html", "a web page"),
         ] as [(String, String, String?, String)])

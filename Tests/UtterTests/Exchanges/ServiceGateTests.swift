@@ -27,6 +27,15 @@ import Testing
         }
     }
 
+    @Test func aDeadProxyClosesItsOwnWayOnly() throws {
+        var other = try RecognitionService(url: ServiceURL("http://a/x"))
+        other.connection.proxy = try Proxy("http://127.0.0.1:9")
+        var gate = ServiceGate()
+        gate.note(.notDelivered(.cannotConnect(""), host: ""), at: .init(other))
+        #expect(gate.reason(against: .init(other)) != nil)
+        #expect(gate.reason(against: try service("http://a/x")) == nil)
+    }
+
     @Test func aRefusedTokenClosesItsOwnURLWithThatTokenOnly() throws {
         var gate = ServiceGate()
         gate.note(

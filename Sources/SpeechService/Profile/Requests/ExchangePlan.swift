@@ -108,7 +108,7 @@ extension JobStep {
         longestPause =
             try reader.seconds("longest-seconds", upTo: 3_600, allowsZero: true) ?? .seconds(10)
         if ownOrigin == nil, let originText {
-            throw reader.error("url", ": '\(TerminalText.shown(originText))' is no origin")
+            throw reader.error("url", ": '\(TerminalText.shown(originText))' is not an origin")
         }
     }
 }
@@ -123,7 +123,7 @@ extension JobStep.Capture {
     ) throws(SettingsError) {
         name = member.name
         guard WordTemplate.isName(name) else {
-            throw SettingsError("'\(table).\(name)' is no word", at: member.place)
+            throw SettingsError("'\(table).\(name)' is not a word", at: member.place)
         }
         isOptional = member.value.hasSuffix(Self.optionalMark)
         let text = isOptional ? String(member.value.dropLast()) : member.value

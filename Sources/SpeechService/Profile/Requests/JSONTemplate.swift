@@ -39,7 +39,7 @@ public struct JSONTemplate: Sendable, Hashable {
             throw .invalidTemplate(reason: "\(Self.mark) stands there \(count) times")
         }
         guard !document.members.contains(where: { $0.name.contains(Self.mark) }) else {
-            throw .invalidTemplate(reason: "\(Self.mark) is the name of a member, and no value")
+            throw .invalidTemplate(reason: "\(Self.mark) is the name of a member, not a value")
         }
         guard document.strings.contains(where: { $0.contains(Self.mark) }) else {
             throw .invalidTemplate(reason: "\(Self.mark) stands in no string")
@@ -62,7 +62,7 @@ public struct JSONTemplate: Sendable, Hashable {
         case .notJSON(let offset, let excerpt): "it is not JSON at byte \(offset): '\(excerpt)'"
         case .truncated: "it is not JSON: it ends inside a value"
         case .empty: "it is empty"
-        default: "it is no JSON that utter reads"
+        default: "it is not JSON that utter can read"
         }
     }
 }

@@ -7,7 +7,8 @@ internal import UtterTerminal
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Say what the recording of 'utter start' does.",
+        commandName: "status",
+        abstract: "Show whether 'utter start' is recording, and what becomes of it.",
         discussion: """
             idle, arming (the microphone opens), recording, tail (a moment more, after the
             stop), sending (what is not sent yet), or waiting (for the answer).

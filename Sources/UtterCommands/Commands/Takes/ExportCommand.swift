@@ -9,7 +9,7 @@ internal import UtterTerminal
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Copy a take's audio to a file: as its name says, or as it is.",
+        abstract: "Copy a take's audio to a file, in the format that the file's name asks for.",
         discussion: """
             A name in .wav, .flac or .ogg (Opus) says the format. A name that stands for
             another one, such as .mp3, is refused. A WAV file of more than 4 GiB (37 hours)

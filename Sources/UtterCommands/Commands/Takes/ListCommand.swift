@@ -15,7 +15,7 @@ struct ListCommand: ParsableCommand {
             the reason; one that a 'later' version has written; a file among the takes that is
             'foreign'; and a take without audio that was moved away, as 'quarantined'. Where
             the programs of many takes died, these are 'being recovered' behind the list.
-            Downloads ('utter fetch') stand behind the takes, on standard error; --json has those
+            Downloads ('utter fetch') stand behind all takes, on standard error; --json has those
             in an entry of their own each, with 'url'.
             """)
 
@@ -82,7 +82,7 @@ struct ListCommand: ParsableCommand {
             }
             let unqueued = entries.count { $0.take.map(spool.isUnqueued) ?? false }
             ArchiveReport(of: spool, unqueued: unqueued).lines.tell()
-            for download in downloads { StandardError.line(download.line) }
+            if !isChosen { Self.tell(downloads) }
         }
         guard !dead.isEmpty else { return }
         StandardError.line("recovering \(dead.count) recordings whose program ended")
@@ -93,8 +93,17 @@ struct ListCommand: ParsableCommand {
         dead.count <= quickCount && dead.reduce(0) { $0 + ($1.audioByteCount ?? 0) } <= quickBytes
     }
 
+    private static func tell(_ downloads: [KeptDownload]) {
+        for download in downloads { StandardError.line(download.line) }
+        guard let failed = downloads.last(where: { $0.state == .failed }) else { return }
+        StandardError.hint("take a failed download off the list with: utter rm \(failed.id)")
+    }
+
+    /// Whether some takes are asked for, in place of all that is there.
+    private var isChosen: Bool { waiting || newest != nil || grep != nil }
+
     private func chosen(_ entries: [TakeEntry]) throws -> [TakeEntry] {
-        guard waiting || newest != nil || grep != nil else { return entries }
+        guard isChosen else { return entries }
         let expression = try grep.map { try Self.expression($0) }
         let takes = entries.filter { entry in
             entry.take != nil && (!waiting || entry.isWaiting)

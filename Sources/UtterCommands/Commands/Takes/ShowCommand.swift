@@ -61,7 +61,7 @@ struct LastCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("n"), .customLong("newest")],
-        help: ArgumentHelp("Print so many transcripts.", valueName: "count"))
+        help: ArgumentHelp("Print this many transcripts.", valueName: "count"))
     var newest = 1
 
     @Flag(help: "Print a JSON array of what is known of these takes.")

@@ -75,7 +75,7 @@ enum CertificateFile {
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
         guard markers.contains(where: text.contains) else {
             throw failure(
-                "holds no \(what) in PEM",
+                "does not contain a \(what) in PEM",
                 hint: what == "certificate"
                     ? "it has a line -----BEGIN CERTIFICATE-----; make it of another form with: "
                         + "openssl x509 -inform der -in FILE -out FILE.pem"

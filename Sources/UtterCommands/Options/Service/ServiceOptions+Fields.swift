@@ -108,7 +108,7 @@ extension ServiceOptions {
         let last = path.split(separator: ".").last.map(String.init) ?? path
         guard !SecretName.isSecret(last) else {
             return CommandFailure(
-                "-c \(shown): others see command lines, and a secret stands in none",
+                "-c \(shown): other users can read command lines, so no secret is taken from one",
                 hint: secretHint, status: .usage)
         }
         guard !KnownSettings.catalogue.all.contains(where: { $0.name == path }) else {

@@ -177,7 +177,7 @@ extension ServiceOptions {
         guard let word = profile.words.keys.sorted().first else { return }
         let option = ProfileWord.usual.contains(word) ? "--\(word)" : "--set \(word)"
         throw CommandFailure(
-            "\(option): \(reason), and a URL alone knows no \(word)",
+            "\(option): \(reason), and a URL alone has no \(word)",
             hint: "name the service with --service NAME; see 'utter services'", status: .usage)
     }
 }
