@@ -163,6 +163,13 @@ package final class ObjectStore: Sendable {
         // AWS says so of one that was replaced and is gone.
         if answer.status == 404, case .unchanged = condition { return false }
         try demand(answer, [200, 201, 204], key)
+        guard answer.header("etag") == nil || answer.isWebPage else { return true }
+        // A store says what it has; a page of something in between says nothing.
+        let found = try perform(ObjectRequest("HEAD", key: prefix + key))
+        let count = body.wholeByteCount.map { "\($0)" }
+        guard found.status == 200, !found.isWebPage, found.header("content-length") == count else {
+            throw StoreFailure(reason: "\(link.place) does not show that it has stored '\(key)'")
+        }
         return true
     }
 

@@ -8,6 +8,9 @@ struct ResponseHead {
     /// The most bytes and lines of one head; a longer one is an attack.
     static let byteLimit = 256 << 10
     static let lineLimit = 200
+    /// The most interim responses: these, and one for each piece of this many bytes that was sent.
+    static let interimLimit = 200
+    static let interimPiece = 8 << 10
 
     private(set) var status: Int?
     /// Over HTTP/2 each stream has an end of its own.
@@ -16,6 +19,7 @@ struct ResponseHead {
     private(set) var isComplete = false
     private var byteCount = 0
     private var lineCount = 0
+    private var interimCount = 0
 
     enum Step: Equatable {
         case goesOn
@@ -25,7 +29,9 @@ struct ResponseHead {
         case unusable(reason: String)
     }
 
-    mutating func accumulate(_ line: String) -> Step {
+    /// `sent` is in bytes of the request's body.
+    mutating func accumulate(_ line: String, sent: Int = 0) -> Step {
+        if !isComplete, line.hasPrefix("HTTP/") { (byteCount, lineCount) = (0, 0) }
         byteCount += line.utf8.count
         lineCount += 1
         if byteCount > Self.byteLimit || lineCount > Self.lineLimit {
@@ -47,7 +53,13 @@ struct ResponseHead {
             if status == 101 {
                 return .unusable(reason: "the service switched to another protocol")
             }
-            guard status >= 200 else { return .interim(status: status) }
+            guard status >= 200 else {
+                interimCount += 1
+                let most = Self.interimLimit + sent / Self.interimPiece
+                return interimCount <= most
+                    ? .interim(status: status)
+                    : .unusable(reason: "there are more than \(most) interim responses")
+            }
             isComplete = true
             return .complete(status: status)
         }

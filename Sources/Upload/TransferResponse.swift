@@ -23,7 +23,9 @@ struct TransferResponse {
         isSecure = url.lowercased().hasPrefix("https:")
     }
 
-    mutating func take(headerLine: String) -> ResponseHead.Step { head.accumulate(headerLine) }
+    mutating func take(headerLine: String, sent: Int = 0) -> ResponseHead.Step {
+        head.accumulate(headerLine, sent: sent)
+    }
 
     /// Decoded bytes; returns why the body cannot be used, or nil.
     mutating func take(bodyByteCount: Int, whileSpeaking isEarly: Bool = false) -> String? {

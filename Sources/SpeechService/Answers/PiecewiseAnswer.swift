@@ -101,7 +101,11 @@ struct TextReader: AnswerReader {
             var cues = PiecewiseAnswer(SubtitleReader(limit: limit))
             return try cues.accumulate(bytes.span) + cues.finish()
         }
-        if WebPage.isWebPage(text) { throw .webPage(title: WebPage.firstLine(of: text)) }
+        // To a place that stores, nothing but a text is one.
+        let isMarkup = rule.empty == .stored && text.first == "<"
+        if isMarkup || WebPage.isWebPage(text) {
+            throw .webPage(title: WebPage.firstLine(of: text))
+        }
         return [Hypothesis(text: rule.spoken(text), isFinal: true)]
     }
 }

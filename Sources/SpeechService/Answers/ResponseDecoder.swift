@@ -73,6 +73,8 @@ struct MediaType {
         }
     }
 
+    var isWebPage: Bool { ["text/html", "application/xhtml+xml"].contains(essence) }
+
     var isBinary: Bool {
         ["audio/", "image/", "video/", "font/", "multipart/"].contains { essence.hasPrefix($0) }
             || ["application/pdf", "application/zip", "application/gzip"].contains(essence)

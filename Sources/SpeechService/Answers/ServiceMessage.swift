@@ -74,6 +74,11 @@ package enum ServiceMessage {
     }
 }
 
+extension AnswerHead {
+    /// Whether it says that the body is a web page.
+    package var isWebPage: Bool { MediaType(mediaType).isWebPage }
+}
+
 /// Recognises HTML where text was expected and finds the line that a person would read first.
 enum WebPage {
     private static let byteLimit = 16_384

@@ -193,7 +193,8 @@ extension ProfileKey {
         ProfileKey("exchange.seconds", .seconds, "how long the service may take for a job"),
         ProfileKey("exchange.parallel", .number, "the most parts at once, from 1 to 4"),
         ProfileKey("exchange.smallest", .number, "bytes that only the last part may be below"),
-        ProfileKey("exchange.largest", .number, "the most bytes of a part"),
+        ProfileKey(
+            "exchange.largest", .number, "the most bytes of a part, or of a request of an upload"),
         ProfileKey("exchange.count", .number, "the most parts of a recording"),
         ProfileKey(
             "exchange.origins", .list, "where URLs in its answers may lead, without secrets"),

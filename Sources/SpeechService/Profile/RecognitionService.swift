@@ -139,9 +139,13 @@ public struct RecognitionService: Sendable, Hashable {
     /// Where all objects of a store lie, and the word `key`, which names this one; nil without it.
     package var storeRoot: (url: ServiceURL, key: String)? {
         guard let key = words["key"] else { return nil }
-        return url.dropping(suffix: ServiceURL.percentEncoded(key, keeping: "/@:")).map {
-            ($0, key)
-        }
+        // Its marks may stand for a take already: none of them has a slash.
+        let names = key.split(separator: "/", omittingEmptySubsequences: false)
+        let named = zip(names, url.target.split(separator: "/").suffix(names.count))
+            .map { $0.contains("{") ? $1 : $0 }.joined(separator: "/")
+        return [key, named].lazy.compactMap { key in
+            url.dropping(suffix: ServiceURL.percentEncoded(key, keeping: "/@:")).map { ($0, key) }
+        }.first
     }
 
     package mutating func moveObject(to key: String, below root: ServiceURL) {

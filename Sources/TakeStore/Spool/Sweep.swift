@@ -88,6 +88,13 @@ package struct Sweep: Sendable {
             let written = take.manifestTime.map { Date(timeIntervalSince1970: TimeInterval($0)) }
             let age = clock.age(since: id.date, written)
             if manifest.isUnarchived { unarchived.append(id) }
+            // A service that has a part of it is to drop that first; the audio goes all the same.
+            if retention.isOver(manifest, age: age), manifest.progress != nil,
+                age < retention.answered
+            {
+                try? take.removeAudio(fileName: manifest.audio)  // Left to the next sweep.
+                return
+            }
             // What is in use is left for the next time.
             if retention.isOver(manifest, age: age), (try? store.remove(take)) != nil {
                 return removed.append(id)

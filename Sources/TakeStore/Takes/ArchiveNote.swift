@@ -59,9 +59,13 @@ extension TakeManifest {
         }
         record.url = renamed(record.url)
         redirect(to: renamed(url), by: record)
+        startAnew()
+        return true
+    }
+
+    package mutating func startAnew() {
         (progress, taken, failures, isHeld) = (nil, nil, nil, nil)
         keep(reason: nil)
-        return true
     }
 }
 

@@ -263,7 +263,7 @@ final class Transfer: @unchecked Sendable {
     /// False breaks the transfer off.
     func receive(headerLine: String) -> Bool {
         touched.add(self)
-        switch response.take(headerLine: headerLine) {
+        switch response.take(headerLine: headerLine, sent: offset) {
         case .goesOn: return true
         case .interim(let status):
             observer.transferDidReceiveInterim(status: status, headers: response.headers)

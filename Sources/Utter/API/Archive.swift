@@ -62,11 +62,11 @@ public struct Archive: Sendable {
 
     /// How the first object of a take is delivered; nil while the archive cannot be used.
     func plan(
-        for manifest: TakeManifest, _ contents: ArchivedContents
+        for manifest: TakeManifest, _ contents: ArchivedContents, _ suffix: String? = nil
     ) throws(ServiceError) -> DeliveryPlan? {
         guard var plan = delivery else { return nil }
         plan.service.url = try plan.service.url.naming(
-            manifest.id, day: manifest.created.prefix(10), ext: contents.suffixes[0])
+            manifest.id, day: manifest.created.prefix(10), ext: suffix ?? contents.suffixes[0])
         return plan
     }
 }
@@ -108,6 +108,25 @@ extension TakeManifest {
         entry.archived = contents
         entry.keep(reason: nil)
         return entry
+    }
+}
+
+extension TakeManifest {
+    /// Has a take of the queue stored at the archive of today's settings; false when it is that already.
+    ///
+    /// At another place it is stored with all that belongs to it.
+    mutating func move(to archive: Archive) -> Bool {
+        guard let contents = archived, let suffix = archivedSuffix,
+            // What cannot be a place is refused before.
+            var plan = try? archive.plan(for: self, contents, suffix) ?? nil,
+            plan.record != delivery
+        else { return false }
+        if plan.record.url != delivery?.url {
+            plan = (try? archive.plan(for: self, contents) ?? plan) ?? plan  // As above.
+        }
+        redirect(to: plan.service.url.description, by: plan.record)
+        startAnew()
+        return true
     }
 }
 

@@ -36,6 +36,8 @@ package struct ObjectAnswer: Sendable {
 
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
+    package var isWebPage: Bool { AnswerHead(headers: headers).isWebPage }
+
     /// The word by which the store names a failure, such as `SlowDown`.
     package var code: String? {
         XMLElement.texts(of: "Code", in: Array(body.prefix(8_192))).first

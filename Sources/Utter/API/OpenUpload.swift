@@ -13,7 +13,7 @@ public struct OpenUpload: Sendable, Hashable {
     public let key: String
     /// When it began, as the store says it, in ISO 8601, UTC.
     public let begun: String
-    let id: String
+    package let id: String
 }
 
 /// Why a store does not say which uploads are open, or does not abort one.
@@ -37,12 +37,9 @@ extension Pipeline {
         at delivery: DeliveryPlan, olderThan age: Duration
     ) async throws(OpenUploadError) -> [OpenUpload]? {
         guard case .parts(let plan) = delivery.service.exchange, let list = plan.list,
-            let (root, key) = delivery.service.storeRoot
+            let place = delivery.uploadPlace
         else { return nil }
-        let start = key.prefix { $0 != "{" }
-        let folder = start.lastIndex(of: "/").map { start[...$0] } ?? ""
-        let values = ["root": root.text, "prefix": String(folder)]
-        let answer = try await ask(list, values, by: delivery)
+        let answer = try await ask(list, place, by: delivery)
         let limit = Date(timeIntervalSinceNow: -(age / .seconds(1)))
             .formatted(.iso8601).prefix(19)
         return list.rows(of: answer).compactMap { row in
@@ -70,15 +67,41 @@ extension Pipeline {
         _ = try await ask(abort, ["upload": upload.id], by: delivery)
     }
 
+    /// Has a service drop what it has of a take that is not whole there; does nothing if that is nothing.
+    ///
+    /// - Throws: `OpenUploadError` as `openUploads`.
+    package func dropUpload(of take: KeptTake) async throws(OpenUploadError) {
+        // A take that does not know where it was meant to go has sent nothing.
+        guard let values = take.known?.progress?.values, let delivery = try? DeliveryPlan(of: take)
+        else { return }
+        switch delivery.service.exchange {
+        case .parts(let plan):
+            let table = PartsTable(from: values)
+            if let abort = plan.abort, table.isMade {
+                _ = try await ask(abort, table.captured, by: delivery, orIsGone: true)
+            } else if table.mayBeMade, let (_, key) = delivery.service.storeRoot {
+                for upload in try await openUploads(at: delivery, olderThan: .zero) ?? []
+                where upload.key == key { try await abort(upload, at: delivery) }
+            }
+        case .upload(let kind, _):
+            // A text that does not parse leads nowhere.
+            guard let url = values["upload"].flatMap({ try? ServiceURL($0) }),
+                delivery.trusts(url.origin)
+            else { return }
+            var request = ExchangeRequest(number: 1, method: .post, url: url, saysLength: true)
+            request.step = StepRequest(
+                method: .delete, content: StepRequest.Content(), carriesSecrets: true,
+                use: .upload(UploadRequest(kind: kind, step: .ask, start: 0)))
+            _ = try await send(request, by: delivery, orIsGone: true)
+        case .post, .job: return
+        }
+    }
+
     /// Makes one request that sends nothing, and belongs to no take.
     private func ask(
-        _ step: JobStep, _ values: [String: String], by delivery: DeliveryPlan
+        _ step: JobStep, _ values: [String: String], by delivery: DeliveryPlan,
+        orIsGone: Bool = false
     ) async throws(OpenUploadError) -> StepAnswer {
-        var delivery = delivery
-        switch await secrets.credentials(of: delivery.service) {
-        case .success(let found): delivery.service = delivery.service.opened(with: found)
-        case .failure(let failure): throw OpenUploadError(description: failure.reason)
-        }
         let values = delivery.service.words.merging(values) { _, own in own }
         var request = ExchangeRequest(
             number: 1, method: .post, url: delivery.service.url, saysLength: true)
@@ -90,6 +113,18 @@ extension Pipeline {
             throw OpenUploadError(description: error.description)
         }
         request.step?.carriesSecrets = delivery.trusts(request.url.origin)
+        return try await send(request, by: delivery, orIsGone: orIsGone)
+    }
+
+    /// `orIsGone`: that there is nothing there is as good.
+    private func send(
+        _ request: ExchangeRequest, by delivery: DeliveryPlan, orIsGone: Bool
+    ) async throws(OpenUploadError) -> StepAnswer {
+        var delivery = delivery
+        switch await secrets.credentials(of: delivery.service) {
+        case .success(let found): delivery.service = delivery.service.opened(with: found)
+        case .failure(let failure): throw OpenUploadError(description: failure.reason)
+        }
         let answer = WholeAnswer()
         _ = wiring.transfer.start(
             delivery.request(request, for: Journal(), frames: 0, of: nextID()), after: .zero,
@@ -98,6 +133,7 @@ extension Pipeline {
         let body = answer.body.withLock { $0 }
         guard result.ending == .answered, let status = result.status,
             StatusVerdict.of(status: status) == .accepted
+                || orIsGone && [404, 410].contains(status)
         else {
             let host = delivery.service.url.origin.description
             let words = ServiceMessage.extract(from: body).map {
@@ -108,6 +144,19 @@ extension Pipeline {
                     ?? TakeFailure.notDelivered(result.ending, host: host).description)
         }
         return StepAnswer(headers: result.headers, body: body)
+    }
+}
+
+extension DeliveryPlan {
+    /// Where all objects of a store lie, and the folder of this one, by the words of `exchange.list`;
+    /// nil for a service that is not asked for open uploads.
+    package var uploadPlace: [String: String]? {
+        guard case .parts(let plan) = service.exchange, plan.list != nil,
+            let (root, key) = service.storeRoot
+        else { return nil }
+        let start = key.prefix { $0 != "{" }
+        let folder = start.lastIndex(of: "/").map { start[...$0] } ?? ""
+        return ["root": root.text, "prefix": String(folder)]
     }
 }
 

@@ -10,7 +10,7 @@ struct AnswerReader: Sendable {
     /// In bytes of an answer that may turn out unreadable.
     private static let keptLimit = 256 << 10
 
-    private let rule: AnswerRule
+    private var rule: AnswerRule
     private var decoder: (any ResponseDecoder)?
     private var refusal: [UInt8] = []
     private var head = AnswerHead()
@@ -36,6 +36,9 @@ struct AnswerReader: Sendable {
         decoder = nil
         (kept, isKeptWhole) = ([], true)
         if case .accepted = StatusVerdict.of(status: status) {
+            // Silence is consent only where the place itself is silent (RFC 9110 §15.3.4, 4918 §13).
+            let isOfPlace = ![203, 205, 206, 207].contains(status) && !head.isWebPage
+            if rule.empty == .stored, !isOfPlace { rule.empty = .failure }
             decoder = rule.makeDecoder(head)
         }
     }
@@ -82,9 +85,9 @@ struct AnswerReader: Sendable {
             rule.errors.message(in: head)
             ?? ServiceMessage.extract(from: refusal, contentType: head.mediaType, at: rule.errors)
         // What a store says to a request that was signed for another region.
-        guard let region = head.header("x-amz-bucket-region").map(TerminalText.shown) else {
-            return words
-        }
+        let region =
+            head.header("x-amz-bucket-region") ?? XMLElement.texts(of: "Region", in: refusal).first
+        guard let region = region.map(TerminalText.shown) else { return words }
         return (words.map { "\($0); " } ?? "") + "its region is \(region)"
     }
 

@@ -167,6 +167,11 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
             answer.begin(status: head.status, head.fields)
             if answer.accumulate(body.span) { hear() }
         case .piece(let piece)?:
+            // It says of each resource what became of it (RFC 4918 §13).
+            if head.status == 207, let status = XMLElement.worstStatus(in: body), status >= 300 {
+                reply.result.status = status
+                return
+            }
             let found = StepAnswer(headers: reply.result.headers, body: body)
             reply.verdict = piece.step.verdict(on: found, isLast: false, marking: run.id.text)
             if case .failed? = reply.verdict {

@@ -50,7 +50,7 @@ extension DeliveryPlan {
         if let upload {
             headers += upload.fields(
                 of: body, mediaType: mediaType, name: "recording.\(format.fileExtension)",
-                isComplete: request.isComplete)
+                isComplete: request.isComplete, digest: digest)
             body = upload.range(of: body)
         }
         if let piece = request.piece { body = piece.range(of: body) }
@@ -73,7 +73,7 @@ extension DeliveryPlan {
         // While it waits for a consent, libcurl 7.88 takes no 104 for one.
         transfer.expectsContinue =
             request.carriesRecording && service.expectsContinue && upload == nil
-            && request.piece == nil
+            && request.piece == nil && !request.omitsExpect
         return transfer
     }
 

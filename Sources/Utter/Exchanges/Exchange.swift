@@ -79,6 +79,8 @@ struct ExchangeRequest: Sendable, Equatable {
     var clockOffset = 0.0
     /// A connection of an earlier take may not carry it.
     var wantsFreshConnection = false
+    /// The service has refused to be asked whether it wants the body.
+    var omitsExpect = false
     /// Nil for the recording and its transcript.
     var step: StepRequest?
 
@@ -89,7 +91,7 @@ struct ExchangeRequest: Sendable, Equatable {
     /// Nil for a request that sends no part.
     var piece: PieceRequest? { if case .piece(let use)? = step?.use { use } else { nil } }
     /// The head says the digest of the body, which is a part.
-    var wantsDigest: Bool { piece != nil && carriesRecording }
+    var wantsDigest: Bool { piece != nil && carriesRecording || upload?.saysChecksum == true }
     /// Not counted as an attempt to deliver the take.
     var isForToken: Bool { if case .token? = step?.use { true } else { false } }
 }
@@ -171,6 +173,17 @@ struct Reply: Sendable {
     /// Of a step of a job; nil without a good status.
     var verdict: StepVerdict?
     var hasToken = false
+
+    /// The service does not take the time at which the request was signed.
+    var isAboutClock: Bool { ["RequestTimeTooSkewed", "RequestExpired"].contains(code) }
+
+    /// An answer that proves nothing is as good as one that was lost on its way.
+    func lost(_ reason: String) -> Reply {
+        var reply = self
+        (reply.result.ending, reply.result.status) = (.connectionLost(reason), nil)
+        reply.result.hasReusedConnection = false
+        return reply
+    }
 }
 
 /// What a decision depends on beside events.
@@ -236,7 +249,7 @@ extension DeliveryPlan {
                 JobExchange(
                     plan, self, from: progress, wantsLength: wantsLength,
                     attemptsBefore: attemptsBefore, takenBefore: takenBefore)
-            case .upload(let kind):
+            case .upload(let kind, _):
                 UploadExchange(
                     kind, self, from: progress, wantsLength: wantsLength,
                     attemptsBefore: attemptsBefore, takenBefore: takenBefore)

@@ -20,29 +20,12 @@ struct PartsExchange: Exchange {
     /// Answers in a row after which nothing has moved.
     private static let standstillLimit = 8
 
-    private struct Lane {
-        var job: PartsTable.Job
-        var number: Int
-        /// Of the upload for which it was begun.
-        var generation: Int
-        /// In place of the step's own; a redirect leads there.
-        var url: ServiceURL?
-    }
-
-    private struct Ended {
-        let lane: Lane
-        let index: Int
-        var reply: Reply
-        let isSpeaking: Bool
-        let now: Moment
-    }
-
     private let plan: PartsPlan
     private let delivery: DeliveryPlan
     private let fingerprint: String
     private var table = PartsTable()
     private var pace: PartsPace
-    private var (engines, lanes): ([PostOnce], [Lane?]) = ([], [])
+    private var (engines, lanes): ([PostOnce], [PartsLane?]) = ([], [])
     private var number: Int
     private var generation = 0
     private var recording = RecordingExtent()
@@ -54,6 +37,8 @@ struct PartsExchange: Exchange {
     private var (hasFolders, isFound, isRefused) = (false, false, false)
     /// The store has refused to say what is there.
     private var isBlind = false
+    /// It has answered well to the request that ends the delivery, without a proof.
+    private var claim: PartsTable.Claim?
     /// The request that ends the delivery may have done so.
     private var mayBeTaken = false
     private let takenBefore: Int
@@ -90,7 +75,7 @@ struct PartsExchange: Exchange {
     }
 
     var progress: ExchangeProgress? {
-        guard table.isMade || mayBeTaken else { return nil }
+        guard table.isMade || table.mayBeMade || mayBeTaken else { return nil }
         return ExchangeProgress(
             step: "parts", values: table.values, plan: fingerprint, unknown: mayBeTaken ? 1 : nil)
     }
@@ -126,26 +111,17 @@ struct PartsExchange: Exchange {
         if recording.isComplete { table.release() }
         while lanes.count <= lane {
             lanes.append(nil)
-            engines.append(makeEngine())
+            engines.append(delivery.makePartsEngine(plan))
         }
         if lanes[lane]?.generation != generation { lanes[lane] = nil }
         return lanes[lane] == nil ? beginNext(on: lane) : .request(request(of: lane))
     }
 
-    private func makeEngine() -> PostOnce {
-        let service = delivery.service
-        var engine = PostOnce(
-            url: service.url, allowed: delivery.redirectOrigins, policy: delivery.retry,
-            rule: service.retry, framing: .length, redact: { service.redacted($0) })
-        // A part may be sent twice; before the end is asked for twice, it is looked up.
-        engine.knowsOutcome = plan.part != nil || plan.look != nil
-        return engine
-    }
-
     private mutating func start(_ job: PartsTable.Job, on lane: Int) {
         number += 1
         if case .part(let index) = job { take(index) }
-        lanes[lane] = Lane(job: job, number: number, generation: generation)
+        if job == .create { table.mayBeMade = true }
+        lanes[lane] = PartsLane(job: job, number: number, generation: generation)
     }
 
     /// Takes a part from the queue, or cuts it.
@@ -185,7 +161,8 @@ struct PartsExchange: Exchange {
         guard recording.isComplete || recording.byteCount >= enough else {
             return .growth(to: enough)
         }
-        return plan.create == nil ? beginPart(on: lane) ?? .idle : begin(.create, on: lane)
+        guard plan.create != nil else { return beginPart(on: lane) ?? .idle }
+        return begin(mustFind ? .find : .create, on: lane)
     }
 
     /// A new part, unless one of the lanes has cut it already.
@@ -222,9 +199,10 @@ struct PartsExchange: Exchange {
     }
 
     private var canLook: Bool { plan.look != nil && !isBlind }
+    private var mustFind: Bool { table.mayBeMade && delivery.canFindUploads(plan) }
 
     /// Puts a part that was not stored back to the end of the queue.
-    private mutating func lay(_ lane: Lane) {
+    private mutating func lay(_ lane: PartsLane) {
         if case .part(let index) = lane.job, lane.generation == generation {
             table.queue.append(index)
         }
@@ -242,9 +220,9 @@ struct PartsExchange: Exchange {
         // Before it is judged: the others can go on.
         lanes[index] = nil
         note(reply.result, of: lane.job)
-        // Of an upload that is forgotten.
         guard lane.generation == generation else { return goOn }
-        let ended = Ended(lane: lane, index: index, reply: reply, isSpeaking: isSpeaking, now: now)
+        let ended = PartsEnd(
+            lane: lane, index: index, reply: reply, isSpeaking: isSpeaking, now: now)
         let status = reply.result.ending == .answered ? reply.result.status : nil
         if case .folder(let folder) = lane.job, let status, status.settlesFolder {
             return makeFolder(folder + 1, ended)
@@ -272,9 +250,12 @@ struct PartsExchange: Exchange {
             return leaveUnknown
         case (.look, 404):
             mayBeTaken = false
-            return stand(ended)
+            return claim != nil ? disbelieve(ended, "it has not stored what it said") : stand(ended)
         case (.look, (400..<500)?) where status?.isPassing == false:
             isBlind = true
+            return claim == .plain ? .answered : stand(ended)
+        case (.find, (400..<500)?) where status?.isPassing == false:
+            table.mayBeMade = false
             return stand(ended)
         default: return judge(ended)
         }
@@ -295,7 +276,7 @@ struct PartsExchange: Exchange {
 
     private var goOn: ExchangeStep { .request(after: Pause(isOfNextStep: true)) }
 
-    private mutating func accept(_ ended: Ended) -> ExchangeStep {
+    private mutating func accept(_ ended: PartsEnd) -> ExchangeStep {
         let (lane, reply) = (ended.lane, ended.reply)
         switch (lane.job, reply.verdict) {
         case (.abort, _): return endAbort()
@@ -305,7 +286,13 @@ struct PartsExchange: Exchange {
             refused.reply.failure = .serviceReported(
                 message: delivery.service.redacted(message), code: reply.code)
             return judge(refused)
-        case (.whole, _), (.complete, _): return .answered
+        case (.whole, .next(let proof)?) where !proof.isEmpty,
+            (.complete, .next(let proof)?) where !proof.isEmpty:
+            return .answered
+        case (.whole, let verdict), (.complete, let verdict):
+            if case .next? = verdict { claim = .plain } else { claim = .odd }
+            if canLook { return stand(ended, for: .look) }
+            return claim == .plain ? .answered : disbelieve(ended, "its answer proves nothing")
         case (.create, .next(let values)?):
             table.make(values)
             if !recording.isComplete { table.hold(partByteCount) }
@@ -317,17 +304,29 @@ struct PartsExchange: Exchange {
         case (.look, .next(let values)?):
             let isSent = takenCount > 0 || delivery.hasOwnName
             return end(with: recording.failure(of: values, isSent: isSent), ended)
-        case (.look, .unusable?): return end(with: .anotherObject(), ended)
+        case (.look, .unusable(.missingText)?) where claim == .plain: return .answered
+        case (.look, .unusable(.missingText)?): return end(with: .anotherObject(), ended)
+        case (.find, .next(let found)?) where found["key"] == delivery.service.storeRoot?.key:
+            // It has no parts, and may say nothing of this recording: it makes room for another.
+            table.make(found)
+            start(.abort, on: ended.index)
+        case (.find, .next?), (.find, .unusable(.missingText)?): table.mayBeMade = false
         default:
-            let step = plan.step(of: lane.job)?.name ?? ""
-            let reason = "its answer to '\(step)' lacks what the profile captures"
-            return giveUp(.responseUnusable(reason: reason), lane)
+            return disbelieve(ended, "its answer is not one of a store")
         }
         return ended.index < laneCount ? goOn : .idle
     }
 
+    /// Judges an answer as one that was lost: what is true is looked up, or tried again.
+    private mutating func disbelieve(_ ended: PartsEnd, _ reason: String) -> ExchangeStep {
+        claim = nil
+        var doubted = ended
+        doubted.reply = ended.reply.lost(reason)
+        return judge(doubted)
+    }
+
     /// An object is there: an upload that is not joined is aborted first, and not left behind.
-    private mutating func end(with failure: TakeFailure?, _ ended: Ended) -> ExchangeStep {
+    private mutating func end(with failure: TakeFailure?, _ ended: PartsEnd) -> ExchangeStep {
         isFound = failure == nil
         guard isRefused, plan.abort != nil else { return failure.map { .failed($0) } ?? .answered }
         surrender = failure
@@ -336,7 +335,7 @@ struct PartsExchange: Exchange {
     }
 
     /// Goes on after an answer that moves nothing, but not for ever.
-    private mutating func stand(_ ended: Ended, for job: PartsTable.Job? = nil) -> ExchangeStep {
+    private mutating func stand(_ ended: PartsEnd, for job: PartsTable.Job? = nil) -> ExchangeStep {
         standstills += 1
         guard standstills <= Self.standstillLimit else { return judge(ended) }
         if let job { start(job, on: ended.index) }
@@ -344,7 +343,7 @@ struct PartsExchange: Exchange {
     }
 
     /// Begins a new upload: the service has lost this one, or will not join it.
-    private mutating func beginAnew(_ ended: Ended) -> ExchangeStep {
+    private mutating func beginAnew(_ ended: PartsEnd) -> ExchangeStep {
         guard renewals < Self.renewalLimit else { return judge(ended) }
         renewals += 1
         guard ended.reply.result.status == 409, plan.abort != nil else { return endAbort() }
@@ -353,14 +352,14 @@ struct PartsExchange: Exchange {
     }
 
     /// Makes the folders from the outermost on, whatever the answers: some are there, or are not for us.
-    private mutating func makeFolder(_ index: Int, _ ended: Ended) -> ExchangeStep {
+    private mutating func makeFolder(_ index: Int, _ ended: PartsEnd) -> ExchangeStep {
         hasFolders = index >= delivery.service.url.folders.count
         if !hasFolders { start(.folder(index), on: ended.index) }
         return goOn
     }
 
     /// Ends the delivery for good, once the upload is aborted.
-    private mutating func giveUp(_ failure: TakeFailure, _ lane: Lane) -> ExchangeStep {
+    private mutating func giveUp(_ failure: TakeFailure, _ lane: PartsLane) -> ExchangeStep {
         lay(lane)
         guard failure.isForGood, !failure.refusesSecret, plan.abort != nil, table.isMade else {
             return .failed(failure)
@@ -370,7 +369,7 @@ struct PartsExchange: Exchange {
     }
 
     /// Judges a reply as one to a recording.
-    private mutating func judge(_ ended: Ended) -> ExchangeStep {
+    private mutating func judge(_ ended: PartsEnd) -> ExchangeStep {
         let (lane, index, reply) = (ended.lane, ended.index, ended.reply)
         lanes[index] = lane
         engines[index].lead(to: request(of: index).url)
@@ -381,12 +380,14 @@ struct PartsExchange: Exchange {
         case .request(let pause):
             let isRedirect = [307, 308].contains(reply.result.status)
             var job = lane.job
-            // Which part is next does not matter; what joins them is looked up.
+            // Which part is next does not matter; what ends it is looked up, unless nothing is there.
             if case .part(let part) = job, !isRedirect {
                 table.queue.append(part)
                 job = .part(table.queue[0])
             }
-            if job == .complete, mayBeTaken, canLook { job = .look }
+            if job == .complete || job == .whole, mayBeTaken, canLook { job = .look }
+            if job == .create, mustFind { job = .find }
+            if job == .look, !mayBeTaken { return .request(after: pause) }
             start(job, on: index)
             if isRedirect { lanes[index]?.url = engines[index].request.url }
             return .request(after: pause)

@@ -8,6 +8,8 @@ struct PartsTable: Sendable, Equatable {
         case whole
         /// The outermost is 0.
         case folder(Int)
+        /// Looks for an upload that was made, and of which no answer told.
+        case find
         case create
         /// Counts from 0.
         case part(Int)
@@ -15,6 +17,9 @@ struct PartsTable: Sendable, Equatable {
         case look
         case abort
     }
+
+    /// Whether an answer without a proof is one of a store, as far as one can see.
+    enum Claim { case plain, odd }
 
     struct Part: Sendable, Equatable {
         /// Of the body, in bytes.
@@ -30,6 +35,8 @@ struct PartsTable: Sendable, Equatable {
     /// What the service has said of the upload, such as its id.
     private(set) var captured: [String: String] = [:]
     var isMade = false
+    /// The store was asked for an upload, and may have made it.
+    var mayBeMade = false
     /// The first part waits for the end of the recording.
     private var isFirstHeld = false
 
@@ -67,10 +74,12 @@ struct PartsTable: Sendable, Equatable {
 
 extension PartsTable {
     private static let rows = "parts"
+    private static let mark = "asked-for"
 
     /// What an earlier run has noted; parts that were under way are sent again.
     init(from values: [String: String]) {
         self.init()
+        mayBeMade = values[Self.mark] != nil
         guard let rows = values[Self.rows] else { return }
         for row in rows.split(separator: "\n") {
             // A tag may be empty.
@@ -91,12 +100,30 @@ extension PartsTable {
     }
 
     var values: [String: String] {
-        guard isMade else { return [:] }
+        guard isMade else { return mayBeMade ? [Self.mark: "yes"] : [:] }
         let rows = parts.map { part in
             "\(part.range.count)" + (part.tag.map { " \($0)" } ?? "")
         }
         return captured.merging([Self.rows: rows.joined(separator: "\n")]) { _, rows in rows }
     }
+}
+
+/// What one of an exchange's lanes does.
+struct PartsLane {
+    var job: PartsTable.Job
+    var number: Int
+    /// Of the upload for which it was begun.
+    var generation: Int
+    /// In place of the step's own; a redirect leads there.
+    var url: ServiceURL?
+}
+
+struct PartsEnd {
+    let lane: PartsLane
+    let index: Int
+    var reply: Reply
+    let isSpeaking: Bool
+    let now: Moment
 }
 
 /// How long the parts are, and how many are sent at once: as measured.

@@ -25,6 +25,7 @@ extension PartsPlan {
         switch job {
         case .whole: whole
         case .folder: folder
+        case .find: list
         case .create: create
         case .part: part
         case .complete: complete
@@ -65,6 +66,9 @@ extension JobStep {
             values["number"] = "\(index + 1)"
         case .complete: values["parts"] = plan.list(of: table.tags)
         case .create: piece.saysType = true
+        case .find:
+            let (root, key) = service.storeRoot ?? (service.url, "")
+            (values["root"], values["prefix"]) = (root.text, key)
         case .look, .abort: break
         }
         // Fields and URLs that what was captured makes no sense of are the profile's own.
@@ -77,10 +81,26 @@ extension JobStep {
 
 extension Int {
     /// A status that another time may be another (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
-    var isPassing: Bool { [408, 425, 429].contains(self) }
+    var isPassing: Bool { [408, 423, 425, 429].contains(self) }
 
     /// An answer to the making of a folder, which is there then or is not for us.
     var settlesFolder: Bool { self < 500 && self / 100 != 3 && !isPassing }
+}
+
+extension DeliveryPlan {
+    func canFindUploads(_ plan: PartsPlan) -> Bool {
+        plan.list != nil && plan.abort != nil && service.storeRoot != nil
+    }
+
+    /// Judges the requests of one lane.
+    func makePartsEngine(_ plan: PartsPlan) -> PostOnce {
+        var engine = PostOnce(
+            url: service.url, allowed: redirectOrigins, policy: retry, rule: service.retry,
+            framing: .length, redact: { [service] in service.redacted($0) })
+        // A part may be sent twice; before the end is asked for twice, it is looked up.
+        engine.knowsOutcome = plan.part != nil || plan.look != nil
+        return engine
+    }
 }
 
 extension ServiceURL {

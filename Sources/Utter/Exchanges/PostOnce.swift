@@ -163,6 +163,17 @@ struct PostOnce: Exchange {
             request.number += 1
             return .request(after: Pause())
         }
+        if reply.isAboutClock {
+            let words = "the clock of this machine and the service's differ"
+            let failure = TakeFailure.unavailable(status: status, message: words)
+            return retry(failure, after: result, isSpeaking: isSpeaking, at: now)
+        }
+        // RFC 9110 §10.1.1.
+        if status == 417, !request.omitsExpect {
+            request.omitsExpect = true
+            request.number += 1
+            return .request(after: Pause())
+        }
         // A service does not say this (RFC 9110 §15.5.8).
         if status == 407 { return .failed(.proxyRefused(status: status)) }
         switch verdict(status, reply) {
@@ -189,7 +200,7 @@ struct PostOnce: Exchange {
 
     /// Signs once more with the service's time, if it says that ours is wrong.
     private mutating func setClock(by reply: Reply, at now: Moment) -> Bool {
-        guard !hasSetClock, ["RequestTimeTooSkewed", "RequestExpired"].contains(reply.code),
+        guard !hasSetClock, reply.isAboutClock,
             let date = reply.result.header("date").flatMap(HTTPDate.seconds)
         else { return false }
         (hasSetClock, request.clockOffset) = (true, date - now.clock())

@@ -17,6 +17,8 @@ struct UploadExchange: Exchange {
         /// What the service is known to have, in bytes of the whole body.
         var offset = 0
         var knowsLength = false
+        /// It has said so: an append is a question for the text.
+        var hasAll = false
     }
 
     private typealias Step = UploadRequest.Step
@@ -26,11 +28,17 @@ struct UploadExchange: Exchange {
     /// Answers in a row after which nothing has moved.
     private static let standstillLimit = 8
     private static let longestLock = Duration.seconds(60)
+    /// In bytes: a service that does not take so much in one request takes no recording.
+    private static let leastLimit = 256 << 10
+    /// In bytes, of a request of which nothing is known when it is refused as too long, and the most
+    /// of one whose checksum is said.
+    private static let usualByteCount = 64 << 20
 
     private let kind: UploadProtocol
     private let delivery: DeliveryPlan
     private let fingerprint: String
     private var engine: PostOnce
+    private var recording = RecordingExtent()
     private var step = Step.create
     private var upload: Resource?
     /// The most bytes of the whole body that any request has sent, as far as this run knows.
@@ -39,8 +47,9 @@ struct UploadExchange: Exchange {
     private var hasEarlierRun = false
     /// The upload's recording was complete before its first byte, which may say so.
     private var isOfWhole = false
-    /// The service takes no longer requests, in bytes.
+    /// The service takes no longer requests, in bytes, or something in between does not.
     private var limit: Int?
+    private var offersChecksum = false
     /// The upload is made by a request without content.
     private var isCareful: Bool
     private var standstills = 0
@@ -56,7 +65,8 @@ struct UploadExchange: Exchange {
         self.kind = kind
         self.delivery = delivery
         self.takenBefore = takenBefore
-        isCareful = kind == .tus
+        if case .upload(_, let largest) = delivery.service.exchange { limit = largest }
+        isCareful = kind == .tus || limit != nil
         var resuming = delivery
         if delivery.retry.pausesWhileSpeaking == RetryPolicy.standard.pausesWhileSpeaking {
             resuming.retry.pausesWhileSpeaking = RetryPolicy.pausesWhileResuming
@@ -85,6 +95,7 @@ struct UploadExchange: Exchange {
             kind: kind, step: isEmpty ? .createEmpty : step, start: upload?.offset ?? 0,
             limit: limit)
         use.isOfWhole = isOfWhole
+        use.saysChecksum = offersChecksum && step == .append && recording.isComplete
         use.shownURL = delivery.service.url
         use.saysLength = upload?.knowsLength == false
         let content = isEmpty || step == .ask ? StepRequest.Content() : nil
@@ -116,6 +127,12 @@ struct UploadExchange: Exchange {
         return request
     }
 
+    mutating func begin(lane: Int, of recording: RecordingExtent) -> Beginning {
+        self.recording = recording
+        let request = begin(isComplete: recording.isComplete)
+        return recording.isComplete || !request.saysLength ? .request(request) : .sealed
+    }
+
     mutating func renew() { engine.renew() }
 
     private mutating func go(to next: Step) {
@@ -145,8 +162,11 @@ struct UploadExchange: Exchange {
         guard request.carriesRecording else { return }
         engine.record(result)
         sent = max(sent, result.bodyStart + result.wireByteCount)
-        if result.mayBeTaken { mayBeTaken = true }
+        if result.mayBeTaken, !isFull(result) { mayBeTaken = true }
     }
+
+    /// It had as much as a request may have, so that there may be more.
+    private func isFull(_ result: TransferResult) -> Bool { result.wireByteCount == limit }
 
     /// Hears where the service has made the upload (104).
     mutating func learn(from interim: AnswerHead) {
@@ -155,7 +175,7 @@ struct UploadExchange: Exchange {
     }
 
     private mutating func adopt(_ head: AnswerHead) {
-        limit = UploadAnswer.limit(in: head) ?? limit
+        learnLimit(head)
         guard upload == nil, let location = head.header("location"),
             // A text that does not parse leads nowhere.
             let url = try? engine.request.url.resolving(location: location),
@@ -164,6 +184,23 @@ struct UploadExchange: Exchange {
         upload = Resource(url: url)
         engine.knowsOutcome = true
     }
+
+    private mutating func learnLimit(_ head: AnswerHead) {
+        offersChecksum = offersChecksum || kind == .tus && UploadAnswer.offersChecksum(head)
+        let most = offersChecksum ? Self.usualByteCount : nil
+        limit = [limit, most, UploadAnswer.limit(in: head)].compactMap(\.self).min()
+    }
+
+    /// Sends less in a request from now on, after one that was too long; false when that was little.
+    private mutating func shrink(from before: Int?, after result: TransferResult) -> Bool {
+        let count = max(result.wireByteCount, recording.byteCount - (upload?.offset ?? 0))
+        let tried = min(before ?? .max, count > 0 ? count : Self.usualByteCount)
+        if let limit, limit < tried { return true }
+        limit = max(Self.leastLimit, tried / 2)
+        return tried > Self.leastLimit
+    }
+
+    private var isStore: Bool { delivery.service.answer.empty == .stored }
 
     // MARK: - After a request
 
@@ -175,7 +212,19 @@ struct UploadExchange: Exchange {
             return judge(reply, isSpeaking: isSpeaking, at: now)
         }
         let head = AnswerHead(headers: reply.result.headers)
-        limit = UploadAnswer.limit(in: head) ?? limit
+        if (200..<300).contains(status), upload != nil || isStore, isOfStranger(head, reply) {
+            return judge(
+                reply.lost("a web page came in place of an answer"), isSpeaking: isSpeaking, at: now
+            )
+        }
+        let before = limit
+        learnLimit(head)
+        if let most = UploadAnswer.largest(in: head), recording.isComplete,
+            recording.byteCount > most
+        {
+            let words = "an upload has at most \(most) bytes, and this is \(recording.byteCount)"
+            return .failed(.refused(status: 413, message: words))
+        }
         switch (step, status) {
         case (_, 200..<300) where UploadAnswer.isComplete(head) && reply.result.isEarlyAnswer:
             upload = nil
@@ -188,39 +237,46 @@ struct UploadExchange: Exchange {
             return goOn(from: UploadAnswer.offset(in: head) ?? (isCareful ? 0 : nil))
         case (.ask, 200..<300):
             guard let offset = UploadAnswer.offset(in: head) else {
-                return beginAnew(or: reply, isSpeaking, now)
+                let lost = reply.lost("the answer does not say how much the service has")
+                return judge(lost, isSpeaking: isSpeaking, at: now)
             }
             let length = UploadAnswer.length(in: head)
             upload?.knowsLength = length != nil
-            // Nothing is left to send, and a service that has no text to answer with needs no more.
-            let isStore = delivery.service.answer.empty == .stored
-            let isPossible = offset <= sent || hasEarlierRun
-            if isStore, isPossible, length == offset { return .answered }
+            upload?.hasAll =
+                (length == offset || UploadAnswer.isComplete(head)) && offset >= recording.byteCount
             return goOn(from: offset)
+        // It has no text to answer with.
+        case (.append, 400) where hasAll && isStore, (.append, 404) where hasAll && isStore:
+            upload = nil
+            return .answered
         case (.append, 200..<300) where isUnfinished(head, reply.result):
             return goOn(from: UploadAnswer.offset(in: head))
+        case (_, 200..<300) where upload != nil && !isProof(head, reply):
+            return stand(.ask, or: reply, isSpeaking, now)
         // It takes no chunks, or makes no upload without a length.
         case (.append, 400) where kind == .tus && !engine.request.saysLength,
             (.create, 400) where isCareful && kind == .tus && !engine.request.saysLength:
             engine.sayLength()
             return again(upload == nil ? .create : .ask)
-        case (.append, 409), (.append, 422): return stand(.ask, or: reply, isSpeaking, now)
+        case (.append, 409), (.append, 422), (.append, 460):
+            return stand(.ask, or: reply, isSpeaking, now)
         case (.ask, 423), (.append, 423):
             guard standstills < Self.standstillLimit else {
                 return .failed(.unavailable(status: status, message: "the upload stays locked"))
             }
             return stand(.ask, after: lockPause, or: reply, isSpeaking, now)
-        case (_, 413) where limit != nil && !(isCareful && step == .create):
-            // In pieces of that length.
+        case (_, 413) where !(isCareful && step == .create):
+            guard shrink(from: before, after: reply.result) else { break }
             isCareful = isCareful || upload == nil
-            return stand(upload == nil ? .create : .ask, or: reply, isSpeaking, now)
+            return again(upload == nil ? .create : .ask)
         case (.append, 400..<405), (.append, 410):
             guard status != 401, !UploadAnswer.isComplete(head) else { break }
             // It may still take in what a request has sent that broke; what it has decides.
             return stand(.ask, after: lockPause, or: reply, isSpeaking, now)
         case (.ask, 400..<405), (.ask, 410):
-            guard status != 401, !UploadAnswer.isComplete(head) else { break }
-            return beginAnew(or: reply, isSpeaking, now)
+            guard status != 401, !UploadAnswer.isComplete(head), renewals < Self.renewalLimit
+            else { break }
+            return forget()
         default: break
         }
         return judge(reply, isSpeaking: isSpeaking, at: now)
@@ -242,6 +298,7 @@ struct UploadExchange: Exchange {
     /// Whether the answer to an append is the upload's and not the recording's.
     private func isUnfinished(_ head: AnswerHead, _ result: TransferResult) -> Bool {
         guard result.isBodyComplete else { return true }
+        if isFull(result), result.receivedByteCount == 0 { return true }
         switch kind {
         case .resumable: return UploadAnswer.isIncomplete(head)
         case .tus:
@@ -249,6 +306,23 @@ struct UploadExchange: Exchange {
             let isShort = UploadAnswer.offset(in: head).map { $0 < end } ?? false
             return isShort || !(upload?.knowsLength ?? false || engine.request.isComplete)
         }
+    }
+
+    /// Whether something in between has answered, such as the login page of a network.
+    private func isOfStranger(_ head: AnswerHead, _ reply: Reply) -> Bool {
+        if case .webPage? = reply.failure { return true }
+        let isRead =
+            request.carriesRecording && reply.failure == nil && reply.result.receivedByteCount > 0
+        return head.isWebPage && !isRead
+    }
+
+    private var hasAll: Bool { upload?.hasAll ?? false }
+
+    /// Whether a good answer shows that the service has all: by its words, or as the protocol says it.
+    private func isProof(_ head: AnswerHead, _ reply: Reply) -> Bool {
+        let result = reply.result
+        return hasAll || result.receivedByteCount > 0 || UploadAnswer.isComplete(head)
+            || UploadAnswer.offset(in: head) == result.bodyStart + result.wireByteCount
     }
 
     private mutating func goOn(from offset: Int?) -> ExchangeStep {
@@ -289,15 +363,6 @@ struct UploadExchange: Exchange {
 
     private var lockPause: Duration {
         min(.seconds(1 << min(standstills, 6)), Self.longestLock)
-    }
-
-    private mutating func beginAnew(
-        or reply: Reply, _ isSpeaking: Bool, _ now: Moment
-    ) -> ExchangeStep {
-        guard renewals < Self.renewalLimit else {
-            return engine.next(after: reply, isSpeaking: isSpeaking, at: now)
-        }
-        return forget()
     }
 
     /// Begins a new upload: the service has lost this one.

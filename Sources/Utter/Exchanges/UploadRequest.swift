@@ -26,6 +26,8 @@ struct UploadRequest: Sendable, Equatable {
     var shownURL: ServiceURL?
     /// The service does not know the length of the whole body.
     var saysLength = true
+    /// The service is told the SHA-256 of what the request sends (tus, checksum).
+    var saysChecksum = false
     /// The body's first bytes say how long the recording is, where its format has a place for that.
     var isOfWhole = false
 
@@ -49,12 +51,13 @@ struct UploadRequest: Sendable, Equatable {
     /// The fields of the protocol, for a recording's body of a type; its length is said when it was
     /// known as the request was decided on.
     func fields(
-        of whole: RequestBody, mediaType: String, name: String, isComplete: Bool
+        of whole: RequestBody, mediaType: String, name: String, isComplete: Bool,
+        digest: String? = nil
     ) -> [(name: String, value: String)] {
         let length = isComplete ? whole.wholeByteCount : nil
         return switch kind {
         case .resumable: resumableFields(length)
-        case .tus: tusFields(length, mediaType: mediaType, name: name)
+        case .tus: tusFields(length, digest, mediaType: mediaType, name: name)
         }
     }
 
@@ -74,7 +77,7 @@ struct UploadRequest: Sendable, Equatable {
     }
 
     private func tusFields(
-        _ length: Int?, mediaType: String, name: String
+        _ length: Int?, _ digest: String?, mediaType: String, name: String
     ) -> [(name: String, value: String)] {
         var fields = [(name: "Tus-Resumable", value: "1.0.0")]
         switch step {
@@ -88,6 +91,11 @@ struct UploadRequest: Sendable, Equatable {
         case .ask: break
         case .append:
             fields.append((name: "Upload-Offset", value: "\(start)"))
+            if let digest {
+                // `Content-Digest` has the same in its own form: sha-256=:…:
+                let text = digest.drop { $0 != ":" }.filter { $0 != ":" }
+                fields.append((name: "Upload-Checksum", value: "sha256 \(text)"))
+            }
             if saysLength, let length {
                 fields.append((name: "Upload-Length", value: "\(length)"))
             }
@@ -119,14 +127,25 @@ enum UploadAnswer {
         head.header("upload-length").flatMap { Int($0) }
     }
 
-    /// `max-append-size` of `Upload-Limit`.
-    static func limit(in head: AnswerHead) -> Int? {
+    /// The most bytes of a request.
+    static func limit(in head: AnswerHead) -> Int? { limit("max-append-size", in: head) }
+
+    static func offersChecksum(_ head: AnswerHead) -> Bool {
+        head.header("tus-checksum-algorithm")?.contains("sha256") ?? false
+    }
+
+    /// The most bytes of a whole upload.
+    static func largest(in head: AnswerHead) -> Int? {
+        head.header("tus-max-size").flatMap { Int($0) } ?? limit("max-size", in: head)
+    }
+
+    private static func limit(_ name: String, in head: AnswerHead) -> Int? {
         let members = head.header("upload-limit")?.split(separator: ",") ?? []
         for member in members {
             let parts = member.split(separator: "=", maxSplits: 1).map {
                 $0.filter { !$0.isWhitespace }
             }
-            guard parts.count == 2, parts[0] == "max-append-size",
+            guard parts.count == 2, parts[0] == name,
                 let count = Int(parts[1].prefix { $0 != ";" }), count > 0
             else { continue }
             return count

@@ -89,6 +89,14 @@ final class Archiver: Sendable {
         return state.withLock { $0.unqueued }
     }
 
+    /// Sends what waits to the archive of today's settings, as a person has asked for.
+    func moveQueue() {
+        // What cannot be looked at stays as it is, here and below.
+        for take in (try? spool.queue.takes()) ?? [] {
+            _ = try? spool.queue.change(take) { $0.move(to: archive) }  // As above.
+        }
+    }
+
     func enqueue(_ id: TakeID, of store: TakeStore) {
         // As above.
         guard let folder = try? store.take(id), let known = try? folder.manifest(),
@@ -194,7 +202,10 @@ extension Pipeline {
     func storeQueue(isAsked: Bool = false) async -> ArchiveReport {
         var report = ArchiveReport()
         guard let queue = spool?.queue else { return report }
-        let unqueued = await onDisk { [archiver] in archiver?.adopt() }
+        let unqueued = await onDisk { [archiver] in
+            if isAsked { archiver?.moveQueue() }
+            return archiver?.adopt()
+        }
         var failed: Set<TakeID> = []
         while !Task.isCancelled {
             // A queue that cannot be read is told by those that wait.

@@ -340,8 +340,12 @@ extension TakeManifest {
             // The state says enough of what was not wanted.
             let isUnwanted = failure.isUnwanted
             keep(isUnwanted ? .cancelled : .kept, reason: isUnwanted ? nil : reason)
-            isHeld = failure.isForGood ? true : nil
-            if failure.mayBeTheTakes { failures = (failures ?? 0) + 1 }
+            // What broke off an upload is not what it was refused for: it can go on.
+            let canGoOn = progress.map { ["upload", "parts"].contains($0.step) } ?? false
+            isHeld = failure.isForGood && !(canGoOn && failure.isOfAnswer) ? true : nil
+            if failure.mayBeTheTakes || isHeld == nil && failure.isOfAnswer {
+                failures = (failures ?? 0) + 1
+            }
         }
     }
 }

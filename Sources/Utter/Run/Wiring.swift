@@ -207,7 +207,8 @@ final class Wiring: Sendable {
     /// Notes an attempt before it begins, unless the take is in memory or has the note.
     private func note(_ request: ExchangeRequest, of lane: Int, for run: TakeRun) {
         let isNoted = run.record?.knows(of: request.number) ?? true || request.isForToken
-        let wantsDigest = request.wantsDigest && run.plan.service.signsBodies
+        let isRead = request.upload != nil || run.plan.service.signsBodies
+        let wantsDigest = request.wantsDigest && isRead
         guard !isNoted || wantsDigest else { return run.handle(.noted(lane: lane)) }
         notes.send { [self] in
             if wantsDigest { run.hold(bodyDigest: digest(of: request, for: run), of: lane) }
@@ -223,7 +224,7 @@ final class Wiring: Sendable {
             request, for: journal, frames: frames(of: request, for: run), of: run.id
         ).body
         // Its sending tells why.
-        return try? body.sha256()
+        return try? request.upload == nil ? body.sha256() : body.contentDigest()
     }
 
     /// The samples that a body says it has: all requests of an upload send ranges of one body.

@@ -11,8 +11,8 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             Two seconds of the microphone are listened to, and kept nowhere. The service gets
             half a second of a quiet tone, as a recording would be sent; some charge for it.
-            An archive is asked for uploads that began more than a day ago and never ended; at a
-            terminal, doctor offers to drop them. The exit status is 0 unless something is broken.
+            An archive, and stores to which takes went, are asked for uploads that began more than
+            a day ago and never ended; at a terminal, doctor offers to drop them. The exit status is 0 unless something is broken.
             """)
 
     @Argument(

@@ -54,7 +54,7 @@ extension KnownSettings {
 }
 
 extension ArchiveReport {
-    static let hint = "try all of it now with: utter retry all"
+    static let hint = "send all of it now, to where archive.to leads today, with: utter retry all"
 
     /// What waits on the disk; blocks on it.
     init(of spool: Spool, unqueued: Int) {

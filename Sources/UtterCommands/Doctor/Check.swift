@@ -145,8 +145,16 @@ struct StateCheck: Check {
             if let line = report.waitingLine {
                 findings.append(.warning(line, hint: ArchiveReport.hint))
             }
-            if let delivery = archive?.delivery {
-                findings += await openUploads(at: delivery)
+            // As above.
+            let takes = (try? spool.takes().reversed() + spool.queue.takes()) ?? []
+            var places: [[String: String]] = []
+            let plans = takes.prefix(100).map { try? DeliveryPlan(of: $0) }  // As above.
+            for delivery in [archive?.delivery] + plans {
+                guard let delivery, let place = delivery.uploadPlace, !places.contains(place),
+                    places.count < Self.placeLimit
+                else { continue }
+                places.append(place)
+                findings += await openUploads(at: delivery, of: takes)
             }
         } catch {
             findings.append(.bad(error))
@@ -156,15 +164,22 @@ struct StateCheck: Check {
 }
 
 extension StateCheck {
-    /// Says which uploads were begun more than a day ago and never ended, and offers to drop them.
-    private func openUploads(at delivery: DeliveryPlan) async -> [Finding] {
+    /// Folders of stores that are asked.
+    private static let placeLimit = 8
+
+    /// Says which uploads were begun more than a day ago and never ended, and offers to drop them, but
+    /// for those with which takes go on.
+    private func openUploads(
+        at delivery: DeliveryPlan, of takes: [KeptTake]
+    ) async -> [Finding] {
         do {
             let pipeline = try Pipeline(spool: nil, secrets: SecretAsker().answer)
             defer { pipeline.shutDown() }
             let day = Duration.seconds(86_400)
-            guard let uploads = try await pipeline.openUploads(at: delivery, olderThan: day),
-                let first = uploads.first
-            else { return [] }
+            let known = Set(takes.flatMap { $0.known?.progress?.values.values.sorted() ?? [] })
+            let uploads = (try await pipeline.openUploads(at: delivery, olderThan: day) ?? [])
+                .filter { !known.contains($0.id) }
+            guard let first = uploads.first else { return [] }
             let count = uploads.count == 1 ? "1 upload" : "\(uploads.count) uploads"
             let text =
                 "\(count) at the store began more than a day ago and never ended, such as "

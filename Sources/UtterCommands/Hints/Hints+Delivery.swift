@@ -89,8 +89,12 @@ extension TakeFailure: Blamed {
                 + "stands"
         case .tokenRefused(status: 403, _, _):
             "check what the token may do: UTTER_TOKEN, --token-file or --token-command"
-        case .refused(_, let words?, _) where words.contains("its region is "):
+        case .refused(_, let words?, _)
+        where words.contains("its region is ")
+            || words.contains("region") && words.contains("expecting"):
             "name it with --set region=NAME"
+        case .unavailable(_, let words?) where words.hasPrefix("the clock of this machine"):
+            "set the clock of this machine, then send it with: utter retry"
         case .tokenRefused, .refused(_, _, .token):
             "check the token: UTTER_TOKEN, --token-file or --token-command; -c auth.header says "
                 + "where it stands"

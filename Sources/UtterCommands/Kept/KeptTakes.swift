@@ -120,8 +120,22 @@ enum KeptTakes {
                 if !session.output.quiet { report.lines.tell() }
                 if report.waiting > 0 { status.fail(.notDelivered) }
             }
-            if session.running.farewell == nil { status.fail(try await session.fetchWaiting()) }
+            if session.running.farewell == nil {
+                await dropOverdue(in: session)
+                status.fail(try await session.fetchWaiting())
+            }
             return status == .textPrinted ? incomplete ?? status : status
+        }
+    }
+
+    /// Removes cancelled takes whose audio has gone by its age, once services have dropped them, too.
+    private static func dropOverdue(in session: TakeSession) async {
+        // What cannot be listed or removed is left for the next time.
+        for take in (try? session.spool.takes()) ?? []
+        where take.state == .cancelled && take.audioPath == nil && take.isPartlyThere {
+            if await session.pipeline.drops(take) {
+                _ = try? session.spool.remove(take.id, forGood: true)  // As above.
+            }
         }
     }
 
@@ -167,19 +181,22 @@ enum KeptTakes {
             "may have been delivered, and are not sent again unasked", "send it again with")
         tell(
             takes { $0 == .held },
-            "waits until something about it is changed: 'utter list' says why",
-            "wait until something about them is changed: 'utter list' says why", "send it now with")
+            "waits until something about it is changed",
+            "wait until something about them is changed", "send it now with", saysWhy: true)
         tell(
             takes { if case .later = $0 { true } else { false } }, "is tried again later",
             "are tried again later", "send it now with")
     }
 
     private static func tell(
-        _ takes: [KeptTake], _ one: String, _ many: String, _ hint: String
+        _ takes: [KeptTake], _ one: String, _ many: String, _ hint: String, saysWhy: Bool = false
     ) {
         guard !takes.isEmpty else { return }
+        let reasons = Set(takes.compactMap(\.reason))
+        let why = reasons.count > 1 ? "'utter list' says why" : reasons.first
         StandardError.line(
-            takes.count == 1 ? "take \(takes[0].id.text) \(one)" : "\(takes.count) takes \(many)")
+            (takes.count == 1 ? "take \(takes[0].id.text) \(one)" : "\(takes.count) takes \(many)")
+                + (saysWhy ? why.map { ": \($0)" } ?? "" : ""))
         StandardError.hint(
             "\(hint): utter retry "
                 + (takes.count <= 5 ? takes.map(\.id.shortName).joined(separator: " ") : "all"))

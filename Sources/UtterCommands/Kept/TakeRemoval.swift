@@ -19,7 +19,24 @@ struct TakeRemoval {
     /// the others only the number is said.
     ///
     /// - Returns: false when the person does not want that.
-    func remove(_ named: [KeptTake], and others: [KeptTake], isSure: Bool) throws -> Bool {
+    func remove(
+        _ named: [KeptTake], and others: [KeptTake], isSure: Bool
+    ) async throws -> Bool {
+        // A queue that cannot be read has nothing at a service.
+        let queued = isForGood ? (try? spool.queue.takes()) ?? [] : []
+        let ids = Set((named + others).map(\.id))
+        guard try removeFromDisk(named, and: others, isSure: isSure) else { return false }
+        let open = (named + others + queued).filter { ids.contains($0.id) && $0.isPartlyThere }
+        guard !open.isEmpty else { return true }
+        let pipeline = try Pipeline(spool: nil, secrets: SecretAsker().answer)
+        for take in open { _ = await pipeline.drops(take) }
+        pipeline.shutDown()
+        return true
+    }
+
+    private func removeFromDisk(
+        _ named: [KeptTake], and others: [KeptTake], isSure: Bool
+    ) throws -> Bool {
         let entries = named.map { TakeEntry($0, in: spool) }
         let lost = entries.filter(\.isUndelivered)
         if !isSure, !lost.isEmpty, Dialogue.isPossible, !Dialogue.confirms(question(lost)) {
@@ -100,6 +117,20 @@ struct TakeRemoval {
         }
         return "remove \(lost.count) takes\(forGood) that were never delivered, the first of them "
             + "\(first.account)?"
+    }
+}
+
+extension Pipeline {
+    /// Whether a service has dropped what it had of a take; why it has not is said.
+    func drops(_ take: KeptTake) async -> Bool {
+        do throws(OpenUploadError) {
+            try await dropUpload(of: take)
+            return true
+        } catch {
+            StandardError.line(
+                "a part of take \(take.id.text) stays at '\(take.service)': \(error)")
+            return false
+        }
     }
 }
 

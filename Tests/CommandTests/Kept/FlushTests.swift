@@ -87,7 +87,10 @@ import Testing
         }
         let flush = try await bench.run("flush")
         #expect(flush.status == .exited(0))
-        #expect(flush.errorText.contains("2 takes wait until something about them is changed"))
+        #expect(
+            flush.errorText.contains(
+                "2 takes wait until something about them is changed: the service refused the "
+                    + "recording: 422: no"))
         #expect(server.requests.count == 2)
         // The person may ask for it.
         #expect(try await bench.run("retry", "all").status == .exited(69))
@@ -99,6 +102,23 @@ import Testing
         #expect(all.status == .exited(0))
         #expect(all.errorText == "utter: no take waits for an answer\n")
         #expect(try await bench.run("flush").error.isEmpty)
+    }
+
+    /// An answer that cannot be read is no refusal of an upload.
+    @Test func anUploadThatCanGoOnDoesSo() async throws {
+        let state = ["Upload-Offset", "Upload-Length"].map { HeaderField($0, "89204") }
+        let server = try RecordingServer(scripts: [
+            .answer(status: 201, headers: [HeaderField("Location", "/files/1")], text: ""),
+            .answer(text: #"{"nothing": 1}"#),
+            .answer(status: 204, headers: state, text: ""), .answer(text: "heard"),
+        ])
+        let sent = try await bench.run(
+            "send", "-q", "--service", "tus", "--to", server.url("/files/"), Clip.goForward.path)
+        #expect(sent.status == .exited(76), "\(sent.errorText)")
+        let flush = try await bench.run("flush")
+        #expect(flush.outputText == "heard\n", "\(flush.errorText)")
+        #expect(server.requests.map(\.method) == ["POST", "PATCH", "HEAD", "PATCH"])
+        #expect(server.requests.last?.body.isEmpty == true)
     }
 
     @Test func ofTwoFlushesAtOnceNeitherSaysAnythingFalse() async throws {

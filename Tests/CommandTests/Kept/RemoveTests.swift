@@ -36,6 +36,50 @@ import Testing
         #expect(nothing.errorText == "utter: error: nothing was removed within the last day\n")
     }
 
+    /// What a service has of it goes, too, or that is said.
+    @Test(arguments: [204, 404, 405]) func anUploadThatNeverEndedIsDropped(
+        _ status: Int
+    ) async throws {
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .readBodyToEnd,
+                .respondBy { request in
+                    let place = HeaderField("Location", "/files/secret")
+                    let query = request.target.split(separator: "?").dropFirst().first
+                    return switch (request.method, query) {
+                    case ("POST", "uploads"):
+                        ServerAnswer(text: "<R><UploadId>u 1</UploadId></R>")
+                    case ("POST", _): ServerAnswer(status: 201, headers: [place], text: "")
+                    case ("DELETE", _): ServerAnswer(status: status, text: "")
+                    default: ServerAnswer(status: 503, text: "")
+                    }
+                },
+            ])
+        let bench = try Bench([
+            "AWS_ACCESS_KEY_ID": "me", "AWS_SECRET_ACCESS_KEY": "sesame",
+        ])
+        try bench.writeProfile(
+            "extends = 's3'\nurl = '\(server.url())voices/{key}'\n[exchange]\nsmallest = 10000\n",
+            to: "there")
+        let places = [
+            ["--service", "tus", "--to", server.url("/files/")],
+            ["--service", "there", "--to", "s3://voices/a.wav"],
+        ]
+        for (place, target) in zip(places, ["/files/secret", "/voices/a.wav?uploadId=u%201"]) {
+            let sent = try await bench.start(
+                ["send", "-q", "-c", "retry.never=true"] + place + [Clip.goForward.path]
+            ).result()
+            #expect(sent.status == .exited(75), "\(sent.errorText)")
+            let removed = try await bench.run("rm", "-y", "--now", "last")
+            #expect(removed.status == .exited(0))
+            #expect(try bench.takes().isEmpty)
+            let last = try #require(server.requests.last)
+            #expect((last.method, last.target) == ("DELETE", target))
+            let isLeft = removed.errorText.contains("answers with status 405")
+            #expect(isLeft == (status == 405), "\(removed.errorText)")
+        }
+    }
+
     @Test func allGoAndComeBack() async throws {
         let kept = try await bench.keep()
         let sent = try await bench.run("send", "--keep-audio", "1d", Clip.digits.path)

@@ -98,6 +98,37 @@ import Testing
         #expect(try await pipeline.openUploads(at: webdav, olderThan: .zero) == nil)
     }
 
+    /// But for an upload with which a take goes on.
+    @Test func doctorAsksTheStoresToWhichTakesWent() async throws {
+        let ids = ["o&ld", "own"]
+        let list = ids.map {
+            Self.upload("a.wav", $0.replacing("&", with: "&amp;"), "2026-01-02T03:04:05Z")
+        }
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .readBodyToEnd,
+                .respondBy { request in
+                    switch request.method {
+                    case "GET": ServerAnswer(text: "<L>" + list.joined() + "</L>")
+                    case "POST": ServerAnswer(text: "<R><UploadId>own</UploadId></R>")
+                    default: ServerAnswer(status: 503, text: "")
+                    }
+                },
+            ])
+        let bench = try Bench([
+            "AWS_ACCESS_KEY_ID": "me", "AWS_SECRET_ACCESS_KEY": "sesame",
+        ])
+        try bench.writeProfile(
+            "extends = 's3'\nurl = '\(server.url("/{bucket}/{key}"))'\n[exchange]\nsmallest = 10000\n",
+            to: "there")
+        let sent = try await bench.run(
+            "send", "-q", "-c", "retry.never=true", "--service", "there", "--to",
+            "s3://bucket/a.wav", Clip.goForward.path)
+        #expect(sent.status == .exited(75), "\(sent.errorText)")
+        let result = try await bench.run("doctor", "recordings")
+        #expect(result.outputText.contains("1 upload at the store began"), "\(result.outputText)")
+    }
+
     @Test func doctorSaysWhatLiesInTheFolderOfTheArchive() async throws {
         let server = try store()
         let bench = try Bench(

@@ -24,14 +24,15 @@ import Testing
     /// Leaves a take of that day behind, whose manifest was written then.
     @discardableResult
     private func leave(
-        _ name: String, _ state: TakeManifest.State, audio: Int? = nil, age: TimeInterval? = nil
+        _ name: String, _ state: TakeManifest.State, audio: Int? = nil, age: TimeInterval? = nil,
+        progress: ExchangeProgress? = nil
     ) throws -> TakeID {
         let id = try #require(TakeID(name + "-120000-abcdefghjkmn"))
         let take = try store.makeTake(id)
         var manifest = TakeManifest(
             id: id, created: now, audio: "audio.wav", format: "pcm", source: "default", url: "")
         manifest.state = state
-        manifest.isReleased = audio != nil
+        (manifest.isReleased, manifest.progress) = (audio != nil, progress)
         try take.save(manifest)
         if let audio {
             try folder.write(
@@ -71,6 +72,15 @@ import Testing
         let id = try leave(name, state, age: daysSinceItsAnswer.map { $0 * 86_400 })
         #expect(sweep() == (isOver ? [id] : []))
         #expect(try store.ids() == (isOver ? [] : [id]))
+    }
+
+    /// The service is told first, in the time that an answered take has.
+    @Test func aCancelledTakeOfWhichAServiceHasAPartLosesItsAudioAlone() throws {
+        let progress = ExchangeProgress(step: "upload", values: [:], plan: "")
+        let id = try leave("20261113", .cancelled, audio: 10, progress: progress)
+        #expect(sweep() == [])
+        #expect(store.audioByteCount(of: id) == nil)
+        #expect(sweep(after: 40) == [id])
     }
 
     @Test(arguments: [TakeManifest.State.recording, .sealed, .sending, .kept])

@@ -49,6 +49,7 @@ import Testing
                 faults: Int.random(in: 1...8, using: &random),
                 random: SeededRandom(seed: random.next()))
             run(&world)
+            #expect(world.store.uploads.isEmpty, "seed \(seed): \(world.made)")
             guard world.faults.isEmpty else {
                 Issue.record("seed \(seed): \(world.made)")
                 break
@@ -90,6 +91,42 @@ import Testing
         #expect(world.store.requests.count { $0 == "abort" } == 4)
         #expect(world.store.uploads.isEmpty)
         if case .success = world.ending?.result { Issue.record("it was never joined") }
+    }
+
+    static let page: PartsStore.Answer = (
+        200, [("content-type", "text/html")], "<!DOCTYPE html><title>Hotel</title>"
+    )
+    static let lies: [(step: String, answer: PartsStore.Answer)] = [
+        ("whole", (200, [], "")), ("whole", (204, [], "")), ("whole", page),
+        ("whole", (200, [("etag", "x")], "<html><body>log in</body></html>")),
+        ("whole", (200, [("etag", "x")], #"{"error":"quota"}"#)),
+        ("whole", (200, [("etag", "x")], "<Error><Code>SlowDown</Code></Error>")),
+        ("create", page), ("create", (200, [], "<R><UploadId>u1</UploadId>")),
+        ("part", page), ("part", (200, [], "")),
+        ("complete", (200, [], "")), ("complete", (204, [], "")), ("complete", page),
+        ("complete", (200, [], "<R><ETag>x</ETag>")), ("complete", (200, [], "<R><ETa")),
+        ("complete", (200, [], "<Error><Code>InternalError</Code></Error>")),
+        ("complete", (200, [], #"{"error":"x"}"#)), ("complete", (200, [], "ok")),
+    ]
+
+    /// Whether the store has heard of the request or not, once or each time.
+    @Test(arguments: lies, [(1, true), (1, false), (.max, true), (.max, false)])
+    func noAnswerIsBelievedThatProvesNothing(
+        _ lie: (step: String, answer: PartsStore.Answer), _ use: (times: Int, isHeard: Bool)
+    ) throws {
+        let world = try end(size: lie.step == "whole" ? 5 : 200) {
+            $0.lie = (lie.step, lie.answer, use.times, use.isHeard)
+        }
+        switch world.ending?.result {
+        case .success:
+            #expect(world.store.object != nil)
+            #expect(world.store.uploads.isEmpty)
+        case .failure(let failure):
+            #expect(use.times > 1)
+            // Another time the network may be another.
+            #expect(!failure.isForGood, "\(failure)")
+        case nil: Issue.record("it has no end")
+        }
     }
 
     /// A key that may write alone: what an answer was is not guessed, and the upload stays.

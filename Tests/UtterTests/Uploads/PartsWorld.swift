@@ -22,17 +22,30 @@ struct PartsStore {
     /// Joins nothing, and says that there is a conflict.
     var refusesToJoin = false
     var refusesLooks = false
+    /// What comes in the place of its answers to a step, and how often; it may have heard of them.
+    var lie: (step: String, answer: Answer, times: Int, isHeard: Bool)?
+
+    typealias Answer = (status: Int, headers: [(name: String, value: String)], body: String)
 
     init(smallest: Int) { self.smallest = smallest }
 
     mutating func forget() { uploads = [:] }
 
     /// Carries a request out, and answers it.
-    mutating func take(
-        _ request: ExchangeRequest, size: Int
-    ) -> (status: Int, headers: [(name: String, value: String)], body: String) {
+    mutating func take(_ request: ExchangeRequest, size: Int) -> Answer {
         guard let piece = request.piece else { return (400, [], "") }
         requests.append(piece.step.name)
+        if let lie, lie.step == piece.step.name, lie.times > 0 {
+            self.lie?.times -= 1
+            if lie.isHeard { _ = answer(request, piece, size: size) }
+            return lie.answer
+        }
+        return answer(request, piece, size: size)
+    }
+
+    private mutating func answer(
+        _ request: ExchangeRequest, _ piece: PieceRequest, size: Int
+    ) -> Answer {
         let query = request.url.target.split(separator: "?").dropFirst().first ?? ""
         let id = query.split(separator: "&").first { $0.hasPrefix("uploadId=") }
             .map { String($0.dropFirst(9)) }
@@ -40,7 +53,7 @@ struct PartsStore {
         case "whole":
             guard object == nil else { return (412, [], "") }
             object = [piece.start..<(piece.end ?? size)]
-            return (200, [], "")
+            return (200, [("etag", "\"whole\"")], "")
         case "create":
             count += 1
             uploads["u\(count)"] = [:]
@@ -62,15 +75,19 @@ struct PartsStore {
                     ("x-amz-meta-take", isOfAnother ? "another" : "this"),
                 ], ""
             )
+        case "list":
+            guard let (id, _) = uploads.first else {
+                return (200, [], "<L><Prefix>a.wav</Prefix></L>")
+            }
+            let row = "<Key>a.wav</Key><UploadId>\(id)</UploadId><Initiated>2026</Initiated>"
+            return (200, [], "<L><Upload>\(row)</Upload></L>")
         case "abort":
             return uploads.removeValue(forKey: id ?? "") == nil ? (404, [], "") : (204, [], "")
         default: return (400, [], "")
         }
     }
 
-    private mutating func join(
-        _ id: String, _ request: ExchangeRequest
-    ) -> (status: Int, headers: [(name: String, value: String)], body: String) {
+    private mutating func join(_ id: String, _ request: ExchangeRequest) -> Answer {
         guard let parts = uploads[id] else { return (404, [], "") }
         guard !refusesToJoin else { return (409, [], "") }
         guard object == nil else { return (412, [], "") }

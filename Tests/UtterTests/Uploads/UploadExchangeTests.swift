@@ -30,9 +30,10 @@ import Testing
     /// Begins the request of an exchange, and ends it once `sent` bytes are sent.
     private func follow(
         _ exchange: inout UploadExchange, status: Int? = nil, _ fields: [(String, String)] = [],
-        sent: Int = 0, isBodyComplete: Bool = true, isComplete: Bool = true
+        sent: Int = 0, isBodyComplete: Bool = true, isComplete: Bool = true, size: Int = 0
     ) -> ExchangeStep {
-        _ = exchange.begin(isComplete: isComplete)
+        _ = exchange.begin(
+            lane: 0, of: RecordingExtent(byteCount: size, isComplete: isComplete))
         let result = TransferResult(
             ending: status == nil ? .connectionLost("closed") : .answered, status: status,
             headers: fields.map { (name: $0.0, value: $0.1) }, sentByteCount: sent,
@@ -122,19 +123,6 @@ import Testing
             #expect(step(of: second) == .append)
             #expect(second.request.upload?.start == 700)
         }
-    }
-
-    /// A store that has all of it is asked for nothing more.
-    @Test func anUploadWhoseLastAnswerIsLostIsStoredOnce() throws {
-        var service = try RecognitionService(url: ServiceURL(Self.host + "/files"))
-        service.answer.empty = .stored
-        var exchange = UploadExchange(
-            .tus, DeliveryPlan(service: service, format: .wav, retry: FaultBench.quick))
-        _ = follow(&exchange, status: 201, Self.invitation)
-        _ = follow(&exchange, sent: 1_000)
-        #expect(step(of: exchange) == .ask)
-        let whole = [("upload-offset", "1000"), ("upload-length", "1000")]
-        #expect(follow(&exchange, status: 200, whole) == .answered)
     }
 
     @Test func anUploadIsNotMadeBeforeItsLengthIsKnownWhereThatIsWanted() throws {

@@ -6,7 +6,8 @@ internal import Settings
 package enum ExchangePlan: Sendable, Hashable {
     case post
     case job(JobPlan)
-    case upload(UploadProtocol)
+    /// `largest` is in bytes of one request.
+    case upload(UploadProtocol, largest: Int? = nil)
     case parts(PartsPlan)
 
     package enum Kind: String, CaseIterable { case post, job, resumable, tus, parts }
@@ -15,8 +16,8 @@ package enum ExchangePlan: Sendable, Hashable {
         switch try reader.word("kind", as: Kind.self) ?? .post {
         case .post: self = .post
         case .job: self = .job(try JobPlan(&reader))
-        case .resumable: self = .upload(.resumable)
-        case .tus: self = .upload(.tus)
+        case .resumable: self = .upload(.resumable, largest: try PartsPlan.largest(&reader))
+        case .tus: self = .upload(.tus, largest: try PartsPlan.largest(&reader))
         case .parts: self = .parts(try PartsPlan(&reader))
         }
     }

@@ -77,7 +77,7 @@ extension PartsPlan {
         abort = try Self.step("abort", .delete, &reader)
         list = try Self.step("list", .get, &reader)
         smallest = try Self.count("smallest", 5 << 30, &reader) ?? smallest
-        largest = try Self.count("largest", 5 << 30, &reader) ?? max(smallest, largest)
+        largest = try Self.largest(&reader) ?? max(smallest, largest)
         count = try Self.count("count", 1_000_000, &reader) ?? count
         parallel = try Self.count("parallel", 4, &reader) ?? parallel
         each = try reader.string("each") ?? ""
@@ -91,6 +91,10 @@ extension PartsPlan {
         guard largest >= smallest else {
             throw reader.error("largest", " is below 'smallest', \(smallest)")
         }
+    }
+
+    static func largest(_ reader: inout SettingsReader) throws(SettingsError) -> Int? {
+        try count("largest", 5 << 30, &reader)
     }
 
     private static func count(

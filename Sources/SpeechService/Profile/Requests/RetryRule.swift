@@ -102,14 +102,14 @@ package enum StatusVerdict: Sendable, Hashable {
     /// 301, 302 and 303 are refusals: followed as the RFC allows they would turn the POST into a
     /// GET without the recording.
     ///
-    /// Of 4xx only 408, 425 and 429 say that time helps: 409, 421 and 423 are refusals, as nothing
+    /// Of 4xx only 408, 423, 425 and 429 say that time helps: 409 and 421 are refusals, as nothing
     /// of ours changes the conflict. 501 and 505 say that the server will never do it.
     package static func of(status: Int) -> StatusVerdict {
         switch status {
         case 200..<300: .accepted
         case 307, 308: .redirect
         case 401, 403: .tokenRefused
-        case 408, 425, 429: .retryable
+        case 408, 423, 425, 429: .retryable
         case 501, 505: .refused
         case 500..<600: .retryable
         case 300..<500: .refused

@@ -29,6 +29,8 @@ package struct StepAnswer: Sendable {
             let name = name.lowercased()
             return headers.filter { $0.name == name }.map { .string($0.value) }
         case .element(let name):
+            // A document that was cut off says nothing for sure.
+            guard XMLElement.isWhole(body) else { return [] }
             return XMLElement.texts(of: name, in: body).map { .string($0) }
         case .event: return []
         }
@@ -36,6 +38,20 @@ package struct StepAnswer: Sendable {
 
     func fulfils(_ condition: ValueCondition) -> Bool {
         condition.holds(of: value(at: condition.place).map { [$0] } ?? [])
+    }
+
+    /// Why it is no answer of a store: a page of something in between, or an error in another form.
+    var strangeness: AnswerError? {
+        let text = String(decoding: body.prefix(4_096), as: UTF8.self)
+        let start = text.prefix(256).lowercased()
+        if AnswerHead(headers: headers).isWebPage || start.contains("<html")
+            || start.contains("<!doctype html")
+        {
+            return .webPage(title: WebPage.firstLine(of: text))
+        }
+        let isError = json?["error"]?.isSet == true || value(at: .element("Code")) != nil
+        return isError
+            ? .serviceReported(message: ServiceMessage.extract(from: body) ?? "an error") : nil
     }
 
     func fault(at place: ValueCondition.Place) -> AnswerError {
@@ -81,6 +97,7 @@ extension JobStep {
                 message: said ?? ServiceMessage.extract(from: answer.body)
                     ?? "it does not say which")
         }
+        if take != nil, let strangeness = answer.strangeness { return .unusable(strangeness) }
         if let answers, answer.fulfils(answers) { return .answer }
         if let until, !answer.fulfils(until) { return .again }
         if isLast { return .answer }

@@ -30,6 +30,21 @@ package enum XMLElement {
         return texts
     }
 
+    /// Of those in an answer of several parts (RFC 4918 §14.28).
+    package static func worstStatus(in document: [UInt8]) -> Int? {
+        texts(of: "status", in: document).compactMap { line in
+            line.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        }.max()
+    }
+
+    /// Whether its first element has an end, behind everything else.
+    static func isWhole(_ document: [UInt8]) -> Bool {
+        let tags = String(decoding: document, as: UTF8.self).split(separator: "<")
+        let name = tags.first { $0.first?.isLetter == true }?
+            .prefix { !$0.isWhitespace && $0 != ">" }
+        return name.flatMap { tags.last?.hasPrefix("/\($0)>") } ?? false
+    }
+
     static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
             .replacing(">", with: "&gt;")

@@ -113,6 +113,14 @@ extension TakeFailure: CustomStringConvertible {
         }
     }
 
+    /// Whether an answer came that could not be read: something in between may have spoken.
+    var isOfAnswer: Bool {
+        switch self {
+        case .answerUnusable, .responseUnusable: true
+        default: false
+        }
+    }
+
     /// Whether the recording is not wanted by the person who has made it.
     public var isUnwanted: Bool {
         switch self {

@@ -130,6 +130,9 @@ public struct KeptTake: Sendable {
     /// Whether it has no answer, and may get one.
     public var isWaiting: Bool { [.recording, .sealed, .sending, .kept].contains(state) }
 
+    /// Whether a service has a part of it, with which it would go on.
+    package var isPartlyThere: Bool { known?.progress != nil }
+
     /// Whether the service may have it although no answer came.
     public var mayBeDelivered: Bool { known?.mayBeDelivered ?? false }
 

@@ -172,7 +172,7 @@ extension Spool {
     /// Changes what a take remembers, unless another process holds it; one that the disk does not take
     /// loses nothing but the change.
     @discardableResult
-    private func change(
+    func change(
         _ take: KeptTake, _ body: (inout TakeManifest) -> Bool
     ) throws(TakeStoreError) -> Bool {
         let folder = try store().take(take.id)

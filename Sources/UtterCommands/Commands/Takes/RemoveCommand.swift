@@ -5,7 +5,7 @@ import FoundationEssentials
 import Utter
 internal import UtterTerminal
 
-struct RemoveCommand: ParsableCommand {
+struct RemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Remove takes from the disk; --undo brings them back.",
         discussion: """
@@ -53,7 +53,7 @@ struct RemoveCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
+    func run() async throws {
         let spool = try Spool(encryption, limits: KeepOptions.standard.limits)
         let removal = TakeRemoval(from: spool, isForGood: now)
         if undo { return try removal.undo(takes) }
@@ -65,7 +65,7 @@ struct RemoveCommand: ParsableCommand {
             ? try spool.takes().filter { take in
                 (isAll || isWanted(take)) && !named.contains { $0.id == take.id }
             } : []
-        guard try removal.remove(named, and: others, isSure: yes), isAll else { return }
+        guard try await removal.remove(named, and: others, isSure: yes), isAll else { return }
         for download in Downloads(in: Environment.stateFolder).all()
         where download.state != .running {
             try Self.remove(download)

@@ -73,7 +73,8 @@ struct ServiceOptions: ParsableArguments {
         }
         let (_, bucket, key) = name.output
         guard let key, !key.isEmpty else {
-            throw ValidationError("--to \(to): an object has a key, such as \(to)/voice.wav.")
+            throw ValidationError(
+                "--to \(to): an object has a key, such as s3://\(bucket)/voice.wav.")
         }
         self.to = nil
         profile.service = profile.service ?? "s3"
