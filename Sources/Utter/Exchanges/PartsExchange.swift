@@ -308,7 +308,7 @@ struct PartsExchange: Exchange {
         case (.look, .unusable(.missingText)?): return end(with: .anotherObject(), ended)
         case (.find, .next(let found)?) where found["key"] == delivery.service.storeRoot?.key:
             // It has no parts, and may say nothing of this recording: it makes room for another.
-            table.make(found)
+            table.captured = found
             start(.abort, on: ended.index)
         case (.find, .next?), (.find, .unusable(.missingText)?): table.mayBeMade = false
         default:

@@ -33,7 +33,7 @@ struct PartsTable: Sendable, Equatable {
     /// Those that can be sent now.
     var queue: [Int] = []
     /// What the service has said of the upload, such as its id.
-    private(set) var captured: [String: String] = [:]
+    var captured: [String: String] = [:]
     var isMade = false
     /// The store was asked for an upload, and may have made it.
     var mayBeMade = false

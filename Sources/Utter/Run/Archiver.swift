@@ -203,7 +203,7 @@ extension Pipeline {
         var report = ArchiveReport()
         guard let queue = spool?.queue else { return report }
         let unqueued = await onDisk { [archiver] in
-            if isAsked { archiver?.moveQueue() }
+            defer { if isAsked { archiver?.moveQueue() } }
             return archiver?.adopt()
         }
         var failed: Set<TakeID> = []

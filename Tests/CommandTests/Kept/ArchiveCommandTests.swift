@@ -73,7 +73,9 @@ import Testing
         #expect(result.status == .exited(0))
         #expect(result.outputText == "well said\n")
         #expect(result.errorText.contains("the archive is still to get 1 take: "))
-        #expect(result.errorText.contains("hint: send all of it now, to where archive.to leads today, with: utter "))
+        let hint =
+            "hint: send all of it now, to where archive.to leads today, with: utter retry all"
+        #expect(result.errorText.contains(hint))
         let list = try await bench.run("list")
         #expect(list.errorText.contains("the archive is still to get 1 take: "))
         let json = try await bench.run("list", "--json")
