@@ -310,6 +310,7 @@ struct PartsExchange: Exchange {
             // It has no parts, and may say nothing of this recording: it makes room for another.
             table.captured = found
             start(.abort, on: ended.index)
+            return goOn
         case (.find, .next?), (.find, .unusable(.missingText)?): table.mayBeMade = false
         default:
             return disbelieve(ended, "its answer is not one of a store")

@@ -116,15 +116,15 @@ import Testing
         _ = try await bench.say()
         #expect(await bench.pipeline.archive().stored == 1)
         let methods = store.server.requests.map(\.method)
-        #expect(methods == ["PUT", "PUT", "HEAD", "PUT", "PUT", "HEAD", "PUT", "PUT", "HEAD"])
+        #expect(methods == ["PUT", "HEAD", "PUT", "HEAD", "PUT", "HEAD"])
         #expect(store.objects.count == 3)
         let takes = store.server.requests.compactMap { $0["x-amz-meta-take"] }
-        #expect(takes.count == 6)
+        #expect(takes.count == 3)
         // What is encrypted anew each time has no digest that could be told again.
         let digests = store.server.requests.compactMap { $0["x-amz-meta-digest"] }
-        #expect(digests.count == (isEncrypted ? 2 : 6))
+        #expect(digests.count == (isEncrypted ? 1 : 3))
         let signatures = store.server.requests.compactMap { $0["Authorization"] }
-        #expect(signatures.count == 9)
+        #expect(signatures.count == 6)
     }
 
     @Test func aProgramThatAsksAfterTheEndIsAnswered() async throws {
