@@ -23,7 +23,9 @@ extension ServiceProfile {
         for part in parts where part.isRequired {
             switch part.source {
             case .variable(let name)?:
-                if (Environment[name] ?? "").isEmpty { return "\(name) is not set" }
+                // A file that cannot be used is told when it is to be.
+                let shared = (try? SharedCredentials.value(of: name)) ?? nil
+                if (Environment[name] ?? "").isEmpty, shared == nil { return "\(name) is not set" }
             case .file(let path)?:
                 if !OwnFile.isRegular(path) { return "no file" }
             case .credential, .command, .headerFile, .given, nil: break

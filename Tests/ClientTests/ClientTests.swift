@@ -184,6 +184,13 @@ import Utter
         #expect(last.state == .good || last.state == .zero)
     }
 
+    @Test func aServiceTakesOverAWholePlan() throws {
+        var plan = try Service("openai", token: .variable("T")).delivery
+        plan.retry = .never
+        let again = Service(plan)
+        #expect(again.profile?.name == "openai" && again.delivery.retry == .never)
+    }
+
     @Test func whatIsKeptIsListedSentAgainCopiedRemovedAndBroughtBack() async throws {
         var template = Array("/tmp/utter-client.XXXXXX".utf8CString)
         let folder = try #require(mkdtemp(&template).map { String(cString: $0) })

@@ -47,6 +47,43 @@ import Testing
         #expect(!service.url.text.contains("hint"))
     }
 
+    @Test(arguments: [
+        (#"body.content-type = "audio/own""#, "audio/own"),
+        (#"body.file-name = "own.bin""#, "own.bin"),
+        (#"query.encoding = "own-query""#, "own-query"),
+        (#"headers.x-kind = "own-kind""#, "own-kind"),
+        (#"body.fields.part = "own-part""#, "own-part"), (#"words.mark = "own-mark""#, "own-mark"),
+    ])
+    func whatAPersonSaysCountsOverTheFormsOfTheAudio(line: String, own: String) throws {
+        let text = """
+            url = "http://a.example/{mark}"
+            body.kind = "form"
+            [words]
+            mark = "usual"
+            [[formats]]
+            codec = "flac"
+            content-type = "audio/form"
+            file-name = "form.flac"
+            query.encoding = "form-query"
+            headers.X-Kind = "form-kind"
+            fields.part = "form-part"
+            words.mark = "form-mark"
+            """
+        let profile = ProfileText(name: "a", text: text)
+        func all(_ texts: [ProfileText]) throws -> String {
+            let (service, _, body) = try request(try ServiceProfile(texts: texts))
+            return service.url.text + service.headers.map(\.value).joined() + body
+        }
+        let before = try all([profile])
+        #expect(!before.contains(own) && before.contains("form-query"))
+        let after = try all([ProfileText(overriding: line, place: "-c"), profile])
+        // One thing is said anew, and the five others are those of the form.
+        let forms = [
+            "audio/form", "form.flac", "form-query", "form-kind", "form-part", "form-mark",
+        ]
+        #expect(after.contains(own) && forms.count { after.contains($0) } == 5, "\(after)")
+    }
+
     @Test func aFormHasItsFieldsInOrderBeforeTheAudio() throws {
         let profile = try ServiceProfile(
             """

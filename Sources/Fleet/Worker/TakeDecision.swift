@@ -30,7 +30,7 @@ enum TakeDecision: Equatable {
             if let shortfall = outcome.shortfall {
                 // A silent recording is silent each time; half an answer is not.
                 self =
-                    transcript.text.isEmpty && outcome.isWhole
+                    transcript.text.isEmpty && outcome.hadAll
                     ? .death(reason: shortfall)
                     : .again(reason: shortfall, asked: asked, .take)
             } else if let reason = outcome.cutShort {

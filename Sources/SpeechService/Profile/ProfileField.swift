@@ -95,4 +95,20 @@ package struct ProfileFormat: Sendable, Hashable {
             words[word.name] = word.value
         }
     }
+
+    /// Leaves out what a person says of all forms, which counts more.
+    mutating func yield(to said: SettingsTable) {
+        func names(_ key: String, in table: SettingsTable) -> Set<String> {
+            Set((table[key]?.value.table?.members ?? []).map { $0.name.lowercased() })
+        }
+        let body = said["body"]?.value.table ?? SettingsTable()
+        if body["content-type"] != nil { contentType = nil }
+        if body["file-name"] != nil { fileName = nil }
+        let (queries, others) = (names("query", in: said), names("headers", in: said))
+        let (parts, own) = (names("fields", in: body), names("words", in: said))
+        query.removeAll { queries.contains($0.name.lowercased()) }
+        headers.removeAll { others.contains($0.name.lowercased()) }
+        fields.removeAll { parts.contains($0.name.lowercased()) }
+        words = words.filter { !own.contains($0.key.lowercased()) }
+    }
 }

@@ -60,10 +60,11 @@ public struct ServiceProfile: Sendable, Hashable {
     }
 
     package init(texts: [ProfileText]) throws(SettingsError) {
-        var table = SettingsTable()
+        var (table, said) = (SettingsTable(), SettingsTable())
         for text in texts.reversed() {
             let own = try SettingsDocument.parse(text.text, file: text.place)
             table = table.extended(by: own)
+            if text.isOverriding { said = said.extended(by: own) }
         }
         self.texts = texts
         self.table = table
@@ -92,6 +93,9 @@ public struct ServiceProfile: Sendable, Hashable {
         let formatPlace = reader.place("formats")
         for var format in try reader.tables("formats") ?? [] {
             formats.append(try Self.placed(formatPlace, &format, ProfileFormat.init))
+        }
+        if said["formats"] == nil {
+            for index in formats.indices { formats[index].yield(to: said) }
         }
         transfer = try Self.section("transfer", &reader, TransferSettings.init) ?? transfer
         authentication =

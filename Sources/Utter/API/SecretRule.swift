@@ -93,7 +93,7 @@ extension SecretRefusal: CustomStringConvertible {
         case .lacking(let place, let isToken, let source, let origin):
             let what = "\(origin) wants \(isToken ? "a token" : "\(place)"), and"
             return switch source {
-            case .variable(let name): "\(what) \(name) is not set"
+            case .variable(let name): "\(what) \(SharedCredentials.absence(of: name))"
             case .credential(let name): "\(what) there is no credential '\(name)'"
             default: "\(what) there is none"
             }

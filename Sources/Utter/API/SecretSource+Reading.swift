@@ -21,7 +21,7 @@ extension SecretSource {
             let shared = try await Self.onThread { () throws(ReadingError) in
                 try SharedCredentials.value(of: name)
             }
-            guard let shared else { throw ReadingError("\(name) is not set") }
+            guard let shared else { throw ReadingError(SharedCredentials.absence(of: name)) }
             return shared
         case .file(let path):
             return try await Self.onThread { () throws(ReadingError) in
@@ -70,53 +70,5 @@ extension SecretSource {
             throw ReadingError(error.description)
         }
         return try result.get()
-    }
-}
-
-/// The file in which tools for object stores keep what opens them: `~/.aws/credentials`, or what
-/// `AWS_SHARED_CREDENTIALS_FILE` names, with a section for each name that `AWS_PROFILE` may have.
-package enum SharedCredentials {
-    private static let keys = [
-        "AWS_ACCESS_KEY_ID": "aws_access_key_id",
-        "AWS_SECRET_ACCESS_KEY": "aws_secret_access_key",
-        "AWS_SESSION_TOKEN": "aws_session_token",
-    ]
-
-    /// What the file has in place of a variable; nil for another variable, where one of them is set
-    /// (the three belong together), and without a file; blocks on the disk.
-    ///
-    /// - Throws: `ReadingError` for a file that others may read.
-    package static func value(of variable: String) throws(ReadingError) -> String? {
-        guard let key = keys[variable],
-            keys.keys.allSatisfy({ (Environment[$0] ?? "").isEmpty })
-        else { return nil }
-        let named = Environment["AWS_SHARED_CREDENTIALS_FILE"] ?? ""
-        let home = Environment["HOME"] ?? ""
-        let path = named.isEmpty ? home + "/.aws/credentials" : named
-        guard path.hasPrefix("/"), OwnFile.isRegular(path) else { return nil }
-        let text = String(decoding: try OwnFile(path).bytes(), as: UTF8.self)
-        let name = Environment["AWS_PROFILE"] ?? ""
-        return value(of: key, in: text, section: name.isEmpty ? "default" : name)
-    }
-
-    /// Of a file of sections and lines `KEY = VALUE`.
-    static func value(of key: String, in text: String, section: String) -> String? {
-        var isOurs = false
-        for line in text.split(whereSeparator: \.isNewline) {
-            let line = trimmed(line)
-            if line.hasPrefix("[") {
-                isOurs = trimmed(line.dropFirst().prefix { $0 != "]" }) == section
-            } else if isOurs, let sign = line.firstIndex(of: "="), trimmed(line[..<sign]) == key {
-                let value = trimmed(line[line.index(after: sign)...])
-                return value.isEmpty ? nil : String(value)
-            }
-        }
-        return nil
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        let start = text.drop { $0 == " " || $0 == "\t" }
-        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
-        return start[...last]
     }
 }

@@ -55,7 +55,12 @@ public struct Service: Sendable {
         self.plan = plan
     }
 
+    /// Takes over a plan with all that it says, as one that was changed for other takes.
+    public init(_ plan: DeliveryPlan) { self.plan = plan }
+
     /// Describes a service without a profile; its audio travels in the format.
+    ///
+    /// A plan says more than its service: give `Service` the plan itself.
     public init(_ description: RecognitionService, format: AudioCodec = .pcm) {
         plan = DeliveryPlan(service: description, format: format)
     }

@@ -223,7 +223,7 @@ extension Pipeline {
                 switch resent.ending {
                 case .outcome(let outcome, _):
                     guard case .failure(let failure) = outcome.result else { break }
-                    if failure != .left { report.reason = report.reason ?? failure.ofArchive }
+                    if failure != .left { report.reason = report.reason ?? failure.description }
                     continue
                 case .failed(let error):
                     report.reason = report.reason ?? error.description
@@ -252,14 +252,6 @@ extension Pipeline {
         let result = try? await NamedThread.result(name: "open") { body() }
         guard case .success(let value)? = result else { return body() }
         return value
-    }
-}
-
-extension TakeFailure {
-    /// As it is told of an archive, which is a service, too.
-    fileprivate var ofArchive: String {
-        let (text, service) = (description, "the service ")
-        return text.hasPrefix(service) ? "the archive " + text.dropFirst(service.count) : text
     }
 }
 

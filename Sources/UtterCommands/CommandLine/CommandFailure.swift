@@ -155,7 +155,7 @@ package enum ExitStatus: Int32 {
                 self = error.status
             } else if outcome.cutShort != nil {
                 self = .localIO
-            } else if !outcome.isWhole {
+            } else if !outcome.hadAll {
                 self = .unusableAnswer
             } else {
                 self = transcript.text.isEmpty && !outcome.isStored ? .heardNothing : .textPrinted

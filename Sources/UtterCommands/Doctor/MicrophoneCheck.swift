@@ -65,7 +65,7 @@ struct MicrophoneCheck: Check {
         case .good: nil
         case .absent: "connect it again, or restart the sound server"
         case .zero: "unmute it in the mixer or at its switch: alsamixer, or pavucontrol"
-        case .dead: "connect a microphone, or pass another device, one of: utter devices"
+        case .dead: "connect a microphone, or pass another of those that 'utter devices' lists"
         case .faint, .clipped: "set its level in the mixer, and look at it with: utter level"
         }
     }

@@ -5,16 +5,26 @@ internal import Utter
 extension Hints {
     /// What to do about a take that has no transcript; nil when there is nothing.
     ///
-    /// A service without a token has no `source`; the recording was sent as `codec`.
+    /// A service without a token has no `source`; `plan` is how the recording was sent.
     static func of(
-        _ failure: TakeFailure, tokenFrom source: SecretSource?, sentAs codec: AudioCodec
+        _ failure: TakeFailure, tokenFrom source: SecretSource?, by plan: DeliveryPlan? = nil
     ) -> String? {
-        switch (failure, source) {
-        case (.refused(status: 413, _, _), _) where codec == .oggOpus: "send less at a time"
+        // A required word that stands in the URL's path may be the wrong one.
+        let word = plan?.profile.flatMap { use in
+            use.profile.words.last {
+                $0.isRequired && use.profile.url.text.contains("/{\($0.name)}")
+            }
+        }
+        return switch (failure, source) {
+        case (.refused(status: 413, _, _), _) where plan?.format == .oggOpus:
+            "send less at a time: it is Ogg Opus already"
+        case (.refused(status: 404, _, nil), _) where word != nil:
+            "check the URL's path, and --set \(word?.name ?? "")=VALUE, which stands in it"
         case (.refused(status: 415, _, _), _):
             failure.hint?.replacing(
                 "wav or ogg-opus",
-                with: [.wav, .oggOpus].filter { $0 != codec }.map(\.name).joined(separator: " or "))
+                with: [.wav, .oggOpus].filter { $0 != plan?.format }.map(\.name)
+                    .joined(separator: " or "))
         case (.secretMissing(let reason), .file(let path)?) where reason.contains("by others"):
             "change that with: chmod 600 \(ShellWord.quoted(path)), then: utter retry last"
         case (.secretMissing, .variable(let name)?): "set \(name), then: utter retry last"
@@ -149,6 +159,12 @@ extension TakeFailure: Blamed {
         case .unfinished: "ask again later with: utter retry last"
         case .refused(status: 413, _, _):
             "send it smaller with --format ogg-opus, or less at a time"
+        case .refused(415, let words?, _) where words.contains("the body is encrypted"):
+            "give the endpoint the key: utter serve --key FILE"
+        case .refused(415, let words?, _) where words.contains("takes encrypted"):
+            "give the key with -c body.key-file=FILE, or start the endpoint with --allow-plain"
+        case .refused(422, let words?, _) where words.contains("not the cassette's"):
+            "send what was recorded: the method, path, query and form of audio that the words name"
         case .refused(status: 415, _, _):
             "send it in another form with --format wav or ogg-opus, or name it with "
                 + "-c body.content-type=TYPE"

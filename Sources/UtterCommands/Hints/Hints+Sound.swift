@@ -26,16 +26,16 @@ extension CaptureError: Blamed {
         case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
         case .formatRefused(let device, _):
             device.hasPrefix("plug")
-                ? "pass another device, one of: utter devices"
+                ? "pass another of those that 'utter devices' lists"
                 : "use --device plug\(device.hasPrefix("hw:") ? "" : ":")\(device) "
                     + "to let ALSA convert"
         case .fileForbidden: "check whose it is, and who may read it, with: ls -l"
         case .deviceUnusable:
-            "check ALSA's configuration, or pass another device, one of: utter devices"
+            "check ALSA's configuration, or pass another of those that 'utter devices' lists"
         case .deviceLost: "connect it again and record once more"
         case .deviceSilent: "check that the microphone is not muted or suspended"
         case .deviceHangs:
-            "connect it again, or pass another device, one of: utter devices"
+            "connect it again, or pass another of those that 'utter devices' lists"
         case .deviceFailed, .readFailed: nil
         case .cannotOpen(let name, _) where name.contains("\u{FFFD}"):
             "its name is not UTF-8: rename it, or send it with: utter send - < FILE"

@@ -72,7 +72,12 @@ struct ServiceTrial {
             let isOfFile = failure.isOfConnecting && options.to == nil && file.contains("/")
             throw CommandFailure(
                 failure.description,
-                hint: isOfFile ? "start the service, or edit url in \(file)" : failure.hint,
+                hint: !isOfFile
+                    ? failure.hint
+                    : "start the service, or "
+                        + (file.hasPrefix("shipped/")
+                            ? "name its place: utter config set services.\(profile.name).url URL"
+                            : "edit url in \(file)"),
                 status: ExitStatus(outcome))
         }
     }

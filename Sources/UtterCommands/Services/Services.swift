@@ -19,7 +19,11 @@ extension Services {
         let settings = configuration.services[name]
         let found: ServiceProfile
         do throws(CommandFailure) {
-            found = try profile(settings?.profile ?? name)
+            if let plain = try plain(settings) {
+                found = plain
+            } else {
+                found = try profile(settings?.profile ?? name)
+            }
         } catch {
             let setting = KnownSettings.service
             if let place = settings?.place { throw error.standing(at: place) }
@@ -27,6 +31,22 @@ extension Services {
             throw error.standing(at: configuration[setting.name]?.place)
         }
         return try orFailure { try settings?.laid(over: found) ?? found }
+    }
+
+    /// An empty profile for a service that stands in the settings alone: they say its URL.
+    private static func plain(_ settings: ServiceSettings?) throws(CommandFailure)
+        -> ServiceProfile?
+    {
+        guard let settings, let url = settings.url, settings.profile == settings.name,
+            !names.contains(settings.name)
+        else {
+            return nil
+        }
+        let title = ProfileText(
+            overriding: "title = \(TOMLText.quoted(settings.name))", place: "the settings")
+        return try orFailure {
+            try .reading([title, ProfileText(plainFor: TokenMark(in: url.text).url)])
+        }
     }
 
     /// The profile of a service as a take uses it, and what the settings say over it.

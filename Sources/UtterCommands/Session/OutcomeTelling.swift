@@ -29,7 +29,7 @@ struct OutcomeTelling {
         }
         switch outcome.result {
         case .success(let transcript):
-            if !outcome.isWhole {
+            if !outcome.hadAll {
                 lines += partLines
             } else if outcome.isStored {
                 if !output.quiet { lines.append(.line(named("stored"))) }
@@ -50,8 +50,7 @@ struct OutcomeTelling {
                 let tokenSource = plan.service.credentials.first?.source
                 let hint =
                     isUnset
-                    ? Hints.serviceUnset
-                    : Hints.of(failure, tokenFrom: tokenSource, sentAs: plan.format)
+                    ? Hints.serviceUnset : Hints.of(failure, tokenFrom: tokenSource, by: plan)
                 lines.append(
                     .error(named(isUnset ? TakeSession.serviceUnset : failure.description)))
                 if let hint { lines.append(.hint(hint)) }
@@ -71,6 +70,7 @@ struct OutcomeTelling {
         guard outcome.account.capturedFrames > 0 else { return [] }
         guard let path = outcome.audioPath else {
             return outcome.isAtRisk
+                || session.file != nil
                 ? [] : [.line("the recording was in memory only, and is gone")]
         }
         guard outcome.unprotected == nil else {

@@ -49,7 +49,7 @@ import Testing
         ),
         (
             .formatRefused(device: "plug:default", detail: "it offers nothing"),
-            "pass another device, one of: utter devices"
+            "pass another of those that 'utter devices' lists"
         ),
         (
             .deviceLost(device: "hw:1,0", frames: 659_200, sampleRate: 16_000),
@@ -66,7 +66,7 @@ import Testing
         ),
         (
             .deviceHangs(device: "hw:1,0", seconds: 5),
-            "connect it again, or pass another device, one of: utter devices"
+            "connect it again, or pass another of those that 'utter devices' lists"
         ),
         (.deviceFailed(device: "hw:1,0", operation: "snd_pcm_readi", reason: "Input error"), nil),
         (.cannotOpen(name: "a.wav", reason: "No such file or directory"), "check the name"),
@@ -80,7 +80,7 @@ import Testing
         (.foreignAudio(name: "standard input", kind: "MP3"), getProgram),
         (
             .deviceUnusable(device: "hw:1,0", reason: "it is odd"),
-            "check ALSA's configuration, or pass another device, one of: utter devices"
+            "check ALSA's configuration, or pass another of those that 'utter devices' lists"
         ),
         (.fileForbidden(path: "a.wav"), "check whose it is, and who may read it, with: ls -l"),
     ]
@@ -131,8 +131,10 @@ import Testing
     func whatWasDoneIsNotOffered(
         _ failure: TakeFailure, _ source: SecretSource?, _ codec: AudioCodec, _ words: String?,
         _ isOffered: Bool
-    ) {
-        let hint = Hints.of(failure, tokenFrom: source, sentAs: codec) ?? ""
+    ) throws {
+        var plan = try Service("openai", format: .wav, token: .variable("T")).delivery
+        plan.format = codec
+        let hint = Hints.of(failure, tokenFrom: source, by: plan) ?? ""
         #expect(hint.contains(words ?? "") == isOffered, "\(hint)")
     }
 
@@ -232,6 +234,18 @@ import Testing
         ),
         (refused(413), "send it smaller with --format ogg-opus, or less at a time"),
         (
+            refused(415, message: "the body is encrypted, and this endpoint has no key"),
+            "give the endpoint the key: utter serve --key FILE"
+        ),
+        (
+            refused(415, message: "the body is plain, and this endpoint takes encrypted ones"),
+            "give the key with -c body.key-file=FILE, or start the endpoint with --allow-plain"
+        ),
+        (
+            refused(422, message: "the request is not the cassette's: the path is /, not /a"),
+            "send what was recorded: the method, path, query and form of audio that the words name"
+        ),
+        (
             refused(415),
             "send it in another form with --format wav or ogg-opus, or name it with "
                 + "-c body.content-type=TYPE"
@@ -286,10 +300,10 @@ import Testing
     @Test func aHintNamesTheVariableOfTheProfile() {
         let variable = SecretSource.variable("GOOGLE_API_KEY")
         #expect(
-            Hints.of(Self.tokenRefused(400), tokenFrom: variable, sentAs: .pcm)
+            Hints.of(Self.tokenRefused(400), tokenFrom: variable)
                 == "check the token in GOOGLE_API_KEY")
         #expect(
-            Hints.of(Self.tokenRefused(401, .tokenMissing), tokenFrom: variable, sentAs: .pcm)
+            Hints.of(Self.tokenRefused(401, .tokenMissing), tokenFrom: variable)
                 == "set GOOGLE_API_KEY")
     }
 
@@ -346,5 +360,19 @@ import Testing
 
     @Test func aSecretThatIsNoKeyIsReplacedByOne() {
         #expect(KeyError.guessable.hint == "make a key with: utter key new FILE")
+    }
+
+    @Test func whatWasSentIsNotProposed() throws {
+        let opus = try Service("openai", format: .oggOpus, token: .variable("T")).delivery
+        #expect(
+            Hints.of(Self.refused(413), tokenFrom: nil, by: opus)
+                == "send less at a time: it is Ogg Opus already")
+        #expect(Hints.of(Self.refused(404), tokenFrom: nil, by: opus) == "check the URL's path")
+        let home = try Service(
+            "home-assistant", words: ["provider": "stt.x"], token: .variable("T")
+        ).delivery
+        #expect(
+            Hints.of(Self.refused(404), tokenFrom: nil, by: home)
+                == "check the URL's path, and --set provider=VALUE, which stands in it")
     }
 }

@@ -83,6 +83,34 @@ import Testing
         #expect(profile.contains("transfer.framing = \"length\"  # \(place)\n"), "\(profile)")
     }
 
+    @Test func aServiceStandsInTheSettingsAlone() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: #"{"said":"heard","text":"no"}"#))
+        try bench.folder.write(Array("sk-file\n".utf8), to: "token")
+        try bench.configure(
+            """
+            service = "house"
+            [services.house]
+            url = "\(server.url("/listen?key={token}"))"
+            answer.text = "said"
+            token-file = "~/token"
+            headers.X-Own = "yes"
+            """)
+        for words in [[], ["--service", "house"], ["-c", "answer.text=said", "--format", "wav"]] {
+            let result = try await bench.start(["send"] + words + [Clip.goForward.path]).result()
+            #expect(result.outputText == "heard\n", "\(words): \(result.errorText)")
+            let request = try #require(server.requests.last)
+            #expect(request.target == "/listen?key=sk-file" && request["X-Own"] == "yes")
+        }
+        #expect(try await bench.run("config", "check").status == .exited(0))
+        #expect(try await bench.run("services").outputText.contains("house"))
+        let shown = try await bench.run("services", "show", "house")
+        #expect(shown.outputText.contains("answer.text = \"said\""), "\(shown.errorText)")
+        // Without a URL there is nothing to ask.
+        try bench.configure("service = 'house'\n[services.house]\nanswer.text = 'said'\n")
+        let refused = try await bench.run("send", Clip.goForward.path)
+        #expect(refused.errorText.contains("there is no service 'house'"))
+    }
+
     @Test func fieldsAreSetAndTakenBackByCommand() async throws {
         for (name, value) in [
             ("profile", "openai"), ("transfer.stall-seconds", "30"), ("retry.never", "true"),

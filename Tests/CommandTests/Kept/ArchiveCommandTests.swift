@@ -207,6 +207,32 @@ import Testing
         #expect(store.requests.isEmpty)
     }
 
+    @Test func theFileThatHasNoKeysIsNamed() async throws {
+        mkdir(bench.folder.path(".aws"), 0o700)
+        let path = bench.folder.path(".aws/credentials")
+        let whole = "[default]\naws_access_key_id=AKIATEST\naws_secret_access_key=hush\n"
+        for (text, mode, profile, reason) in [
+            (nil, 0o600, "", "'\(path)' is not there"),
+            (whole, 0o644, "", "'\(path)' can be read by others (mode 0644)"),
+            (whole, 0o600, "other", "'\(path)' has no aws_"),
+            (whole, 0o600, "", nil),
+        ] as [(String?, mode_t, String, String?)] {
+            if let text { try bench.folder.write(Array(text.utf8), to: ".aws/credentials") }
+            chmod(path, mode)
+            let variables = ["UTTER_ARCHIVE": "", "AWS_PROFILE": profile]
+            let result = try await bench.start(
+                ["send", "-q", "--to", "s3://voices/a.wav", "-c", "retry.never=true"]
+                    + ["-c", "connection.resolve=voices.s3.us-east-1.amazonaws.com:443:127.0.0.1"]
+                    + [Clip.goForward.path], variables: variables
+            ).result()
+            let isNamed = reason.map { result.errorText.contains("is not set, and \($0)") }
+            #expect(isNamed ?? !result.errorText.contains("is not set"), "\(result.errorText)")
+            let listed = try await bench.start(["services"], variables: variables).result()
+            let line = listed.outputText.split(separator: "\n").first { $0.hasPrefix("s3 ") } ?? ""
+            #expect(line.contains("is not set") == (reason != nil), "\(line)")
+        }
+    }
+
     @Test func theKeysOfAStoreComeFromItsFileWhereNoVariableIsSet() async throws {
         mkdir(bench.folder.path(".aws"), 0o700)
         try bench.folder.write(

@@ -52,6 +52,7 @@ import Testing
         let take = try await pipeline.resend(kept)
         let outcome = try await take.end()
         #expect(try outcome.result.get().text == "heard")
+        #expect(outcome.isWhole)
         #expect(take.id == kept.id)
         #expect(server.requests.map(\.target) == ["/there"])
         #expect(server.requests.map(\.body) == [WAVBytes.pcm(SpoolBench.samples)])
@@ -62,6 +63,13 @@ import Testing
         await #expect(throws: TakeStoreError.audioGone(take: kept.id.text, wasAnswered: true)) {
             try await pipeline.resend(answered)
         }
+    }
+
+    @Test func whatAKillHasCutIsNotWhole() async throws {
+        let kept = try bench.keep(1, for: server.url("/there")) { $0.isPart = true }
+        let outcome = try await pipeline.resend(kept).end()
+        #expect(try outcome.result.get().text == "heard")
+        #expect(!outcome.isWhole)
     }
 
     @Test(arguments: [1, 3, 9])

@@ -79,8 +79,8 @@ public enum TakeNotice: Sendable, Equatable {
     case unprotected(reason: String)
     /// The disk holds everything again.
     case protectedAgain
-    /// A part of a take of an earlier run is silent, because its encrypted audio was altered or
-    /// damaged; the text says how much.
+    /// A part of a take of an earlier run is missing or silent, because its program was killed, or its
+    /// audio was altered or damaged; the text says which.
     case damaged(report: String)
     /// The disk has no room to give away; this many bytes are left, nil when unknown.
     case diskNearlyFull(freeByteCount: Int?, reason: String)

@@ -92,9 +92,19 @@ extension TakeOutcome {
     /// Whether this run alone has sent it to the end more than once, which no person has asked for.
     package var isRepeated: Bool { takenCount - takenBefore > 1 }
 
-    /// Whether the service had the whole recording when it answered; false after a failure.
-    public var isWhole: Bool {
+    /// Whether the service had all that there is of the recording when it answered; false after a failure.
+    package var hadAll: Bool {
         if case .success = result { answeredAfter == nil } else { false }
+    }
+
+    /// Whether the text is that of the whole recording, as far as is known.
+    ///
+    /// False after a failure; when the service answered before it had all; and where a part is missing,
+    /// or silent, because the program or its reading was cut, the disk was full, or the audio is damaged:
+    /// `cutShort`, `capture` and `notices` say which.
+    public var isWhole: Bool {
+        let isDamaged = notices.contains { if case .damaged = $0 { true } else { false } }
+        return hadAll && capture.isWhole && cutShort == nil && !isDamaged
     }
 
     /// Whether the service keeps the recording and recognises nothing: there is no text to come.

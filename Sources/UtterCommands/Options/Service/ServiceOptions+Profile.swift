@@ -153,7 +153,8 @@ extension ServiceOptions {
             if format == nil, let usual, service.reads(usual) {
                 return try ProfileUse(service, words: words, codec: usual)
             }
-            return try ProfileUse(service, words: words, codec: format)
+            let plain = service.isPlain ? service.plainCodec : nil
+            return try ProfileUse(service, words: words, codec: format ?? plain)
         } catch {
             throw CommandFailure(error).standing(at: try place(of: error, settings))
         }
@@ -241,9 +242,7 @@ extension ServiceSettings {
 
     /// Demands that there is the profile, and that it has what is said to it.
     func check() throws(CommandFailure) {
-        let service = try orFailure(standingAt: place) {
-            try laid(over: Services.profile(profile))
-        }
+        let service = try Services.profile(named: name, isOption: true)
         for (name, entry) in words.sorted(by: { $0.key < $1.key }) {
             try orFailure(standingAt: entry.place) {
                 guard let word = service.words.first(where: { $0.name == name }) else {

@@ -79,7 +79,7 @@ extension ServiceOptions {
                 )
         case .variable(let name):
             return Environment.secret(name).map { .known($0) }
-                ?? .absent(reason: "\(name) is not set")
+                ?? .absent(reason: SharedCredentials.absence(of: name))
         case .file(let path), .headerFile(let path):
             guard isKept, !OwnFile.isRegular(path) else { return .asked }
             return .absent(reason: "the file '\(path)' is not there any more")
