@@ -21,6 +21,8 @@ package struct FleetStatus: Encodable, Sendable {
     /// Marks of the last hour, for each minute in which there were any.
     package var marksPerMinute: Double?
     package var estimatedEnd: String?
+    /// Which manifests lie where none is looked for, in one line.
+    package var misplaced: String?
     /// Whether the queue has answered; without it all that is open waits.
     var hasQueue = false
 
@@ -28,7 +30,7 @@ package struct FleetStatus: Encodable, Sendable {
     package init(_ store: ObjectStore, _ queue: NATSQueue?, at now: Date = Date()) throws {
         var marks = CountedMarks(since: now.addingTimeInterval(-3_600))
         var open = 0
-        try store.eachTake(markSeen: { marks.note($0, $1) }) { id, _, isMarked in
+        misplaced = try store.eachTake(markSeen: { marks.note($0, $1) }) { id, _, isMarked in
             if isMarked {
                 done += 1
             } else {
@@ -133,7 +135,7 @@ extension ObjectStore {
     }
 
     /// The takes whose hints or marks stand there, in the order of the listing.
-    fileprivate func takes(_ beginning: String) throws(StoreFailure) -> [TakeID] {
+    func takes(_ beginning: String) throws(StoreFailure) -> [TakeID] {
         var objects = ListingReader(self, beginning)
         var takes: [TakeID] = []
         while let (id, _) = try objects.nextTake() { takes.append(id) }

@@ -14,6 +14,8 @@ package struct StoreFailure: Error {
     package var isLasting = false
     /// There is more of it than may be.
     var isTooLong = false
+    /// The store refuses this object.
+    var isRefusal = false
 }
 
 /// The objects below one prefix of a store that speaks S3.
@@ -230,9 +232,12 @@ package final class ObjectStore: Sendable {
     ) throws(StoreFailure) {
         guard !good.contains(answer.status) else { return }
         let words = ServiceMessage.extract(from: answer.body).map { ": \($0)" } ?? ""
+        let isOfClock = ["RequestTimeTooSkewed", "RequestExpired"].contains(answer.code)
+        let isLasting = Self.pause(for: answer) == nil && !isOfClock
         throw StoreFailure(
-            reason: "\(link.place) answers \(answer.status) for '\(key)'\(words)",
-            isLasting: Self.pause(for: answer) == nil)
+            reason: "\(link.place) answers \(answer.status) for '\(key)'\(words)"
+                + (isOfClock ? "; this machine's clock is wrong" : ""),
+            isLasting: isLasting, isRefusal: isLasting && (400..<500).contains(answer.status))
     }
 
     /// What the store asks to be waited for; nil when trying again is of no use.

@@ -13,11 +13,15 @@ package final class Reconciler: Sendable {
         var newest = ""
         /// Names that were seen within the overlap of looks.
         var seen: Set<String> = []
+        /// What was told last.
+        var told: String?
     }
 
     private let store: ObjectStore
     private let queue: NATSQueue
     private let numbers: FleetNumbers
+    /// Is told what a person should look at, in one line.
+    private let tell: @Sendable (String) -> Void
     private let state = Mutex(State())
     /// A take's name says when it began, and its recorder may be late with it: names this much older
     /// than the newest are looked at each time.
@@ -27,20 +31,29 @@ package final class Reconciler: Sendable {
     private static let batch = 1_000
 
     package init(
-        _ store: ObjectStore, _ queue: NATSQueue, numbers: FleetNumbers = FleetNumbers()
+        _ store: ObjectStore, _ queue: NATSQueue, numbers: FleetNumbers = FleetNumbers(),
+        tell: @escaping @Sendable (String) -> Void
     ) {
-        (self.store, self.queue, self.numbers) = (store, queue, numbers)
+        (self.store, self.queue, self.numbers, self.tell) = (store, queue, numbers, tell)
     }
 
-    /// Goes through all takes and all marks; how many takes were put into the queue.
+    /// Goes through all takes and all marks, and writes texts that a mark lacks; how many takes were
+    /// put into the queue.
     package func checkAll(unless isOver: () -> Bool = { false }) throws -> Int {
         try queue.prepare()
         var count = 0
-        try store.eachTake { id, object, isMarked in
+        let misplaced = try store.eachTake { id, object, isMarked in
             remember(id)
             if !isMarked, try publish(id, object) { count += 1 }
             return !isOver()
         }
+        let isNews = state.withLock { state in
+            defer { state.told = misplaced }
+            return state.told != misplaced
+        }
+        if let misplaced, isNews { tell(misplaced) }
+        let texts = try store.putMissingTexts(unless: isOver)
+        if texts > 0 { tell("wrote the texts of \(texts) \(texts == 1 ? "take" : "takes")") }
         return try count + checkAgain()
     }
 

@@ -49,11 +49,57 @@ struct LimitTests {
         #expect(bucket.take(ServiceRate(), audio: 1, now: 30) == nil)
     }
 
+    @Test(arguments: [
+        (#"{"at":1e300}"#, 0.0), (#"{"at":2000}"#, 0), (#"{"at":1000,"closedUntil":1e300}"#, 600),
+        (#"{"at":1000,"closedUntil":1030}"#, 30), (#"{"at":1000,"seconds":-1e300}"#, 3_600),
+    ])
+    func whatIsTooFarAheadIsCut(_ value: String, wait: Double) throws {
+        var bucket = try #require(decoded(TokenBucket.self, Array(value.utf8)))
+        #expect(bucket.cut(at: 1_000) == (bucket != decoded(TokenBucket.self, Array(value.utf8))))
+        #expect(bucket.at <= 1_001)
+        #expect((bucket.take(ServiceRate(seconds: 60), audio: 1, now: 1_000) ?? 0) == wait)
+    }
+
+    @Test func whatIsTooFarAheadIsWrittenAnew() throws {
+        let values = Values()
+        let limits = FleetLimits([:], values: values, workers: Values(), worker: "a")
+        #expect(limits.take("s", audio: 0) == nil)
+        let bytes = Array(#"{"at":0,"closedUntil":1e300}"#.utf8)
+        #expect(try values.set("limit.s", to: bytes, after: nil))
+        let wait = try #require(limits.take("s", audio: 0))
+        #expect(wait <= .seconds(600))
+        let found = try #require(try values.get("limit.s"))
+        let bucket = try #require(decoded(TokenBucket.self, found.bytes))
+        #expect((bucket.closedUntil ?? 0) < 1e9)
+    }
+
+    @Test func noSharedValueCountsBeforeTheServersClockIsKnown() throws {
+        let (values, workers) = (Values(), Values())
+        let rates = ["s": ServiceRate(requests: 12)]
+        let limits = FleetLimits(rates, values: values, workers: workers, worker: "a")
+        // Another slot asks while the first one learns the clock.
+        let early = Observed<[Duration?]>([])
+        workers.onSet { early.update { $0.append(limits.take("s", audio: 0)) } }
+        #expect(limits.take("s", audio: 0) == nil)
+        #expect(early.look { $0 } == [.milliseconds(100)])
+        #expect(try values.get("limit.s")?.revision == 1)
+        // Where it cannot be learnt, each takes its share, and writes nothing.
+        workers.goAway()
+        let late = FleetLimits(rates, values: values, workers: workers, worker: "b")
+        #expect((0..<10).count { _ in late.take("s", audio: 0) == nil } == 2)
+        late.close("s", for: .seconds(50))
+        #expect(try values.get("limit.s")?.revision == 1)
+    }
+
     /// Values in memory, each set of which may fail.
     private final class Values: SharedValues {
         private let state = Mutex<(values: [String: SharedValue], isAway: Bool)>(([:], false))
+        private let hook = Mutex<(@Sendable () -> Void)?>(nil)
 
         func goAway() { state.withLock { $0.isAway = true } }
+
+        /// Has it called once.
+        func onSet(_ body: @escaping @Sendable () -> Void) { hook.withLock { $0 = body } }
 
         func get(_ key: String) throws(QueueFailure) -> SharedValue? {
             let (value, isAway) = state.withLock { ($0.values[key], $0.isAway) }
@@ -62,7 +108,8 @@ struct LimitTests {
         }
 
         func set(_ key: String, to bytes: [UInt8], after: UInt64?) throws(QueueFailure) -> Bool {
-            state.withLock { state in
+            hook.withLock { $0.take() }?()
+            return state.withLock { state in
                 guard state.values[key]?.revision == after else { return false }
                 state.values[key] = SharedValue(
                     bytes: bytes, revision: (after ?? 0) + 1, written: 0)

@@ -117,6 +117,96 @@ import Utter
         store.link.shutDown()
     }
 
+    /// A store in memory that lists these objects, and takes others.
+    private func listing(
+        _ objects: [String: String]
+    ) throws -> (ObjectStore, RecordingServer, written: Observed<[String: String]>) {
+        let written = Observed<[String: String]>([:])
+        let (store, server, _) = try self.store { request in
+            let target = request.target.split(separator: "?", maxSplits: 1)
+            let key = String(target[0].dropFirst("/b/fleet/".count))
+            if request.method == "PUT" {
+                let text = String(decoding: request.body, as: UTF8.self)
+                written.update { $0[key] = text }
+                return ServerAnswer(status: 200, text: "")
+            }
+            guard target.count > 1 else {
+                return objects[key].map { ServerAnswer(status: 200, text: $0) }
+                    ?? ServerAnswer(status: 404, text: "")
+            }
+            let prefix = target[1].replacing("%2F", with: "/").split(separator: "prefix=fleet/")
+                .last
+            let keys = objects.keys.filter { key in prefix.map { key.hasPrefix($0) } ?? false }
+            let contents = keys.sorted().map { "<Contents><Key>fleet/\($0)</Key></Contents>" }
+            return ServerAnswer(
+                status: 200, text: "<ListBucketResult>\(contents.joined())</ListBucketResult>")
+        }
+        return (store, server, written)
+    }
+
+    @Test func textsThatAWorkerHasNotWrittenAreWritten() async throws {
+        let ids = (0..<6).map { "20261121-05223\($0)-k3f9q2m7x4tz" }
+        func mark(_ number: Int, _ more: String) -> String {
+            #"{"version":1,"id":"\#(ids[number])","finished":"x",\#(more)}"#
+        }
+        let words = #""words":[{"text":"well","start":0,"end":1}]"#
+        let timed = #""outcome":"text","text":"well",\#(words)"#
+        var objects = [
+            "results/\(ids[0]).json": mark(0, #""outcome":"text","text":"well said""#),
+            "results/\(ids[1]).json": mark(1, timed), "results/\(ids[1]).srt": "",
+            "results/\(ids[2]).json": mark(2, timed), "results/\(ids[2]).txt": "",
+            "results/\(ids[2]).vtt": "",
+            "results/\(ids[3]).json": mark(3, #""outcome":"death""#),
+            "results/\(ids[4]).json": "no mark", "dead/\(ids[3]).json": "",
+        ]
+        for ending in ["json", "srt", "txt", "vtt"] {
+            objects["results/\(ids[5]).\(ending)"] = mark(5, timed)
+        }
+        let (store, server, written) = try listing(objects)
+        defer { withExtendedLifetime(server) {} }
+        let count = try await run { () throws(StoreFailure) in
+            try store.putMissingTexts { false }
+        }
+        #expect(count == 3)
+        let texts = written.look { $0 }
+        #expect(texts["results/\(ids[0]).txt"] == "well said\n")
+        #expect(texts.keys.filter { $0.contains(ids[0]) }.count == 1)
+        #expect(texts["results/\(ids[1]).txt"] == "well\n")
+        #expect(texts["results/\(ids[1]).vtt"]?.contains("WEBVTT") == true)
+        #expect(texts["results/\(ids[2]).srt"]?.contains("well") == true)
+        #expect(!texts.keys.contains { key in ids[3...].contains { key.contains($0) } })
+        store.link.shutDown()
+    }
+
+    @Test func aDayInAnotherFormIsSaid() async throws {
+        let id = "20261121-052233-k3f9q2m7x4tz"
+        let places = ["20261121/", "2026/11/21/", "", "2026-11-21/"]
+        let keys = places.map { ("takes/\($0)\(id).json", "") }
+        let others = ["takes/notes.json": "", "takes/20261121/\(id).wav": ""]
+        let (store, server, _) = try listing(
+            Dictionary(uniqueKeysWithValues: keys).merging(others) { $1 })
+        defer { withExtendedLifetime(server) {} }
+        let found = try await NamedThread.result(name: "store-test") {
+            Result { try store.eachTake { _, _, _ in true } }
+        }.get().get()
+        #expect(
+            found?.hasPrefix("passed over 3 manifests: 'takes/2026/11/21/\(id).json'") == true,
+            "\(found ?? "")")
+        store.link.shutDown()
+    }
+
+    /// The store's other refusals are those of a worker, or pass.
+    @Test(arguments: [400, 403, 405, 410, 416, 451, 301, 501])
+    func whatTheStoreRefusesOfOneObjectIsToldApart(_ status: Int) async throws {
+        let (store, server, _) = try self.store { _ in ServerAnswer(status: status, text: "") }
+        defer { withExtendedLifetime(server) {} }
+        let failure = await #expect(throws: StoreFailure.self) {
+            _ = try await run { () throws(StoreFailure) in try store.get("takes/a.wav")?.tag }
+        }
+        #expect(failure?.isRefusal == (400..<500).contains(status))
+        store.link.shutDown()
+    }
+
     @Test func anObjectThatIsTooLongIsNotTaken() async throws {
         let long = String(repeating: "x", count: 100_000)
         let (store, server, _) = try self.store { _ in ServerAnswer(status: 200, text: long) }

@@ -45,6 +45,8 @@ struct ListingReader: ~Copyable {
     private var last: String?
     private var page: ArraySlice<ListedObject> = []
     private var isOver = false
+    /// Manifests that were passed over: how many, and the first.
+    private(set) var misplaced: (count: Int, first: String)?
 
     /// Reads the objects whose names begin like this, behind `last`.
     init(_ store: ObjectStore, _ beginning: String, after last: String? = nil) {
@@ -72,6 +74,8 @@ struct ListingReader: ~Copyable {
         while let object = try next() {
             let id = FleetLayout.take(ofManifest: object.key)
             if let id = id ?? FleetLayout.take(ofMark: object.key) { return (id, object) }
+            guard FleetLayout.isMisplaced(object.key) else { continue }
+            misplaced = ((misplaced?.count ?? 0) + 1, misplaced?.first ?? object.key)
         }
         return nil
     }
@@ -81,10 +85,12 @@ extension ObjectStore {
     /// Goes through all takes beside all marks, each listing once, until `visit` answers false.
     ///
     /// `markSeen` is told of the marks that are passed.
+    ///
+    /// - Returns: which manifests were passed over, in one line; nil when none was.
     func eachTake(
         markSeen: (TakeID, ListedObject) -> Void = { _, _ in },
         _ visit: (TakeID, ListedObject, _ isMarked: Bool) throws -> Bool
-    ) throws {
+    ) throws -> String? {
         var takes = ListingReader(self, FleetLayout.takes)
         var marks = ListingReader(self, FleetLayout.results)
         var merge = ListingMerge()
@@ -96,8 +102,52 @@ extension ObjectStore {
             }
             let isMarked =
                 try finding == .unsure ? has(FleetLayout.mark(of: id)) : finding == .marked
-            guard try visit(id, object, isMarked) else { return }
+            guard try visit(id, object, isMarked) else { return nil }
         }
+        return takes.misplaced.map { count, first in
+            "passed over \(count) \(count == 1 ? "manifest" : "manifests"): '\(first)' does not lie in "
+                + "a folder such as takes/2026-11-27"
+        }
+    }
+
+    /// Writes what people read of a mark, unless it is there; true when some of it was missing.
+    func putTexts(of mark: ResultMark, as id: TakeID) throws(StoreFailure) -> Bool {
+        var isNew = false
+        for (ending, text) in mark.texts {
+            let type = "text/\(ending == "vtt" ? "vtt" : "plain"); charset=utf-8"
+            let key = FleetLayout.text(of: id, ending)
+            if try put(key, Array(text.utf8), type: type, if: .absent) { isNew = true }
+        }
+        return isNew
+    }
+
+    /// Writes the texts of workers that died behind their mark; of how many takes.
+    func putMissingTexts(unless isOver: () -> Bool) throws(StoreFailure) -> Int {
+        let dead = Set(try takes(FleetLayout.dead))
+        var results = ListingReader(self, FleetLayout.results)
+        var (count, endings) = (0, Set<Substring>())
+        var last: TakeID?
+        while !isOver() {
+            let object = try results.next()
+            let name = (object?.key ?? "").dropFirst(FleetLayout.results.count)
+            let ending = name.drop { $0 != "." }
+            let id = TakeID(String(name.dropLast(ending.count)))
+            if id != last {
+                let isWhole =
+                    endings.contains(".txt") && endings.contains(".srt") == endings.contains(".vtt")
+                if let last, endings.contains(".json"), !isWhole, !dead.contains(last),
+                    let mark = try get(FleetLayout.mark(of: last)).flatMap({ ResultMark($0.bytes) }
+                    ),
+                    try putTexts(of: mark, as: last)
+                {
+                    count += 1
+                }
+                (last, endings) = (id, [])
+            }
+            guard object != nil else { break }
+            endings.insert(ending)
+        }
+        return count
     }
 
     func attempts(of id: TakeID) throws(StoreFailure) -> [Int] {

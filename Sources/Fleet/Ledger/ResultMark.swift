@@ -57,6 +57,16 @@ package struct ResultMark: Codable, Sendable, Equatable {
     package var line: String { String(decoding: encoded(self, isPretty: false), as: UTF8.self) }
 
     var isOpen: Bool { outcome == .again }
+
+    /// What people read, by the endings of its names; `.txt` comes last, so that where it is the
+    /// others are, too.
+    var texts: [(ending: String, text: String)] {
+        guard outcome == .text else { return [] }
+        let cues = SubtitleText.cues(segments: segments ?? [], words: words ?? [])
+        let plain = ("txt", (text ?? "") + "\n")
+        guard !cues.isEmpty else { return [plain] }
+        return [("srt", SubtitleText.srt(cues)), ("vtt", SubtitleText.vtt(cues)), plain]
+    }
 }
 
 /// What is noted of one try: `attempts/ID/NUMBER.json`, before it begins and once it has ended.

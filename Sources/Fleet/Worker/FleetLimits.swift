@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import Synchronization
 
 /// How much of a service may be used in a minute; nil is without a limit.
@@ -47,6 +46,21 @@ struct TokenBucket: Codable, Sendable, Equatable {
 
     /// A sixth of a minute may be used at once.
     private static let burst = 1.0 / 6
+    /// An hour's use at most lies below zero, whatever a manifest says of its audio.
+    private static let debt = 60.0
+    /// In seconds: a worker closes a service for no longer.
+    static let longestPause = 600.0
+    /// In seconds: workers know the server's clock this well.
+    private static let doubt = 1.0
+
+    /// Takes back what a worker whose clock was ahead has written, or another program; true when
+    /// there was such a thing.
+    mutating func cut(at now: Double) -> Bool {
+        let before = self
+        at = min(at, now + Self.doubt)
+        closedUntil = closedUntil.map { min($0, now + Self.longestPause) }
+        return self != before
+    }
 
     /// Takes one request out; `audio` is in seconds, `now` by the same clock as `at`.
     ///
@@ -76,7 +90,7 @@ struct TokenBucket: Codable, Sendable, Equatable {
             return 0
         }
         let capacity = max(1, rate * burst)
-        let filled = min(capacity, (level ?? capacity) + elapsed * rate / 60)
+        let filled = min(capacity, max(level ?? capacity, -debt * rate) + elapsed * rate / 60)
         level = filled
         return filled >= floor ? 0 : (floor - filled) * 60 / rate
     }
@@ -86,8 +100,9 @@ struct TokenBucket: Codable, Sendable, Equatable {
 /// its share of the workers last seen.
 package final class FleetLimits: Sendable {
     private struct State {
-        /// The server's clock less ours.
-        var clockOffset = 0.0
+        /// The time by the server's clock, in seconds since 1970, at an instant; nil until it is known,
+        /// and shared values mean nothing without it.
+        var clock: (time: Double, at: ContinuousClock.Instant)?
         var workers = 1
         var announced: ContinuousClock.Instant?
         /// The shared values have failed, and are left alone until then.
@@ -114,7 +129,8 @@ package final class FleetLimits: Sendable {
         (self.rates, self.values, self.workers, self.worker) = (rates, values, workers, worker)
     }
 
-    private static var clock: Double { Date().timeIntervalSince1970 }
+    /// The buckets of one's own count seconds from here.
+    private let began = ContinuousClock.now
 
     private func key(_ kind: String, _ name: String) -> String {
         kind + "."
@@ -125,6 +141,9 @@ package final class FleetLimits: Sendable {
     /// Nil when a take may be sent now, otherwise how long to wait before the next question.
     func take(_ service: String, audio: Double) -> Duration? {
         announce()
+        // Another slot asks for the server's clock.
+        let isEarly = state.withLock { $0.clock == nil && $0.rest ?? .now <= .now }
+        guard values == nil || !isEarly else { return .milliseconds(100) }
         let rate = rates[service] ?? ServiceRate()
         let wait = change(service) { bucket, now, workers in
             bucket.take(rate.divided(by: workers), audio: audio, now: now)
@@ -148,11 +167,16 @@ package final class FleetLimits: Sendable {
     private func change(
         _ service: String, _ change: (inout TokenBucket, Double, Int) -> Double?
     ) -> Double {
-        let (offset, isAway) = state.withLock { ($0.clockOffset, $0.rest ?? .now > .now) }
-        if let values, !isAway {
+        let (clock, isAway) = state.withLock { ($0.clock, $0.rest ?? .now > .now) }
+        if let values, let clock, !isAway {
             do throws(QueueFailure) {
                 return try compareAndSet(values, key("limit", service)) { bucket in
-                    change(&bucket, Self.clock + offset, 1)
+                    let now = clock.time + clock.at.duration(to: .now) / .seconds(1)
+                    let isCut = bucket.cut(at: now)
+                    let found = bucket
+                    let wait = change(&bucket, now, 1)
+                    if wait != nil { bucket = found }
+                    return (wait, isCut)
                 }
             } catch {
                 state.withLock { $0.rest = .now + Self.failurePause }
@@ -161,24 +185,28 @@ package final class FleetLimits: Sendable {
         return state.withLock { state in
             var bucket = state.own[service] ?? TokenBucket()
             defer { state.own[service] = bucket }
-            return change(&bucket, Self.clock, state.workers) ?? 0
+            return change(&bucket, began.duration(to: .now) / .seconds(1), state.workers) ?? 0
         }
     }
 
     private func compareAndSet(
-        _ values: any SharedValues, _ name: String, _ change: (inout TokenBucket) -> Double?
+        _ values: any SharedValues, _ name: String,
+        _ change: (inout TokenBucket) -> (wait: Double?, isCut: Bool)
     ) throws(QueueFailure) -> Double {
         for _ in 0..<20 {
             let found = try values.get(name)
             // What cannot be read begins anew.
             let before = found.flatMap { decoded(TokenBucket.self, $0.bytes) }
             var bucket = before ?? TokenBucket()
-            if let wait = change(&bucket) { return wait }
-            // Without a limit there is nothing to note.
+            let (wait, isCut) = change(&bucket)
+            // Without a limit, and while one waits, there is nothing to note; but what is too far
+            // ahead would be so each time.
             var unchanged = before ?? TokenBucket()
             unchanged.at = bucket.at
-            if bucket == unchanged { return 0 }
-            if try values.set(name, to: encoded(bucket), after: found?.revision) { return 0 }
+            if !isCut, wait != nil || bucket == unchanged { return wait ?? 0 }
+            if try values.set(name, to: encoded(bucket), after: found?.revision) {
+                return wait ?? 0
+            }
         }
         // So many change it at once that one more would not matter: a moment later.
         return 0.2
@@ -192,21 +220,22 @@ package final class FleetLimits: Sendable {
             state.announced = .now
             return true
         }
-        guard isDue, let workers else { return }
+        guard isDue, let place = workers ?? values else { return }
         let name = key("worker", worker)
         do throws(QueueFailure) {
-            let known = try workers.get(name)
-            let before = Self.clock
-            _ = try workers.set(name, to: [0x31], after: known?.revision)
-            let written = try workers.get(name)?.written
-            let count = try workers.count()
+            let known = try place.get(name)
+            let before = ContinuousClock.now
+            guard try place.set(name, to: [0x31], after: known?.revision),
+                let written = try place.get(name)?.written
+            else { throw QueueFailure(reason: "the queue does not keep what is written") }
+            let count = try workers?.count() ?? 1
             state.withLock { state in
                 state.workers = max(1, count)
-                if let written { state.clockOffset = written - before }
+                state.clock = (written, before)
             }
         } catch {
             // As many as were seen last.
-            state.withLock { $0.rest = .now + Self.failurePause }
+            state.withLock { ($0.rest, $0.announced) = (.now + Self.failurePause, nil) }
         }
     }
 }

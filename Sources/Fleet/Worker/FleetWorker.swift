@@ -76,7 +76,7 @@ package final class FleetWorker: Sendable {
         (self.settings, self.store, self.queue, self.shelf) = (settings, store, queue, shelf)
         (self.limits, self.pipeline, self.numbers) = (limits, pipeline, numbers)
         self.tell = tell
-        reconciler = Reconciler(store, queue, numbers: numbers)
+        reconciler = Reconciler(store, queue, numbers: numbers) { tell($0, [:]) }
         news = try Wakeup(isPolled: false)
         checkNews = try Wakeup(isPolled: false)
     }

@@ -24,7 +24,7 @@ struct TakeWork {
     /// So many workers may look for a service that one of them does not know.
     private static let unknownLimit = 5
     /// A service that wants a longer one is asked again then.
-    private static let longestPause = Duration.seconds(600)
+    private static let longestPause = Duration.seconds(TokenBucket.longestPause)
     private var store: ObjectStore { worker.store }
     private var id: TakeID { take.id }
 
@@ -51,8 +51,10 @@ struct TakeWork {
                 return try bury(error.reason)
             }
         } catch {
-            guard error.isTooLong else { throw error }
-            return try bury("the manifest has more than \(WorkManifest.byteLimit) bytes")
+            guard error.isTooLong || error.isRefusal else { throw error }
+            return try bury(
+                error.isRefusal
+                    ? unplaced(error) : "the manifest has more than \(WorkManifest.byteLimit) bytes")
         }
         self.manifest = manifest
         let (service, plan): (String, DeliveryPlan)
@@ -80,7 +82,7 @@ struct TakeWork {
 
     /// The mark is there: of a worker that died before its last steps, or of another.
     private func end(with mark: ResultMark?) throws(StoreFailure) {
-        if let mark, mark.outcome == .text, delivery.deliveryCount > 1 { try putTexts(of: mark) }
+        if let mark, delivery.deliveryCount > 1 { _ = try store.putTexts(of: mark, as: id) }
         if mark?.outcome == .death { try noteDeath() }
         worker.numbers.add(.doneAlready)
         tell("has its mark already")
@@ -188,9 +190,16 @@ struct TakeWork {
             throw StoreFailure(reason: SystemError.last("open \(path)").description)
         }
         let file = makePlainFile(OwnedDescriptor(taking: number))
-        switch try store.fetch(
-            manifest.audio, tag: manifest.tag, into: file, limit: manifest.byteCount)
-        {
+        let fetched: ObjectStore.Fetched
+        do throws(StoreFailure) {
+            fetched = try store.fetch(
+                manifest.audio, tag: manifest.tag, into: file, limit: manifest.byteCount)
+        } catch {
+            // The store has just taken the note of this try: what it refuses is this recording.
+            if error.isRefusal { return .bad(unplaced(error)) }
+            throw StoreFailure(reason: error.reason)
+        }
+        switch fetched {
         case .absent: return .missing
         case .changed: return .bad("its audio was replaced since it was submitted")
         case .tooLong: return .bad("its audio has more than \(manifest.byteCount) bytes")
@@ -203,6 +212,11 @@ struct TakeWork {
             }
             return .good
         }
+    }
+
+    /// Where the store is belongs into no mark.
+    private func unplaced(_ error: StoreFailure) -> String {
+        error.reason.replacing(store.link.place, with: "the store")
     }
 
     /// Sends the audio as a take of its own, and waits for its end.
@@ -245,7 +259,7 @@ struct TakeWork {
         let isOurs = try put(&mark)
         let work = began.duration(to: .now)
         if isOurs {
-            try putTexts(of: mark)
+            _ = try store.putTexts(of: mark, as: id)
             worker.numbers.add(.audioSeconds, mark.duration ?? 0)
             worker.numbers.add(.workSeconds, work / .seconds(1))
         }
@@ -287,20 +301,6 @@ struct TakeWork {
         let condition = openedTag.map { ObjectStore.Condition.unchanged(tag: $0) } ?? .absent
         if try store.put(key, mark.bytes, if: condition) { return true }
         return try store.get(key).flatMap { ResultMark($0.bytes) } == mark
-    }
-
-    /// Writes what people read, unless a worker that died behind its mark has.
-    private func putTexts(of mark: ResultMark) throws(StoreFailure) {
-        var texts = [("txt", (mark.text ?? "") + "\n")]
-        let cues = SubtitleText.cues(segments: mark.segments ?? [], words: mark.words ?? [])
-        if !cues.isEmpty {
-            texts += [("srt", SubtitleText.srt(cues)), ("vtt", SubtitleText.vtt(cues))]
-        }
-        for (ending, text) in texts {
-            _ = try store.put(
-                FleetLayout.text(of: id, ending), Array(text.utf8),
-                type: "text/\(ending == "vtt" ? "vtt" : "plain"); charset=utf-8", if: .absent)
-        }
     }
 
     private mutating func endAttempt(

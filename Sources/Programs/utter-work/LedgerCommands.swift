@@ -49,6 +49,9 @@ struct FleetStatusCommand: AsyncParsableCommand {
         if let end = status.estimatedEnd, status.waiting + status.working > 0 {
             lines.append("end      about \(end)")
         }
+        if let misplaced = status.misplaced {
+            lines.append(TerminalText.singleLine(TerminalText.sanitized(misplaced)))
+        }
         try give(lines.joined(separator: "\n"))
     }
 
@@ -62,7 +65,7 @@ struct FleetStatusCommand: AsyncParsableCommand {
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Put each take without a result into the queue.",
+        abstract: "Put each take without a result into the queue, and write missing texts.",
         discussion: "Workers do the same each hour. What the queue has is not put in twice.")
 
     @OptionGroup(title: "Store")
@@ -77,7 +80,9 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let count = try await store.use { objects in
-            try queue.open().map { try Reconciler(objects, $0).checkAll() } ?? 0
+            try queue.open().map { queue in
+                try Reconciler(objects, queue) { StandardError.line($0) }.checkAll()
+            } ?? 0
         }
         StandardError.line("put \(count) \(count == 1 ? "take" : "takes") into the queue")
     }
@@ -92,6 +97,10 @@ struct DeadCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Store")
     var store: StoreOptions
+
+    // Each command of a fleet takes the same places; this one asks the store alone.
+    @OptionGroup(title: "Queue")
+    var queue: QueueOptions
 
     func run() async throws {
         let marks = try await store.use(onlyReads: true) { try $0.deaths() }
