@@ -7,8 +7,9 @@ internal import Synchronization
 /// Tells the numbers of a program at `/metrics`, that it lives at `/healthz`, and whether it takes work
 /// at `/readyz`; by HTTP, on the thread `metrics`.
 ///
-/// One client is answered at a time, and has two seconds for its request; nothing wakes the thread
-/// between two clients.
+/// A client has two seconds for its request and its answer, and waits for no other: those that have
+/// spoken are answered first, and beyond the limit the oldest gives way. Nothing wakes the thread
+/// without a client.
 package final class MetricsServer: Sendable {
     /// What is told, asked for on the thread `metrics`; it may read the disk.
     package struct Source: Sendable {
@@ -26,6 +27,7 @@ package final class MetricsServer: Sendable {
 
     private static let patience = Duration.seconds(2)
     private static let headLimit = 8_192
+    private static let clientLimit = 128
 
     /// Of a place with a port; 0 elsewhere.
     package let port: Int
@@ -66,48 +68,80 @@ package final class MetricsServer: Sendable {
         init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
     }
 
-    private static func serve(
-        _ listener: Listener, until end: Wakeup, _ token: String?, _ source: Source
-    ) {
-        while true {
-            var polls = [
-                pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0),
-            ]
-            // An interrupted wait is one that ended early.
-            guard unsafe poll(&polls, 2, -1) >= 0 || errno == EINTR else { return }
-            if polls[1].revents != 0 { return }
-            // Without a descriptor the client waits a little; one that has gone needs no answer.
-            guard let client = try? LocalSocket.accept(from: listener.number) else {
-                _ = waitUntilReadable(end.descriptor, by: .now + .milliseconds(100))
-                continue
+    /// A client, from when it is accepted until it has its answer; touched on the thread alone.
+    private final class Client {
+        let socket: OwnedDescriptor
+        let deadline = ContinuousClock.now + patience
+        private var head: [UInt8] = []
+        /// The rest of its answer; nil until it has asked, and empty when there is no more to do.
+        private var answer: ArraySlice<UInt8>?
+
+        init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
+
+        var poll: pollfd {
+            pollfd(
+                fd: socket.number, events: Int16(answer == nil ? POLLIN : POLLOUT), revents: 0)
+        }
+
+        var isOver: Bool { answer?.isEmpty ?? false || deadline <= .now }
+
+        /// Reads or writes what it can without waiting.
+        func turn(_ token: String?, _ source: Source) {
+            do throws(SystemError) {
+                if answer == nil, let more = try LocalSocket.receive(from: socket.number) {
+                    head += more
+                    if head.suffix(4).elementsEqual("\r\n\r\n".utf8) || head.count >= headLimit {
+                        answer = MetricsAnswer(to: head, token: token, source).bytes[...]
+                    } else if more.isEmpty {
+                        answer = []
+                    }
+                }
+                guard let rest = answer, !rest.isEmpty else { return }
+                answer = rest.dropFirst(try LocalSocket.send(rest, to: socket.number))
+                if answer?.isEmpty == true { _ = Glibc.shutdown(socket.number, Int32(SHUT_WR)) }
+            } catch {
+                // What is wrong with a client is its own matter.
+                answer = []
             }
-            answer(client, token, source)
         }
     }
 
-    private static func answer(
-        _ client: borrowing OwnedDescriptor, _ token: String?, _ source: Source
+    private static func serve(
+        _ listener: Listener, until end: Wakeup, _ token: String?, _ source: Source
     ) {
-        let deadline = ContinuousClock.now + patience
-        var head: [UInt8] = []
-        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8), head.count < headLimit {
-            guard waitUntilReadable(client.number, by: deadline) else { return }
-            // What is wrong with a client is its own matter; here and below.
-            guard let more = try? LocalSocket.receive(from: client.number) else { return }
-            if more.isEmpty { return }
-            head += more
+        // The oldest first.
+        var clients: [Client] = []
+        while true {
+            var polls = [
+                pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0),
+            ]
+            polls += clients.map(\.poll)
+            let pause = WorkerPause(until: clients.first?.deadline).milliseconds
+            // An interrupted wait is one that ended early.
+            guard unsafe poll(&polls, nfds_t(polls.count), pause) >= 0 || errno == EINTR else {
+                return
+            }
+            if polls[0].revents != 0 { return }
+            for (client, found) in zip(clients, polls.dropFirst(2)) where found.revents != 0 {
+                client.turn(token, source)
+            }
+            clients.removeAll(where: \.isOver)
+            guard polls[1].revents != 0 else { continue }
+            if clients.count == clientLimit { clients.removeFirst() }
+            do throws(SystemError) {
+                // A client that has gone needs no answer.
+                guard let socket = try LocalSocket.accept(from: listener.number) else { continue }
+                clients.append(Client(socket))
+            } catch {
+                // Without a descriptor the oldest gives way, or the new one waits a little.
+                guard clients.isEmpty else {
+                    clients.removeFirst()
+                    continue
+                }
+                _ = waitUntilReadable(end.descriptor, by: .now + .milliseconds(100))
+            }
         }
-        var rest = MetricsAnswer(to: head, token: token, source).bytes[...]
-        while !rest.isEmpty {
-            var polls = pollfd(fd: client.number, events: Int16(POLLOUT), revents: 0)
-            guard unsafe poll(&polls, 1, WorkerPause.until(deadline).milliseconds) > 0,
-                // As above.
-                let count = try? LocalSocket.send(rest, to: client.number)
-            else { return }
-            rest = rest.dropFirst(count)
-        }
-        _ = Glibc.shutdown(client.number, Int32(SHUT_WR))
     }
 }
 
