@@ -82,6 +82,9 @@ struct ServeCommand: AsyncParsableCommand {
         completion: .file())
     var key: String?
 
+    @Flag(help: "With --key, take bodies that are not encrypted, too.")
+    var allowPlain = false
+
     @Option(help: "How many recordings are recognised at once.")
     var maxRecognitions = 2
 
@@ -155,6 +158,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.port = port
         configuration.bearerToken = try token()
         configuration.bodyKey = try bodyKey()
+        configuration.takesPlainBodies = allowPlain
         configuration.maximumConcurrentRecognitions = maxRecognitions
         configuration.maximumBodyByteCount = maxBody
         configuration.allowsFaults = allowFaults

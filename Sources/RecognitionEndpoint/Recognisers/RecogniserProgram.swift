@@ -34,6 +34,8 @@ final class RecogniserProgram {
     private var isComplaining = true
     /// When the program last took or said something.
     private var lastSign = ContinuousClock.now
+    /// How long its start took.
+    private var startTime = farewell
 
     private static let backlogLimit = 65_536
     private static let lineLimit = 1 << 20
@@ -108,14 +110,16 @@ final class RecogniserProgram {
     // MARK: - What it says
 
     /// Waits until the program says that it takes the next recording, passing over what it says before
-    /// unless it `isQuiet` then.
+    /// unless it `isQuiet` then; one whose recording `isGivenUp` has as long as another one takes to start.
     ///
     /// - Returns: false when `isWanted` says no, which is asked again when `wakeup` is signalled.
     func waitUntilReady(
-        isNew: Bool = false, isQuiet: Bool = false, wokenBy wakeup: Wakeup,
-        while isWanted: () -> Bool
+        isNew: Bool = false, isQuiet: Bool = false, isGivenUp: Bool = false,
+        wokenBy wakeup: Wakeup, while isWanted: () -> Bool
     ) throws(RecogniserFault) -> Bool {
-        let deadline = ContinuousClock.now + (isNew ? recogniser.startTime : recogniser.patience)
+        let began = ContinuousClock.now
+        let patience = isGivenUp ? min(startTime, recogniser.patience) : recogniser.patience
+        let deadline = began + (isNew ? recogniser.startTime : patience)
         while phase != .ready {
             guard isWanted() else { return false }
             let line = try next(wokenBy: wakeup, by: deadline)
@@ -128,6 +132,7 @@ final class RecogniserProgram {
             }
             if let said = line?.ready { (ready, phase) = (said, .ready) }
         }
+        if isNew { startTime = max(Self.farewell, began.duration(to: .now)) }
         return true
     }
 

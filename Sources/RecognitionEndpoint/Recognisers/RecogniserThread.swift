@@ -83,7 +83,7 @@ final class RecogniserThread: Sendable {
             job = pool.free(self)
             current.end(ending)
             do throws(RecogniserFault) {
-                try makeReady(&program)
+                try makeReady(&program, after: ending)
             } catch {
                 refuse(job, error)
                 return error
@@ -126,10 +126,20 @@ final class RecogniserThread: Sendable {
         return .failed(.recogniserFailed(reason: reason))
     }
 
-    /// Has the program ready for the next recording, or another one.
-    private func makeReady(_ program: inout RecogniserProgram?) throws(RecogniserFault) {
+    /// Has the program ready for the next recording, or another one: where nothing is wanted of the last
+    /// one any more, the sooner of the two.
+    private func makeReady(
+        _ program: inout RecogniserProgram?, after ending: RecognitionEvents.Event
+    ) throws(RecogniserFault) {
+        let isGivenUp =
+            switch ending {
+            case .failed(.brokenOff), .failed(.superseded): true
+            default: false
+            }
         do throws(RecogniserFault) {
-            if try program?.waitUntilReady(wokenBy: wakeup, while: { !isStopped }) == true {
+            if try program?.waitUntilReady(
+                isGivenUp: isGivenUp, wokenBy: wakeup, while: { !isStopped }) == true
+            {
                 return
             }
         } catch {

@@ -67,9 +67,11 @@ final class BodyFile: Sendable {
 
     private func end(_ ending: Taken) {
         state.withLock { state in
-            // An endpoint that ends waits for nothing.
-            if case .failed(.shuttingDown) = ending { state.ending = ending }
-            if state.ending == nil { state.ending = ending }
+            switch (ending, state.ending) {
+            // An endpoint that ends waits for nothing; a client may go when all of its body is here.
+            case (.failed(.shuttingDown), _), (.failed, .end), (_, nil): state.ending = ending
+            default: break
+            }
         }
         wakeup.signal()
     }

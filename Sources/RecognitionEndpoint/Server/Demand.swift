@@ -143,6 +143,10 @@ enum Demand: Sendable {
         guard mediaType != .encrypted || configuration.bodyKey != nil else {
             throw Refusal(415, "the body is encrypted, and this endpoint has no key")
         }
+        guard
+            mediaType == .encrypted || configuration.bodyKey == nil
+                || configuration.takesPlainBodies
+        else { throw Refusal(415, "the body is plain, and this endpoint takes encrypted ones") }
         if let length = fields[.contentLength].flatMap(Int.init),
             length > configuration.maximumBodyByteCount
         {

@@ -13,6 +13,9 @@ struct EndpointChannel: HTTPChannelHandler {
 
     /// How long a client may send nothing before its connection is closed without a word.
     let idleTimeout: Duration
+    /// How long a request's head may take.
+    let headTime: Duration
+    let anteroom: Anteroom
 
     /// Is told about every request that was served; called on the connection's event loop.
     let onRequest: (@Sendable (ServedRequest) -> Void)?
@@ -33,7 +36,7 @@ struct EndpointChannel: HTTPChannelHandler {
                 withPipeliningAssistance: false, withErrorHandling: false,
                 withOutboundHeaderValidation: false, withEncoderConfiguration: encoder,
                 withDecoderLimitConfiguration: limits)
-            try pipeline.addHandler(HTTPConventions())
+            try pipeline.addHandler(HTTPConventions(headTime: headTime, anteroom: anteroom))
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
             if let onRequest { try pipeline.addHandler(RequestRecorder(onRequest)) }
             try pipeline.addHandler(
@@ -98,6 +101,13 @@ struct Connection: Sendable {
     /// Notes that the audio of the request that is being answered is over.
     func noteHeard(_ duration: Double) {
         channel.triggerUserOutboundEvent(RequestRecorder.Heard(duration: duration), promise: nil)
+    }
+
+    /// Has `body` called, on the event loop, when the client goes before it has its answer, or has gone.
+    func whenGone(_ body: @escaping @Sendable () -> Void) {
+        let promise = channel.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.whenFailure { _ in body() }
+        channel.triggerUserOutboundEvent(HTTPConventions.Watch(gone: body), promise: promise)
     }
 
     func close() async {

@@ -9,6 +9,9 @@ internal import NIOHTTP1
 /// sent in chunks: the connection's end is its end (RFC 9112 §6.1, §9.3). What is not HTTP at
 /// all is answered by the library with an empty 400, to which the reason is added.
 ///
+/// A client may end its sending side and still listen, or be gone: it is sent bytes that mean nothing,
+/// once in a second, which a system without such a client answers with a reset.
+///
 /// Used on the connection's event loop, between the bytes and the library's own types, which do
 /// not know the version any more.
 final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
@@ -16,6 +19,11 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
+
+    /// An event of the sending side: `gone` is wanted for the request that is being answered.
+    struct Watch: Sendable {
+        let gone: @Sendable () -> Void
+    }
 
     private struct Unanswered {
         let isOld: Bool
@@ -25,12 +33,61 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
     /// The requests without a whole answer, in order.
     private var unanswered = CircularBuffer<Unanswered>()
     private var complaint: String?
+    private let headTime: Duration
+    private let anteroom: Anteroom
+    /// Closes the connection when it is late with a head.
+    private var alarm: Scheduled<Void>?
+    /// The next part is that of a body; something of a request has come with what is being read.
+    private var (isReading, hasRead) = (false, false)
+    private var hasEnded = false
+    private var watch: Watch?
+    /// It means nothing to the client at this place of the answer; nil where nothing does.
+    private var filler: HTTPServerResponsePart? = interim
+    private static let interim = HTTPServerResponsePart.head(
+        HTTPResponseHead(version: .http1_1, status: .continue))
+
+    init(headTime: Duration, anteroom: Anteroom) {
+        (self.headTime, self.anteroom) = (headTime, anteroom)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        anteroom.note(context.channel, isSilent: true)
+        expectHead(context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        anteroom.note(context.channel, isSilent: false)
+        alarm?.cancel()
+        watch.take()?.gone()
+        context.fireChannelInactive()
+    }
+
+    private func expectHead(_ context: ChannelHandlerContext) {
+        alarm =
+            alarm
+            ?? context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(headTime)) {
+                context.close(promise: nil)
+            }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // Bytes came that are no part of a request yet.
+        if !isReading, !hasRead { expectHead(context) }
+        hasRead = false
+        context.fireChannelReadComplete()
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard complaint == nil else { return }
+        hasRead = true
         guard case .head(var head) = Self.unwrapInboundIn(data) else {
+            if case .end = Self.unwrapInboundIn(data) { isReading = false }
             return context.fireChannelRead(data)
         }
+        isReading = true
+        alarm.take()?.cancel()
+        anteroom.note(context.channel, isSilent: false)
         let isOld = head.version == .http1_0
         let isLast = isOld || !head.isKeepAlive
         unanswered.append(Unanswered(isOld: isOld, isLast: isLast))
@@ -50,6 +107,36 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelRead(Self.wrapInboundOut(.head(head)))
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? ChannelEvent == .inputClosed {
+            hasEnded = true
+            lookForClient(context)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func triggerUserOutboundEvent(
+        context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+    ) {
+        guard let found = event as? Watch else {
+            return context.triggerUserOutboundEvent(event, promise: promise)
+        }
+        watch = found
+        lookForClient(context)
+        promise?.succeed()
+    }
+
+    private func lookForClient(_ context: ChannelHandlerContext) {
+        guard hasEnded, !isReading, watch != nil, let request = unanswered.first else { return }
+        // HTTP/1.0 has no interim answers: proxies speak it, which end both sides at once.
+        guard !request.isOld else { return context.close(promise: nil) }
+        _ = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [self] in
+            guard watch != nil else { return }
+            if let filler { context.writeAndFlush(Self.wrapOutboundOut(filler), promise: nil) }
+            lookForClient(context)
+        }
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? HTTPParserError, complaint == nil {
             complaint = Self.words(error)
@@ -62,6 +149,11 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
     ) {
         switch Self.unwrapOutboundIn(data) {
         case .head(var head) where head.status.code >= 200:
+            // Between lines of JSON, or events.
+            let isOfEvents = head.headers["Content-Type"].first == AnswerFormat.eventType
+            let bytes = ByteBuffer(string: isOfEvents ? ":\n" : " ")
+            let isCounted = head.headers.contains(name: "Content-Length")
+            filler = isCounted ? nil : .body(.byteBuffer(bytes))
             if unanswered.first?.isOld == true { head.headers.remove(name: "Transfer-Encoding") }
             if unanswered.first?.isLast == true {
                 head.headers.replaceOrAdd(name: "Connection", value: "close")
@@ -77,6 +169,8 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
             context.write(Self.wrapOutboundOut(.body(body)), promise: promise)
         case .end:
             _ = unanswered.popFirst()
+            (watch, filler) = (nil, Self.interim)
+            if unanswered.isEmpty { anteroom.note(context.channel, isSilent: true) }
             context.write(data, promise: promise)
         case .head, .body:
             context.write(data, promise: promise)

@@ -23,7 +23,7 @@ final class HTTPService: LocalServer {
 
     private let host: String
     private let port: Int
-    private let idleTimeout: Duration
+    private let idleTimeout, headTime: Duration
     private let gracePeriod: Duration
     private let executor: (any TaskExecutor)?
     private let onRequest: (@Sendable (ServedRequest) -> Void)?
@@ -31,13 +31,14 @@ final class HTTPService: LocalServer {
     private let state = Mutex(State.unused)
 
     init(
-        host: String, port: Int, idleTimeout: Duration, gracePeriod: Duration,
-        executor: (any TaskExecutor)? = nil, onRequest: (@Sendable (ServedRequest) -> Void)? = nil,
+        host: String, port: Int, idleTimeout: Duration, headTime: Duration = .seconds(10),
+        gracePeriod: Duration, executor: (any TaskExecutor)? = nil,
+        onRequest: (@Sendable (ServedRequest) -> Void)? = nil,
         responder: @escaping Responder
     ) {
         self.host = host
         self.port = port
-        self.idleTimeout = idleTimeout
+        (self.idleTimeout, self.headTime) = (idleTimeout, headTime)
         self.gracePeriod = gracePeriod
         self.executor = executor
         self.onRequest = onRequest
@@ -120,17 +121,17 @@ final class HTTPService: LocalServer {
     ) throws -> ServiceGroup {
         // A library leaves standard error alone.
         let logger = Logger(label: "utter.endpoint") { _ in SwiftLogNoOpLogHandler() }
-        let builder = HTTPServerBuilder { [idleTimeout, onRequest] responder in
+        let anteroom = Anteroom()
+        let builder = HTTPServerBuilder { [idleTimeout, headTime, onRequest] responder in
             // A client that stalls in its body hears why before.
             EndpointChannel(
                 responder: responder, idleTimeout: idleTimeout + Connection.lingerTime * 2,
-                onRequest: onRequest)
+                headTime: headTime, anteroom: anteroom, onRequest: onRequest)
         }
         let server = try builder.buildServer(
             configuration: ServerConfiguration(
                 address: .hostname(host, port: port),
-                availableConnectionsDelegate: MaximumAvailableConnections(
-                    Self.maximumConnectionCount)),
+                availableConnectionsDelegate: anteroom),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger,
             responder: { [responder] request, writer, channel in
                 try await responder(request, writer, Connection(channel: channel))
@@ -141,8 +142,6 @@ final class HTTPService: LocalServer {
         return ServiceGroup(configuration: services)
     }
 
-    private static let maximumConnectionCount = 256
-
     private func translated(_ error: any Error) -> RecognitionEndpointError {
         if let error = error as? SocketAddressError.UnknownHost {
             return .cannotListen(host: host, port: port, reason: error.errorDescription)
@@ -151,6 +150,37 @@ final class HTTPService: LocalServer {
         return .cannotListen(
             host: host, port: port,
             reason: SystemError(call: "bind", code: error.errnoCode).reason)
+    }
+}
+
+/// Counts the connections of a service: at the limit, one without a request gives way to a new one.
+///
+/// From any thread.
+final class Anteroom: AvailableConnectionsDelegate {
+    static let limit = 256
+    /// Those without a request have been so for the longest time first.
+    private let state = Mutex((count: 0, silent: [any Channel]()))
+
+    func connectionOpened() {
+        let oldest = state.withLock { state in
+            state.count += 1
+            let isFull = state.count > Self.limit && !state.silent.isEmpty
+            return isFull ? state.silent.removeFirst() : nil
+        }
+        oldest?.close(promise: nil)
+    }
+
+    func connectionClosed() { state.withLock { $0.count -= 1 } }
+
+    func isAcceptingNewConnections() -> Bool {
+        state.withLock { $0.count < Self.limit || !$0.silent.isEmpty }
+    }
+
+    func note(_ channel: any Channel, isSilent: Bool) {
+        state.withLock { state in
+            state.silent.removeAll { $0 === channel }
+            if isSilent { state.silent.append(channel) }
+        }
     }
 }
 

@@ -58,7 +58,7 @@ public final class RecognitionEndpoint: Sendable {
         self.shelf = shelf
         service = HTTPService(
             host: configuration.host, port: configuration.port,
-            idleTimeout: configuration.idleTimeout,
+            idleTimeout: configuration.idleTimeout, headTime: configuration.headTime,
             gracePeriod: configuration.shutdownGracePeriod, executor: configuration.executor,
             onRequest: configuration.onRequest
         ) { [configuration] request, writer, connection in

@@ -20,6 +20,9 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// With what encrypted bodies were encrypted, or nil to refuse them; a random key.
     public var bodyKey: EncryptionKey?
 
+    /// Whether an endpoint with a key takes plain bodies, too.
+    public var takesPlainBodies = false
+
     /// How many bodies are recognised at once; beyond it, they wait for their turn.
     ///
     /// Each one costs a thread and a recogniser's program, which ends after a minute without work, but
@@ -39,6 +42,9 @@ public struct RecognitionEndpointConfiguration: Sendable {
 
     /// How long a client may send nothing of its body before it gets 408.
     public var idleTimeout = Duration.seconds(60)
+
+    /// How long the head of a request may take.
+    var headTime = Duration.seconds(10)
 
     var shutdownGracePeriod = Duration.seconds(10)
 

@@ -99,6 +99,8 @@ struct RecognitionExchange: Sendable {
     ) async throws {
         shelf?.makeRoom()
         guard pool.submit(job) else { return try await refuse(Refusal(.noRecogniser), writer) }
+        // With a key, the same client may ask again.
+        if ticket == nil { connection.whenGone { [weak job] in job?.fail(.brokenOff) } }
         try await writer.inviteBody(of: request)
         let upload = BodyUpload(
             job: job, plan: asked.plan, configuration: configuration, connection: connection

@@ -185,7 +185,8 @@ import Testing
             #expect(result.outputText == "go forward ten meters\n", "\(words) \(result.errorText)")
         }
         let plain = try await bench.run("send", "--to", url, Clip.goForward.path)
-        #expect(plain.outputText == "go forward ten meters\n")
+        #expect(plain.status == .exited(69))
+        #expect(plain.errorText.contains("takes encrypted ones"), "\(plain.errorText)")
         let wrong = try await bench.run(
             "send", "--to", url, "-c", "body.key-file=\(other)", Clip.goForward.path)
         #expect(wrong.status != .exited(0))

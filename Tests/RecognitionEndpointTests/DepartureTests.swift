@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cryptography
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RecognitionEndpoint
+
+/// Clients that leave before they have their answer, or only listen, or say nothing.
+@Suite struct DepartureTests {
+    private let audio = [UInt8](repeating: 5, count: 32_000)
+
+    /// Runs an endpoint with one recogniser, whose first program works until the file `go` is there.
+    private func run<Value>(
+        _ body: (_ port: Int, RecognitionEndpoint, TestEar) async throws -> Value
+    ) async throws -> Value {
+        let ear = try TestEar("slow")
+        return try await TestEndpoint.run {
+            $0.recogniser = ear.recogniser
+            $0.maximumConcurrentRecognitions = 1
+        } _: { port, endpoint in
+            try await body(port, endpoint, ear)
+        }
+    }
+
+    /// The endpoint tells nothing when a recording gets its recogniser.
+    private func patiently(_ isSo: () -> Bool) async -> Bool {
+        let end = ContinuousClock.now + .patience
+        while !isSo(), ContinuousClock.now < end {
+            // A wait that is cut is one that ends early.
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return isSo()
+    }
+
+    private func whole(_ fields: [String], to port: Int) async throws -> RawClient {
+        let audio = self.audio
+        return try await onThread {
+            let client = try RawClient(port: port)
+            if fields.contains("HTTP/1.0") {
+                let head = "POST /recognize HTTP/1.0\r\nContent-Type: audio/pcm\r\n"
+                try client.send(Array("\(head)Content-Length: \(audio.count)\r\n\r\n".utf8))
+                try client.send(audio)
+                return client
+            }
+            try client.sendHead("/recognize", fields)
+            if fields[0].contains("form-data") {
+                let head =
+                    "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n"
+                try client.sendChunk(Array("\(head)Content-Type: audio/pcm\r\n\r\n".utf8))
+                try client.sendChunk(audio)
+                try client.sendEnd(Array("\r\n--x--\r\n".utf8))
+            } else {
+                try client.sendEnd(audio)
+            }
+            return client
+        }
+    }
+
+    /// The first program would work on for ever.
+    @Test(arguments: [
+        ["Content-Type: audio/pcm", "Accept: text/plain"],
+        ["Content-Type: audio/pcm", "Accept: application/x-ndjson"],
+        ["Content-Type: multipart/form-data; boundary=x", "Accept: application/json"],
+        ["HTTP/1.0"],
+    ])
+    func aClientThatHasGoneIsGivenUp(_ fields: [String]) async throws {
+        try await run { port, endpoint, ear in
+            var client: RawClient? = try await whole(fields, to: port)
+            #expect(await patiently { endpoint.load.running == 1 })
+            let waiting = try await whole(["Content-Type: audio/pcm"], to: port)
+            #expect(await patiently { endpoint.load.waiting == 1 })
+            withExtendedLifetime(client) {}
+            client = nil
+            // Another program has it.
+            let answer = try await onThread { try waiting.readAnswer() }
+            #expect(answer.body.contains(TestEar.text(audio)), "\(answer)")
+            #expect(try ear.startCount == 2)
+        }
+    }
+
+    @Test func oneThatHasGoneFromTheQueueGetsNoRecogniser() async throws {
+        try await run { port, endpoint, ear in
+            let busy = try await whole(["Content-Type: audio/pcm"], to: port)
+            #expect(await patiently { endpoint.load.running == 1 })
+            var waiting: RawClient? = try await whole(["Content-Type: audio/pcm"], to: port)
+            #expect(await patiently { endpoint.load.waiting == 1 })
+            withExtendedLifetime(waiting) {}
+            waiting = nil
+            #expect(await patiently { endpoint.load.waiting == 0 })
+            try ear.folder.write([], to: "go")
+            let answer = try await onThread { try busy.readAnswer() }
+            #expect(answer.body.contains(TestEar.text(audio)))
+            #expect(try ear.startCount == 1)
+        }
+    }
+
+    @Test func oneWithAKeyMayAskAgain() async throws {
+        try await run { port, endpoint, ear in
+            let fields = ["Content-Type: audio/pcm", "Accept: text/plain", "Idempotency-Key: k"]
+            var client: RawClient? = try await whole(fields, to: port)
+            #expect(await patiently { endpoint.load.running == 1 })
+            withExtendedLifetime(client) {}
+            client = nil
+            let again = try await whole(fields, to: port)
+            try ear.folder.write([], to: "go")
+            let answer = try await onThread { try again.readAnswer() }
+            #expect(answer.body == TestEar.text(audio) + "\n")
+            #expect(answer.head.fields["idempotent-replayed"] == "true")
+            #expect(try ear.startCount == 1)
+        }
+    }
+
+    @Test(.spec("RFC 9112 §9.6"), arguments: ["text/plain", "application/x-ndjson"])
+    func oneThatOnlyListensGetsItsAnswer(_ accept: String) async throws {
+        try await run { port, _, ear in
+            let client = try await whole(
+                ["Content-Type: audio/pcm", "Accept: \(accept)"], to: port)
+            client.endSending()
+            let body = try await onThread {
+                var head = try client.readHead()
+                if head.status == 100 {
+                    try ear.folder.write([], to: "go")
+                    while head.status == 100 { head = try client.readHead() }
+                    return try client.readBody(head)
+                }
+                var (lines, isAsked) = ("", false)
+                while true {
+                    let chunk = try client.readChunk()
+                    guard !chunk.isEmpty else { return lines }
+                    if chunk == " ", !isAsked { try ear.folder.write([], to: "go") }
+                    isAsked = isAsked || chunk == " "
+                    lines += chunk
+                }
+            }
+            #expect(body.contains(TestEar.text(audio)))
+            // What is sent to find it out is white space in front of a line.
+            #expect(accept == "text/plain" || body.contains("\n {"))
+        }
+    }
+
+    // MARK: - Silent clients
+
+    @Test(arguments: ["", "GET /health", "again"])
+    func aHeadHasItsTime(_ bytes: String) async throws {
+        try await TestEndpoint.serve {
+            ($0.headTime, $0.idleTimeout) = (.seconds(1), .ages)
+        } _: { client in
+            if bytes == "again" { #expect(try client.get("/healthz").head.status == 200) }
+            try client.send(Array(bytes.utf8))
+            #expect(try client.readToEnd() == [])
+        }
+    }
+
+    @Test func theOldestSilentConnectionGivesWay() async throws {
+        try await TestEndpoint.run {
+            ($0.headTime, $0.idleTimeout) = (.ages, .ages)
+        } _: { port, _ in
+            try await onThread {
+                let silent = try (0..<Anteroom.limit + 20).map { _ in try RawClient(port: port) }
+                let busy = try RawClient(port: port)
+                #expect(try busy.get("/healthz").head.status == 200)
+                #expect(try silent[0].readToEnd() == [])
+                withExtendedLifetime(silent) {}
+            }
+        }
+    }
+
+    // MARK: - Keys
+
+    @Test func anEndpointWithAKeyRefusesPlainBodiesUnlessItIsTold() async throws {
+        let secret = "utter-key-" + String(repeating: "0123456789abcdef", count: 4)
+        let key = try EncryptionKey(secret: Array(secret.utf8))
+        for (isTold, status) in [(false, 415), (true, 200)] {
+            for type in ["audio/pcm", "multipart/form-data; boundary=x"] {
+                let body = type == "audio/pcm" ? [] : Array("--x--\r\n".utf8)
+                let answer = try await TestEndpoint.answer(body, type: type) {
+                    ($0.bodyKey, $0.takesPlainBodies) = (key, isTold)
+                }
+                #expect(answer.head.status == (type == "audio/pcm" || !isTold ? status : 400))
+                #expect(isTold || answer.body.contains("takes encrypted ones"), "\(answer.body)")
+            }
+        }
+    }
+}
