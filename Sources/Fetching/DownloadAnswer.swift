@@ -8,7 +8,8 @@ package struct FilePart: Sendable, Equatable {
     package var byteCount = 0
     /// Of the whole file; nil while it is not known.
     package var total: Int?
-    /// With its quotation marks, and `W/` before a weak one (RFC 9110 §8.8.3).
+    /// With its quotation marks, and `W/` before a weak one (RFC 9110 §8.8.3); or a date from which
+    /// on the file has not changed, as strong as a tag (§8.8.2.2).
     package var tag: String?
 
     package init(byteCount: Int = 0, total: Int? = nil, tag: String? = nil) {
@@ -16,6 +17,9 @@ package struct FilePart: Sendable, Equatable {
     }
 
     package var isWhole: Bool { byteCount == total }
+
+    /// Whether a server can be asked for the rest: a part may belong to another file.
+    package var canGoOn: Bool { tag.map { !$0.hasPrefix("W/") } ?? false }
 }
 
 /// One request for a file, and what is to be done with the head of its answer; pure.
@@ -28,13 +32,15 @@ package struct FileRequest: Sendable {
     let range: Range<Int>?
     /// Of a whole copy that is there: an unchanged one is not sent again.
     let knownTag: String?
+    /// A coding is the file's own, as that of `talk.wav.gz` may be, and is not undone.
+    package let keepsCoding: Bool
 
     package init(
-        _ part: FilePart = FilePart(), of range: Range<Int>? = nil, knownTag: String? = nil
+        _ part: FilePart = FilePart(), of range: Range<Int>? = nil, knownTag: String? = nil,
+        keepsCoding: Bool = false
     ) {
-        self.range = range
-        // Without a strong tag what is there may be a part of another file.
-        self.part = part.tag?.hasPrefix("\"") == true ? part : FilePart()
+        (self.range, self.keepsCoding) = (range, keepsCoding)
+        self.part = part.canGoOn ? part : FilePart()
         self.knownTag = knownTag
     }
 
@@ -49,7 +55,10 @@ package struct FileRequest: Sendable {
             fields.append((name: "Range", value: "bytes=\(start)-\(end)"))
         }
         if part.byteCount > 0, let tag = part.tag { fields.append((name: "If-Range", value: tag)) }
-        if let knownTag { fields.append((name: "If-None-Match", value: knownTag)) }
+        if let knownTag {
+            let name = knownTag.hasSuffix("\"") ? "If-None-Match" : "If-Modified-Since"
+            fields.append((name: name, value: knownTag))
+        }
         return fields
     }
 
@@ -63,20 +72,32 @@ package struct FileRequest: Sendable {
         case moved(to: String)
         /// What is there belongs to another file, or cannot be gone on with.
         case anew
-        /// Now; perhaps not after so many seconds, if it says how many.
-        case busy(status: Int, after: Int?)
+        /// Now.
+        case busy(status: Int)
         case refused(status: Int)
         case unusable(String)
     }
 
-    /// By the final response's head, with names in lower case.
-    package func step(status: Int, headers: [(name: String, value: String)]) -> Step {
+    /// By the final response's head, with names in lower case; `seconds` reads a date of it.
+    package func step(
+        status: Int, headers: [(name: String, value: String)],
+        seconds: (String) -> Double? = { _ in nil }
+    ) -> Step {
         let field = { (name: String) in headers.first { $0.name == name }?.value }
-        let tag = field("etag").flatMap { $0.hasSuffix("\"") && $0.count > 2 ? $0 : nil }
+        var tag = field("etag").flatMap { $0.hasSuffix("\"") && $0.count > 2 ? $0 : nil }
+        // A file that changed within a minute might have changed twice (RFC 9110 §8.8.2.2).
+        if tag?.hasPrefix("\"") != true, let date = field("last-modified"),
+            let now = field("date").flatMap(seconds), seconds(date).map({ now - $0 >= 60 }) == true
+        {
+            tag = date
+        }
         switch status {
         case 200, 206:
-            if let coding = field("content-encoding"), coding.lowercased() != "identity" {
-                return .unusable("it comes in the encoding '\(coding.prefix(20))', unasked")
+            let coding = field("content-encoding")?.lowercased() ?? "identity"
+            if !keepsCoding, coding != "identity" {
+                guard status == 200, field("content-range") == nil else { return anew }
+                // Its length and its tag are those of the coded bytes.
+                return wholeFile(of: nil, nil)
             }
             guard let text = field("content-range") else {
                 guard status == 200 else { return asksForRange ? anew : .unusable(Self.unasked) }
@@ -89,13 +110,14 @@ package struct FileRequest: Sendable {
             return field("location").map { .moved(to: $0) }
                 ?? .unusable("it answers \(status) without saying where to")
         case 416 where part.byteCount > 0:
-            guard range == nil, let total = field("content-range").flatMap(ContentRange.total),
-                total == part.byteCount, part.total ?? total == total, tag ?? part.tag == part.tag
+            // A server that has not said how long the file is need not say it now.
+            let unsaid = part.total == nil ? part.byteCount : -1
+            let count = field("content-range").map { ContentRange.total($0) ?? -1 } ?? unsaid
+            guard range == nil, count == part.byteCount, part.total ?? count == count,
+                tag ?? part.tag == part.tag
             else { return .anew }
             return .whole
-        case 408, 425, 429, 500...599:
-            return .busy(
-                status: status, after: field("retry-after").flatMap { UInt16($0) }.map(Int.init))
+        case 408, 425, 429, 500...599: return .busy(status: status)
         default: return .refused(status: status)
         }
     }
@@ -107,46 +129,53 @@ package struct FileRequest: Sendable {
     private var anew: Step { part.byteCount > 0 ? .anew : .unusable(Self.unasked) }
 
     private func wholeFile(of length: Int?, _ tag: String?) -> Step {
-        guard let range else {
-            return .take(at: 0, skipping: 0, FilePart(total: length, tag: tag))
-        }
-        if let length, length < range.upperBound { return .unusable(Self.short) }
-        return .take(at: 0, skipping: range.lowerBound, FilePart(total: range.count, tag: tag))
+        if let range, let length, length < range.upperBound { return .unusable(Self.short) }
+        let isTagged = part.byteCount > 0 && tag == part.tag
+        let total = range?.count ?? length ?? (isTagged ? part.total : nil)
+        let isSame = isTagged && part.total ?? total == total
+        let count = isSame ? part.byteCount : 0
+        return .take(
+            at: count, skipping: (range?.lowerBound ?? 0) + count,
+            FilePart(byteCount: count, total: total, tag: tag))
     }
 
     private func partial(_ found: ContentRange?, _ tag: String?) -> Step {
         guard let found else { return anew }
         let (first, last, total) = (found.first, found.last, found.total)
-        if let range, total < range.upperBound { return .unusable(Self.short) }
+        if let range, let total, total < range.upperBound { return .unusable(Self.short) }
         if !asksForRange {
-            return first == 0 && last == total - 1
+            return first == 0 && last + 1 == total
                 ? .take(at: 0, skipping: 0, FilePart(total: total, tag: tag))
                 : .unusable(Self.unasked)
         }
-        let wanted = range?.count ?? total
-        guard first == start, last < (range?.upperBound ?? total) else { return anew }
-        // A part says of what it is one (RFC 9110 §15.3.7).
-        guard part.byteCount == 0 || tag == part.tag && part.total ?? wanted == wanted else {
+        let wanted = range?.count ?? total ?? part.total
+        guard first <= start, start <= last, last < (range?.upperBound ?? total ?? .max) else {
+            return anew
+        }
+        // A part says of what it is one (RFC 9110 §15.3.7), but for a date.
+        let isNamed = tag == part.tag || tag == nil && part.tag?.hasSuffix("\"") == false
+        guard part.byteCount == 0 || isNamed && part.total ?? wanted == wanted else {
             return .anew
         }
         return .take(
-            at: part.byteCount, skipping: 0,
+            at: part.byteCount, skipping: start - first,
             FilePart(byteCount: part.byteCount, total: wanted, tag: tag ?? part.tag))
     }
 }
 
-/// `bytes FIRST-LAST/TOTAL` (RFC 9110 §14.4).
+/// `bytes FIRST-LAST/TOTAL`, or `*` for a total that is not known (RFC 9110 §14.4).
 private struct ContentRange {
     let first: Int
     let last: Int
-    let total: Int
+    let total: Int?
 
     init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, text.lowercased().hasPrefix("bytes "), let total = Int(parts[1])
-        else { return nil }
+        guard parts.count == 2, text.lowercased().hasPrefix("bytes ") else { return nil }
+        let total = Int(parts[1])
         let ends = parts[0].dropFirst(6).split(separator: "-").map { Int($0) }
-        guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last, last < total
+        guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last,
+            last < total ?? (parts[1] == "*" ? .max : 0)
         else { return nil }
         (self.first, self.last, self.total) = (first, last, total)
     }

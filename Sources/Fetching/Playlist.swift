@@ -26,23 +26,30 @@ package enum Playlist: Sendable, Equatable {
     package init(
         _ bytes: [UInt8], importing imports: [String: String] = [:]
     ) throws(PlaylistError) {
-        guard let text = String(validating: bytes, as: UTF8.self), bytes.count <= Self.byteLimit,
-            text.hasPrefix("#EXTM3U")
+        guard Self.begins(bytes), bytes.count <= Self.byteLimit,
+            let text = String(validating: bytes.dropFirst(bytes[0] == 0xEF ? 3 : 0), as: UTF8.self)
         else { throw .noPlaylist }
         var reader = PlaylistReader(imports: imports)
-        for line in text.split(whereSeparator: \.isNewline) { try reader.read(line) }
+        var rest = text[...]
+        // A line break of Unicode may stand in a title.
+        while !rest.isEmpty {
+            let line = rest.prefix { $0 != "\n" && $0 != "\r" && $0 != "\r\n" }
+            try reader.read(line)
+            rest = rest[line.endIndex...].dropFirst()
+        }
         self = try reader.end()
     }
 
+    /// A byte order mark may stand before it, although it should not (RFC 8216 §4).
     package static func begins(_ bytes: some Sequence<UInt8>) -> Bool {
-        bytes.starts(with: "#EXTM3U".utf8)
+        ["#EXTM3U", "\u{FEFF}#EXTM3U"].contains { bytes.starts(with: $0.utf8) }
     }
 }
 
 /// The segments of one recording, or of what a live one has of it now.
 package struct MediaPlaylist: Sendable, Equatable {
     package var segments: [MediaSegment] = []
-    /// In seconds, above zero.
+    /// In seconds, from 1 to 3600.
     var targetDuration = 0
     /// No segment will follow.
     package var isEnded = false
@@ -65,6 +72,10 @@ package struct MediaSegment: Sendable, Equatable {
     }
 
     package var sequence = 0
+    /// Of the recording, without a second: an encoder may begin its own numbers again.
+    package var number = 0
+    /// Of where it is, without secrets; at the same number another one is of another run.
+    package var identity = ""
     package var resource: Resource
     /// In seconds.
     var duration: Double
@@ -129,22 +140,15 @@ private struct PlaylistReader {
 
     private mutating func read(tag: Substring, _ value: String) throws(PlaylistError) {
         switch tag {
-        case "#EXTINF": duration = try seconds(String(value.prefix { $0 != "," }))
+        case "#EXTINF": duration = seconds(value)
         case "#EXT-X-BYTERANGE": range = try range(value)
         case "#EXT-X-DISCONTINUITY": isDiscontinuous = true
         case "#EXT-X-GAP": isGap = true
         case "#EXT-X-ENDLIST": media.isEnded = true
         case "#EXT-X-PLAYLIST-TYPE": media.isEvent = value == "EVENT"
         case "#EXT-X-TARGETDURATION":
-            guard let count = Int(value), (1...3_600).contains(count) else {
-                throw malformed("has no target duration from 1 to 3600 s")
-            }
-            (media.targetDuration, isMedia) = (count, true)
-        case "#EXT-X-MEDIA-SEQUENCE":
-            guard let number = Int(value), (0..<Int.max / 2).contains(number) else {
-                throw malformed("has no media sequence number")
-            }
-            sequence = number
+            (media.targetDuration, isMedia) = (whole(value) ?? 0, true)
+        case "#EXT-X-MEDIA-SEQUENCE": sequence = min(whole(value) ?? 0, .max / 2)
         case "#EXT-X-SKIP": throw malformed("leaves segments out, unasked")
         case "#EXT-X-KEY": try readKey(attributes(value))
         case "#EXT-X-MAP":
@@ -245,35 +249,49 @@ private struct PlaylistReader {
             guard !isMedia, media.segments.isEmpty else {
                 throw malformed("has both variants and segments")
             }
+            let all = variants.map { variant in
+                var variant = variant
+                let rendition = variant.group.flatMap { renditions[$0] }
+                variant.hasSound = variant.hasSound || rendition != nil
+                variant.reference = rendition ?? variant.reference
+                return variant
+            }
+            let heard = all.filter(\.hasSound)
             return .variants(
-                variants.map { variant in
-                    var variant = variant
-                    let rendition = variant.group.flatMap { renditions[$0] }
-                    variant.hasSound = variant.hasSound || rendition != nil
-                    variant.reference = rendition ?? variant.reference
-                    return variant
-                }.sorted { one, other in
-                    one.hasSound == other.hasSound
-                        ? one.bandwidth < other.bandwidth : one.hasSound
-                },
+                (heard.isEmpty ? all : heard).sorted { $0.bandwidth < $1.bandwidth },
                 variables: variables)
         }
-        guard isMedia else { throw malformed("is the last, and none has a target duration") }
+        guard isMedia || !media.segments.isEmpty else {
+            throw malformed("is the last, and none has a target duration")
+        }
+        if !(1...3_600).contains(media.targetDuration) {
+            // As players do, by what is there.
+            let longest = media.segments.map(\.duration).max() ?? 0
+            media.targetDuration = min(max(1, Int(longest.rounded(.up))), 3_600)
+        }
         return .media(media)
     }
 
     // MARK: - Values
 
-    private func seconds(_ text: String) throws(PlaylistError) -> Double {
-        guard let value = Double(text.trimming), (0...86_400).contains(value) else {
-            throw malformed("has no duration of a segment")
-        }
-        return value
+    /// The digits in front; none, or a sign, is zero.
+    private func seconds(_ text: String) -> Double {
+        let text = text.trimming
+        let digits = text.prefix(20).prefix { $0 == "." || ("0"..."9").contains($0) }
+        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+        let value = Double("0\(parts.first ?? "").\(parts.count > 1 ? parts[1] : "")0") ?? 0
+        return min(value, 86_400)
+    }
+
+    /// The digits in front; nil without one.
+    private func whole(_ text: some StringProtocol) -> Int? {
+        let digits = text.trimming.prefix { ("0"..."9").contains($0) }
+        return digits.isEmpty ? nil : Int(digits) ?? .max
     }
 
     /// `COUNT[@START]`.
     private func range(_ text: String) throws(PlaylistError) -> (count: Int, start: Int?) {
-        let parts = text.split(separator: "@").map { Int($0) }
+        let parts = text.split(separator: "@").map { whole($0) }
         guard (1...2).contains(parts.count), let count = parts[0], count > 0,
             parts.count == 1 || parts[1] != nil
         else { throw malformed("has no byte range") }

@@ -2,10 +2,17 @@
 
 /// Which segments of a playlist are to be fetched, when it is loaded again, and when that ends; pure.
 ///
-/// What is there already of an earlier run is gone on with.
+/// What is there already is gone on with. An encoder that begins its numbers again makes a new run of
+/// the same recording.
 package struct PlaylistCourse: Sendable {
     /// The number of the last segment that was taken; nil before the first.
     private var last: Int?
+    /// Of the first segment of the last playlist.
+    private var first: Int?
+    /// A segment's number in the recording, less its own.
+    private var offset = 0
+    /// Those that were seen, by their numbers in the recording.
+    private var identities: [Int: String] = [:]
     private var unchangedCount = 0
     /// In seconds; nil is without an end.
     private let longest: Double?
@@ -16,8 +23,10 @@ package struct PlaylistCourse: Sendable {
     /// So many times in a row a live playlist may stay as it was.
     static let unchangedLimit = 30
 
-    package init(after last: Int? = nil, longest: Double? = nil, taken: Double = 0) {
-        (self.last, self.longest, self.taken) = (last, longest, taken)
+    package init(after entries: [LocalPlaylist.Entry] = [], longest: Double? = nil) {
+        (last, self.longest) = (entries.last?.sequence, longest)
+        taken = entries.reduce(0) { $0 + $1.duration }
+        for entry in entries { identities[entry.sequence] = entry.identity }
     }
 
     package enum Next: Sendable, Equatable {
@@ -31,14 +40,20 @@ package struct PlaylistCourse: Sendable {
     /// - Returns: what is to be fetched, in order, and what comes then.
     package mutating func take(_ playlist: MediaPlaylist) -> (new: [MediaSegment], next: Next) {
         var new: [MediaSegment] = []
+        var isNewRun = align(playlist)
+        for segment in playlist.segments {
+            identities[segment.sequence + offset] = segment.identity
+        }
         for var segment in playlist.segments[start(of: playlist)...] {
-            if let last, segment.sequence <= last { continue }
+            segment.number = segment.sequence + offset
+            if let last, segment.number <= last { continue }
             if let longest, taken >= longest { return (new, .ends) }
-            if let last, segment.sequence > last + 1 {
-                lostCount += segment.sequence - last - 1
+            if let last, segment.number > last + 1 { lostCount += segment.number - last - 1 }
+            if isNewRun || last.map({ segment.number > $0 + 1 }) == true {
                 segment.isDiscontinuous = true
             }
-            last = segment.sequence
+            isNewRun = false
+            last = segment.number
             taken += segment.duration
             new.append(segment)
         }
@@ -49,6 +64,27 @@ package struct PlaylistCourse: Sendable {
         // One target duration after a change, half of it otherwise (RFC 8216 §6.3.4).
         let pause = Double(playlist.targetDuration) / (new.isEmpty ? 2 : 1)
         return (new, .reload(after: max(0.5, pause)))
+    }
+
+    /// Finds where the playlist's numbers belong in the recording; true of a new run, behind all else.
+    ///
+    /// Numbers that go back are one if other segments have them now: a server behind may have an old
+    /// playlist for a while.
+    private mutating func align(_ playlist: MediaPlaylist) -> Bool {
+        guard let begin = playlist.segments.first, let end = playlist.segments.last
+        else { return false }
+        defer { first = begin.sequence + offset }
+        guard let last, end.sequence + offset < last || begin.sequence + offset < first ?? .min,
+            playlist.segments.allSatisfy({ identities[$0.sequence + offset] != $0.identity })
+        else { return false }
+        let same = playlist.segments.filter { $0.identity == identities[last] }
+        // An earlier process has taken some of the run.
+        if same.count == 1 {
+            offset = last - same[0].sequence
+            return false
+        }
+        offset = last + 1 - begin.sequence
+        return true
     }
 
     /// A live recording is joined three target durations before its end (RFC 8216 §6.3.3); one that
@@ -83,10 +119,10 @@ package struct LocalPlaylist: Sendable {
         package var map: String?
         var isDiscontinuous: Bool
 
-        package init(_ segment: MediaSegment, identity: String, name: String?, map: String?) {
-            (sequence, duration) = (segment.sequence, segment.duration)
+        package init(_ segment: MediaSegment, name: String?, map: String?) {
+            (sequence, duration) = (segment.number, segment.duration)
             isDiscontinuous = segment.isDiscontinuous
-            (self.identity, self.name, self.map) = (identity, name, map)
+            (identity, self.name, self.map) = (segment.identity, name, map)
         }
 
         fileprivate init?(_ words: [Substring]) {

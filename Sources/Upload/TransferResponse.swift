@@ -17,10 +17,12 @@ struct TransferResponse {
     /// The answer has no body, whatever its head says of one (RFC 9110 §9.3.2).
     private let isHeadAlone: Bool
 
-    init(to url: String, limit: Int, isHeadAlone: Bool = false) {
+    init(
+        to url: String, limit: Int, isHeadAlone: Bool = false, endsWithConnection: Bool = false
+    ) {
         self.limit = limit
         self.isHeadAlone = isHeadAlone
-        isSecure = url.lowercased().hasPrefix("https:")
+        isSecure = url.lowercased().hasPrefix("https:") && !endsWithConnection
     }
 
     mutating func take(headerLine: String, sent: Int = 0) -> ResponseHead.Step {

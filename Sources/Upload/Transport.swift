@@ -56,8 +56,12 @@ package struct TransferRequest: Sendable {
     package var leavesConnection = false
     /// Decoded, without heads.
     package var responseLimit = 8 << 20
-    /// The answer is a file: it comes without an encoding, and its deadline begins anew with each byte.
+    /// The answer is a file: its deadline begins anew with each byte.
     package var isDownload = false
+    /// The answer's bytes come as they travel, whatever coding its head names.
+    package var keepsCoding = false
+    /// The answer may end where the connection is closed in order, also over TLS.
+    package var endsWithConnection = false
     /// No address of this machine or of the network around it is connected to (`OwnNetwork`), but a
     /// proxy's, which looks names up itself.
     package var avoidsOwnNetwork = false

@@ -22,9 +22,8 @@ extension CurlEasy {
         if hasBody, let length = request.body.contentLength {
             try setOffset(CURLOPT_POSTFIELDSIZE_LARGE, length)
         }
-        // Each encoding that libcurl can undo; what is counted and read is the decoded answer. A file
-        // comes as it is: what is left of it is counted in the bytes that travel.
-        if !request.isDownload { try set(CURLOPT_ACCEPT_ENCODING, "") }
+        // Each encoding that libcurl can undo; what is counted and read is the decoded answer.
+        if !request.keepsCoding { try set(CURLOPT_ACCEPT_ENCODING, "") }
         try set(CURLOPT_FOLLOWLOCATION, 0)
         if let idle = request.longestIdleTime {
             try set(CURLOPT_MAXAGE_CONN, Int(idle.components.seconds))

@@ -51,7 +51,8 @@ final class Transfer: @unchecked Sendable {
         self.observer = observer
         self.easy = easy
         response = TransferResponse(
-            to: request.url, limit: request.responseLimit, isHeadAlone: request.method == "HEAD")
+            to: request.url, limit: request.responseLimit, isHeadAlone: request.method == "HEAD",
+            endsWithConnection: request.endsWithConnection)
         pace = request.bytesPerSecond.map { SendingPace(bytesPerSecond: $0, now: .now) }
         if case .url? = request.connection.proxy { hasProxy = true }
         timings.began = progress.start

@@ -200,7 +200,7 @@ package final class ObjectLink: Sendable {
         transfer.connection = service.connection.reaching(url)
         transfer.leavesConnection = true
         transfer.longestIdleTime = PostOnce.longestIdleTime
-        transfer.isDownload = true
+        (transfer.isDownload, transfer.keepsCoding) = (true, true)
         transfer.responseLimit = Self.longestAnswer
         return transfer
     }

@@ -158,7 +158,8 @@ func onDisk<Value: ~Copyable>(
     }
 }
 
-/// The end of a file's name, which no server chooses: a word of a short list.
+/// The end of a file's name, which no server chooses: a word of a short list; or the name, which the
+/// typed URL chooses.
 enum FileSuffix {
     private static let types = [
         "audio/mpeg": "mp3", "audio/mp4": "m4a", "audio/x-m4a": "m4a", "audio/aac": "aac",
@@ -179,6 +180,38 @@ enum FileSuffix {
     }
 
     static func isWebPage(_ type: String?) -> Bool { word(type) == "text/html" }
+
+    /// The bytes are a file's own that is compressed.
+    static func isCompressed(_ url: ServiceURL) -> Bool {
+        suffix(of: url).map { ["gz", "tgz"].contains($0) } ?? false
+    }
+
+    /// The last part of the URL's path, harmless as a name and of less than 240 bytes, in two pieces; nil
+    /// where nothing is left of it.
+    static func name(of url: ServiceURL) -> (stem: String, end: String)? {
+        let part = url.target.prefix { $0 != "?" }.split(separator: "/").last ?? ""
+        let scalars = TerminalText.sanitized(decoded(part)).unicodeScalars.filter {
+            !["/", "\n", "\t"].contains($0) && !$0.properties.isDefaultIgnorableCodePoint
+        }
+        let name = String(String.UnicodeScalarView(scalars)).drop { ".- ".contains($0) }
+        let dot = name.lastIndex(of: ".").flatMap { name[$0...].utf8.count < 20 ? $0 : nil }
+        var stem = name[..<(dot ?? name.endIndex)]
+        while stem.utf8.count > 200 { stem.removeLast() }
+        return stem.isEmpty ? nil : (String(stem), String(name[(dot ?? name.endIndex)...]))
+    }
+
+    /// Without percent-encoding (RFC 3986 §2.1), once.
+    private static func decoded(_ text: Substring) -> String {
+        var pieces = text.split(separator: "%", omittingEmptySubsequences: false)[...]
+        var bytes = Array((pieces.popFirst() ?? "").utf8)
+        for piece in pieces {
+            let byte =
+                piece.prefix(2).allSatisfy(\.isHexDigit) && piece.utf8.count > 1
+                ? UInt8(piece.prefix(2), radix: 16) : nil
+            bytes += byte.map { [$0] + piece.dropFirst(2).utf8 } ?? Array("%\(piece)".utf8)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 
     private static func word(_ type: String?) -> String? {
         type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " }

@@ -92,11 +92,7 @@ struct DownloadRun {
                 meter.catchUp()
                 return isCancelled() ? .left : folder.isPaused ? .paused : nil
             },
-            hasProxy: { [notices, download] in
-                notices.note(
-                    "through a proxy it cannot be checked whether \(download.url.origin), or what it leads to, is in the own network"
-                )
-            })
+            notices: notices)
         let parent = try onDisk { () throws(SystemError) in try Folder.make(at: downloads.path) }
         let room = try Room(in: parent, without: folder.id, downloads.limits)
         let target = try target(in: folder, room)
@@ -110,9 +106,6 @@ struct DownloadRun {
             target.part.byteCount <= Playlist.byteLimit
                 ? try folder.folder.contents(of: DownloadFolder.partName, limit: Playlist.byteLimit)
                 : []
-        }
-        guard !Playlist.begins(bytes.dropFirst(3)) || !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
-            throw .unusable("its playlist begins with a byte order mark (RFC 8216 §4)")
         }
         let isPlaylist =
             Playlist.begins(bytes) && bytes.firstRange(of: Array("#EXT-X-".utf8)) != nil
@@ -229,7 +222,8 @@ struct DownloadRun {
         var place = "\(folder.folder.path)/\(name)"
         if let destination = download.destination {
             let isFolder = Folder.isFolder(at: destination)
-            place = isFolder ? "\(destination)/\(note.isPlaylist ? folder.id : name)" : destination
+            let own = note.isPlaylist ? "\(destination)/\(folder.id)" : free(in: destination, name)
+            place = isFolder ? own : destination
             if note.isPlaylist { place += "/\(name)" }
         }
         (note.path, note.reason, note.isLasting, note.total) = (place, nil, false, nil)
@@ -242,6 +236,16 @@ struct DownloadRun {
             try folder.save(note)
             throw error
         }
+    }
+
+    /// The URL's own name in a folder; one that another file has gets a number.
+    private func free(in folder: String, _ usual: String) -> String {
+        guard let (stem, end) = FileSuffix.name(of: download.url) else {
+            return "\(folder)/\(usual)"
+        }
+        let paths = (1...99).lazy.map { "\(folder)/\(stem)\($0 > 1 ? "-\($0)" : "")\(end)" }
+        return paths.first { $0 == copy?.path || Self.byteCount(of: $0) == nil }
+            ?? "\(folder)/\(usual)"
     }
 
     private static func parent(of path: String) -> String {

@@ -15,6 +15,8 @@ final class FetchTarget: @unchecked Sendable {
     private let file: (any JournalFile)?
     private(set) var bytes: [UInt8] = []
     var part: FilePart
+    /// The last answer began before the end of what was there.
+    var isRestarted = false
     /// The most bytes, and why no more.
     let limit: Int
     let limitReason: String
@@ -22,6 +24,14 @@ final class FetchTarget: @unchecked Sendable {
     private let grew: (FetchTarget) throws(DownloadFailure) -> Void
     /// Of the last answer.
     var type: String?
+    private var head: [UInt8] = []
+    private static let headByteCount = 32
+
+    /// It is nothing, or a text where sound is wanted: what a server says in its place.
+    var isNoSound: Bool {
+        let isText = head.allSatisfy { $0 < 0x7F && ($0 >= 0x20 || (0x09...0x0D).contains($0)) }
+        return isText && (head.isEmpty || head.first == 0x3C || FileSuffix.isWebPage(type))
+    }
 
     init(
         _ file: (any JournalFile)?, _ part: FilePart = FilePart(), limit: Int,
@@ -45,6 +55,10 @@ final class FetchTarget: @unchecked Sendable {
         } else {
             bytes.append(new)
         }
+        if part.byteCount < Self.headByteCount {
+            head = Array(head.prefix(part.byteCount))
+            head.append(new.extracting(first: min(new.count, Self.headByteCount)))
+        }
         part.byteCount += new.count
         try grew(self)
     }
@@ -61,7 +75,7 @@ private final class FileObserver: AwaitedTransfer, @unchecked Sendable {
     private(set) var failure: DownloadFailure?
     private(set) var avoided: String?
     private(set) var hasProxy = false
-    private var skipping = 0
+    private(set) var skipping = 0
     private var isOver = false
 
     init(_ request: FileRequest, _ target: FetchTarget) throws(SystemError) {
@@ -78,13 +92,14 @@ private final class FileObserver: AwaitedTransfer, @unchecked Sendable {
     override func transferDidReceiveHead(
         status: Int, headers: [(name: String, value: String)]
     ) {
-        let step = request.step(status: status, headers: headers)
+        let step = request.step(status: status, headers: headers, seconds: HTTPDate.seconds)
         self.step = step
         guard case .take(_, let skipping, let part) = step else { return isOver = true }
         self.skipping = skipping
         target.type = headers.first { $0.name == "content-type" }?.value
         attempt { () throws(DownloadFailure) in
             if let total = part.total, total > target.limit { throw .noRoom(target.limitReason) }
+            target.isRestarted = skipping > 0 || part.byteCount < target.part.byteCount
             target.part = part
             try target.cut()
         }
@@ -119,13 +134,12 @@ struct FileFetch: Sendable {
     let token: (name: String, value: String)?
     /// Whether the person wants no more of it, and how that is told.
     let isOver: @Sendable () -> DownloadFailure?
-    /// Told once a proxy was found.
-    let hasProxy: @Sendable () -> Void
+    let notices: Notices
 
     static let longestIdle = Duration.seconds(60)
     private static let redirectLimit = 5
     /// The most that a server may ask to be left alone for, before it is asked again.
-    private static let longestPause = 60
+    private static let longestPause = Duration.seconds(60)
     /// Between requests that have brought nothing.
     static let pauses: [Duration] = [.milliseconds(250), .seconds(1), .seconds(4)]
 
@@ -142,11 +156,13 @@ struct FileFetch: Sendable {
         _ url: ServiceURL, _ range: Range<Int>? = nil, isOpened: Bool, knownTag: String? = nil,
         into target: FetchTarget
     ) throws(DownloadFailure) -> Ending {
-        var (failures, renewals) = (0, 0)
+        var (failures, renewals, most) = (0, 0, target.part.byteCount)
+        let keepsCoding = FileSuffix.isCompressed(url)
         while true {
-            let before = target.part.byteCount
+            target.isRestarted = false
             do throws(DownloadFailure) {
-                let request = FileRequest(target.part, of: range, knownTag: knownTag)
+                let request = FileRequest(
+                    target.part, of: range, knownTag: knownTag, keepsCoding: keepsCoding)
                 if let ending = try ask(url, isOpened, request, target) { return ending }
                 // One that has changed since begins anew at once.
             } catch {
@@ -154,15 +170,21 @@ struct FileFetch: Sendable {
                 case .unreachable, .busy: break
                 default: throw error
                 }
-                failures = target.part.byteCount > before ? 1 : failures + 1
-                guard failures <= Self.pauses.count else { throw error }
+                failures = target.part.byteCount > most ? 1 : failures + 1
+                most = max(most, target.part.byteCount)
+                guard failures <= Self.pauses.count else {
+                    throw target.isRestarted ? .unusable(Self.restarting) : error
+                }
                 try pause(Self.pauses[failures - 1])
                 continue
             }
-            renewals += 1
+            (renewals, most) = (renewals + 1, 0)
             guard renewals <= Self.pauses.count else { throw .unusable("it changes each time") }
         }
     }
+
+    private static let restarting =
+        "it breaks off each time, and the server cannot be gone on with: it sends all of it again"
 
     func pause(_ time: Duration) throws(DownloadFailure) {
         _ = waits(time) { isOver() != nil }
@@ -184,14 +206,15 @@ struct FileFetch: Sendable {
             switch observer.step {
             case .take?:
                 guard result.ending == .answered else { throw Self.broken(result) }
-                // Of one whose end is the connection's, a break cannot be told from it.
-                let isMarked =
-                    target.part.total != nil || result.timings.httpVersion == "2"
-                    || result.header("transfer-encoding") != nil
-                guard isMarked else {
-                    throw .unusable("the server does not say how long it is, nor where it ends")
+                if target.part.total == nil, result.timings.httpVersion != "2",
+                    result.header("transfer-encoding") ?? result.header("content-length") == nil
+                {
+                    notices.note("the server does not say how long it is; it ended the connection")
                 }
-                target.part.total = target.part.total ?? target.part.byteCount
+                // A part does not say that it is the last.
+                if result.header("content-range") == nil, observer.skipping == 0 {
+                    target.part.total = target.part.total ?? target.part.byteCount
+                }
                 guard target.part.isWhole else { throw .unreachable("only a part of it came") }
                 return .whole(at: url)
             case .whole?: return .whole(at: url)
@@ -202,8 +225,8 @@ struct FileFetch: Sendable {
             case .moved(let location)?:
                 url = try resolve(location, from: url)
                 isOpened = isOpened && url.origin == typed.origin
-            case .busy(let status, let seconds)?:
-                if let seconds { try pause(.seconds(min(seconds, Self.longestPause))) }
+            case .busy(let status)?:
+                try pause(min(result.retryAfter, Self.longestPause))
                 throw .busy(status: status)
             // An address that has expired is asked for again.
             case .refused(let status)? where hop > 0: throw .busy(status: status)
@@ -248,7 +271,11 @@ struct FileFetch: Sendable {
         let result = observer.perform(transfer(request, to: url, isOpened), by: transport) {
             isOver() != nil
         }
-        if observer.hasProxy { hasProxy() }
+        if observer.hasProxy {
+            notices.note(
+                "through a proxy it cannot be checked whether \(download.url.origin), or what it leads to, is in the own network"
+            )
+        }
         return (observer, result)
     }
 
@@ -262,6 +289,7 @@ struct FileFetch: Sendable {
             url: url.text, headers: fields, body: RequestBody([]),
             deadlines: TransferDeadlines(answer: Self.longestIdle, whole: .seconds(30 * 86_400)))
         (transfer.method, transfer.isDownload, transfer.responseLimit) = ("GET", true, .max)
+        (transfer.keepsCoding, transfer.endsWithConnection) = (request.keepsCoding, true)
         transfer.connection = download.connection.reaching(url)
         transfer.connection.proxyExceptions = download.connection.proxy == nil ? nil : []
         transfer.avoidsOwnNetwork = !isOwn(url.origin)

@@ -22,6 +22,10 @@ struct PlaylistFetch {
     /// What is there, and how many bytes its list has on the disk.
     private var entries: [LocalPlaylist.Entry]
     private var listByteCount: Int
+    /// References to variants: the one that is fetched, those that cannot be, and all the others.
+    private var chosen: String?
+    private var failed: Set<String> = []
+    private var others: [String] = []
 
     /// Of all segments.
     var byteCount: Int { segments.room.came }
@@ -43,15 +47,20 @@ struct PlaylistFetch {
         var (text, place, failures) = ([UInt8]?(text), url, 0)
         /// Of the variant that was chosen.
         var variant: ServiceURL?
-        var course = newCourse()
+        var (course, isLive) = (newCourse(), false)
         while true {
             let before = entries.count
             do throws(DownloadFailure) {
                 if text == nil { (text, place) = try load(variant ?? fetch.download.url) }
-                let (media, base) = try media(of: text ?? [], at: place)
+                var (media, base) = try media(of: text ?? [], at: place)
                 if base != place { variant = base }
                 text = nil
-                if media.isEnded, !isSame(media, at: base) {
+                for index in media.segments.indices {
+                    media.segments[index].identity = segments.identity(
+                        of: media.segments[index].resource, base)
+                }
+                isLive = isLive || !media.isEnded
+                if !isLive, !isSame(media) {
                     try folder.clear()
                     (entries, listByteCount) = ([], 0)
                     segments.room.clear()
@@ -81,7 +90,12 @@ struct PlaylistFetch {
                 default: throw error
                 }
                 failures = entries.count > before ? 1 : failures + 1
-                guard failures < FileFetch.pauses.count else { throw error }
+                if failures >= FileFetch.pauses.count {
+                    // What is there of another variant is not gone on with.
+                    guard !isLive, let chosen, chosen != others.last else { throw error }
+                    failed.insert(chosen)
+                    failures = 1
+                }
                 try fetch.pause(FileFetch.pauses[failures - 1])
                 (text, variant, course) = (nil, nil, newCourse())
             }
@@ -89,10 +103,7 @@ struct PlaylistFetch {
     }
 
     private func newCourse() -> PlaylistCourse {
-        PlaylistCourse(
-            after: entries.last?.sequence,
-            longest: fetch.download.longest.map { $0 / .seconds(1) },
-            taken: entries.reduce(0) { $0 + $1.duration })
+        PlaylistCourse(after: entries, longest: fetch.download.longest.map { $0 / .seconds(1) })
     }
 
     private func load(_ url: ServiceURL) throws(DownloadFailure) -> ([UInt8], ServiceURL) {
@@ -104,19 +115,31 @@ struct PlaylistFetch {
         return (target.bytes, place)
     }
 
-    private func media(
+    /// Of variants, that of the first which can be had.
+    private mutating func media(
         of text: [UInt8], at url: ServiceURL
     ) throws(DownloadFailure) -> (MediaPlaylist, ServiceURL) {
         switch try read(text) {
         case .media(let media): return (media, url)
         case .variants(let variants, let variables):
-            // There is one at least.
-            let (inner, place) = try load(
-                fetch.resolve(variants.first?.reference ?? "", from: url))
-            guard case .media(let media) = try read(inner, variables) else {
-                throw .unusable("its variants are playlists of variants")
+            others = variants.map(\.reference).filter { !failed.contains($0) }
+            for reference in others {
+                do throws(DownloadFailure) {
+                    let (inner, place) = try load(fetch.resolve(reference, from: url))
+                    guard case .media(let media) = try read(inner, variables) else {
+                        throw .unusable("its variants are playlists of variants")
+                    }
+                    chosen = reference
+                    return (media, place)
+                } catch {
+                    switch error {
+                    case .refused, .busy, .unreachable, .unusable: break
+                    default: throw error
+                    }
+                    guard reference != others.last else { throw error }
+                }
             }
-            return (media, place)
+            throw .unusable("none of its variants can be had")
         }
     }
 
@@ -130,10 +153,10 @@ struct PlaylistFetch {
         }
     }
 
-    private func isSame(_ media: MediaPlaylist, at base: ServiceURL) -> Bool {
-        let known = Dictionary(
-            media.segments.map { ($0.sequence, segments.identity(of: $0.resource, base)) }
-        ) { first, _ in first }
+    private func isSame(_ media: MediaPlaylist) -> Bool {
+        let known = Dictionary(media.segments.map { ($0.sequence, $0.identity) }) { first, _ in
+            first
+        }
         return entries.allSatisfy { known[$0.sequence] ?? $0.identity == $0.identity }
     }
 
@@ -184,6 +207,13 @@ struct PlaylistFetch {
         let names = Set(entries.compactMap(\.map)).sorted() + entries.compactMap(\.name)
         guard entries.contains(where: { $0.name != nil }) else {
             throw .unusable("its playlist has no segment that could be fetched")
+        }
+        let gapCount = entries.count { $0.name == nil }
+        if gapCount > 0 {
+            notices.note(
+                gapCount == 1
+                    ? "a segment could not be had; a gap is left"
+                    : "\(gapCount) segments could not be had; gaps are left")
         }
         try onDisk { () throws(SystemError) in
             try folder.folder.replaceFile(

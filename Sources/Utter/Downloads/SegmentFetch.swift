@@ -35,7 +35,6 @@ struct SegmentFetch: Sendable {
     func entry(
         of segment: MediaSegment, at base: ServiceURL, _ isLive: Bool
     ) throws(DownloadFailure) -> LocalPlaylist.Entry {
-        let identity = self.identity(of: segment.resource, base)
         var (name, map): (String?, String?)
         if !segment.isGap {
             do throws(DownloadFailure) {
@@ -44,31 +43,45 @@ struct SegmentFetch: Sendable {
                     let mark = FNV.hash("\(place) \(resource)".utf8)
                     let mapped = "map-\(String(mark, radix: 16)).mp4"
                     if folder.size(of: mapped) == nil {
-                        try file(resource, resource.key?.vector ?? [], at: base, as: mapped)
+                        guard
+                            try file(resource, resource.key?.vector ?? [], at: base, as: mapped)
+                        else { throw .unreachable("what stands before its segments came empty") }
                     }
                     map = mapped
                 }
                 let url = try fetch.resolve(segment.resource.reference, from: base)
                 let suffix = FileSuffix.of(url, or: map == nil ? "ts" : "m4s")
-                let file = "\(segment.sequence).\(suffix)"
-                try self.file(segment.resource, segment.vector, at: base, as: file)
-                name = file
+                let file = "\(segment.number).\(suffix)"
+                let isThere = try self.file(segment.resource, segment.vector, at: base, as: file)
+                name = isThere ? file : nil
             } catch {
                 // It may have gone from a live playlist meanwhile.
                 guard isLive, case .refused = error else { throw error }
             }
         }
-        return LocalPlaylist.Entry(segment, identity: identity, name: name, map: map)
+        return LocalPlaylist.Entry(segment, name: name, map: map)
     }
 
+    /// False when it comes empty, or as a web page, whenever it is asked for.
     private func file(
         _ resource: MediaSegment.Resource, _ vector: [UInt8], at base: ServiceURL, as name: String
-    ) throws(DownloadFailure) {
+    ) throws(DownloadFailure) -> Bool {
         let url = try fetch.resolve(resource.reference, from: base)
         var key: [UInt8]?
         if let named = resource.key {
             key = try self.key(try fetch.resolve(named.reference, from: base))
         }
+        for pause in FileFetch.pauses {
+            if try file(url, resource.range, key, vector, as: name) { return true }
+            try fetch.pause(pause)
+        }
+        return try file(url, resource.range, key, vector, as: name)
+    }
+
+    private func file(
+        _ url: ServiceURL, _ range: Range<Int>?, _ key: [UInt8]?, _ vector: [UInt8],
+        as name: String
+    ) throws(DownloadFailure) -> Bool {
         // Two lanes may fetch the same map.
         let part = "\(name)-\(UInt32.random(in: .min ... .max)).part"
         let made = try onDisk { () throws(SystemError) in
@@ -78,16 +91,25 @@ struct SegmentFetch: Sendable {
             [room] target throws(DownloadFailure) in try room.check(at: target.part.byteCount)
         }
         do throws(DownloadFailure) {
+            var isNoSound = false
             if let key {
                 let sealed = FetchTarget(
                     nil, limit: Self.sealedLimit, "an encrypted segment has more than 64 MiB")
-                _ = try fetch.load(url, resource.range, isOpened: false, into: sealed)
-                guard let plain = Self.opened(sealed.bytes, key, vector) else {
-                    throw .unusable("\(name) of its playlist does not open with its key")
+                _ = try fetch.load(url, range, isOpened: false, into: sealed)
+                isNoSound = sealed.isNoSound
+                if !isNoSound {
+                    guard let plain = Self.opened(sealed.bytes, key, vector) else {
+                        throw .unusable("\(name) of its playlist does not open with its key")
+                    }
+                    try target.write(plain.span)
                 }
-                try target.write(plain.span)
             } else {
-                _ = try fetch.load(url, resource.range, isOpened: false, into: target)
+                _ = try fetch.load(url, range, isOpened: false, into: target)
+                isNoSound = target.isNoSound
+            }
+            guard !isNoSound else {
+                try? folder.removeFile(part)  // It would take room, and nothing else.
+                return false
             }
             try target.sync()
             try onDisk { () throws(SystemError) in try folder.renameFile(part, to: name) }
@@ -96,6 +118,7 @@ struct SegmentFetch: Sendable {
             throw error
         }
         room.add(target.part.byteCount)
+        return true
     }
 
     private static func opened(_ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8]) -> [UInt8]? {

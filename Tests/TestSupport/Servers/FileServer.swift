@@ -23,6 +23,14 @@ package final class FileServer: Sendable {
         package var ignoresRanges = false
         /// Whether it takes no notice of `If-Range`.
         package var ignoresTags = false
+        /// Answers to ranges begin so many bytes earlier.
+        package var lead = 0
+        /// Whether it never says how long a file is.
+        package var hidesTotal = false
+        /// Whether the end of an answer is that of the connection.
+        package var hidesLength = false
+        /// Lines of each head.
+        package var fields: [String] = []
         /// Where paths lead, as status and `Location`.
         package var moves: [String: (status: Int, location: String)] = [:]
         /// Statuses of paths, before anything else.
@@ -35,35 +43,43 @@ package final class FileServer: Sendable {
             let path = String(request.target.prefix { $0 != "?" })
             let cut = cuts.isEmpty ? nil : cuts.removeFirst()
             if let status = refusals[request.target] ?? refusals[path] {
-                return Self.head(status, [])
+                return head(status, fields)
             }
             if let move = moves[path] {
-                return Self.head(move.status, ["Location: \(move.location)"])
+                return head(move.status, ["Location: \(move.location)"])
             }
-            guard let file = files[path] else { return Self.head(404, []) }
-            var fields = file.tag.map { ["ETag: \($0)"] } ?? []
+            guard let file = files[path] else { return head(404, []) }
+            var fields = fields + (file.tag.map { ["ETag: \($0)"] } ?? [])
             if let type = file.type { fields.append("Content-Type: \(type)") }
-            if let tag = file.tag, request["If-None-Match"] == tag { return Self.head(304, fields) }
+            if let tag = file.tag, request["If-None-Match"] == tag { return head(304, fields) }
             var (status, body) = (200, file.bytes[...])
-            let isSame = ignoresTags || request["If-Range"].map { $0 == file.tag } ?? true
+            let isSame =
+                ignoresTags
+                || request["If-Range"].map {
+                    $0 == file.tag || fields.contains("Last-Modified: \($0)")
+                } ?? true
             if let range = request["Range"], !ignoresRanges, isSame {
                 let ends = range.dropFirst("bytes=".count).split(
                     separator: "-", omittingEmptySubsequences: false
                 ).map { Int($0) }
-                let first = ends.first.flatMap(\.self) ?? 0
-                guard first < body.count else {
-                    return Self.head(416, fields + ["Content-Range: bytes */\(body.count)"])
+                let asked = ends.first.flatMap(\.self) ?? 0
+                let total = hidesTotal ? "*" : "\(body.count)"
+                guard asked < body.count else {
+                    let range = hidesTotal ? [] : ["Content-Range: bytes */\(total)"]
+                    return head(416, fields + range)
                 }
+                let first = max(0, asked - lead)
                 let last = min(ends.last.flatMap(\.self) ?? .max, body.count - 1)
-                fields.append("Content-Range: bytes \(first)-\(last)/\(body.count)")
+                fields.append("Content-Range: bytes \(first)-\(last)/\(total)")
                 (status, body) = (206, body[first...last])
             }
-            return Self.head(status, fields, length: body.count) + body.prefix(cut ?? .max)
+            return head(status, fields, length: body.count) + body.prefix(cut ?? .max)
         }
 
-        private static func head(_ status: Int, _ fields: [String], length: Int = 0) -> [UInt8] {
+        private func head(_ status: Int, _ fields: [String], length: Int = 0) -> [UInt8] {
             let lines =
-                ["HTTP/1.1 \(status) Status", "Content-Length: \(length)", "Connection: close"]
+                [hidesLength ? "HTTP/1.0 \(status) Status" : "HTTP/1.1 \(status) Status"]
+                + (hidesLength ? [] : ["Content-Length: \(length)"]) + ["Connection: close"]
                 + fields
             return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
         }

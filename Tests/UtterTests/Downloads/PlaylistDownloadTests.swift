@@ -172,6 +172,87 @@ import Testing
         #expect(file.notices.isEmpty)
     }
 
+    /// A segment that comes empty or as a page, and later as it is; or never.
+    @Test(
+        arguments: [
+            ([("", nil)], true), ([("<html>wait</html>", "text/html")], true),
+            ([("", "video/mp2t"), ("please wait", "text/html; charset=utf-8")], true),
+            ([(" ", "text/html"), ("<!doctype html>", "text/html"), ("", nil)], true),
+            ([("", nil), ("", nil), ("", nil), ("", nil)], false),
+        ] as [([(String, String?)], Bool)])
+    func aSegmentWithoutSoundIsAskedForAgain(
+        _ answers: [(text: String, type: String?)], _ comes: Bool
+    ) async throws {
+        for form in [[], ["-hls_key_info_file", "FOLDER/info"]] {
+            let (folder, server) = try Self.serve(form)
+            let right = try folder.read("talk2.ts")
+            let count = Atomic(0)
+            server.change { contents in
+                contents.prepare = { contents, target in
+                    guard target == "/talk2.ts" else { return }
+                    let number = count.add(1, ordering: .relaxed).oldValue
+                    contents.files[target] =
+                        number < answers.count
+                        ? .init(Array(answers[number].text.utf8), type: answers[number].type)
+                        : .init(right)
+                }
+            }
+            let bench = try DownloadBench()
+            let file = try await bench.fetch(server.url("/talk.m3u8")).get()
+            let ours = try Self.ownSamples(file.path)
+            let theirs = try Self.samples(folder.path("talk.m3u8"))
+            #expect(comes ? ours == theirs : ours.count < theirs.count && ours.count > 100_000)
+            #expect(file.notices == (comes ? [] : ["a segment could not be had; a gap is left"]))
+            #expect(count.load(ordering: .relaxed) == answers.count + (comes ? 1 : 0))
+        }
+    }
+
+    /// Of three variants the playlist of the first, or segments of the second, cannot be had.
+    @Test func aVariantThatFailsGivesWayToTheNext() async throws {
+        let (folder, _) = try Self.serve([])
+        let text = String(decoding: try folder.read("talk.m3u8"), as: UTF8.self)
+        try folder.write(Array(text.replacing("talk", with: "other").utf8), to: "other.m3u8")
+        try folder.write(try folder.read("talk0.ts"), to: "other0.ts")
+        let main = ["none", "other", "talk"].enumerated().map {
+            "#EXT-X-STREAM-INF:BANDWIDTH=\($0.offset + 1)00\n\($0.element).m3u8\n"
+        }
+        try folder.write(Array(("#EXTM3U\n" + main.joined()).utf8), to: "main.m3u8")
+        let server = try Self.serve(folder)
+        let file = try await bench.fetch(server.url("/main.m3u8")).get()
+        #expect(try Self.ownSamples(file.path) == Self.samples(folder.path("talk.m3u8")))
+        #expect(file.notices.isEmpty)
+    }
+
+    @Test func anEncoderThatBeginsItsNumbersAgainIsFollowed() async throws {
+        let (folder, _) = try Self.serve([])
+        for number in 0..<2 {
+            try folder.write(try folder.read("talk\(number).ts"), to: "again\(number).ts")
+        }
+        let server = try Self.serve(folder)
+        let number = Atomic(0)
+        server.change { contents in
+            contents.prepare = { contents, target in
+                guard target == "/talk.m3u8" else { return }
+                let isFirst = number.add(1, ordering: .relaxed).oldValue == 0
+                let names = isFirst ? (0..<4).map { "talk\($0).ts" } : ["again0.ts", "again1.ts"]
+                let text =
+                    "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-PLAYLIST-TYPE:EVENT\n"
+                    + names.map { "#EXTINF:2,\n\($0)\n" }.joined()
+                    + (isFirst ? "" : "#EXT-X-ENDLIST\n")
+                contents.files[target] = .init(Array(text.utf8), tag: nil)
+            }
+        }
+        let file = try await bench.fetch(server.url("/talk.m3u8")).get()
+        let index = String(decoding: try readFile(file.path), as: UTF8.self)
+        let lines = index.split(separator: "\n").filter {
+            $0.hasSuffix(".ts") || $0.contains("DISCONTINUITY")
+        }
+        #expect(
+            lines == ["0.ts", "1.ts", "2.ts", "3.ts", "#EXT-X-DISCONTINUITY", "4.ts", "5.ts"])
+        let last = file.path.replacing("index.m3u8", with: "5.ts")
+        #expect(try readFile(last) == folder.read("again1.ts"))
+    }
+
     @Test func aTimeEndsALiveOne() async throws {
         let (_, server) = try Self.serve([])
         server.change { contents in
