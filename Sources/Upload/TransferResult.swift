@@ -50,6 +50,9 @@ public struct TransferResult: Sendable {
     /// `Retry-After` (RFC 9110 §10.2.3), up to an hour; zero without one.
     package var retryAfter = Duration.zero
     package var hasReusedConnection = false
+    /// libcurl 7.88 loses an answer that comes together with the reset of its HTTP/2 stream
+    /// (RFC 9113 §8.1).
+    package var mayHaveLostAnswer = false
     package var route = TransferRoute()
 
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }

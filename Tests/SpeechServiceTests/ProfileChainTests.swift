@@ -103,6 +103,24 @@ import Testing
         }
     }
 
+    /// With a country where the service has none, and with other marks than the service's.
+    @Test(
+        arguments: [
+            ("openai", "en-US", "en"), ("groq", "en_GB", "en"), ("whisper-cpp", "de-AT", "de"),
+            ("elevenlabs", "pt-BR", "pt"), ("mistral", "fr-CA", "fr"), ("speaches", "en-US", "en"),
+            ("speechmatics", "en-US", "en"), ("revai", "es-MX", "es"), ("ovos", "de-DE", "de-de"),
+            ("nvidia-nim", "en_US", "en-US"), ("azure", "en_gb", "en-GB"),
+            ("yandex", "tr_TR", "tr-TR"), ("assemblyai-batch", "en-GB", "en_uk"),
+            ("assemblyai-batch", "es-ES", "es"), ("baidu", "en-US", "1737"),
+            ("baidu", "1637", "1637"),
+        ])
+    func shippedProfilesKnowTheFormOfLanguages(
+        _ name: String, _ said: String, _ sent: String
+    ) throws {
+        let word = try #require(try profile(name).words.first { $0.name == "language" })
+        #expect(try word.value(for: said, of: name) == sent)
+    }
+
     /// These were written from their documentation when nothing here knew the services.
     @Test(arguments: ["soniox", "azure-fast", "cloudflare", "hugging-face", "volcengine"])
     func aServiceThatWasNotKnownIsShort(name: String) throws {

@@ -84,6 +84,28 @@ import Testing
         #expect(after.contains(own) && forms.count { after.contains($0) } == 5, "\(after)")
     }
 
+    @Test(arguments: [
+        ("en", "en-US", "en"), ("en", "EN_gb", "en"), ("en", "zh-Hant-TW", "zh"),
+        ("en", "de", "de"), ("en", "auto", "auto"), ("en", "es-419", "es"),
+        ("en", "en-US,de", "en-US,de"), ("en-US", "en_us", "en-US"),
+        ("en-US", "zh_Hans_cn", "zh-Hans-CN"), ("en-us", "pt-BR", "pt-br"),
+        ("en_US", "es-us", "es_US"), ("en-US", "multi", "multi"),
+        ("en", "speech-to-text", "speech-to-text"), ("en", "a-b", "a-b"),
+    ])
+    func aLanguageIsWrittenAsTheServiceHasIt(
+        _ form: String, _ said: String, _ sent: String
+    ) throws {
+        let profile = try ServiceProfile(
+            """
+            url = "http://a.example/?l={language}"
+            words.language = { form = "\(form)", values = { tlh = "klingon" } }
+            formats = [{ codec = "wav" }]
+            """)
+        let word = try #require(profile.words.first)
+        #expect(try word.value(for: said, of: "a") == sent)
+        #expect(try word.value(for: "tlh", of: "a") == "klingon")
+    }
+
     @Test func aFormHasItsFieldsInOrderBeforeTheAudio() throws {
         let profile = try ServiceProfile(
             """

@@ -17,7 +17,7 @@ public enum AnswerError: Error, Sendable, Equatable {
     case tooLarge(limit: Int)
     /// The body holds more than `limit` JSON values in one document.
     case tooManyValues(limit: Int)
-    /// The body is not UTF-8 text at this byte.
+    /// The body has a NUL at this byte, as UTF-16 has: it is not UTF-8 text.
     case notText(offset: Int)
     /// The JSON has no text at the path that the rule names; `places` has some.
     case missingText(path: String, excerpt: String, places: [String] = [])

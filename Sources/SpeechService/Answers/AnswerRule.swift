@@ -74,13 +74,15 @@ extension AnswerRule {
         if let success, let said = success.headerText(in: head), !success.holds(ofHeader: said) {
             return RefusedAnswer(rule: self, code: said, head: head)
         }
+        let decoder: any ResponseDecoder
         switch framing {
         case .automatic:
-            return AutomaticAnswer(self, mediaType: MediaType(head.mediaType), limit: byteLimit)
-        case .header: return HeaderAnswer(headers, in: head, limit: byteLimit)
+            decoder = AutomaticAnswer(self, mediaType: MediaType(head.mediaType), limit: byteLimit)
+        case .header: decoder = HeaderAnswer(headers, in: head, limit: byteLimit)
         case .text, .json, .sequence, .events, .subtitles:
-            return decoder(of: framing, limit: byteLimit)
+            decoder = self.decoder(of: framing, limit: byteLimit)
         }
+        return Charset(head.mediaType).map { TranscodedAnswer(decoder, $0) } ?? decoder
     }
 
     /// For a body whose form is known.

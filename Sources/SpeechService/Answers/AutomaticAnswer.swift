@@ -62,9 +62,9 @@ struct AutomaticAnswer: ResponseDecoder {
 
     private static func framing(of bytes: [UInt8], isWhole: Bool) -> AnswerFraming? {
         // A head that may still become a byte-order mark decides nothing.
-        guard isWhole || bytes.count >= 3 || !UTF8Check.byteOrderMark.starts(with: bytes)
-        else { return nil }
-        let text = bytes.withoutByteOrderMark.drop(while: JSONScanner.isWhitespace)
+        let rest = bytes.withoutByteOrderMark
+        guard isWhole || !UTF8Check.byteOrderMark.starts(with: rest) else { return nil }
+        let text = rest.drop(while: JSONScanner.isWhitespace)
         guard let first = text.first else { return nil }
         if first == UInt8(ascii: "{") { return .sequence }
         for beginning in eventBeginnings {

@@ -50,10 +50,7 @@ struct EventReader: AnswerReader {
     }
 
     private mutating func value(of event: EventScanner.Event) throws(AnswerError) -> JSONValue? {
-        guard let text = String(validating: event.data, as: UTF8.self) else {
-            let place = UTF8Check.firstInvalidOffset(in: event.data) ?? 0
-            throw .notText(offset: event.offset + place)
-        }
+        let text = String(decoding: event.data, as: UTF8.self)
         if text == Self.end { isOver = true }
         if isOver || skipped.contains(text) { return nil }
         do {

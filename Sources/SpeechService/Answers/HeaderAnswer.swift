@@ -38,10 +38,8 @@ struct HeaderAnswer: ResponseDecoder {
             case .gzip: bytes = try Inflation.inflate(bytes, limit: limit)
             }
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .notText(offset: UTF8Check.firstInvalidOffset(in: bytes) ?? 0)
-        }
-        guard !bytes.contains(0) else { throw .notText(offset: bytes.firstIndex(of: 0) ?? 0) }
+        if let nul = bytes.firstIndex(of: 0) { throw .notText(offset: nul) }
+        let text = String(decoding: bytes, as: UTF8.self)
         // A value that is not a JSON string is the text itself.
         if bytes.first == UInt8(ascii: "\""), let value = try? JSONParser.parse(bytes) {
             return value.string ?? text

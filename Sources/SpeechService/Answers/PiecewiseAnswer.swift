@@ -68,7 +68,7 @@ struct PiecewiseAnswer<Reader: AnswerReader>: ResponseDecoder {
 /// Reads an answer that is the text itself, in UTF-8.
 ///
 /// No bytes at all are no answer, unless the service is known to say by it that nothing was heard, as
-/// white space alone does. A byte-order mark is dropped. Subtitles, which are text too, are read as
+/// white space alone does. Byte-order marks are dropped. Subtitles, which are text too, are read as
 /// such where the rule leaves the form open. A web page is refused: captive portals and wrong URLs
 /// answer with one and 200.
 struct TextReader: AnswerReader {
@@ -91,12 +91,9 @@ struct TextReader: AnswerReader {
 
     mutating func finish() throws(AnswerError) -> [Hypothesis] {
         guard !bytes.isEmpty || rule.empty != .failure else { throw .empty }
-        guard var text = String(validating: bytes, as: UTF8.self) else {
-            throw .notText(offset: UTF8Check.firstInvalidOffset(in: bytes) ?? 0)
-        }
         // UTF-16 of plain Latin text is valid UTF-8 full of NULs.
         if let nul = bytes.firstIndex(of: 0) { throw .notText(offset: nul) }
-        if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+        let text = String(decoding: bytes.withoutByteOrderMark, as: UTF8.self)
         if rule.framing == .automatic, SubtitleReader.begins(text) {
             var cues = PiecewiseAnswer(SubtitleReader(limit: limit))
             return try cues.accumulate(bytes.span) + cues.finish()

@@ -20,6 +20,7 @@ package enum ServiceMessage {
         from body: [UInt8], contentType: String? = nil, at places: ErrorPlaces = ErrorPlaces()
     ) -> String? {
         guard !MediaType(contentType).isBinary else { return nil }
+        let body = Charset.utf8(body, of: contentType)
         // A failed parse is not a failure here: the text itself is the next best message.
         if let value = try? JSONParser.parse(body), let message = extract(from: value, at: places) {
             return message

@@ -4,7 +4,7 @@ internal import LinuxPlatform
 
 /// Reads an answer that is a file of subtitles, SRT or WebVTT (W3C); each cue is a final.
 ///
-/// Tags and notes are left out, and a voice (`<v Ann>`) is the speaker. Nothing but white space says
+/// Tags and notes are left out, entities are read, and a voice (`<v Ann>`) is the speaker. Nothing but white space says
 /// that nothing was heard.
 struct SubtitleReader: AnswerReader {
     private static let arrow = Array("-->".utf8)
@@ -66,10 +66,6 @@ struct SubtitleReader: AnswerReader {
         }
         defer { block = [] }
         guard let first = block.first, let times = SubtitleCue.times(in: first) else { return nil }
-        for line in block {
-            guard let place = UTF8Check.firstInvalidOffset(in: line) else { continue }
-            throw .notText(offset: max(0, lines.byteCount - line.count) + place)
-        }
         hasCue = true
         keptByteCount += block.reduce(0) { $0 + $1.count }
         guard keptByteCount <= limit else { throw .tooLarge(limit: limit) }
@@ -90,28 +86,26 @@ enum SubtitleCue {
         return (start, end)
     }
 
+    /// A tag of WebVTT (§6.4) or SRT, as players know them; all else between `<` and `>` was said.
+    private static var tag: Regex<(Substring, name: Substring?)> {
+        /<(?:\/?(?:[bius]|c|ruby|rt)(?:\.[^<>\s]*)?|\/?(?:v|lang)(?:\.[^<>\s]*)?(?:\s(?<name>[^<>]*))?|\/?font(?:\s[^<>]*)?|br ?\/?|[\d:]+\.\d+)>/
+            .ignoresCase()
+    }
+
     static func hypothesis(
         _ text: String, _ times: (start: Double, end: Double)
     ) -> Hypothesis {
-        var clean = ""
         var speaker: String?
-        var rest = text[...]
-        while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
-            clean += rest[..<open]
-            let tag = rest[open...].dropFirst().prefix { $0 != ">" }
-            if tag.hasPrefix("v "), speaker == nil {
-                speaker = JSONValue.string(String(tag.dropFirst(2))).label
-            }
-            rest = rest[close...].dropFirst()
-        }
-        clean += rest
-        if clean.utf8.contains(UInt8(ascii: "&")) {
-            for (name, character) in [
-                ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&"),
-            ] {
-                clean = clean.replacing(name, with: character)
+        var spoken = text
+        if text.contains("<") {
+            spoken.replace(tag) { match in
+                if match.0.dropFirst().first?.lowercased() == "v", let name = match.name {
+                    speaker = speaker ?? JSONValue.string(XMLElement.plain(name)).label
+                }
+                return ""
             }
         }
+        let clean = XMLElement.plain(spoken[...])
         var hypothesis = Hypothesis(text: clean, isFinal: true)
         hypothesis.segments = [
             RecognizedWord(

@@ -9,7 +9,8 @@ internal import LinuxPlatform
 /// 2.9 MB of words with times, on two cores of a virtual machine), which other takes would feel:
 /// one loop carries them all. This one stops at 64 levels and at half a million values, and says
 /// where. A raw control character in a string is refused, as the RFC demands; a lone surrogate
-/// becomes U+FFFD, because services split text between its halves.
+/// becomes U+FFFD, because services split text between its halves, and so does a byte that is not
+/// UTF-8. Numbers that are not finite, as Python and C write them, are null.
 struct JSONParser {
     static let depthLimit = 64
 
@@ -28,7 +29,7 @@ struct JSONParser {
     /// errors.
     ///
     /// - Throws: `AnswerError.empty` without any value, `.truncated` when the bytes end inside
-    ///   one, `.notJSON`, `.notText`, `.tooDeep` or `.tooManyValues` at the byte in question.
+    ///   one, `.notJSON`, `.tooDeep` or `.tooManyValues` at the byte in question.
     static func parse(
         _ bytes: [UInt8], baseOffset: Int = 0
     ) throws(AnswerError) -> JSONValue {
@@ -53,8 +54,8 @@ struct JSONParser {
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "t"): return try literal("true", .bool(true))
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
-        case UInt8(ascii: "n"): return try literal("null", .null)
-        default: return try number()
+        case UInt8(ascii: "n"): return skipNotFinite() ? .null : try literal("null", .null)
+        default: return skipNotFinite() ? .null : try number()
         }
     }
 
@@ -132,6 +133,19 @@ struct JSONParser {
         return .number(number)
     }
 
+    /// `NaN`, `-Infinity` and the like, in any case; false at anything else.
+    private mutating func skipNotFinite() -> Bool {
+        let word = bytes[index...].prefix(10).prefix {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) || $0 == 0x2D
+        }
+        guard word.count > 2,
+            ["nan", "-nan", "inf", "-inf", "infinity", "-infinity"].contains(
+                String(decoding: word, as: UTF8.self).lowercased())
+        else { return false }
+        index += word.count
+        return true
+    }
+
     private mutating func digits() throws(AnswerError) {
         guard Self.isDigit(try peek()) else { throw unexpectedByte() }
         while let byte = current, Self.isDigit(byte) { index += 1 }
@@ -148,9 +162,8 @@ struct JSONParser {
         let start = index
         skipPlain()
         guard try peek() == UInt8(ascii: "\"") else { return try escapedString(from: start) }
-        let text = try validated(bytes[start..<index], from: start)
-        index += 1
-        return text
+        defer { index += 1 }
+        return String(decoding: bytes[start..<index], as: UTF8.self)
     }
 
     private mutating func skipPlain() {
@@ -167,9 +180,8 @@ struct JSONParser {
             let byte = try peek()
             switch byte {
             case UInt8(ascii: "\""):
-                let text = try validated(unescaped[...], from: start)
                 index += 1
-                return text
+                return String(decoding: unescaped, as: UTF8.self)
             case UInt8(ascii: "\\"):
                 index += 1
                 let scalar = try escape()
@@ -229,18 +241,6 @@ struct JSONParser {
             index += 1
         }
         return unit
-    }
-
-    private func validated(_ content: ArraySlice<UInt8>, from start: Int) throws(AnswerError)
-        -> String
-    {
-        guard let text = String(validating: content, as: UTF8.self) else {
-            // The offset in the body, also when escapes have changed the length.
-            let raw = bytes[start..<index]
-            throw .notText(
-                offset: baseOffset + start + (UTF8Check.firstInvalidOffset(in: raw) ?? 0))
-        }
-        return text
     }
 
     // MARK: - Bytes

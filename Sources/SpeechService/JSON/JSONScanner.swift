@@ -3,7 +3,7 @@
 /// Cuts a stream of bytes into JSON values, whatever the chunks it comes in.
 ///
 /// It reads concatenated values, JSON lines, and JSON text sequences (RFC 7464): white space, CRLF
-/// and the record separator 0x1E between values are skipped, as is a byte-order mark at the start.
+/// and the record separator 0x1E between values are skipped, as are byte-order marks at the start.
 /// It looks at brackets and quotes only; whether a value is well-formed is the parser's business.
 /// It holds the bytes of one unfinished value; its owner bounds them by `byteCount`.
 struct JSONScanner: Sendable {
@@ -112,10 +112,10 @@ struct JSONScanner: Sendable {
 
     private mutating func open(_ byte: UInt8, at index: inout Int) throws(AnswerError) {
         let offset = byteCount
-        if markCount == offset, markCount < 3, byte == UTF8Check.byteOrderMark[markCount] {
+        if markCount == offset, byte == UTF8Check.byteOrderMark[markCount % 3] {
             markCount += 1
         } else {
-            guard markCount == 0 || markCount == 3 else {
+            guard markCount % 3 == 0 else {
                 throw .notJSON(offset: offset, excerpt: "")
             }
             switch byte {
@@ -159,25 +159,13 @@ struct JSONScanner: Sendable {
 
 enum UTF8Check {
     static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
-    /// The first byte that is not part of well-formed UTF-8, counted from the start of `bytes`;
-    /// nil when all of them are (RFC 3629 §4).
-    static func firstInvalidOffset(in bytes: some Sequence<UInt8>) -> Int? {
-        var parser = Unicode.UTF8.ForwardParser()
-        var iterator = bytes.makeIterator()
-        var offset = 0
-        while true {
-            switch parser.parseScalar(from: &iterator) {
-            case .valid(let scalar): offset += scalar.count
-            case .emptyInput: return nil
-            case .error: return offset
-            }
-        }
-    }
 }
 
 extension [UInt8] {
+    /// Some servers put one before a file that has one already.
     var withoutByteOrderMark: ArraySlice<UInt8> {
-        starts(with: UTF8Check.byteOrderMark) ? dropFirst(3) : self[...]
+        var rest = self[...]
+        while rest.starts(with: UTF8Check.byteOrderMark) { rest = rest.dropFirst(3) }
+        return rest
     }
 }

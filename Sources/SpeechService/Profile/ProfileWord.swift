@@ -25,6 +25,8 @@ public struct ProfileWord: Sendable, Hashable {
     /// The service's value for each spoken one; others are sent unchanged.
     var values: [Value] = []
     var isLimited = false
+    /// An example of how the service writes languages, such as `en`, `en-us` or `en_US`.
+    var form: String?
     /// May be used under a name like a secret's.
     var isPublic = false
     /// Whether its slashes separate path segments, as in `openai/whisper-large-v3`.
@@ -59,6 +61,7 @@ public struct ProfileWord: Sendable, Hashable {
         isRequired = try table.flag("required") ?? false
         values = try (table.texts("values") ?? []).map { Value(said: $0.name, sent: $0.value) }
         isLimited = try table.flag("only") ?? false
+        form = try table.string("form")
         isPublic = try table.flag("public") ?? false
         isPath = try table.flag("path") ?? false
         try table.finish()
@@ -68,13 +71,31 @@ public struct ProfileWord: Sendable, Hashable {
         }
     }
 
+    /// A language tag (RFC 5646) written like the example; any other text as it is.
+    private static func language(_ said: String, like form: String?) -> String {
+        let isMark = { (character: Character) in character == "-" || character == "_" }
+        let parts = said.split(whereSeparator: isMark)
+        guard let form, parts.count > 1, (2...3).contains(parts[0].count),
+            parts.allSatisfy({ $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } })
+        else { return said }
+        let first = parts[0].lowercased()
+        guard let mark = form.first(where: isMark) else { return first }
+        let isUpper = form.last?.isUppercase ?? false
+        return parts.dropFirst().reduce(first) { text, part in
+            text + "\(mark)"
+                + (part.count > 3 ? String(part) : isUpper ? part.uppercased() : part.lowercased())
+        }
+    }
+
     package func value(for said: String?, of service: String) throws(ProfileError) -> String? {
         guard let said = said ?? standard, !said.isEmpty else {
             guard !isRequired else { throw .missingWord(name, service: service) }
             return nil
         }
-        if let known = values.first(where: { $0.said == said }) { return known.sent }
-        guard !takes(said) else { return said }
+        let formed = Self.language(said, like: form)
+        let known = values.first { $0.said == said } ?? values.first { $0.said == formed }
+        if let known { return known.sent }
+        guard !takes(said) else { return formed }
         throw .valueNotTaken(
             said, word: name, service: service, taken: values.map(\.said))
     }

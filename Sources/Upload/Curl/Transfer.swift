@@ -346,7 +346,8 @@ final class Transfer: @unchecked Sendable {
                 receivedByteCount: easy.offset(CURLINFO_SIZE_DOWNLOAD_T),
                 isBodyComplete: timings.lastByteOut != nil, timings: timings,
                 retryAfter: .seconds(wait),
-                hasReusedConnection: hasReusedConnection, route: route))
+                hasReusedConnection: hasReusedConnection,
+                mayHaveLostAnswer: code == CURLE_HTTP2_STREAM, route: route))
     }
 
     /// A deadline that passed during the TLS handshake says so.

@@ -69,11 +69,12 @@ extension DeliveryPlan {
                 of: format, inBase64: frame.isBase64)
         }
         transfer.method = method
+        if request.avoidsHTTP2 { transfer.connection.http = .one }
         transfer.omitsType = type.isEmpty
         // While it waits for a consent, libcurl 7.88 takes no 104 for one.
         transfer.expectsContinue =
             request.carriesRecording && service.expectsContinue && upload == nil
-            && request.piece == nil && !request.omitsExpect
+            && request.piece == nil && !request.omitsExpectation
         return transfer
     }
 

@@ -79,8 +79,10 @@ struct ExchangeRequest: Sendable, Equatable {
     var clockOffset = 0.0
     /// A connection of an earlier take may not carry it.
     var wantsFreshConnection = false
-    /// The service has refused to be asked whether it wants the body.
-    var omitsExpect = false
+    /// The service has refused to be asked before the body (RFC 9110 §10.1.1).
+    var omitsExpectation = false
+    /// It is made by HTTP/1.1, where an early answer is read whatever follows it.
+    var avoidsHTTP2 = false
     /// Nil for the recording and its transcript.
     var step: StepRequest?
 
@@ -154,6 +156,8 @@ struct Pause: Sendable, Equatable {
     var isForLength = false
     /// The next request is another one; this one went well.
     var isOfNextStep = false
+    /// Odd about the answer, and told to the person.
+    var notice: String?
 
     var hurried: Pause {
         var pause = self

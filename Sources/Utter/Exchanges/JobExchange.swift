@@ -19,6 +19,9 @@ struct JobExchange: Exchange {
     private var step: StepRequest?
     private let wantsLength: Bool
     private var pollCount = 0
+    /// Answers in which the job is in a state that is not known.
+    private var strangeCount = 0
+    private static let strangeLimit = 5
     private var waitingSince: Duration?
     private var hasAnsweredInPart = false
     /// Requests with the recording that the service may have taken whole.
@@ -163,9 +166,13 @@ struct JobExchange: Exchange {
         }
         switch reply.verdict {
         case .next(let captured): return advance(with: captured)
-        case .again: return again(after: reply.result, at: now)
+        case .again(let state): return again(after: reply.result, in: state, at: now)
         case .answer:
-            if let failure = reply.failure { return .failed(.answerUnusable(failure)) }
+            if let failure = reply.failure {
+                // The job has ended, and would answer the same again.
+                forget()
+                return .failed(.answerUnusable(failure))
+            }
             return hasAnsweredInPart ? .answeredInPart : .answered
         case .failed(let message):
             forget()
@@ -196,7 +203,7 @@ struct JobExchange: Exchange {
     }
 
     private mutating func again(
-        after result: TransferResult, at now: Moment
+        after result: TransferResult, in state: String? = nil, at now: Moment
     ) -> ExchangeStep {
         let since = waitingSince ?? now.elapsed
         waitingSince = since
@@ -207,7 +214,14 @@ struct JobExchange: Exchange {
         }
         // The same question has the same number: it is not another attempt.
         if let failure = prepare(number: engine.request.number) { return .failed(failure) }
-        return .request(after: Pause(duration: pause, atLeast: pause, isOfNextStep: true))
+        var next = Pause(duration: pause, atLeast: pause, isOfNextStep: true)
+        strangeCount += state == nil ? 0 : 1
+        if let state, strangeCount == Self.strangeLimit {
+            next.notice =
+                "the service says '\(delivery.service.redacted(state))' of its job, which its "
+                + "profile does not know; it is asked for up to \(plan.limit.components.seconds) s"
+        }
+        return .request(after: next)
     }
 
     private mutating func forget() { (index, values, unknownCount) = (0, [:], 0) }

@@ -168,9 +168,8 @@ struct PostOnce: Exchange {
             let failure = TakeFailure.unavailable(status: status, message: words)
             return retry(failure, after: result, isSpeaking: isSpeaking, at: now)
         }
-        // RFC 9110 §10.1.1.
-        if status == 417, !request.omitsExpect {
-            request.omitsExpect = true
+        if status == 417, !request.omitsExpectation {
+            request.omitsExpectation = true
             request.number += 1
             return .request(after: Pause())
         }
@@ -242,6 +241,8 @@ struct PostOnce: Exchange {
         _ failure: TakeFailure, after result: TransferResult, isSpeaking: Bool, at now: Moment
     ) -> ExchangeStep {
         request.wantsFreshConnection = true
+        // A service may speak nothing else.
+        request.avoidsHTTP2 = result.mayHaveLostAnswer && !request.avoidsHTTP2
         if result.ending == .timedOut(.whole) { return .failed(failure) }
         // An answer that says that it failed leaves nothing unknown.
         if result.mayBeTaken, result.ending != .answered, !knowsOutcome,

@@ -3,7 +3,7 @@
 internal import LinuxPlatform
 internal import TakeStore
 
-/// How safe a take is on the disk, and what the person is told about it.
+/// How safe a take is on the disk, and what the person is told about it and its answer.
 ///
 /// Pure: told the state of journal, manifest and folder, it returns the changes.
 struct Protection: Sendable {
@@ -28,6 +28,8 @@ struct Protection: Sendable {
         case journal(JournalCondition)
         /// Of a take of an earlier run.
         case damage(String)
+        /// The answer is odd.
+        case answer(String)
         /// The take lives in memory, and that is full.
         case full
     }
@@ -42,6 +44,7 @@ struct Protection: Sendable {
         case .manifest(let reason): change { $0.manifest = reason }
         case .journal(let condition): change { $0.journal = condition }
         case .damage(let report): tell([.damaged(report: report)])
+        case .answer(let reason): tell([.oddAnswer(reason: reason)])
         case .full: endReason == nil ? cutShort() : []
         }
     }

@@ -90,6 +90,17 @@ extension TakeMachine {
                     isResent: isResent)))
     }
 
+    mutating func noteUnreadable(in transcript: Transcript) {
+        let count = transcript.text.unicodeScalars.count { $0 == "\u{FFFD}" }
+        guard count > 0 else { return }
+        protect(
+            .answer(
+                count == 1
+                    ? "the answer has a character that cannot be read; it stands as \u{FFFD}"
+                    : "the answer has \(count) characters that cannot be read; they stand as \u{FFFD}"
+            ))
+    }
+
     mutating func protect(_ report: Protection.Report) {
         for notice in protection.take(report) {
             actions.append(.tell(.noticed(notice)))

@@ -298,6 +298,7 @@ struct TakeMachine: Sendable {
         _ lane: Int, _ step: ExchangeStep, _ reply: Reply, _ now: Moment
     ) {
         delivery.lanes[lane] = .idle
+        if case .request(let pause) = step, let notice = pause.notice { protect(.answer(notice)) }
         switch step {
         case .answered:
             // A service that finds the end by itself has heard enough: what is said now would go
@@ -329,6 +330,7 @@ struct TakeMachine: Sendable {
     mutating func conclude(_ result: Result, _ now: Moment) {
         guard delivery.result == nil else { return }
         (delivery.result, delivery.resultAt) = (result, now.elapsed)
+        if case .success(let transcript) = result { noteUnreadable(in: transcript) }
         for lane in delivery.lanes.indices {
             switch delivery.lanes[lane] {
             case .idle, .waiting: delivery.lanes[lane] = .done

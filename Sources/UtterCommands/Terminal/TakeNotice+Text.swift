@@ -10,6 +10,7 @@ extension TakeNotice {
             "not protected: this take is held in memory only: \(reason)"
         case .protectedAgain: "protected again: the disk holds the whole take"
         case .damaged(let report): "not whole: \(report)"
+        case .oddAnswer(let reason): reason
         case .diskNearlyFull(let free, let reason):
             "the disk is nearly full"
                 + (free.map { ", \(StatusLine.size($0)) left" } ?? "") + ": \(reason)"

@@ -78,6 +78,29 @@ import Testing
         #expect(server.requests.first?.isComplete == true)
     }
 
+    @Test func aByteThatCannotBeReadCostsACharacterAndIsSaid() async throws {
+        let body = Array("{\"deep\":{\"words\":\"caf".utf8) + [0xE9] + Array(" noir\"}}".utf8)
+        let server = try RecordingServer(
+            otherwise: [.readHead, .readBodyToEnd, .respond(status: 200, body: body)])
+        let bench = try Bench.withProfiles(["mine": profile(server)])
+        let result = try await bench.run("send", "--service", "mine", Clip.goForward.path)
+        #expect(result.outputText == "caf\u{FFFD} noir\n", "\(result.errorText)")
+        #expect(result.errorText.contains("has a character that cannot be read"))
+    }
+
+    /// libcurl would make the request again by itself.
+    @Test func aServiceThatRefusesToBeAskedFirstIsAskedWithoutThat() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .respond(status: 417), .close]], otherwise: Self.answer)
+        let bench = try Bench.withProfiles([
+            "mine": profile(server, more: "[transfer]\nexpect-continue = true")
+        ])
+        let result = try await bench.run("send", "--service", "mine", Clip.goForward.path)
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        #expect(server.requests.map { $0["Expect"] } == ["100-continue", nil])
+        #expect(server.requests.last?.isComplete == true)
+    }
+
     @Test func anOriginAloneMovesTheService() async throws {
         let (meant, server) = (try RecordingServer(), try RecordingServer(otherwise: Self.answer))
         let bench = try Bench.withProfiles(["mine": profile(meant)], ["UTTER_URL": meant.url()])

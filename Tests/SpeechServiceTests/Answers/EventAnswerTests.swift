@@ -86,11 +86,6 @@ import Testing
         #expect(decode(AnswerRule(framing: .events), body).text == "a")
     }
 
-    @Test func bytesThatAreNoTextAreNamed() {
-        let body = Array("data: x\n\ndata: a".utf8) + [0xC3, 0x28] + Array("\n\n".utf8)
-        #expect(decode(AnswerRule(framing: .events), chunks: [body]).error == .notText(offset: 16))
-    }
-
     @Test func manyPiecesTakeTimeThatGrowsWithTheirNumber() {
         // With a copy for each piece this is 200,000 times 600 kB, which no patience outlasts.
         let piece = Array("data: {\"type\":\"transcript.text.delta\",\"delta\":\"abc\"}\n\n".utf8)

@@ -60,20 +60,108 @@ import Testing
 
     @Test(
         arguments: [
-            ([0xFF, 0xFE, 0x7B, 0x00], AnswerError.notText(offset: 0)),
-            ([0x68, 0x00, 0x69, 0x00], .notText(offset: 1)),
-            ([0x68, 0xC3, 0x28], .notText(offset: 1)),
-            ([0x68, 0xED, 0xA0, 0x80], .notText(offset: 1)),
-            ([0x68, 0xE2, 0x82], .notText(offset: 1)),
-        ] as [([UInt8], AnswerError)])
-    func textThatIsNotUTF8IsNamedByItsByte(body: [UInt8], error: AnswerError) {
-        #expect(decode(AnswerRule(framing: .text), chunks: [body]).error == error)
+            ([0xFF, 0xFE, 0x7B, 0x00], 3), ([0x68, 0x00, 0x69, 0x00], 1),
+        ] as [([UInt8], Int)])
+    func textInUTF16IsNamedByItsByte(body: [UInt8], offset: Int) {
+        #expect(
+            decode(AnswerRule(framing: .text), chunks: [body]).error == .notText(offset: offset))
     }
 
-    @Test func aStringThatIsNotUTF8IsNamedByItsByte() {
-        let body: [UInt8] = Array("{\"text\":\"a\\u0041".utf8) + [0xC3, 0x28] + Array("\"}".utf8)
-        for rule in [AnswerRule.json(path: JSONPath(dotted: "text")), .init(framing: .sequence)] {
-            #expect(decode(rule, chunks: [body]).error == .notText(offset: 16))
+    /// One for each byte, or for the beginning of a character.
+    @Test(
+        arguments: [
+            ([0xE9], "\u{FFFD}"), ([0xC3, 0x28], "\u{FFFD}("), ([0xE2, 0x82], "\u{FFFD}"),
+            ([0xFF, 0xFE], "\u{FFFD}\u{FFFD}"), ([0xC3, 0xA9], "é"), ([0x80, 0x62], "\u{FFFD}b"),
+            ([0xED, 0xA0, 0x80], "\u{FFFD}\u{FFFD}\u{FFFD}"), ([0xF0, 0x9F, 0x8E], "\u{FFFD}"),
+        ] as [([UInt8], String)])
+    func aByteThatIsNotUTF8CostsOneCharacter(_ bytes: [UInt8], _ character: String) {
+        let forms: [(AnswerRule, String, String)] = [
+            (AnswerRule(framing: .text), "caf", " au lait"),
+            (.automatic, "caf", " au lait"),
+            (.json(path: JSONPath(dotted: "text")), "{\"text\":\"caf", " au lait\"}"),
+            (.json(path: JSONPath(dotted: "text")), "{\"text\":\"\\u0063af", " au lait\"}"),
+            (AnswerRule(framing: .sequence), "{\"text\":\"caf", " au lait\"}\n"),
+            (AnswerRule(framing: .events), "data: {\"text\":\"caf", " au lait\"}\n\n"),
+            (AnswerRule(framing: .events), "data: caf", " au lait\n\n"),
+            (AnswerRule(framing: .subtitles), "1\n00:00:00,000 --> 00:00:01,000\ncaf", " au lait"),
+            (AnswerRule(framing: .subtitles), "WEBVTT\n\n00:00.000 --> 00:01.000\ncaf", " au lait"),
+        ]
+        for (rule, start, end) in forms {
+            let body = Array(start.utf8) + bytes + Array(end.utf8)
+            #expect(decode(rule, chunks: [body]).text == "caf\(character) au lait")
+            #expect(decode(rule, chunks: body.map { [$0] }).text == "caf\(character) au lait")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("iso-8859-1", [0x63, 0x61, 0x66, 0xE9], "café"), ("ISO-8859-1", [0x93, 0xA4], "“¤"),
+            ("windows-1252", [0x80, 0x20, 0x9C, 0xFF], "€ œÿ"), ("\"utf-8\"", [0xC3, 0xA9], "é"),
+            ("utf-16", [0xFF, 0xFE, 0x68, 0, 0xE9, 0], "hé"),
+            ("utf-16", [0xFE, 0xFF, 0, 0x68, 0x20, 0x1C], "h“"),
+            ("utf-16", [0, 0x68, 0, 0x69], "hi"),
+            ("UTF-16LE", [0x3D, 0xD8, 0x00, 0xDE, 0x21, 0], "😀!"),
+            ("utf-16be", [0xD8, 0x3D, 0xDE, 0x00], "😀"),
+            ("utf-16be", [0xD8, 0x3D, 0, 0x21], "\u{FFFD}!"),
+            ("utf-16le", [0x68, 0, 0x69], "h\u{FFFD}"), ("koi8-r", [0xC1], "\u{FFFD}"),
+            ("", [0x68], "h"),
+        ] as [(String, [UInt8], String)])
+    func aCharsetThatTheTypeNamesIsRead(_ name: String, _ body: [UInt8], _ text: String) {
+        for type in ["text/plain; charset=\(name)", "text/plain;x=1; Charset=\(name) ;y=2"] {
+            let rule = AnswerRule(framing: .text)
+            #expect(decode(rule, chunks: [body], mediaType: type).text == text)
+            #expect(decode(rule, chunks: body.map { [$0] }, mediaType: type).text == text)
+        }
+    }
+
+    @Test func aCharsetHoldsForEachFormAndForRefusals() {
+        let event = Array(
+            "data: {\"text\":\"caf\u{E9}\"}\n\n".unicodeScalars.map { UInt8($0.value) })
+        #expect(
+            decode(.automatic, chunks: [event], mediaType: "text/event-stream; charset=latin1").text
+                == "café")
+        let json = "{\"text\":\"zehn\"}".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        #expect(
+            decode(.automatic, chunks: [json], mediaType: "application/json; charset=utf-16").text
+                == "zehn")
+        let words = ServiceMessage.extract(
+            from: [0x70, 0x61, 0x73, 0x20, 0xE0], contentType: "text/plain; charset=iso-8859-1")
+        #expect(words == "pas à")
+    }
+
+    @Test(arguments: [
+        "NaN", "nan", "-nan", "Infinity", "-Infinity", "inf", "-INF", "[NaN,-inf]", "null",
+    ])
+    func aNumberThatIsNotFiniteIsNone(_ number: String) {
+        let body =
+            "{\"confidence\":\(number),\"words\":[{\"word\":\"a\",\"start\":\(number)}],\"text\":\"a\"}"
+        for rule in [AnswerRule.automatic, .json(path: JSONPath(dotted: "text"))] {
+            let decoded = decode(rule, body, mediaType: "application/json")
+            #expect(decoded.text == "a")
+            #expect(decoded.transcript.confidence == nil)
+        }
+    }
+
+    @Test(arguments: ["nanx", "infinit", "-", "--inf", "NaNs", "i", "nul"])
+    func aWordThatIsNoNumberIsStillRefused(_ word: String) {
+        #expect(
+            decode(.json(path: JSONPath(dotted: "text")), "{\"a\":\(word),\"text\":\"a\"}").text
+                == nil)
+    }
+
+    @Test(arguments: [0, 1, 2, 3])
+    func marksOfTheByteOrderAreDropped(_ count: Int) {
+        let marks = String(repeating: "\u{FEFF}", count: count)
+        for (rule, body) in [
+            (AnswerRule.automatic, "{\"text\":\"a\"}"), (AnswerRule(framing: .text), "a"),
+            (.automatic, "data: {\"text\":\"a\"}\n\n"),
+            (AnswerRule(framing: .events), "data: a\n\n"),
+            (AnswerRule(framing: .sequence), " {\"text\":\"a\"}"),
+            (.json(path: JSONPath(dotted: "text")), "{\"text\":\"a\"}"),
+            (AnswerRule(framing: .subtitles), "WEBVTT\n\n00:00.000 --> 00:01.000\na"),
+        ] as [(AnswerRule, String)] {
+            #expect(decode(rule, marks + body).text == "a")
+            #expect(decode(rule, chunks: (marks + body).utf8.map { [$0] }).text == "a")
         }
     }
 

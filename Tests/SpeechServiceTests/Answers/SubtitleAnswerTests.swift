@@ -49,6 +49,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("five < six and seven > four", "five < six and seven > four"),
+        ("5 < 6 and 7 > 3", "5 < 6 and 7 > 3"), ("a <b> c </B> d", "a  c  d"), ("<I>x</I>", "x"),
+        ("<c.yellow.bg_blue>x</c>", "x"), ("<font color=\"#fff\">x</font>", "x"),
+        ("a<br/>b<br>c", "abc"),
+        ("<00:00:01.000>one <00:01:02.500><c>two</c>", "one two"), ("<lang en>x</lang>", "x"),
+        ("<ruby>漢<rt>kan</rt></ruby>", "漢kan"), ("<v.loud Ann>x</v>", "x"),
+        ("<u>x</u> <s>y</s>", "x y"),
+        ("<unknown> tag", "<unknown> tag"), ("if a<bc and d>e", "if a<bc and d>e"),
+        ("a <- b -> c", "a <- b -> c"),
+        ("<i and j> stay", "<i and j> stay"), ("x < y", "x < y"),
+        ("mail <a@b.example>", "mail <a@b.example>"),
+        ("Tom &amp; Jerry &lt;3", "Tom & Jerry <3"), ("&amp;lt;", "&lt;"),
+        ("&#233;&#xE9;&#XE9;", "ééé"),
+        ("a&nbsp;b", "a b"), ("&lrm;a&rlm;", "\u{200E}a\u{200F}"), ("&quot;a&apos;", "\"a'"),
+        ("AT&T; R&D", "AT&T; R&D"), ("&bogus; &#0; &#x110000;", "&bogus; \u{0} &#x110000;"),
+        ("1 <2> 3", "1 <2> 3"),
+    ])
+    func knownTagsAloneAreLeftOut(_ cue: String, _ text: String) {
+        let file = "1\n00:00:00,000 --> 00:00:01,000\n\(cue)\n"
+        #expect(decode(AnswerRule(framing: .subtitles), file).text == text)
+    }
+
     @Test(arguments: [srt, webVTT, "WEBVTT\n\n", "1\n00:00 --> \nx", "no cue at all", "\n\n"])
     func chunksMayEndAtAnyByte(body: String) {
         expectSameForEverySplit(AnswerRule(framing: .subtitles), body)

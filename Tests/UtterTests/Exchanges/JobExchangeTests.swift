@@ -37,7 +37,7 @@ import Testing
 
     @Test func aJobThatGoesWellIsDoneOnce() throws {
         var exchange = try exchange()
-        follow(&exchange, good(.next([:])), good(.next([:])), good(.again))
+        follow(&exchange, good(.next([:])), good(.next([:])), good(.again(nil)))
         #expect(exchange.takenCount == 1)
         // A question may be asked twice.
         follow(&exchange, Self.lost, good(.answer))
@@ -51,6 +51,50 @@ import Testing
         #expect(exchange.progress?.unknown == 1)
         follow(&exchange, good(.next([:])), good(.answer))
         #expect(exchange.takenCount == 2)
+    }
+
+    @Test func anAnswerThatCannotBeUsedIsTheEndOfItsJob() throws {
+        var exchange = try exchange()
+        follow(&exchange, good(.next([:])), good(.next([:])))
+        #expect(exchange.progress != nil)
+        var empty = good(.answer)
+        empty.failure = .missingText(path: "text", excerpt: "")
+        let step = exchange.next(after: empty, isSpeaking: false, at: Moment())
+        #expect(step == .failed(.answerUnusable(.missingText(path: "text", excerpt: ""))))
+        // A retry begins with the recording.
+        #expect(exchange.progress == nil)
+    }
+
+    @Test func aStateThatIsNotKnownIsToldOnceAfterSomePolls() throws {
+        var exchange = try exchange()
+        follow(&exchange, good(.next([:])), good(.next([:])))
+        var told: [Int] = []
+        for number in 1...12 {
+            // What is known between them is not counted.
+            let state = number == 2 ? nil : "paused"
+            let step = exchange.next(after: good(.again(state)), isSpeaking: false, at: Moment())
+            guard case .request(let pause) = step, let notice = pause.notice else { continue }
+            told.append(number)
+            #expect(notice.contains("'paused'"))
+        }
+        #expect(told == [6])
+    }
+
+    @Test(
+        arguments: [
+            ("queued", nil), ("In Progress", nil), ("IN_PROGRESS", nil), ("paused", "paused"),
+            ("on hold\u{1B}[1m", "on hold"), ("", nil),
+        ] as [(String, String?)])
+    func aStateOfAJobIsUsualOrNot(_ state: String, _ said: String?) {
+        var step = JobStep(name: "poll")
+        step.until = ValueCondition(.path(JSONPath(dotted: "status")), .equals(.string("done")))
+        let answer = { (state: String) in
+            StepAnswer(headers: [], body: Array("{\"status\":\(state)}".utf8))
+        }
+        #expect(step.verdict(on: answer(JSONText.quoted(state)), isLast: true) == .again(said))
+        for other in ["null", "1", "false"] {
+            #expect(step.verdict(on: answer(other), isLast: true) == .again(nil))
+        }
     }
 
     @Test func aRefusalLeavesNothingUnknown() throws {

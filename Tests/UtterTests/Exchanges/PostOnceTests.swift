@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import SpeechService
@@ -52,6 +53,27 @@ import Testing
         Row(ending: .badResponse("bad"), step: .failed(.responseUnusable(reason: "bad"))),
         Row(ending: .cancelled, step: .failed(.left)),
     ]
+
+    /// The answer that was lost is read by the other version.
+    @Test(.spec("RFC 9113 §8.1")) func aStreamThatIsResetIsFollowedByTheOtherVersion() throws {
+        var delivery = try delivery(policy: .standard)
+        var lost = Self.result(.connectionLost("reset"), isBodyComplete: false)
+        #expect(delivery.next(after: lost, isSpeaking: true).isRequest)
+        #expect(!delivery.request.avoidsHTTP2)
+        lost.mayHaveLostAnswer = true
+        for isAvoided in [true, false, true] {
+            #expect(delivery.next(after: lost, isSpeaking: true).isRequest)
+            #expect(delivery.request.avoidsHTTP2 == isAvoided)
+        }
+    }
+
+    @Test(.spec("RFC 9110 §10.1.1")) func aRefusedExpectationIsLeftOutOnce() throws {
+        var delivery = try delivery()
+        let refusal = Self.result(status: 417)
+        #expect(delivery.next(after: refusal) == .request(after: Pause()))
+        #expect(delivery.request.omitsExpectation && delivery.request.number == 2)
+        #expect(delivery.next(after: refusal) == .failed(.refused(status: 417, message: nil)))
+    }
 
     @Test(arguments: rows) func aTransferIsFollowedByItsStep(_ row: Row) throws {
         var delivery = try delivery()

@@ -11,6 +11,7 @@ package struct StepAnswer: Sendable {
 
     package init(headers: [(name: String, value: String)], body: [UInt8]) {
         self.headers = headers
+        let body = Charset.utf8(body, of: AnswerHead(headers: headers).mediaType)
         self.body = body
         do throws(AnswerError) {
             (json, fault) = (try JSONParser.parse(body), nil)
@@ -76,7 +77,8 @@ extension ValueCondition.Place {
 package enum StepVerdict: Sendable, Equatable {
     case next([String: String])
     case answer
-    case again
+    /// Names the state of a job where that is none that services usually have.
+    case again(String?)
     case failed(message: String)
     case unusable(AnswerError)
 }
@@ -84,6 +86,13 @@ package enum StepVerdict: Sendable, Equatable {
 extension JobStep {
     /// In bytes: a URL with a signature in it may be long.
     private static let valueLimit = 8 << 10
+
+    /// States of a job that goes on, in letters alone.
+    private static let usualStates: Set<String> = [
+        "", "accepted", "created", "inprogress", "inqueue", "new", "notstarted", "pending",
+        "preparing", "processing", "queued", "queueing", "received", "running", "scheduled",
+        "started", "starting", "submitted", "transcribing", "uploaded", "uploading", "waiting",
+    ]
 
     /// A captured value that is the name of the take is its mark again.
     package func verdict(
@@ -99,7 +108,11 @@ extension JobStep {
         }
         if take != nil, let strangeness = answer.strangeness { return .unusable(strangeness) }
         if let answers, answer.fulfils(answers) { return .answer }
-        if let until, !answer.fulfils(until) { return .again }
+        if let until, !answer.fulfils(until) {
+            let state = answer.value(at: until.place)?.string.map(TerminalText.shown)
+            let isUsual = Self.usualStates.contains(state?.lowercased().filter(\.isLetter) ?? "")
+            return .again(isUsual ? nil : state)
+        }
         if isLast { return .answer }
         var values: [String: String] = [:]
         for capture in captures {

@@ -9,6 +9,8 @@ package enum XMLElement {
     private static let byteLimit = 1 << 20
     private static let entities = [
         "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
+        // Of subtitles (WebVTT §6.4).
+        "nbsp": " ", "lrm": "\u{200E}", "rlm": "\u{200F}",
     ]
 
     /// In order; the prefix of a name does not matter.
@@ -64,7 +66,7 @@ package enum XMLElement {
 
     private static func letter(_ name: Substring) -> String? {
         guard name.hasPrefix("#") else { return entities[String(name)] }
-        let isHex = name.hasPrefix("#x")
+        let isHex = name.lowercased().hasPrefix("#x")
         let number = UInt32(name.dropFirst(isHex ? 2 : 1), radix: isHex ? 16 : 10)
         return number.flatMap { Unicode.Scalar($0) }.map { String(Character($0)) }
     }

@@ -82,6 +82,8 @@ public enum TakeNotice: Sendable, Equatable {
     /// A part of a take of an earlier run is missing or silent, because its program was killed, or its
     /// audio was altered or damaged; the text says which.
     case damaged(report: String)
+    /// The service's answer is not as it should be, and is taken nevertheless; the text says how.
+    case oddAnswer(reason: String)
     /// The disk has no room to give away; this many bytes are left, nil when unknown.
     case diskNearlyFull(freeByteCount: Int?, reason: String)
     /// Takes wait in such numbers, or are so long, that soon none is kept any more.
