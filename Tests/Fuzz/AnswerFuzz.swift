@@ -64,6 +64,14 @@ enum AnswerFuzz {
             Case(
                 rule: .automatic,
                 head: AnswerHead(headers: [(name: "content-type", value: "text/event-stream")])),
+            Case(
+                rule: .automatic,
+                head: AnswerHead(
+                    headers: [(name: "content-type", value: "text/plain; charset=utf-16")])),
+            Case(
+                rule: .automatic,
+                head: AnswerHead(
+                    headers: [(name: "content-type", value: "text/vtt; charset=iso-8859-1")])),
         ]
     }()
 
