@@ -173,8 +173,8 @@ let package = Package(
         .target(
             name: "RecognitionEndpoint",
             dependencies: [
-                "AudioCore", "AudioCodecs", "Cassettes", "Cryptography", "LinuxPlatform",
-                "OperatorMetrics", "CPocketSphinx",
+                "AudioCore", "AudioCodecs", "Capture", "Cassettes", "Cryptography",
+                "LinuxPlatform", "OperatorMetrics", "CPocketSphinx",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
             ],
             swiftSettings: shipped),
@@ -333,7 +333,8 @@ let package = Package(
         .testTarget(
             name: "RecognitionEndpointTests",
             dependencies: [
-                "RecognitionEndpoint", "AudioCodecs", "AudioCore", "Cassettes", "TestSupport",
+                "RecognitionEndpoint", "AudioCodecs", "AudioCore", "Capture", "Cassettes",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -155,12 +155,23 @@ package protocol AudioDecoder: AnyObject {
 
     /// Ends the file, and appends what the last bytes decode to; less than a frame is dropped.
     func finish(into output: inout [Int16]) throws(UndecodableAudio)
+
+    /// Whether `finish` has to be called again for the rest.
+    var hasMore: Bool { get }
+}
+
+extension AudioDecoder {
+    package var hasMore: Bool { false }
 }
 
 package struct UndecodableAudio: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
+    /// Whether it is of a form that cannot be decoded at all.
+    package let isOfUnknownType: Bool
 
-    package init(_ description: String) { self.description = description }
+    package init(_ description: String, isOfUnknownType: Bool = false) {
+        (self.description, self.isOfUnknownType) = (description, isOfUnknownType)
+    }
 }
 
 /// Finds out how much of an audio file is whole after its writer was cut off.

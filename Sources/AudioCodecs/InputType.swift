@@ -3,45 +3,61 @@
 internal import AudioCore
 
 /// What the first bytes of an input say about it.
-package enum InputType: Sendable, Equatable {
-    /// RIFF, RF64, BW64 or RIFX, usable or not.
+package indirect enum InputType: Sendable, Equatable {
+    /// RIFF, RF64 or BW64, with samples of a kind that we read or without a format.
     case wav
     case coded(AudioCodec)
-    /// Another kind of audio, by its usual name.
+    /// Sound of another kind, by its usual name.
     case foreign(String)
+    /// A thing that is never sound, with its article, such as "a web page (HTML)".
+    case notSound(String)
     /// None of these: raw samples, perhaps.
     case unknown
-    /// This many bytes are needed.
-    case undecided(byteCount: Int)
+    /// This many bytes are needed; if the input ends before, it is the other.
+    case undecided(byteCount: Int, InputType)
 
-    /// `undecided` says how many bytes are needed; if the input ends before, it is `unknown`.
+    /// What it is if nothing follows the bytes.
+    package var settled: InputType {
+        if case .undecided(_, let type) = self { type.settled } else { self }
+    }
+
+    package var isNeverSound: Bool { if case .notSound = self { true } else { false } }
+
+    /// As many bytes as all short signatures need.
+    private static let least = 12
+
     package init(_ bytes: Span<UInt8>) {
-        guard bytes.count >= 4 else {
-            self = .undecided(byteCount: 4)
-            return
-        }
-        if WAVHeader.isContainer(bytes) {
-            self = .wav
-        } else if let codec = Self.codec(bytes) {
-            self = .coded(codec)
-        } else if bytes.has("OggS".utf8) {
-            self = Self.ogg(bytes)
-        } else if let name = Self.magic(bytes) {
-            self = .foreign(name)
-        } else if bytes[0] == 0, bytes[1] == 0 {
-            // An MP4 file begins with the length of its first box. So does silence, nearly.
-            guard bytes.count >= 8 else {
-                self = .undecided(byteCount: 8)
-                return
+        let type = Self.type(of: bytes)
+        self = bytes.count < Self.least ? .undecided(byteCount: Self.least, type) : type
+    }
+
+    private static func type(of bytes: Span<UInt8>) -> InputType {
+        if let type = InputSignature.first(in: bytes) { return type }
+        if WAVHeader.isContainer(bytes) { return wav(bytes) }
+        if bytes.has("OggS".utf8) { return ogg(bytes) }
+        if let codec = codec(bytes) { return .coded(codec) }
+        return transportStream(bytes) ?? frames(bytes) ?? PlainText.type(of: bytes)
+    }
+
+    /// How far into a WAV file its format is looked for.
+    private static let headerLimit = 1 << 20
+
+    /// By its format, as far as that stands near the beginning.
+    private static func wav(_ bytes: Span<UInt8>) -> InputType {
+        var parser = WAVHeaderParser()
+        while !parser.hasFormat {
+            let wanted = parser.wantedOffset..<parser.wantedOffset + parser.wantedByteCount
+            guard wanted.upperBound <= headerLimit else { return .wav }
+            guard wanted.upperBound <= bytes.count else {
+                return .undecided(byteCount: wanted.upperBound, .wav)
             }
-            self = bytes.has("ftyp".utf8, at: 4) ? .foreign("MP4 (M4A)") : .unknown
-        } else if bytes[0] == 0xFF, bytes[1] >= 0xE0, bytes.count < MPEGFrame.headerByteCount {
-            self = .undecided(byteCount: MPEGFrame.headerByteCount)
-        } else if let frame = MPEGFrame(bytes) {
-            self = Self.frames(bytes, of: frame)
-        } else {
-            self = .unknown
+            do throws(WAVError) {
+                guard try parser.take(bytes.extracting(wanted)) == nil else { return .wav }
+            } catch {
+                return .foreign("WAV of another kind (\(error))")
+            }
         }
+        return .wav
     }
 
     private static func codec(_ bytes: Span<UInt8>) -> AudioCodec? {
@@ -52,43 +68,61 @@ package enum InputType: Sendable, Equatable {
     }
 
     /// Looks for the frames that must follow: the few bits of one header may be loud samples.
-    private static func frames(_ bytes: Span<UInt8>, of first: MPEGFrame) -> InputType {
+    private static func frames(_ bytes: Span<UInt8>) -> InputType? {
+        guard let first = MPEGFrame(bytes) else { return nil }
         var (frame, offset) = (first, 0)
         for _ in 1..<3 {
             offset += frame.byteCount
             let end = offset + MPEGFrame.headerByteCount
-            guard bytes.count >= end else { return .undecided(byteCount: end) }
+            guard bytes.count >= end else { return .undecided(byteCount: end, .unknown) }
             guard let next = MPEGFrame(bytes.extracting(droppingFirst: offset)),
                 next.kind == first.kind
-            else { return .unknown }
+            else { return nil }
             frame = next
         }
         return .foreign(first.name)
     }
 
-    /// Kinds that four bytes tell from anything that a microphone says.
-    private static func magic(_ bytes: Span<UInt8>) -> String? {
-        let names = [
-            ("FORM", "AIFF"), ("#!AM", "AMR"), (".snd", "AU"), ("caff", "CAF"),
-        ]
-        if let found = names.first(where: { bytes.has($0.0.utf8) }) { return found.1 }
-        if bytes.has("ID3".utf8), (2...4).contains(bytes[3]) { return "MP3" }
-        return switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
-        case (0x1A, 0x45, 0xDF, 0xA3): "WebM (Matroska)"
-        case (0x30, 0x26, 0xB2, 0x75): "WMA"
-        default: nil
+    /// Packets of 188 bytes (ISO/IEC 13818-1 §2.4.3.2), also with a time before them (192) or a check
+    /// behind (204); each begins with the same byte.
+    private static func transportStream(_ bytes: Span<UInt8>) -> InputType? {
+        var wanted: Int?
+        for (first, size) in [(0, 188), (4, 192), (0, 204)] {
+            let places = (0..<4).map { first + $0 * size }
+            guard places.allSatisfy({ $0 >= bytes.count || bytes[$0] == 0x47 }) else { continue }
+            guard let next = places.first(where: { $0 >= bytes.count }) else {
+                return .foreign("an MPEG transport stream")
+            }
+            wanted = min(wanted ?? .max, next + 1)
         }
+        return wanted.map { .undecided(byteCount: $0, PlainText.type(of: bytes)) }
     }
 
-    /// The codec inside Ogg, which the first packet names (RFC 3533 §6).
+    /// The codec inside Ogg, which the first packet names (RFC 3533 §6), and whether it is alone.
     private static func ogg(_ bytes: Span<UInt8>) -> InputType {
-        guard bytes.count > 26 else { return .undecided(byteCount: 27) }
+        guard bytes.count > 26 else { return .undecided(byteCount: 27, .foreign("Ogg")) }
         let start = 27 + Int(bytes[26])
-        guard bytes.count >= start + 8 else { return .undecided(byteCount: start + 8) }
-        let names = [
-            ("\u{1}vorbis", "Ogg Vorbis"), ("\u{7F}FLAC", "Ogg FLAC"), ("Speex", "Ogg Speex"),
-        ]
-        return .foreign(names.first { bytes.has($0.0.utf8, at: start) }?.1 ?? "Ogg")
+        guard bytes.count >= start + 8 else {
+            return .undecided(byteCount: start + 8, .foreign("Ogg"))
+        }
+        guard bytes.has("OpusHead".utf8, at: start) else {
+            let names = [
+                ("\u{1}vorbis", "Ogg Vorbis"), ("\u{7F}FLAC", "Ogg FLAC"), ("Speex", "Ogg Speex"),
+            ]
+            // A stream that was joined later has no first packet, and may be ours.
+            let isBeginning = bytes[5] & 2 != 0
+            let found = names.first { bytes.has($0.0.utf8, at: start) }?.1
+            return found.map { .foreign($0) } ?? (isBeginning ? .foreign("Ogg") : .coded(.oggOpus))
+        }
+        // The next page tells whether there is a second stream beside this one.
+        let next = start + (27..<start).reduce(0) { $0 + Int(bytes[$1]) }
+        guard bytes.count >= next + 6 else {
+            return .undecided(byteCount: next + 6, .coded(.oggOpus))
+        }
+        let isAlone = !bytes.has("OggS".utf8, at: next) || bytes[next + 5] & 2 == 0
+        let isSimple = bytes[start + 9] <= 2 && next > start + 18 && bytes[start + 18] == 0
+        return isAlone && isSimple
+            ? .coded(.oggOpus) : .foreign("Ogg Opus of several streams or channels")
     }
 }
 
@@ -100,8 +134,8 @@ extension Span<UInt8> {
     }
 }
 
-/// The header of a frame of MP3 (ISO/IEC 11172-3 §2.4.1.3) or of AAC in ADTS (ISO/IEC 13818-7
-/// §6.2), as far as it says where the next frame begins.
+/// The header of a frame of MP2 or MP3 (ISO/IEC 11172-3 §2.4.1.3), or of AAC in ADTS (ISO/IEC
+/// 13818-7 §6.2) or LATM (ISO/IEC 14496-3 §1.7.2), as far as it says where the next frame begins.
 struct MPEGFrame {
     let name: String
     let byteCount: Int
@@ -113,10 +147,12 @@ struct MPEGFrame {
     /// Enough for every kind of header.
     static let headerByteCount = 6
 
-    /// Kilobits a second of layer III by index: MPEG-1, then MPEG-2 and 2.5.
+    /// Kilobits a second by index: layer III of MPEG-1, both layers of MPEG-2 and 2.5, layer II of
+    /// MPEG-1.
     private static let bitRates = [
         [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
         [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+        [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
     ]
 
     /// Frames of MPEG-1 a second by index; MPEG-2 has half, MPEG-2.5 a quarter.
@@ -124,8 +160,13 @@ struct MPEGFrame {
 
     /// Nil when the bytes are no such header.
     init?(_ bytes: Span<UInt8>) {
-        guard bytes.count >= Self.headerByteCount, bytes[0] == 0xFF, bytes[1] >= 0xE0
-        else { return nil }
+        guard bytes.count >= Self.headerByteCount, bytes[1] >= 0xE0 else { return nil }
+        if bytes[0] == 0x56 {
+            let length = Int(bytes[1] & 0x1F) << 8 | Int(bytes[2])
+            (name, byteCount, kind) = ("AAC in LATM", length + 3, 0x56E0)
+            return
+        }
+        guard bytes[0] == 0xFF else { return nil }
         if bytes[1] & 0xF6 == 0xF0 {
             let length = Int(bytes[3] & 3) << 11 | Int(bytes[4]) << 3 | Int(bytes[5]) >> 5
             guard bytes[2] >> 2 & 15 < 13, length > 7 else { return nil }
@@ -133,16 +174,19 @@ struct MPEGFrame {
             kind = UInt16(bytes[1]) << 8 | UInt16(bytes[2])
             return
         }
-        // 0 is MPEG-2.5, 1 is none, 2 is MPEG-2, 3 is MPEG-1; layer III has the number 1.
+        // 0 is MPEG-2.5, 1 is none, 2 is MPEG-2, 3 is MPEG-1; layer III has the number 1, layer II 2.
         let version = Int(bytes[1] >> 3 & 3)
         let (rateIndex, bitRateIndex) = (Int(bytes[2] >> 2 & 3), Int(bytes[2] >> 4))
-        guard version != 1, bytes[1] >> 1 & 3 == 1, rateIndex < 3, (1...14).contains(bitRateIndex)
+        let layer = bytes[1] >> 1 & 3
+        guard version != 1, [1, 2].contains(layer), rateIndex < 3, (1...14).contains(bitRateIndex)
         else { return nil }
-        let isFirst = version == 3
-        let bitRate = Self.bitRates[isFirst ? 0 : 1][bitRateIndex - 1] * 1_000
+        let (isFirst, isSecondLayer) = (version == 3, layer == 2)
+        let rates = Self.bitRates[isFirst ? (isSecondLayer ? 2 : 0) : 1]
+        let bitRate = rates[bitRateIndex - 1] * 1_000
         let sampleRate = Self.sampleRates[rateIndex] >> (isFirst ? 0 : version == 2 ? 1 : 2)
         let padding = Int(bytes[2] >> 1 & 1)
         kind = UInt16(bytes[1]) << 8 | UInt16(bytes[2] & 0x0C)
-        (name, byteCount) = ("MP3", (isFirst ? 144 : 72) * bitRate / sampleRate + padding)
+        let scale = isFirst || isSecondLayer ? 144 : 72
+        (name, byteCount) = (isSecondLayer ? "MP2" : "MP3", scale * bitRate / sampleRate + padding)
     }
 }

@@ -40,6 +40,8 @@ public enum CaptureError: Error, Sendable, Equatable {
     case noSound(name: String)
     /// The file is audio of a kind that is not read here, such as "MP3".
     case foreignAudio(name: String, kind: String)
+    /// The input is never sound; `kind` says what it is, such as "a web page (HTML)".
+    case notSound(name: String, kind: String)
 }
 
 extension CaptureError: CustomStringConvertible {
@@ -86,6 +88,8 @@ extension CaptureError: CustomStringConvertible {
             "there is no sound in '\(name)': nothing is sent"
         case .foreignAudio(let name, let kind):
             "'\(name)' is \(kind), which utter does not read"
+        case .notSound(let name, let kind):
+            "'\(name)' is \(kind), and not sound: nothing is sent"
         }
     }
 

@@ -40,8 +40,9 @@ package final class Submission: Sendable {
 
     /// The endings of files that are recordings.
     private static let endings: Set = [
-        "aac", "aif", "aiff", "amr", "flac", "m4a", "mka", "mp3", "mp4", "oga", "ogg", "opus",
-        "wav", "webm", "wma",
+        "3gp", "aac", "ac3", "aif", "aifc", "aiff", "amr", "au", "caf", "flac", "m4a", "mka", "mkv",
+        "mov", "mp2", "mp3", "mp4", "oga", "ogg", "opus", "snd", "spx", "ts", "w64", "wav", "webm",
+        "wma", "wv",
     ]
 
     package init(

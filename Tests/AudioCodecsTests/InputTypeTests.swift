@@ -17,6 +17,21 @@ import Testing
         (["-f", "caf"], "CAF"), (["-f", "asf"], "WMA"),
         (["-f", "ogg", "-c:a", "flac"], "Ogg FLAC"),
         (["-f", "ogg", "-c:a", "libvorbis"], "Ogg Vorbis"),
+        (["-f", "ogg", "-c:a", "libopus", "-ac", "6"], "Ogg Opus of several streams or channels"),
+        (["-f", "mp2"], "MP2"), (["-f", "mp2", "-ar", "22050"], "MP2"), (["-f", "ac3"], "AC-3"),
+        (["-f", "latm", "-c:a", "aac"], "AAC in LATM"), (["-f", "w64"], "Wave64"),
+        (["-f", "mpegts"], "an MPEG transport stream"),
+        (["-f", "mpegts", "-mpegts_m2ts_mode", "1"], "an MPEG transport stream"),
+        (["-f", "vob"], "an MPEG program stream"), (["-f", "wv"], "WavPack"),
+        (["-f", "tta"], "True Audio"),
+        (
+            ["-f", "wav", "-c:a", "pcm_alaw"],
+            "WAV of another kind (byte 20, chunk 'fmt ': format tag 0x0006 (A-law) is not PCM)"
+        ),
+        (
+            ["-f", "avi"],
+            "WAV of another kind (byte 8: the RIFF form is 'AVI ', not 'WAVE')"
+        ),
     ]
 
     /// Asks as a reader of a pipe does: for no more bytes than are wanted.
@@ -24,7 +39,8 @@ import Testing
         var there = 0
         while true {
             let type = InputType(bytes.span.extracting(first: there))
-            guard case .undecided(let wanted) = type, wanted > there, wanted <= bytes.count else {
+            guard case .undecided(let wanted, _) = type, wanted > there, wanted <= bytes.count
+            else {
                 return type
             }
             there = wanted
@@ -62,8 +78,41 @@ import Testing
         #expect(type(of: [UInt8](repeating: 0xFF, count: 100)) == .unknown)
     }
 
-    @Test func tooFewBytesAreSaidToBe() {
-        #expect(type(of: []) == .undecided(byteCount: 4))
-        #expect(type(of: Array("OggS".utf8)) == .undecided(byteCount: 27))
+    /// Beginnings, and what they are if nothing follows.
+    static let others: [([UInt8], InputType)] = [
+        ([], .unknown), (Array("OggS".utf8), .foreign("Ogg")), (Array("RIFF".utf8), .wav),
+        (Array("fLaC".utf8), .coded(.flac)), (Array("a".utf8), .notSound("text")),
+        (Array("Go forward".utf8), .notSound("text")), ([0x47, 0x80, 0, 1], .unknown),
+        (Array("Grüße, 日本\n".utf8), .notSound("text")),
+        ([0xFF, 0xFE] + "h\0e\0l\0l\0o\0".utf8, .notSound("text")),
+        (Array("\u{FEFF}<?xml version='1.0'?>".utf8), .notSound("XML")),
+        (Array("  <HTML><head>".utf8), .notSound("a web page (HTML)")),
+        (Array("#EXTM3U\n".utf8), .notSound("a playlist")),
+        (Array("PK\u{3}\u{4}\u{14}\0".utf8), .notSound("a zip archive or an office document")),
+        ([0xFD] + "7zXZ\0".utf8, .notSound("packed by xz")),
+        ([0x28, 0xB5, 0x2F, 0xFD, 4], .notSound("packed by zstd")),
+        ([0x89] + "PNG\r\n".utf8, .notSound("a picture")),
+        (Array("RIFF\0\0\0\0WEBPVP8 ".utf8), .notSound("a picture")),
+        ([0, 0, 0, 24] + "ftypheic".utf8, .notSound("a picture")),
+        (
+            Array("talk.wav".utf8) + [UInt8](repeating: 0, count: 249) + Array("ustar\0".utf8),
+            .notSound("a tar archive")
+        ),
+    ]
+
+    @Test(arguments: others)
+    func aBeginningIsSettledAtItsEnd(_ bytes: [UInt8], _ type: InputType) {
+        #expect(self.type(of: bytes).settled == type)
+    }
+
+    /// A pipe delivers what is asked for; a live one must not be kept waiting.
+    @Test func aVoiceIsKnownAfterItsFirstFrames() throws {
+        for clip in [Clip.goForward, .digits, .cards, .speech] {
+            let bytes = WAVBytes.pcm(try clip.samples)
+            for start in stride(from: 0, to: bytes.count - 2_000, by: 254) {
+                let piece = Array(bytes[start..<start + 2_000])
+                #expect(type(of: piece) == .unknown)
+            }
+        }
     }
 }

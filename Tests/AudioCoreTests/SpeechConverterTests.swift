@@ -50,6 +50,48 @@ import Testing
         #expect(try converted([1, 1, 2, -1, -1, -2, 9], from: three) == [1, -1])
     }
 
+    /// What each channel has of a voice, and which of them is taken alone; nil is the mean.
+    static let mixes: [([Double], channel: Int?)] = [
+        ([1, -1], 0), ([0.5, -0.55], 1), ([1, -0.9], 0), ([1, 0], nil), ([0, 1], nil),
+        ([1, 1], nil), ([1, -0.3], nil), ([0, 0, 1, 0, 0, 0], 2), ([0, 1, 0, 0], 1),
+        ([1, 1, 0, 0], nil), ([1, -1, 0.2], 0), ([0.001, -0.001], nil),
+    ]
+
+    @Test(arguments: mixes)
+    func aMeanThatLosesAVoiceGivesWayToTheLoudestChannel(
+        _ gains: [Double], _ channel: Int?
+    ) throws {
+        var random = SeededRandom()
+        let voice = TestSignal.voice(frames: 8_123, sampleRate: 16_000)
+        let samples = voice.flatMap { sample in gains.map { Int16(Double(sample) * $0) } }
+        let format = StreamFormat(sampleRate: 16_000, channelCount: gains.count)
+        let ours = try converted(samples, from: format)
+        let expected = (0..<voice.count).map { frame in
+            let all = samples[frame * gains.count..<(frame + 1) * gains.count].map(Int.init)
+            return channel.map { all[$0] }
+                ?? Int((Double(all.reduce(0, +)) / Double(gains.count) + 0.5).rounded(.down))
+        }
+        #expect(ours.map(Int.init) == expected)
+        for _ in 0..<5 {
+            let pieces = random.pieces(of: samples.count, upTo: 2_000)
+            #expect(try converted(samples, from: format, in: pieces) == ours, "seed \(random.seed)")
+        }
+    }
+
+    @Test func theChannelGoesWithTheVoiceAndTheMeanComesBack() throws {
+        let voice = TestSignal.voice(frames: 16_000, sampleRate: 16_000)
+        let none = [Int16](repeating: 0, count: voice.count)
+        // In opposite phase; then on the second channel alone; then on both.
+        let left = voice + none + voice + voice
+        let right = voice.map { -$0 } + voice + voice + voice
+        let samples = zip(left, right).flatMap { [$0, $1] }
+        let ours = try converted(samples, from: StreamFormat(sampleRate: 16_000, channelCount: 2))
+        #expect(ours.prefix(16_000) == voice[...])
+        let second = zip(ours[16_000..<32_000], voice)
+        #expect(second.allSatisfy { $0 == $1 || abs(Int($0) * 2 - Int($1)) <= 1 })
+        #expect(ours.suffix(16_000) == voice[...])
+    }
+
     @Test(arguments: [1, 2, 3, 6])
     func soxMixesTheSameWay(channelCount: Int) throws {
         var random = SeededRandom()

@@ -62,8 +62,8 @@ import Testing
         for _ in 0..<10 {
             let pipe = try TestPipe()
             try pipe.write(Array(bytes.prefix(400)))
-            let source = FileReplay.decoding(
-                .oggOpus, of: pipe.readEnd, name: "pipe", pace: .unpaced)
+            let source = FileReplay.samples(
+                of: pipe.readEnd, name: "pipe", pace: .unpaced)
             var received: [Int16] = []
             var rest = Array(bytes.dropFirst(400))
             // The first sound is in the first 400 bytes or soon after: open must not wait for it.

@@ -51,9 +51,8 @@ import Testing
             ).record(clock: clock)
         case .opusPipe:
             let pipe = try TestPipe(oggOpus(samples))
-            return try FileReplay.decoding(
-                .oggOpus, of: pipe.readEnd, name: "pipe", pace: pace, now: now
-            ).record(clock: clock)
+            return try FileReplay.samples(of: pipe.readEnd, name: "pipe", pace: pace, now: now)
+                .record(clock: clock)
         }
     }
 

@@ -41,6 +41,21 @@ import Testing
         #expect(try bench.takes().isEmpty)
     }
 
+    /// In a form of which the service reads no other, and from a pipe, whose length is known at its end.
+    @Test func liveFLACWaitsForItsLengthWhereTheServiceNeedsIt() async throws {
+        let bench = try Bench(server: .hearing("heard"))
+        let samples = try Clip.digits.samples
+        let result = try await bench.run(
+            "send", "--service", "whisper-cpp", "--to", bench.environment["UTTER_URL"] ?? "",
+            "--format", "flac", "--pace", "20", "-", input: .bytes(WAVBytes.pcm(samples)))
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        let request = try #require(bench.requests.first)
+        #expect(request["Content-Length"] != nil)
+        let start = try #require(request.body.firstRange(of: Array("fLaC".utf8))).lowerBound
+        let count = request.body[(start + 22)..<(start + 26)].reduce(0) { $0 << 8 | Int($1) }
+        #expect(count == samples.count)
+    }
+
     @Test func everyObjectNamesItsFileAndHasEveryKey() async throws {
         let server = try RecordingServer(
             scripts: [.answer(text: "one"), .answer(status: 413, text: "")],

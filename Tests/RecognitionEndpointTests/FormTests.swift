@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Capture
 import TestSupport
 import Testing
 
@@ -179,15 +180,59 @@ import Testing
         #expect(answer.body.contains(Self.text), "\(answer.body)")
     }
 
+    /// What browsers, phones and note tools record.
+    @Test(arguments: [
+        ["-f", "mp3"], ["-f", "ipod"], ["-f", "webm"], ["-f", "ogg", "-c:a", "libvorbis"],
+        ["-f", "wav", "-c:a", "pcm_mulaw"], ["-f", "wav", "-ar", "44100", "-ac", "2"],
+        ["-f", "flac"], ["-f", "ogg", "-c:a", "libopus"],
+    ])
+    func aFileIsTakenForWhatItsFirstBytesSay(_ options: [String]) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("a")
+        try ForeignTool("ffmpeg").run(
+            ["-v", "error", "-i", Clip.goForward.path] + options + [path])
+        let bytes = try readFile(path)
+        let boundary = "multipart/form-data; boundary=B"
+        let head = #"name="file"; filename="blob""# + "\r\nContent-Type: application/octet-stream"
+        let bodies = [
+            (bytes, "application/octet-stream"), (bytes, "audio/mpeg"), (bytes, "video/webm"),
+            (form(bytes, head: head), boundary),
+            (form(bytes, head: #"name="file"; filename="a.wav""#), boundary),
+        ]
+        let answers = try await TestEndpoint.run(
+            { $0.converter = Converter(path: "/usr/bin/ffmpeg", environment: []) },
+            { port, _ in
+                var answers: [String] = []
+                for (body, type) in bodies {
+                    answers.append(
+                        try await TestEndpoint.post(
+                            body, type: type, accept: "application/json", to: port
+                        ).body)
+                }
+                return answers
+            })
+        #expect(answers.allSatisfy { $0.contains(Self.text) }, "\(answers)")
+    }
+
+    /// Samples without a header are what a type says, and never what nothing says.
+    @Test(arguments: ["application/octet-stream", "", "audio/mpeg"])
+    func bytesThatSayNothingAreRefused(_ type: String) async throws {
+        let pcm = Array(try Samples.pcm("go-forward").prefix(9_000))
+        let answer = try await TestEndpoint.answer(pcm, type: type)
+        #expect(answer.head.status == 415)
+        #expect(answer.body.contains("neither its type nor its first bytes say what it is; send "))
+    }
+
     /// No sound is made of what has another form, or none.
     @Test(arguments: [
-        ("ID3\u{4}and so on, for some bytes", "the file is MP3; send "), ("", "type is not said"),
-        ("import sys; print(7)", "type is not said"), ("RI", "type is not said"),
+        ("ID3\u{4}and so on, for some bytes", "it is MP3; send "),
+        ("", "neither its type nor its first bytes say what it is; send "),
+        ("import sys; print(7)", "it is text, and not sound; send "),
     ])
     func aFileThatSaysNoTypeIsNotTakenForSamples(_ text: String, _ reason: String) async throws {
         let head = #"name="file"; filename="a.bin""# + "\r\nContent-Type: application/octet-stream"
         let answer = try await post(form(Array(text.utf8), head: head), by: 7)
-        #expect(answer.head.status == 400)
+        #expect(answer.head.status == 415)
         #expect(answer.body.contains(reason), "\(answer.body)")
     }
 
@@ -209,8 +254,8 @@ import Testing
         ("", "the form has no end"),
         ("no form at all", "the form has no end"),
         (
-            "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.mp3\"\r\n"
-                + "Content-Type: audio/mpeg\r\n\r\nx\r\n--B--\r\n", "'audio/mpeg' is not supported"
+            "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n"
+                + "Content-Type: text/plain\r\n\r\nx\r\n--B--\r\n", "'text/plain' is not supported"
         ),
         (
             "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n\r\n\r\n--B--\r\n",

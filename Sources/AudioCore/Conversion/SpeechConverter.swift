@@ -2,7 +2,7 @@
 
 /// Turns PCM of any rate and layout into 16 kHz mono, with the same timeline.
 ///
-/// Channels are mixed by their mean. For n frames in, exactly n · 16000 / rate frames come
+/// Channels are mixed by `ChannelMixer`. For n frames in, exactly n · 16000 / rate frames come
 /// out, rounded to the nearest, the last of them at `finish`; frame k of the output stands
 /// where frame k · rate / 16000 of the input stands. Audio at 16 kHz is not resampled, and at
 /// 16 kHz mono not touched.
@@ -14,8 +14,7 @@ package final class SpeechConverter {
 
     private let format: StreamFormat
     private var resampler: Resampler?
-    private var mixedSampleCount = 0
-    private var mixedSum = 0
+    private var mixer: ChannelMixer
 
     private var batch: [Float]
     private var batchCount = 0
@@ -36,6 +35,7 @@ package final class SpeechConverter {
                 sampleRate: format.sampleRate, channelCount: format.channelCount)
         }
         self.format = format
+        mixer = ChannelMixer(format)
         guard format.sampleRate != speechRate else {
             (batch, resampled) = ([], [])
             return
@@ -47,20 +47,32 @@ package final class SpeechConverter {
             repeating: 0, count: min(Int(Double(Self.batchFrameCount) * ratio) + 16, 16_384))
     }
 
+    /// Whether a mean would have lost a voice, and the loudest channel took its place.
+    package var hasChosenChannel: Bool { mixer.hasChosen }
+
     /// Takes interleaved samples in, and appends what became ready; a frame may be split between two
     /// calls.
     package func convert(
         _ samples: Span<Int16>, into output: inout [Int16]
     ) throws(ConversionError) {
-        for index in samples.indices { try mix(Int(samples[index]), into: &output) }
+        if format.channelCount == 1 {
+            for index in samples.indices { try take(Int(samples[index]), 1, into: &output) }
+        } else {
+            try mixer.mix(samples) { sum, count throws(ConversionError) in
+                try take(sum, count, into: &output)
+            }
+        }
         try resampleBatch(into: &output)
     }
 
     /// Appends what the filter still holds back; an incomplete last frame is left out.
     ///
-    /// Afterwards the converter is as new.
+    /// Afterwards the converter is as new, but for the channel that it takes.
     package func finish(into output: inout [Int16]) throws(ConversionError) {
-        (mixedSampleCount, mixedSum) = (0, 0)
+        try mixer.finish { sum, count throws(ConversionError) in
+            try take(sum, count, into: &output)
+        }
+        try resampleBatch(into: &output)
         let rate = format.sampleRate
         let due = (takenFrameCount * StreamFormat.speech.sampleRate * 2 + rate) / (rate * 2)
         // Silence behind the end pushes out the rest, at the places where it belongs; the
@@ -74,12 +86,10 @@ package final class SpeechConverter {
         (takenFrameCount, madeFrameCount) = (0, 0)
     }
 
-    private func mix(_ sample: Int, into output: inout [Int16]) throws(ConversionError) {
-        mixedSum += sample
-        mixedSampleCount += 1
-        guard mixedSampleCount == format.channelCount else { return }
-        let (sum, count) = (mixedSum, mixedSampleCount)
-        (mixedSum, mixedSampleCount) = (0, 0)
+    /// Takes a frame: a sum, and of how many samples it is.
+    private func take(
+        _ sum: Int, _ count: Int, into output: inout [Int16]
+    ) throws(ConversionError) {
         guard resampler != nil else {
             // The nearest integer, halves going up; the offset keeps division from truncating
             // towards zero.

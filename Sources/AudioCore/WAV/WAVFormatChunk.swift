@@ -36,12 +36,16 @@ struct WAVFormatChunk: Sendable {
         }
         let tag = try Self.formatTag(bytes, at: offset)
         let bits = Int(bytes.littleEndian(at: 14, byteCount: 2))
-        guard let sampleFormat = Self.sampleFormat(tag: tag, bits: bits) else {
+        let blockAlign = Int(bytes.littleEndian(at: 12, byteCount: 2))
+        // Samples of 24 bits may stand in the upper bytes of 32.
+        let isWide = tag == Self.tagPCM && bits > 16 && blockAlign == 4 * channelCount
+        guard let sampleFormat = Self.sampleFormat(tag: tag, bits: isWide ? max(bits, 32) : bits)
+        else {
             throw .unsupportedBitDepth(
                 offset: offset + 14, bits: bits, isFloat: tag == Self.tagFloat)
         }
-        let blockAlign = Int(bytes.littleEndian(at: 12, byteCount: 2))
-        guard blockAlign == channelCount * sampleFormat.byteCount else {
+        // Some writers leave it out; it says nothing new.
+        guard [0, channelCount * sampleFormat.byteCount].contains(blockAlign) else {
             throw .blockAlignMismatch(
                 offset: offset + 12, found: blockAlign,
                 expected: channelCount * sampleFormat.byteCount)

@@ -27,6 +27,9 @@ package struct WAVHeaderParser: Sendable {
 
     package init() {}
 
+    /// Whether the samples are of a kind that is read here.
+    package var hasFormat: Bool { format != nil }
+
     /// Takes exactly the wanted bytes, or fewer when the file ends here; `nil` when more is wanted.
     package mutating func take(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
         guard bytes.count >= wantedByteCount else {

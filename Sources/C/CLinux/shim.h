@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -120,6 +121,13 @@ static inline int utter_signalfd(const sigset_t *_Nonnull mask) {
 // pidfd_open(2) is not in the Glibc module.
 static inline int utter_pidfd_open(pid_t process) {
     return (int)syscall(SYS_pidfd_open, process, 0);
+}
+
+// prlimit(2) needs _GNU_SOURCE.
+static inline void utter_limit(pid_t process, long memory, long seconds) {
+    struct rlimit limits[] = {{memory, memory}, {seconds, seconds}};
+    syscall(SYS_prlimit64, process, RLIMIT_AS, &limits[0], 0);
+    syscall(SYS_prlimit64, process, RLIMIT_CPU, &limits[1], 0);
 }
 
 // posix_spawn_file_actions_addtcsetpgrp_np(3) needs _GNU_SOURCE.

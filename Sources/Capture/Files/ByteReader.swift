@@ -75,6 +75,24 @@ struct ByteReader: ~Copyable {
 
     var byteCount: Int { end - start }
 
+    /// What was read and not consumed.
+    var unread: [UInt8] { Array(buffer[start..<end]) }
+
+    /// Whether any other reader of the same file finds the same bytes.
+    var isWholeFile: Bool { fileByteCount != nil && fileOffset == 0 }
+
+    func duplicate() throws(SystemError) -> OwnedDescriptor {
+        let descriptor = descriptor
+        return try OwnedDescriptor(of: "dup") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+    }
+
+    /// Moves the offset of a file that others read on from.
+    func seekBehindUnread() {
+        if fileByteCount != nil {
+            lseek(descriptor, off_t(fileOffset + position + byteCount), SEEK_SET)
+        }
+    }
+
     /// Later fills of up to `capacity` bytes allocate nothing.
     mutating func reserve(_ capacity: Int) {
         if buffer.count < capacity {

@@ -68,7 +68,7 @@ final class CodedAudio: RecordedAudio {
         deliveredFrameCount += count
     }
 
-    var descriptor: Int32? { reader?.descriptor }
+    var descriptor: Int32? { isFile ? nil : reader?.descriptor }
 
     func close() { reader = nil }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCodecs
+internal import AudioCodecs
 public import AudioCore
 public import Glibc
 internal import LinuxPlatform
@@ -12,8 +12,11 @@ protocol RecordedAudio: AnyObject {
     /// Otherwise a pipe, or a device.
     var isFile: Bool { get }
 
-    /// Nil when it is closed.
+    /// To be polled; nil when nothing needs to be waited for.
     var descriptor: Int32? { get }
+
+    /// When it is given up if nothing comes.
+    var deadline: ContinuousClock.Instant? { get }
 
     /// Raw samples, which need not come in whole periods.
     var isRaw: Bool { get }
@@ -38,8 +41,12 @@ protocol RecordedAudio: AnyObject {
     func close()
 }
 
+extension RecordedAudio {
+    var deadline: ContinuousClock.Instant? { nil }
+}
+
 /// A recording in a file, replayed as if it were being spoken: in any form that we have, by
-/// its first bytes.
+/// its first bytes; in others by the program `ffmpeg`, if that is given.
 ///
 /// Whole periods of 20 ms are delivered, each at the instant at which its last frame would have
 /// come from a microphone; the clock starts with the first read. Raw samples that nothing holds back
@@ -72,11 +79,12 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
 
     private enum Input {
         case path
-        case samples(Int32, prefix: [UInt8], StreamFormat?)
-        case coded(AudioCodec, Int32, prefix: [UInt8])
+        case playlist
+        case descriptor(Int32, prefix: [UInt8], raw: StreamFormat?)
     }
 
     private let input: Input
+    private let converter: Converter?
     private let freshClock: ReplayClock
     private var clock: ReplayClock
     private var audio: (any RecordedAudio)?
@@ -98,9 +106,21 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         self.init(.path, name: path, ReplayClock(pace: pace, now: now))
     }
 
-    private init(_ input: Input, name: String, _ clock: ReplayClock) {
+    /// As above, and reads by the program what we do not; a playlist is one that utter has made, of
+    /// files beside it.
+    package convenience init(
+        path: String, isPlaylist: Bool = false, pace: Pace, converter: Converter?
+    ) {
+        self.init(
+            isPlaylist ? .playlist : .path, name: path, ReplayClock(pace: pace) { .now }, converter)
+    }
+
+    private init(
+        _ input: Input, name: String, _ clock: ReplayClock, _ converter: Converter? = nil
+    ) {
         self.input = input
         self.name = name
+        self.converter = converter
         freshClock = clock
         self.clock = clock
     }
@@ -119,29 +139,30 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     }
 
     private func openAudio() throws(CaptureError) -> any RecordedAudio {
+        var reader: ByteReader
         switch input {
-        case .path:
-            var reader = try ByteReader(opening: name)
-            switch try type(of: &reader) {
-            case .coded(let codec):
-                return try CodedAudio(codec, reading: reader, name: name)
-            case .foreign(let kind): throw .foreignAudio(name: name, kind: kind)
-            // What is wrong with any other file is what a WAV header lacks.
-            case .wav, .unknown, .undecided:
-                return try PCMAudio(reading: reader, name: name)
-            }
-        case .samples(let descriptor, let prefix, let rawFormat):
-            let reader = try ByteReader(descriptor: descriptor, name: name, prefix: prefix)
-            return try PCMAudio(reading: reader, name: name, rawFormat: rawFormat)
-        case .coded(let codec, let descriptor, let prefix):
-            let reader = try ByteReader(descriptor: descriptor, name: name, prefix: prefix)
-            return try CodedAudio(codec, reading: reader, name: name)
+        case .path: reader = try ByteReader(opening: name)
+        case .descriptor(let descriptor, let prefix, let raw):
+            reader = try ByteReader(descriptor: descriptor, name: name, prefix: prefix)
+            if let raw { return try PCMAudio(reading: reader, name: name, rawFormat: raw) }
+        case .playlist:
+            guard let converter else { throw .foreignAudio(name: name, kind: "a playlist") }
+            return try ForeignAudio(converter, playlist: name)
+        }
+        switch try type(of: &reader) {
+        case .coded(let codec): return try CodedAudio(codec, reading: reader, name: name)
+        case .foreign(let kind):
+            guard let converter else { throw .foreignAudio(name: name, kind: kind) }
+            return try ForeignAudio(converter, reading: reader, kind: kind, name: name)
+        case .notSound(let kind): throw .notSound(name: name, kind: kind)
+        // What is wrong with any other file is what a WAV header lacks.
+        case .wav, .unknown, .undecided: return try PCMAudio(reading: reader, name: name)
         }
     }
 
     private func type(of reader: inout ByteReader) throws(CaptureError) -> InputType {
         var type = InputType([UInt8]().span)
-        while case .undecided(let wanted) = type {
+        while case .undecided(let wanted, _) = type {
             let deadline = ContinuousClock.now + PCMAudio.headerWait
             try reader.wait(for: "nothing", until: deadline) {
                 reader throws(SystemError) in try reader.fill(wanted)
@@ -149,7 +170,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
             type = reader.withBytes(reader.byteCount) { InputType($0) }
             if reader.byteCount < wanted { break }
         }
-        return type
+        return type.settled
     }
 
     /// Delivers the periods that are due, or says when the next one is.
@@ -170,7 +191,9 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         let delivered = audio.deliveredFrameCount
         let due = clock.dueFrameCount(sampleRate: audio.format.sampleRate) - delivered
         guard due >= step else { return .wait(.until(clock.instant(ofFrames: delivered + step))) }
-        guard available >= step else { return .wait(.forDescriptors) }
+        guard available >= step else {
+            return .wait(audio.deadline.map { .forDescriptorsOrUntil($0) } ?? .forDescriptors)
+        }
         let whole = min(most, left, available, due)
         let count = whole == left ? left : whole / grain * grain
         audio.deliver(count, into: &frames)
@@ -179,9 +202,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
 
     /// Adds the descriptor when reading it may have to wait.
     public func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        guard !isStopped, let audio, !audio.isFile, let descriptor = audio.descriptor else {
-            return
-        }
+        guard !isStopped, let descriptor = audio?.descriptor else { return }
         descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
     }
 
@@ -199,24 +220,15 @@ extension FileReplay {
     /// Replays samples from a descriptor, of which `prefix` was read before; the owner closes the
     /// descriptor after `close`.
     ///
-    /// A raw format means signed 16-bit little-endian samples; nil means a WAV file. Nothing is
-    /// sniffed: a header would sound like a click.
+    /// A raw format means signed 16-bit little-endian samples, and nothing is sniffed; nil means a
+    /// file of any form.
     package static func samples(
         of descriptor: Int32, name: String, rawFormat: StreamFormat? = nil, pace: Pace,
-        prefix: [UInt8] = [], now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) -> FileReplay {
-        FileReplay(
-            .samples(descriptor, prefix: prefix, rawFormat), name: name,
-            ReplayClock(pace: pace, now: now))
-    }
-
-    /// Replays what has to be decoded, as `samples` does the rest.
-    package static func decoding(
-        _ codec: AudioCodec, of descriptor: Int32, name: String, pace: Pace, prefix: [UInt8] = [],
+        prefix: [UInt8] = [], converter: Converter? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) -> FileReplay {
         FileReplay(
-            .coded(codec, descriptor, prefix: prefix), name: name,
-            ReplayClock(pace: pace, now: now))
+            .descriptor(descriptor, prefix: prefix, raw: rawFormat), name: name,
+            ReplayClock(pace: pace, now: now), converter)
     }
 }

@@ -73,7 +73,7 @@ final class PCMAudio: RecordedAudio {
         deliveredFrameCount += count
     }
 
-    var descriptor: Int32? { reader?.descriptor }
+    var descriptor: Int32? { isFile ? nil : reader?.descriptor }
 
     func close() { reader = nil }
 }

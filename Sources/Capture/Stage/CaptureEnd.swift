@@ -47,7 +47,8 @@ public struct CaptureEnd: Sendable {
     public var warning: String?
     /// Whether a voice was heard; nil when nothing has listened, as for a file.
     public var hasVoice: Bool?
-    /// What was wrong with a microphone's signal at any time, each once.
+    /// What was wrong with a microphone's signal at any time, each once; of a file, that it is nothing
+    /// but digital silence, and what its channels are like.
     public var faults: [SignalState]
     /// What was agreed on with a device; nil for another source, and without one that opened.
     public var details: SourceDetails?
@@ -67,6 +68,13 @@ public struct CaptureEnd: Sendable {
         self.hasVoice = hasVoice
         self.faults = faults
         self.details = details
+    }
+
+    /// Adds what is known of a signal at its end alone.
+    mutating func judge(_ account: CaptureAccount, _ converter: SpeechConverter?, isLive: Bool) {
+        let isSilent = account.capturedFrames > 0 && account.peak?.peak == 0
+        if isSilent, !isLive { faults.append(.zero) }
+        if let converter, converter.hasChosenChannel { faults.append(.cancelling) }
     }
 
     mutating func cut(_ source: String) {
@@ -91,6 +99,8 @@ public enum SignalState: String, Sendable, CaseIterable {
     case faint = "very-quiet"
     /// The signal is cut off at full scale.
     case clipped = "clipping"
+    /// The mean of the channels would have lost a voice, so that the loudest was taken.
+    case cancelling = "channels-cancel"
 }
 
 /// Told on the capture thread, in order.

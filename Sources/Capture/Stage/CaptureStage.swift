@@ -219,6 +219,7 @@ package final class CaptureStage {
             cause: hasNothing(cause) ? emptyEnd : cause, gaps: output.gaps,
             warning: source.warning, hasVoice: source.isLive ? gate.hasHeardVoice : nil,
             faults: watch.faults, details: details)
+        end.judge(account, converter, isLive: source.isLive)
         if isCut { end.cut(source.name) }
         tell(.ended(end))
         output.finish()

@@ -45,7 +45,8 @@ enum TakeDecision: Equatable {
         let reason = failure.description
         let blame: Blame
         switch failure {
-        case .capture(.unusableAudio), .capture(.foreignAudio), .capture(.noSound), .encoding,
+        case .capture(.unusableAudio), .capture(.foreignAudio), .capture(.noSound),
+            .capture(.notSound), .encoding,
             .outsideLimits, .tooShort, .refused(400, _, _), .refused(413, _, _),
             .refused(415, _, _), .refused(422, _, _):
             self = .death(reason: reason)

@@ -44,15 +44,19 @@ package struct ChildProcess: ~Copyable, Sendable {
     /// Runs a program with the name it goes by as its first word, variables as "NAME=value", and a
     /// terminal that it gets to itself.
     ///
-    /// One that `isDetached` has a session of its own, and goes on when it is let go of.
+    /// One that `isDetached` has a session of its own, and goes on when it is let go of. Limits are
+    /// bytes of memory and seconds of a processor's time; beyond them it fails or is killed.
     package init(
         _ path: String, _ words: [String], environment: [String],
         input: consuming Stream = .nothing, output: consuming Stream = .nothing,
-        error: consuming Stream = .shared(2), terminal: Int32? = nil, isDetached: Bool = false
+        error: consuming Stream = .shared(2), terminal: Int32? = nil, isDetached: Bool = false,
+        limits: (memory: Int, time: Int)? = nil
     ) throws(SystemError) {
         let streams = Streams(input: input, output: output, error: error)
         let group = isDetached ? Self.sessionFlag : POSIX_SPAWN_SETPGROUP
         let process = try Self.start(path, words, environment, streams, terminal, group)
+        // It has not read anything yet.
+        if let limits { utter_limit(process, limits.memory, limits.time) }
         end = try Self.watch(process)
         self.isDetached = isDetached
         number = process

@@ -159,6 +159,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.bearerToken = try token()
         configuration.bodyKey = try bodyKey()
         configuration.takesPlainBodies = allowPlain
+        configuration.converter = .installed
         configuration.maximumConcurrentRecognitions = maxRecognitions
         configuration.maximumBodyByteCount = maxBody
         configuration.allowsFaults = allowFaults

@@ -8,7 +8,8 @@ internal import Cryptography
 enum AudioMediaType: Sendable, Equatable {
     /// Signed 16-bit samples without a header.
     case pcm(StreamFormat, isBigEndian: Bool)
-    case file(AudioCodec)
+    /// A file that its first bytes tell; the form counts where they do not.
+    case file(AudioCodec?)
     /// A form, one of whose parts is a file (RFC 7578).
     case form(boundary: String)
     /// A body of any type, encrypted.
@@ -19,6 +20,9 @@ enum AudioMediaType: Sendable, Equatable {
         return files.map(\.mediaType).joined(separator: ", ") + " or audio/pcm, or a form"
     }
 
+    /// Types of files that may be recordings, besides those of audio and video.
+    private static let files = ["application/octet-stream", "application/ogg", "application/mp4"]
+
     /// PCM has the rate, channels and byte order that its parameters say, or else 16 kHz, mono and
     /// little-endian; `audio/l16` alone is big-endian unless `endian=little` says otherwise
     /// (RFC 2586 §2).
@@ -28,7 +32,8 @@ enum AudioMediaType: Sendable, Equatable {
     /// `audio/x-raw,format=(string)S16LE,rate=(int)16000`.
     init(parsing value: String?) throws(UndecodableAudio) {
         guard let value, !value.isEmpty else {
-            throw UndecodableAudio("the request has no Content-Type")
+            self = .file(nil)
+            return
         }
         if value == SealedBody.mediaType {
             self = .encrypted
@@ -67,19 +72,14 @@ enum AudioMediaType: Sendable, Equatable {
         switch name {
         case "audio/l16":
             self = try Self.pcm(parameters, isBigEndian: true)
-        case "audio/pcm", "audio/x-pcm", "audio/raw", "audio/x-raw", "audio/x-raw-int",
-            "application/octet-stream":
+        case "audio/pcm", "audio/x-pcm", "audio/raw", "audio/x-raw", "audio/x-raw-int":
             self = try Self.pcm(parameters, isBigEndian: false)
         default:
-            guard let codec = AudioCodec.allCases.first(where: { $0.mediaTypes.contains(name) })
+            guard name.hasPrefix("audio/") || name.hasPrefix("video/") || Self.files.contains(name)
             else {
                 throw UndecodableAudio("'\(name)' is not supported")
             }
-            for parameter in parameters where parameter.name == "codecs" {
-                guard codec.mediaType.hasSuffix("codecs=\(parameter.value)") else {
-                    throw UndecodableAudio("the codec '\(parameter.value)' is not supported")
-                }
-            }
+            let codec = AudioCodec.allCases.first { $0.mediaTypes.contains(name) }
             self = .file(codec)
         }
     }

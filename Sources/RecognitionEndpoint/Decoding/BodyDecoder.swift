@@ -2,6 +2,7 @@
 
 internal import AudioCodecs
 internal import AudioCore
+internal import Capture
 internal import Cryptography
 internal import LinuxPlatform
 
@@ -14,9 +15,13 @@ struct BodyDecoder {
     /// What a form says beside its file, also an encrypted one; nil for other bodies.
     var form: FormDecoder? { decoder.form }
 
-    /// The key is that of encrypted bodies.
-    init(_ mediaType: AudioMediaType, key: EncryptionKey? = nil) throws(UndecodableAudio) {
-        decoder = try mediaType.makeDecoder(key: key)
+    /// Whether `finish` has to be called again for the rest.
+    var hasMore: Bool { decoder.hasMore }
+
+    init(
+        _ mediaType: AudioMediaType, by means: DecodingMeans = DecodingMeans()
+    ) throws(UndecodableAudio) {
+        decoder = try mediaType.makeDecoder(by: means)
     }
 
     /// Takes bytes in, cut anywhere, and appends what they decode to.
@@ -31,7 +36,7 @@ struct BodyDecoder {
     mutating func finish(into output: inout [Int16]) throws(UndecodableAudio) {
         samples.removeAll(keepingCapacity: true)
         try decoder.finish(into: &samples)
-        try convert(into: &output, isEnd: true)
+        try convert(into: &output, isEnd: !hasMore)
     }
 
     private mutating func convert(
@@ -49,18 +54,27 @@ struct BodyDecoder {
     }
 }
 
+/// What it takes to decode bodies of all kinds.
+struct DecodingMeans: Sendable {
+    /// Of encrypted bodies.
+    var key: EncryptionKey?
+    var converter: Converter?
+    /// For bodies that have to be whole before they are decoded.
+    var folder = RecognitionEndpointConfiguration.usualTemporaryFolder
+}
+
 extension AudioMediaType {
-    func makeDecoder(key: EncryptionKey? = nil) throws(UndecodableAudio) -> any AudioDecoder {
+    func makeDecoder(by means: DecodingMeans) throws(UndecodableAudio) -> any AudioDecoder {
         switch self {
         case .pcm(let format, let isBigEndian):
             return makePCMDecoder(.int16, format: format, isBigEndian: isBigEndian)
-        case .file(let codec): return codec.makeDecoder()
-        case .form(let boundary): return FormDecoder(boundary: boundary)
+        case .file(let codec): return FileDecoder(codec, by: means)
+        case .form(let boundary): return FormDecoder(boundary: boundary, by: means)
         case .encrypted:
-            guard let key else {
+            guard let key = means.key else {
                 throw UndecodableAudio("it is encrypted, and there is no key here")
             }
-            return SealedBodyDecoder(key: key)
+            return SealedBodyDecoder(key: key, by: means)
         }
     }
 }
@@ -80,11 +94,18 @@ private final class SealedBodyDecoder: AudioDecoder {
     private var reader: SealedBodyReader
     fileprivate private(set) var decoder: (any AudioDecoder)?
 
-    init(key: EncryptionKey) { reader = SealedBodyReader(key: key) }
+    private let means: DecodingMeans
+
+    init(key: EncryptionKey, by means: DecodingMeans) {
+        reader = SealedBodyReader(key: key)
+        self.means = means
+    }
 
     var format: StreamFormat? { decoder?.format }
 
     var isAtEnd: Bool { reader.isWhole }
+
+    var hasMore: Bool { decoder?.hasMore ?? false }
 
     func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio) {
         var plain: [UInt8] = []
@@ -95,7 +116,7 @@ private final class SealedBodyDecoder: AudioDecoder {
         }
         guard let head = reader.head else { return }
         if decoder == nil {
-            decoder = try AudioMediaType(parsing: head.contentType).makeDecoder()
+            decoder = try AudioMediaType(parsing: head.contentType).makeDecoder(by: means)
         }
         try decoder?.decode(plain.span, into: &output)
     }

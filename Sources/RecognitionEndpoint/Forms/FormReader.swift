@@ -124,13 +124,10 @@ struct FormPartHead: Sendable, Equatable {
     }
 
     /// What kind of audio the part is: by the extension of the file's name, as services of this kind
-    /// do, or else by its type; nil when neither says it.
-    var mediaType: AudioMediaType? {
+    /// do, or else by its type.
+    var mediaType: AudioMediaType {
         get throws(UndecodableAudio) {
             if let codec = fileName.flatMap({ AudioCodec(fileName: $0) }) { return .file(codec) }
-            guard let contentType, contentType.lowercased() != "application/octet-stream" else {
-                return nil
-            }
             return try AudioMediaType(parsing: contentType)
         }
     }
@@ -153,10 +150,12 @@ struct FormPartHead: Sendable, Equatable {
 final class FormDecoder: AudioDecoder {
     private var reader: FormReader
     private var decoder: (any AudioDecoder)?
-    /// Of the file, until it is known how it is decoded.
-    private var beginning: [UInt8] = []
+    private let means: DecodingMeans
 
-    init(boundary: String) { reader = FormReader(boundary: boundary) }
+    init(boundary: String, by means: DecodingMeans) {
+        reader = FormReader(boundary: boundary)
+        self.means = means
+    }
 
     var format: StreamFormat? { decoder?.format }
 
@@ -173,28 +172,11 @@ final class FormDecoder: AudioDecoder {
     func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio) {
         var audio: [UInt8] = []
         try reader.read(bytes, into: &audio)
-        if decoder == nil {
-            beginning += audio
-            audio = try begin() ? beginning : []
-        }
+        if decoder == nil { decoder = try reader.file?.mediaType.makeDecoder(by: means) }
         try decoder?.decode(audio.span, into: &output)
     }
 
-    /// Makes the decoder; false when more bytes are needed for that, or the file has not come.
-    private func begin() throws(UndecodableAudio) -> Bool {
-        guard let file = reader.file else { return false }
-        switch (try file.mediaType, InputType(beginning.span)) {
-        case (let type?, _): decoder = try type.makeDecoder()
-        case (nil, .wav): decoder = AudioCodec.wav.makeDecoder()
-        case (nil, .coded(let codec)): decoder = codec.makeDecoder()
-        case (nil, .undecided) where !reader.isWhole: return false
-        case (nil, .foreign(let name)):
-            throw UndecodableAudio("the file is \(name); send \(AudioMediaType.names)")
-        case (nil, _):
-            throw UndecodableAudio("the file's type is not said; send \(AudioMediaType.names)")
-        }
-        return true
-    }
+    var hasMore: Bool { decoder?.hasMore ?? false }
 
     func finish(into output: inout [Int16]) throws(UndecodableAudio) {
         guard reader.isWhole else { throw UndecodableAudio("the form has no end") }

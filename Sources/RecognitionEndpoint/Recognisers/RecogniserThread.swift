@@ -120,7 +120,7 @@ final class RecogniserThread: Sendable {
                 reason = fault.reason
             } catch {
                 program?.cancel()
-                return .failed(error as? BodyFailure ?? .notAudio(reason: "\(error)"))
+                return .failed(error as? BodyFailure ?? BodyFailure(error))
             }
         }
         return .failed(.recogniserFailed(reason: reason))

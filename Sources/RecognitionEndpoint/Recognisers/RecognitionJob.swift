@@ -18,17 +18,17 @@ final class RecognitionJob: Sendable {
     let events = RecognitionEvents()
 
     private let mediaType: AudioMediaType
-    private let key: EncryptionKey?
+    private let means: DecodingMeans
     private let hints: SpeechHints
     private let phase = Mutex(Phase.waiting)
 
-    /// The key is that of encrypted bodies; the folder has the recording until the answer is there.
+    /// The folder of the means has the recording until the answer is there.
     init(
-        _ mediaType: AudioMediaType, key: EncryptionKey? = nil, hints: SpeechHints = SpeechHints(),
-        folder: String = RecognitionEndpointConfiguration.usualTemporaryFolder
+        _ mediaType: AudioMediaType, hints: SpeechHints = SpeechHints(),
+        by means: DecodingMeans = DecodingMeans()
     ) throws(SystemError) {
-        (self.mediaType, self.key, self.hints) = (mediaType, key, hints)
-        body = try BodyFile(in: folder)
+        (self.mediaType, self.means, self.hints) = (mediaType, means, hints)
+        body = try BodyFile(in: means.folder)
     }
 
     static func make(
@@ -37,8 +37,10 @@ final class RecognitionJob: Sendable {
     ) async throws -> RecognitionJob {
         try await onDisk {
             try RecognitionJob(
-                mediaType, key: configuration.bodyKey, hints: hints,
-                folder: configuration.temporaryFolder)
+                mediaType, hints: hints,
+                by: DecodingMeans(
+                    key: configuration.bodyKey, converter: configuration.converter,
+                    folder: configuration.temporaryFolder))
         }
     }
 
@@ -91,7 +93,7 @@ final class RecognitionJob: Sendable {
         by program: RecogniserProgram, _ hints: SpeechHints
     ) throws -> (Recognition?, SpeechHints) {
         var hearing = Hearing(events: events)
-        var decoder = try BodyDecoder(mediaType, key: key)
+        var decoder = try BodyDecoder(mediaType, by: means)
         var known = hints
         var (offset, sampleCount) = (0, 0)
         var hasBegun = false
@@ -105,8 +107,8 @@ final class RecognitionJob: Sendable {
                     offset += bytes.count
                     try decoder.decode(bytes.span, into: &samples)
                 case .end:
-                    isEnd = true
                     try decoder.finish(into: &samples)
+                    isEnd = !decoder.hasMore
                 case .failed(let failure): throw failure
                 }
                 let found = decoder.form?.hints.over(hints) ?? hints

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Capture
 public import Cryptography
 internal import Glibc
 
@@ -22,6 +23,9 @@ public struct RecognitionEndpointConfiguration: Sendable {
 
     /// Whether an endpoint with a key takes plain bodies, too.
     public var takesPlainBodies = false
+
+    /// The program that decodes what we do not, or nil to refuse that.
+    package var converter: Converter?
 
     /// How many bodies are recognised at once; beyond it, they wait for their turn.
     ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
 internal import HTTPTypes
 
 struct Refusal: Error, Sendable, Equatable {
@@ -30,6 +31,8 @@ struct Refusal: Error, Sendable, Equatable {
 enum BodyFailure: Error, Sendable, Equatable {
     /// The body is not the audio that its media type promises; `reason` says where.
     case notAudio(reason: String)
+    /// The body is of a form that cannot be decoded here.
+    case unknownType(reason: String)
     case tooLarge(limit: Int)
     /// The client went away in the middle of the body, or sent what is not HTTP.
     case brokenOff
@@ -45,10 +48,16 @@ enum BodyFailure: Error, Sendable, Equatable {
     case otherRecording
     case expired
 
+    /// Why a recording is not decoded.
+    init(_ error: any Error) {
+        let isUnknown = (error as? UndecodableAudio)?.isOfUnknownType ?? false
+        self = isUnknown ? .unknownType(reason: "\(error)") : .notAudio(reason: "\(error)")
+    }
+
     /// Whether the same recording would fail again.
     var isOfRecording: Bool {
         switch self {
-        case .notAudio, .digestMismatch, .otherRecording: true
+        case .notAudio, .unknownType, .digestMismatch, .otherRecording: true
         default: false
         }
     }
@@ -60,6 +69,7 @@ enum BodyFailure: Error, Sendable, Equatable {
         case .superseded: 409
         case .expired: 410
         case .tooLarge: 413
+        case .unknownType: 415
         case .otherRecording: 422
         case .shuttingDown, .noRecogniser: 503
         case .recogniserFailed: 500
@@ -68,7 +78,8 @@ enum BodyFailure: Error, Sendable, Equatable {
 
     var description: String {
         switch self {
-        case .notAudio(let reason): "the body cannot be decoded: \(reason)"
+        case .notAudio(let reason), .unknownType(let reason):
+            "the body cannot be decoded: \(reason)"
         case .tooLarge(let limit): "the body is longer than \(limit) bytes"
         case .brokenOff: "the body broke off"
         case .stalled(let time):

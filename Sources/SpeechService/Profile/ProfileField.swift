@@ -70,6 +70,8 @@ package struct ProfileFormat: Sendable, Hashable {
     package var codec: AudioCodec
     var contentType: WordTemplate?
     var fileName: String?
+    /// Counts over that of the whole profile.
+    package var framing: BodyFraming?
     var query: [ProfileField] = []
     var headers: [ProfileField] = []
     var fields: [ProfileField] = []
@@ -84,6 +86,7 @@ package struct ProfileFormat: Sendable, Hashable {
         self.codec = codec
         contentType = try reader.string("content-type").map(WordTemplate.init)
         fileName = try reader.string("file-name")
+        framing = try reader.word("framing")
         query = try ProfileField.read("query", &reader)
         headers = try ProfileField.read("headers", &reader)
         fields = try ProfileField.read("fields", &reader, allowsJSON: true)

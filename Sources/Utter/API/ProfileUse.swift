@@ -29,7 +29,7 @@ extension DeliveryPlan {
             service: try profile.service(words: use.words, format: use.format),
             format: use.format.codec, redirectOrigins: profile.transfer.redirectOrigins)
         let transfer = profile.transfer
-        framing = transfer.framing ?? .auto
+        framing = use.format.framing ?? transfer.framing ?? .auto
         if let name = transfer.idHeader { idHeader = name }
         if let connect = transfer.connect { deadlines.connect = connect }
         if let answer = transfer.answer { deadlines.answer = answer }

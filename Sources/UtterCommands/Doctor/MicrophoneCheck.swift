@@ -48,7 +48,7 @@ struct MicrophoneCheck: Check {
         var findings = report.end.faults.map { fault -> Finding in
             switch fault {
             case .zero, .dead, .absent: .bad(fault.text, hint: hint(fault))
-            case .faint, .clipped, .good: .warning(fault.text, hint: hint(fault))
+            case .faint, .clipped, .cancelling, .good: .warning(fault.text, hint: hint(fault))
             }
         }
         let lost = report.end.gaps.reduce(0) { $0 + $1.frames } / 16
@@ -66,6 +66,7 @@ struct MicrophoneCheck: Check {
         case .absent: "connect it again, or restart the sound server"
         case .zero: "unmute it in the mixer or at its switch: alsamixer, or pavucontrol"
         case .dead: "connect a microphone, or pass another of those that 'utter devices' lists"
+        case .cancelling: "set its channels to the same phase, or record one of them"
         case .faint, .clipped: "set its level in the mixer, and look at it with: utter level"
         }
     }

@@ -9,7 +9,8 @@ extension CaptureError: Blamed {
         case .deviceNotFound, .deviceBusy, .deviceUnusable, .deviceUnclear, .deviceIsMonitor,
             .cannotOpen:
             .noInput
-        case .formatRefused, .unusableAudio, .noSound, .foreignAudio: .unusableAudio
+        case .formatRefused, .unusableAudio, .noSound, .foreignAudio, .notSound:
+            .unusableAudio
         case .permissionDenied, .fileForbidden: .configuration
         case .readFailed, .limitReached: .localIO
         case .deviceLost, .deviceSilent, .deviceHangs, .deviceFailed: .microphoneLost
@@ -45,6 +46,9 @@ extension CaptureError: Blamed {
             "utter reads WAV of PCM and floating point, FLAC and Ogg Opus; "
                 + "convert others with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
         case .noSound: "look at what the program says that has made it"
+        case .notSound(StandardInput.name, _):
+            "look at what the program before the pipe writes; raw samples are said by --rate"
+        case .notSound: "name a recording; unpack what is packed, and decrypt what is encrypted"
         case .foreignAudio:
             "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
         }

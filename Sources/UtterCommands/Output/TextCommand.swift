@@ -47,14 +47,6 @@ struct TextCommand {
     }
 }
 
-extension ChildProcess {
-    /// How a program has ended, by its status of `waitpid(2)`.
-    static func end(by status: Int32) -> String {
-        let signal = status & 0x7F
-        return signal == 0 ? "ended with status \(status >> 8)" : "was ended by signal \(signal)"
-    }
-}
-
 /// The environment of programs that we run: without what could hold a secret.
 enum ScrubbedEnvironment {
     /// Ours, whatever services there are; a URL may have a token in its query.

@@ -52,7 +52,8 @@ struct OutcomeReport: Encodable, Sendable {
         object["kept"] = isKept ? outcome.audioPath : nil
         object["unprotected"] = outcome.unprotected
         object["cutShort"] = outcome.cutShort
-        object["notices"] = outcome.notices.map(\.text) + outcome.capture.faults.map(\.text)
+        object["notices"] =
+            outcome.notices.map(\.text) + outcome.capture.faults.map(outcome.capture.text)
     }
 
     private mutating func add(_ transcript: Transcript) {

@@ -49,7 +49,7 @@ struct SoundPlayer: Sendable {
             isInTime = waitUntilReadable(
                 process.ending, stop.descriptor, by: .now + Self.patience)
             status = try process.status(by: .now + .milliseconds(1))
-            complaint = FFmpegDecoder.words(in: complaints.number)
+            complaint = ChildProcess.lastWords(in: complaints.number)
         } catch {
             throw CommandFailure(error)
         }

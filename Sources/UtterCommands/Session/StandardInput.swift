@@ -7,13 +7,14 @@ internal import UtterTerminal
 
 /// Audio on standard input: a file when it begins like one, otherwise raw samples.
 enum StandardInput {
-    private static let name = "standard input"
+    static let name = "standard input"
 
     /// Waits for the first bytes and makes the source that fits them.
     ///
-    /// `isOver` is asked meanwhile: whether a signal has ended the program.
+    /// What is never sound is refused unless raw samples are said to come. `isOver` is asked
+    /// meanwhile: whether a signal has ended the program.
     static func source(
-        pace: Pace, rawFormat: StreamFormat, isOver: () -> Bool
+        pace: Pace, rawFormat: StreamFormat, isSaidToBeRaw: Bool, isOver: () -> Bool
     ) throws(CommandFailure) -> any CaptureSource {
         guard isatty(STDIN_FILENO) == 0 else {
             throw CommandFailure(
@@ -27,24 +28,10 @@ enum StandardInput {
                 "standard input is empty",
                 hint: "look at what the program before the pipe says", status: .unusableAudio)
         }
-        switch type {
-        case .wav:
-            return FileReplay.samples(
-                of: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
-        case .coded(let codec):
-            return FileReplay.decoding(
-                codec, of: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
-        case .foreign(let kind):
-            if let program = FFmpegDecoder.program {
-                return FFmpegDecoder(
-                    program, .pipe(STDIN_FILENO, prefix: prefix), name: name, pace: pace)
-            }
-            throw CommandFailure(CaptureError.foreignAudio(name: name, kind: kind))
-        case .unknown, .undecided:
-            return FileReplay.samples(
-                of: STDIN_FILENO, name: name, rawFormat: rawFormat, pace: pace,
-                prefix: prefix)
-        }
+        let isRaw = if case .unknown = type { true } else { type.isNeverSound && isSaidToBeRaw }
+        return FileReplay.samples(
+            of: STDIN_FILENO, name: name, rawFormat: isRaw ? rawFormat : nil, pace: pace,
+            prefix: prefix, converter: .installed)
     }
 
     /// As many bytes as it takes to tell what they are, or fewer at the end of the input.
@@ -58,7 +45,7 @@ enum StandardInput {
         defer { Signals.block() }
         var bytes: [UInt8] = []
         var type = InputType(bytes.span)
-        while case .undecided(let wanted) = type {
+        while case .undecided(let wanted, _) = type {
             var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             let isReady = unsafe poll(&input, 1, 100) != 0
             if isOver() { return ([], type) }
@@ -78,6 +65,6 @@ enum StandardInput {
             bytes += more[..<found]
             type = InputType(bytes.span)
         }
-        return (bytes, type)
+        return (bytes, type.settled)
     }
 }

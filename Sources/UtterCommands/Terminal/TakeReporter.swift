@@ -173,6 +173,7 @@ struct TakeReporter {
             warn(error.description)
         }
         if let warning = end.warning { warn(warning) }
+        for fault in end.faults where !signals.contains(fault) { warn(end.text(of: fault)) }
         if end.cause == .limitReached, activity == .recording, !isAtServiceLimit {
             say("stopped: the recording has reached --max")
         }

@@ -100,6 +100,10 @@ import Testing
             "'a.wav' is not usable audio: no data chunk"
         ),
         (.foreignAudio(name: "a.mp3", kind: "MP3"), "'a.mp3' is MP3, which utter does not read"),
+        (
+            .notSound(name: "a.wav", kind: "a web page (HTML)"),
+            "'a.wav' is a web page (HTML), and not sound: nothing is sent"
+        ),
     ]
 
     private static let inMidTake: [(CaptureError, String)] = [

@@ -79,6 +79,14 @@ import Testing
         (.foreignAudio(name: "a.mp3", kind: "MP3"), getProgram),
         (.foreignAudio(name: "standard input", kind: "MP3"), getProgram),
         (
+            .notSound(name: "a.gz", kind: "packed by gzip"),
+            "name a recording; unpack what is packed, and decrypt what is encrypted"
+        ),
+        (
+            .notSound(name: "standard input", kind: "text"),
+            "look at what the program before the pipe writes; raw samples are said by --rate"
+        ),
+        (
             .deviceUnusable(device: "hw:1,0", reason: "it is odd"),
             "check ALSA's configuration, or pass another of those that 'utter devices' lists"
         ),

@@ -4,10 +4,6 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Capture
-@testable import LinuxPlatform
-@testable import UtterCommands
-
 /// Forms that we do not read ourselves, by the program `ffmpeg`.
 @Suite struct FFmpegTests {
     private let server: RecordingServer
@@ -49,84 +45,70 @@ import Testing
     }
 
     /// Its index stands behind the sound, further than what a pipe lets the program look back.
-    @Test func anMP4FileIsReadFromStandardInputAndNotFromAPipe() async throws {
+    @Test(arguments: [#"exec "$0" "$@" <FILE"#, #"cat FILE | "$0" "$@""#])
+    func anMP4FileIsReadFromStandardInputAndFromAPipe(_ script: String) async throws {
         let path = bench.folder.path("a.m4a")
         try ForeignTool("ffmpeg").run(
             ["-v", "error", "-stream_loop", "9", "-i", Clip.speech.path, path])
-        let file = try await bench.startShell(
-            #"exec "$0" "$@" <"# + path, ["send", "-q", "-"]
+        let result = try await bench.startShell(
+            script.replacing("FILE", with: path),
+            ["send", "-q", "-"]
         ).result()
-        #expect(file.outputText == "heard\n", "\(file.errorText)")
-        let pipe = try await bench.startShell(
-            "cat \(path) | " + #""$0" "$@""#, ["send", "-q", "-"]
-        ).result()
-        #expect(pipe.status == .exited(65))
-        #expect(pipe.errorText.contains("MP4 is read from a file, not from a pipe"))
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        #expect(server.requests[0].body.count / 32_000 == 110)
     }
 
-    /// What the program reads is never a file that another thread has just opened.
-    @Test(arguments: [forms[0], forms[1], forms[3]])
-    func aPipeIsReadWhateverOtherThreadsOpen(_ name: String, _ form: [String]) async throws {
-        let bytes = try encoded(form)
-        let program = try #require(FFmpegDecoder.program)
-        let counts = try await besideReusedNumbers {
-            try (0..<5).map { _ in
-                let ends = try makePipe()
-                let reading = OwnedDescriptor(taking: ends.reading)
-                defer { withExtendedLifetime(reading) {} }
-                let feed = try NamedThread(name: "test-feed") {
-                    _ = bytes.withUnsafeBytes { write(ends.writing, $0.baseAddress, $0.count) }
-                    close(ends.writing)
-                }
-                defer { feed.join() }
-                let decoder = FFmpegDecoder(
-                    program, .pipe(reading.number, prefix: []), name: name, pace: .unpaced)
-                return try Self.frameCount(of: decoder)
-            }
+    /// A transport stream, as programs that fetch films write it.
+    @Test func aStreamInAPipeIsHeardAsItsFileIs() async throws {
+        let bytes = try encoded(["-f", "mpegts"])
+        let file = try bench.folder.write(bytes, to: "a.ts")
+        for (name, input) in [(file, CommandRun.Input.nothing), ("-", .bytes(bytes))] {
+            #expect(try await bench.run("send", name, input: input).status == .exited(0))
         }
-        let spoken = try Clip.digits.samples.count / 2
-        #expect(counts.allSatisfy { abs($0 - spoken) < 2_000 }, "\(counts) of \(spoken)")
+        #expect(server.requests[0].body == server.requests[1].body)
+        #expect(server.requests[0].body.count / 2 > 38_000)
     }
 
-    @Test(arguments: [false, true])
-    func aProgramThatNeverBeginsIsGivenUp(isPipe: Bool) async throws {
-        let desk = try TemporaryFolder()
-        let program = try desk.writeProgram("#!/bin/sh\nexec /bin/sleep 1000\n", to: "ffmpeg")
-        let failure = await onOwnThread { () -> CaptureError? in
-            let decoder = FFmpegDecoder(
-                program, isPipe ? .pipe(STDIN_FILENO, prefix: [1]) : .file("/dev/null"),
-                name: "a.mp3", pace: .unpaced, patience: .milliseconds(10))
-            do {
-                _ = try Self.frameCount(of: decoder)
-            } catch {
-                return error as? CaptureError
-            }
-            return nil
+    /// Files that are no sound, and what they are called.
+    static let notSound: [([UInt8], String)] = [
+        (
+            Array("<!DOCTYPE html><html><body>\(String(repeating: "a", count: 90))".utf8),
+            "a web page (HTML)"
+        ),
+        (Array("{\"error\": \"there is no such file\"}".utf8), "JSON"),
+        (Array("Go on, nothing to hear".utf8), "text"),
+        (Array("#!/bin/sh\necho\n".utf8), "a script"),
+        (Array("%PDF-1.7\n%\u{E2}\u{E3}".utf8), "a PDF document"),
+        ([0x1F, 0x8B, 8, 0], "packed by gzip"),
+        (Array("\u{7F}ELF\u{2}\u{1}\u{1}".utf8), "a program"),
+        ([0xFF, 0xD8, 0xFF, 0xE0, 0, 16], "a picture"),
+        (Array("SQLite format 3\0".utf8), "a database"),
+    ]
+
+    @Test(arguments: notSound)
+    func whatIsNoSoundIsRefusedByFileAndByPipe(_ bytes: [UInt8], _ kind: String) async throws {
+        let file = try bench.folder.write(bytes, to: "a.wav")
+        for (name, input) in [(file, CommandRun.Input.nothing), ("-", .bytes(bytes))] {
+            let result = try await bench.run("send", name, input: input)
+            #expect(result.status == .exited(65), "\(result.errorText)")
+            #expect(result.errorText.contains("is \(kind), and not sound: nothing is sent"))
         }
-        #expect(failure == .readFailed(name: "a.mp3", reason: "ffmpeg delivers nothing"))
+        #expect(server.requests.isEmpty)
+        let raw = try await bench.run("send", "--rate", "16000", "-", input: .bytes(bytes))
+        #expect(raw.status == .exited(0), "\(raw.errorText)")
+        #expect(server.requests[0].body.count == bytes.count / 2 * 2)
     }
 
-    private static func frameCount(of decoder: FFmpegDecoder) throws -> Int {
-        _ = try decoder.open()
-        defer { decoder.close() }
-        var (count, buffer) = (0, [Int16](repeating: 0, count: 16_000))
-        while true {
-            var room = buffer.mutableSpan
-            let due: ContinuousClock.Instant
-            switch try decoder.read(into: &room) {
-            case .frames(let frames):
-                count += frames
-                continue
-            case .gap, .end: return count
-            case .wait(.forDescriptors): due = .now + .patience
-            case .wait(.forDescriptorsOrUntil(let instant)), .wait(.until(let instant)):
-                due = instant
-            }
-            var events: [pollfd] = []
-            decoder.appendPollDescriptors(to: &events)
-            let pause = WorkerPause.until(due).milliseconds
-            _ = poll(&events, nfds_t(events.count), pause)
-        }
+    @Test func aVoiceThatAMixWouldLoseIsTakenFromOneChannelAndSaid() async throws {
+        let opposite = try encoded(["-af", "pan=stereo|c0=c0|c1=-1*c0", "-f", "wav"])
+        let file = try bench.folder.write(opposite, to: "a.wav")
+        let result = try await bench.run("send", "--json", file)
+        #expect(server.requests[0].body == WAVBytes.pcm(try Clip.digits.samples))
+        #expect(result.outputText.contains("a mix of the channels would have lost a voice"))
+        let silent = try bench.folder.write(
+            try encoded(["-af", "volume=0", "-f", "wav"]), to: "b.wav")
+        let silence = try await bench.run("send", silent)
+        #expect(silence.errorText.contains("the recording is nothing but digital silence"))
     }
 
     @Test func itsWordsAreRepeated() async throws {

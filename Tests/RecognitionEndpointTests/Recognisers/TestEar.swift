@@ -44,7 +44,8 @@ struct TestEar: Sendable {
         _ body: [UInt8], with pool: RecogniserPool, _ hints: SpeechHints = SpeechHints()
     ) async throws -> RecognitionEvents.Event {
         let job = try RecognitionJob(
-            .pcm(.speech, isBigEndian: false), hints: hints, folder: folder.path)
+            .pcm(.speech, isBigEndian: false), hints: hints,
+            by: DecodingMeans(folder: folder.path))
         #expect(pool.submit(job))
         var rest = body[...]
         while !rest.isEmpty {

@@ -10,10 +10,10 @@ struct SendCommand: AsyncParsableCommand {
         discussion: """
             A recording is WAV (PCM of 8 to 32 bits or floating point, also of unknown length),
             FLAC or Ogg Opus (mono or stereo), whatever its name. The program ffmpeg, if it is
-            installed, reads MP3, M4A, WebM and others, and sees that one file and nothing else.
-            '-' is standard input: one of these when it begins like one, otherwise raw signed
-            16-bit little-endian samples of --rate and --channels. Most M4A files can be read
-            behind '<', but not from a pipe.
+            installed, reads MP3, M4A, WebM, A-law and others, and sees that one file and nothing
+            else. '-' is standard input: one of these when it begins like one; otherwise raw signed
+            16-bit little-endian samples of --rate and --channels. What is no sound, such as text,
+            a web page or an archive, is refused, unless one of these two says that it is raw.
 
             With several files each text follows the file's name and a colon, in the order of
             the files. The exit status is that of the first that failed; the others are still
@@ -33,11 +33,15 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "How fast it is replayed: realtime, a factor from 0.1 to 1000, or max.")
     var pace = PaceArgument.unpaced
 
-    @Option(help: ArgumentHelp("The rate of raw standard input in Hz.", valueName: "hertz"))
-    var rate = 16_000
+    @Option(
+        help: ArgumentHelp(
+            "The rate of raw standard input in Hz. (default: 16000)", valueName: "hertz"))
+    var rate: Int?
 
-    @Option(help: ArgumentHelp("The channels of raw standard input.", valueName: "count"))
-    var channels = 1
+    @Option(
+        help: ArgumentHelp(
+            "The channels of raw standard input. (default: 1)", valueName: "count"))
+    var channels: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -72,10 +76,10 @@ struct SendCommand: AsyncParsableCommand {
     var encryption: EncryptionOptions
 
     func validate() throws {
-        guard (1_000...384_000).contains(rate) else {
+        guard (1_000...384_000).contains(rate ?? 16_000) else {
             throw ValidationError("--rate must be from 1000 to 384000 Hz.")
         }
-        guard (1...64).contains(channels) else {
+        guard (1...64).contains(channels ?? 1) else {
             throw ValidationError("--channels must be from 1 to 64.")
         }
         guard (1...64).contains(jobs) else {
@@ -133,20 +137,14 @@ struct SendCommand: AsyncParsableCommand {
         _ file: String, _ fetched: FetchedFiles, isOver: () -> Bool
     ) throws(CommandFailure) -> any CaptureSource {
         if let failure = fetched.failures[file] { throw failure }
-        if fetched.playlists.contains(file) {
-            guard let program = FFmpegDecoder.program else {
-                throw CommandFailure(
-                    "a playlist is read by ffmpeg, which is not installed",
-                    hint: "install the package ffmpeg", status: .unusableAudio)
-            }
-            return FFmpegDecoder(program, .playlist(file), name: file, pace: pace.pace)
-        }
         guard file == "-" else {
-            return ConvertedFile(
-                path: file, pace: pace.pace, isFetched: fetched.paths.contains(file))
+            return FileReplay(
+                path: file, isPlaylist: fetched.playlists.contains(file), pace: pace.pace,
+                converter: .installed)
         }
+        let format = StreamFormat(sampleRate: rate ?? 16_000, channelCount: channels ?? 1)
         return try StandardInput.source(
-            pace: pace.pace, rawFormat: StreamFormat(sampleRate: rate, channelCount: channels),
+            pace: pace.pace, rawFormat: format, isSaidToBeRaw: rate != nil || channels != nil,
             isOver: isOver)
     }
 }

@@ -44,7 +44,7 @@ package enum NamedServices {
 
     /// Reads a file of any form, also one that comes from outside.
     package static func recording(_ path: String) -> any CaptureSource {
-        ConvertedFile(path: path, pace: .unpaced, isFetched: true)
+        FileReplay(path: path, pace: .unpaced, converter: .installed)
     }
 
     private static func parsed(_ words: [String]) throws(CommandFailure) -> ServiceOptions {

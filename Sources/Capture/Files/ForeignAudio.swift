@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCore
+internal import Glibc
+internal import LinuxPlatform
+
+/// A recording that the program `ffmpeg` decodes, at 16 kHz, with the channels that it has.
+///
+/// A pipe bounds what is in memory. The program is given a descriptor and no name, and may open
+/// nothing else. Of several sounds in a file the first is taken that is not silent. What the program
+/// complains of is repeated in its words.
+final class ForeignAudio: RecordedAudio {
+    private final class Running {
+        var process: ChildProcess
+        let output: OwnedDescriptor
+        let complaints: OwnedDescriptor
+
+        init(
+            _ process: consuming ChildProcess, _ output: consuming OwnedDescriptor,
+            _ complaints: consuming OwnedDescriptor
+        ) {
+            self.process = process
+            self.output = output
+            self.complaints = complaints
+        }
+    }
+
+    let isRaw = false
+    let isFile: Bool
+    private(set) var format = StreamFormat.speech
+    private(set) var warning: String?
+    private(set) var deliveredFrameCount = 0
+
+    /// How many sounds of a file are listened to, and how much of each.
+    private static let (mostSounds, longestSilence) = (8, Duration.seconds(600))
+
+    private let converter: Converter
+    private let input: Converter.Input
+    private let name: String
+    /// How long it may deliver nothing: of a pipe at first, of a file at any time.
+    private let patience: Duration
+    private var file: OwnedDescriptor?
+    private var running: Running?
+    private var samples: PCMAudio?
+    private var lastNews = ContinuousClock.now
+    private var isOver = false
+    /// What was read ahead: frames of silence, and a period or the end behind them.
+    private var silentFrames = 0
+    private var ahead: [Int16] = []
+
+    /// Has an input decoded whose beginning is known; blocks until the program says what it delivers.
+    init(
+        _ converter: Converter, reading reader: consuming ByteReader, kind: String, name: String,
+        patience: Duration = .seconds(60)
+    ) throws(CaptureError) {
+        (self.converter, self.name, self.patience) = (converter, name, patience)
+        isFile = reader.fileByteCount != nil
+        let isWhole = reader.isWholeFile
+        let isSpooled = !isWhole && ByteReader.kindsReadBackwards.contains(kind)
+        input = isWhole || isSpooled ? .file : .pipe
+        do throws(SystemError) {
+            if isWhole {
+                file = try reader.duplicate()
+            } else {
+                file = try isSpooled ? reader.spool() : reader.feed()
+            }
+        } catch {
+            throw error.code == EFBIG
+                ? .unusableAudio(
+                    name: name, detail: "\(kind) of this size is read from a file, not from a pipe")
+                : .cannotOpen(name: name, reason: error.reason)
+        }
+        try begin()
+    }
+
+    /// Has a playlist decoded that utter has made, of files beside it.
+    init(_ converter: Converter, playlist: String) throws(CaptureError) {
+        (self.converter, name, patience) = (converter, playlist, .seconds(60))
+        (isFile, input) = (true, .playlist(playlist))
+        try begin()
+    }
+
+    private func begin() throws(CaptureError) {
+        if case .file = input {
+            for number in 0..<Self.mostSounds {
+                do throws(CaptureError) {
+                    try start(sound: number)
+                    if try findsSound() { return }
+                } catch {
+                    guard number > 0 else { throw error }
+                    // There are no more sounds.
+                    break
+                }
+            }
+        }
+        try start(sound: 0)
+    }
+
+    private func start(sound: Int) throws(CaptureError) {
+        (silentFrames, ahead) = (0, [])
+        do throws(SystemError) {
+            let ends = try makePipe()
+            let reading = OwnedDescriptor(taking: ends.reading)
+            let writing = OwnedDescriptor(taking: ends.writing)
+            let complaints = try makeMemoryFile()
+            let standardInput = file?.number
+            let process = try ChildProcess(
+                converter.path, converter.arguments(input, sound: sound),
+                environment: converter.environment,
+                input: standardInput.map { .shared($0) } ?? .nothing, output: .given(writing),
+                error: .given(complaints.duplicate()), limits: Converter.limits)
+            running = Running(process, reading, complaints)
+        } catch {
+            throw .cannotOpen(name: name, reason: "ffmpeg: \(error.reason)")
+        }
+        // The other end of a pipe learns from the program when nothing more is wanted.
+        if case .pipe = input { file = nil }
+        guard let running else { return }
+        lastNews = .now
+        guard waitUntilReadable(running.output.number, by: lastNews + patience) else {
+            throw isSilentTooLong
+        }
+        do throws(CaptureError) {
+            let reader = try ByteReader(
+                descriptor: running.output.number, name: name, prefix: [])
+            let samples = try PCMAudio(reading: reader, name: name)
+            (self.samples, format) = (samples, samples.format)
+        } catch {
+            throw try ending(by: .now + patience) ?? error
+        }
+    }
+
+    private var isSilentTooLong: CaptureError {
+        .readFailed(name: name, reason: "ffmpeg delivers nothing")
+    }
+
+    /// Reads silence ahead, and says whether anything else follows.
+    private func findsSound() throws(CaptureError) -> Bool {
+        let period = format.framesPerPeriod
+        var block = [Int16](repeating: 0, count: period * format.channelCount)
+        var silence = 0
+        defer { silentFrames = silence }
+        while silence < format.frames(in: Self.longestSilence) {
+            let count = min(try wait(forFrames: period), period)
+            guard count > 0 else { return false }
+            var room = block.mutableSpan
+            samples?.deliver(count, into: &room)
+            lastNews = .now
+            let frames = block.prefix(count * format.channelCount)
+            guard frames.allSatisfy({ $0 == 0 }) else {
+                ahead = Array(frames)
+                return true
+            }
+            silence += count
+        }
+        return true
+    }
+
+    /// As `prepare`, but blocks until so many frames are there, or the last.
+    func wait(forFrames count: Int) throws(CaptureError) -> Int {
+        while true {
+            let there = try prepare(count)
+            guard there < count, frameCountLeft.map({ $0 > there }) ?? true else { return there }
+            guard let descriptor else { return there }
+            _ = waitUntilReadable(descriptor, by: deadline ?? .now + patience)
+        }
+    }
+
+    // MARK: - What is there
+
+    private var aheadFrames: Int { ahead.count / format.channelCount }
+
+    func prepare(_ count: Int) throws(CaptureError) -> Int {
+        if silentFrames > 0 { return silentFrames }
+        if !ahead.isEmpty { return aheadFrames }
+        guard let samples, !isOver else { return 0 }
+        let there = try samples.prepare(count)
+        if there == 0, samples.frameCountLeft == 0 {
+            if let error = try ending(by: .now + .milliseconds(1)) { throw error }
+        } else if there == 0, let deadline, deadline <= .now {
+            throw isSilentTooLong
+        }
+        return there
+    }
+
+    func deliver(_ count: Int, into frames: inout MutableSpan<Int16>) {
+        (deliveredFrameCount, lastNews) = (deliveredFrameCount + count, .now)
+        if silentFrames > 0 {
+            silentFrames -= count
+            for index in 0..<count * format.channelCount { frames[index] = 0 }
+        } else if !ahead.isEmpty {
+            for index in 0..<count * format.channelCount { frames[index] = ahead[index] }
+            ahead.removeFirst(count * format.channelCount)
+        } else {
+            samples?.deliver(count, into: &frames)
+        }
+    }
+
+    var frameCountLeft: Int? {
+        if isOver { return 0 }
+        guard let left = samples?.frameCountLeft else { return nil }
+        let all = left + silentFrames + aheadFrames
+        // How the program ends is still to come.
+        return all > 0 ? all : nil
+    }
+
+    /// What comes through a pipe may be as slow as speech once it has begun.
+    var deadline: ContinuousClock.Instant? {
+        if case .pipe = input, deliveredFrameCount > 0 { return nil }
+        return lastNews + patience
+    }
+
+    var descriptor: Int32? {
+        samples?.frameCountLeft == 0 ? running?.process.ending : running?.output.number
+    }
+
+    func close() {
+        (samples, running) = (nil, nil)
+        file = nil
+    }
+
+    // MARK: - The end
+
+    /// Why the program has ended, if it has; nil when it has read everything.
+    private func ending(by deadline: ContinuousClock.Instant) throws(CaptureError) -> CaptureError?
+    {
+        guard let running else { return nil }
+        let status: Int32?
+        do throws(SystemError) {
+            status = try running.process.status(by: deadline)
+        } catch {
+            throw .readFailed(name: name, reason: "ffmpeg: \(error.reason)")
+        }
+        guard let status else { return nil }
+        let words = ChildProcess.lastWords(in: running.complaints.number)
+        guard status == 0 else {
+            let reason = "ffmpeg: \(words.isEmpty ? ChildProcess.end(by: status) : words)"
+            return deliveredFrameCount > 0
+                ? .readFailed(name: name, reason: reason)
+                : .unusableAudio(name: name, detail: reason)
+        }
+        guard deliveredFrameCount > 0 else {
+            return .unusableAudio(name: name, detail: "ffmpeg finds no sound in it")
+        }
+        if !words.isEmpty { warning = "ffmpeg says of '\(name)': \(words)" }
+        isOver = true
+        return nil
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Capture
+
+extension Converter {
+    /// Nil when there is none.
+    package static var installed: Converter? {
+        DesktopTool.path(of: "ffmpeg").map {
+            Converter(path: $0, environment: ScrubbedEnvironment.entries())
+        }
+    }
+}
