@@ -63,7 +63,7 @@ struct LocalStep {
                     return End(status: status, text: Self.text(in: log.number))
                 }
                 guard isLive, let title else { continue }
-                let line = FFmpegDecoder.words(in: log.number)
+                let line = ChildProcess.lastWords(in: log.number)
                 screen.show(ScreenState(title, facts: [.since(began), .text([line, ""])]))
             }
         }
