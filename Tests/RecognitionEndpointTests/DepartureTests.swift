@@ -148,7 +148,7 @@ import Testing
             ($0.headTime, $0.idleTimeout) = (.seconds(1), .ages)
         } _: { client in
             if bytes == "again" { #expect(try client.get("/healthz").head.status == 200) }
-            try client.send(Array(bytes.utf8))
+            try client.send(Array((bytes == "again" ? "GET" : bytes).utf8))
             #expect(try client.readToEnd() == [])
         }
     }

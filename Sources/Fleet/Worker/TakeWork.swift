@@ -54,7 +54,8 @@ struct TakeWork {
             guard error.isTooLong || error.isRefusal else { throw error }
             return try bury(
                 error.isRefusal
-                    ? unplaced(error) : "the manifest has more than \(WorkManifest.byteLimit) bytes")
+                    ? unplaced(error) : "the manifest has more than \(WorkManifest.byteLimit) bytes"
+            )
         }
         self.manifest = manifest
         let (service, plan): (String, DeliveryPlan)

@@ -73,8 +73,7 @@ package struct OwnFile: Sendable {
         guard kind == S_IFREG else { return }
         guard status.st_uid == geteuid() else { throw failure("belongs to another user") }
         guard status.st_mode & 0o077 == 0 else {
-            let mode = String(status.st_mode & 0o777, radix: 8)
-            throw failure("can be read by others (mode 0\(mode))", .closeToReaders(path: path))
+            throw failure("can be read by others", .closeToReaders(path: path))
         }
     }
 

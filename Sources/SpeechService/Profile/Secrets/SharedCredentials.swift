@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 package import LinuxPlatform
 
 /// The file in which tools for object stores keep what opens them: `~/.aws/credentials`, or what
@@ -28,7 +29,10 @@ package enum SharedCredentials {
         do throws(ReadingError) {
             guard try value(of: variable) == nil else { return text }
         } catch {
-            return "\(text), and \(error.description)"
+            var status = stat()
+            _ = unsafe stat(path, &status)
+            let mode = String(status.st_mode & 0o777, radix: 8)
+            return "\(text), and \(error.description) (mode 0\(mode))"
         }
         guard OwnFile.isRegular(path) else { return "\(text), and '\(path)' is not there" }
         return "\(text), and '\(path)' has no \(key) in its section [\(section)]"
