@@ -98,8 +98,9 @@ package enum StandardOutput {
             guard let columns else { return [text[...]] }
             return TextWidth.folded(text, columns: columns - indent).split(separator: "\n")
         }.map { String(repeating: " ", count: indent) + $0 }
-        if isBelow {
-            lines.insert(head.split(separator: " ").joined(separator: " "), at: 0)
+        if isBelow, let columns {
+            let words = head.split(separator: " ").joined(separator: " ")
+            lines.insert(TextWidth.folded(words, columns: columns), at: 0)
         } else if let first = lines.first {
             lines[0] = head + first.dropFirst(indent)
         }

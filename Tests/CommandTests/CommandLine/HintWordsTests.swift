@@ -38,7 +38,7 @@ import Testing
         "--clearmodifiers", "--file", "--input", "--clipboard", "--no-repeat", "--no-startup-id",
         "--product", "--release", "--help-all", "--help-hidden", "--show-keycodes",
         "--experimental-dump-help", "--disable-pip-version-check", "--no-deps", "--require-hashes",
-        "--exit-idle-time", "--user",
+        "--exit-idle-time", "--user", "--no-input",
     ]
 
     @Test func everyOptionThatIsNamedIsThere() async throws {
@@ -120,7 +120,10 @@ import Testing
 
     @Test func everyOtherNameOfACommandIsNoneItselfAndLeadsToOne() {
         for (typed, meant) in CommandLineMistake.synonyms {
-            #expect(!names.commands.contains(typed) && names.commands.contains(meant), "\(typed)")
+            // None where utter has nothing of the kind.
+            let command = meant.prefix { $0 != " " }
+            let leads = meant.isEmpty || names.commands.contains(String(command))
+            #expect(!names.commands.contains(typed) && leads, "\(typed)")
         }
     }
 

@@ -150,8 +150,9 @@ import Testing
         let bench = try Bench()
         let whole = try await bench.run("services").outputText
         let terminal = try PseudoTerminal(columns: columns)
-        let shown = try await bench.start(["services"], input: .terminal, terminal: terminal)
-            .result().screenText
+        let shown = try await bench.start(
+            ["services"], terminal: terminal, outputOnTerminal: true
+        ).result().screenText
         let lines = shown.split(whereSeparator: \.isNewline)
         #expect(lines.allSatisfy { $0.count <= Int(columns) }, "\(shown)")
         let words = { (text: String) in text.split { $0.isWhitespace } }
