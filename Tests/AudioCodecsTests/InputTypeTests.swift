@@ -108,7 +108,7 @@ import Testing
     /// A pipe delivers what is asked for; a live one must not be kept waiting.
     @Test func aVoiceIsKnownAfterItsFirstFrames() throws {
         for clip in [Clip.goForward, .digits, .cards, .speech] {
-            let bytes = WAVBytes.pcm(try clip.samples)
+            let bytes = Array(try readFile(clip.path).dropFirst(200))
             for start in stride(from: 0, to: bytes.count - 2_000, by: 254) {
                 let piece = Array(bytes[start..<start + 2_000])
                 #expect(type(of: piece) == .unknown)

@@ -85,6 +85,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
 
     private let input: Input
     private let converter: Converter?
+    private let awaited = AwaitedProgram()
     private let freshClock: ReplayClock
     private var clock: ReplayClock
     private var audio: (any RecordedAudio)?
@@ -147,13 +148,14 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
             if let raw { return try PCMAudio(reading: reader, name: name, rawFormat: raw) }
         case .playlist:
             guard let converter else { throw .foreignAudio(name: name, kind: "a playlist") }
-            return try ForeignAudio(converter, playlist: name)
+            return try ForeignAudio(converter, playlist: name, awaited: awaited)
         }
         switch try type(of: &reader) {
         case .coded(let codec): return try CodedAudio(codec, reading: reader, name: name)
         case .foreign(let kind):
             guard let converter else { throw .foreignAudio(name: name, kind: kind) }
-            return try ForeignAudio(converter, reading: reader, kind: kind, name: name)
+            return try ForeignAudio(
+                converter, reading: reader, kind: kind, name: name, awaited: awaited)
         case .notSound(let kind): throw .notSound(name: name, kind: kind)
         // What is wrong with any other file is what a WAV header lacks.
         case .wav, .unknown, .undecided: return try PCMAudio(reading: reader, name: name)
@@ -199,6 +201,9 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         audio.deliver(count, into: &frames)
         return .frames(count)
     }
+
+    /// Lets no program outlive a take that ends while this is opening; from any thread.
+    func leave() { awaited.giveUp() }
 
     /// Adds the descriptor when reading it may have to wait.
     public func appendPollDescriptors(to descriptors: inout [pollfd]) {

@@ -39,6 +39,7 @@ final class ForeignAudio: RecordedAudio {
     private let name: String
     /// How long it may deliver nothing: of a pipe at first, of a file at any time.
     private let patience: Duration
+    private let awaited: AwaitedProgram
     private var file: OwnedDescriptor?
     private var running: Running?
     private var samples: PCMAudio?
@@ -51,9 +52,10 @@ final class ForeignAudio: RecordedAudio {
     /// Has an input decoded whose beginning is known; blocks until the program says what it delivers.
     init(
         _ converter: Converter, reading reader: consuming ByteReader, kind: String, name: String,
-        patience: Duration = .seconds(60)
+        patience: Duration = .seconds(60), awaited: AwaitedProgram = AwaitedProgram()
     ) throws(CaptureError) {
         (self.converter, self.name, self.patience) = (converter, name, patience)
+        self.awaited = awaited
         isFile = reader.fileByteCount != nil
         let isWhole = reader.isWholeFile
         let isSpooled = !isWhole && ByteReader.kindsReadBackwards.contains(kind)
@@ -74,13 +76,17 @@ final class ForeignAudio: RecordedAudio {
     }
 
     /// Has a playlist decoded that utter has made, of files beside it.
-    init(_ converter: Converter, playlist: String) throws(CaptureError) {
+    init(
+        _ converter: Converter, playlist: String, awaited: AwaitedProgram
+    ) throws(CaptureError) {
         (self.converter, name, patience) = (converter, playlist, .seconds(60))
+        self.awaited = awaited
         (isFile, input) = (true, .playlist(playlist))
         try begin()
     }
 
     private func begin() throws(CaptureError) {
+        defer { awaited.set(nil) }
         if case .file = input {
             for number in 0..<Self.mostSounds {
                 do throws(CaptureError) {
@@ -97,7 +103,8 @@ final class ForeignAudio: RecordedAudio {
     }
 
     private func start(sound: Int) throws(CaptureError) {
-        (silentFrames, ahead) = (0, [])
+        awaited.set(nil)
+        (silentFrames, ahead, isOver, samples, running) = (0, [], false, nil, nil)
         do throws(SystemError) {
             let ends = try makePipe()
             let reading = OwnedDescriptor(taking: ends.reading)
@@ -109,6 +116,7 @@ final class ForeignAudio: RecordedAudio {
                 environment: converter.environment,
                 input: standardInput.map { .shared($0) } ?? .nothing, output: .given(writing),
                 error: .given(complaints.duplicate()), limits: Converter.limits)
+            awaited.set(process.number)
             running = Running(process, reading, complaints)
         } catch {
             throw .cannotOpen(name: name, reason: "ffmpeg: \(error.reason)")
@@ -232,14 +240,15 @@ final class ForeignAudio: RecordedAudio {
             throw .readFailed(name: name, reason: "ffmpeg: \(error.reason)")
         }
         guard let status else { return nil }
+        let hasDelivered = (samples?.deliveredFrameCount ?? 0) > 0
         let words = ChildProcess.lastWords(in: running.complaints.number)
         guard status == 0 else {
             let reason = "ffmpeg: \(words.isEmpty ? ChildProcess.end(by: status) : words)"
-            return deliveredFrameCount > 0
+            return hasDelivered
                 ? .readFailed(name: name, reason: reason)
                 : .unusableAudio(name: name, detail: reason)
         }
-        guard deliveredFrameCount > 0 else {
+        guard hasDelivered else {
             return .unusableAudio(name: name, detail: "ffmpeg finds no sound in it")
         }
         if !words.isEmpty { warning = "ffmpeg says of '\(name)': \(words)" }

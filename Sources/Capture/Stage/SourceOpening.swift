@@ -89,6 +89,7 @@ final class SourceOpening: Sendable {
             if case .done(.success) = state { return true }
             if case .done = state { return false }
             state = .abandoned
+            (source as? FileReplay)?.leave()
             return false
         }
     }

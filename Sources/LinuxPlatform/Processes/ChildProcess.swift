@@ -35,7 +35,8 @@ package struct ChildProcess: ~Copyable, Sendable {
     /// `POSIX_SPAWN_SETSID` of glibc's spawn.h, which shows it to GNU sources alone.
     private static let sessionFlag: Int32 = 0x80
 
-    private let number: pid_t
+    /// Also of its group.
+    package let number: Int32
     private let end: OwnedDescriptor
     private let isDetached: Bool
     /// Once true, the number may be another process's.

@@ -159,6 +159,7 @@ import Testing
         run.signal(SIGINT)
         let result = try await run.result()
         #expect(result.status == .exited(130))
-        #expect(kill(try #require(process), 0) == -1)
+        let number = try #require(process)
+        #expect(await comesTrue { kill(number, 0) == -1 })
     }
 }
