@@ -307,7 +307,6 @@ struct PartsExchange: Exchange {
         case (.look, .unusable(.missingText)?) where claim == .plain: return .answered
         case (.look, .unusable(.missingText)?): return end(with: .anotherObject(), ended)
         case (.find, .next(let found)?) where found["key"] == delivery.service.storeRoot?.key:
-            // It has no parts, and may say nothing of this recording: it makes room for another.
             table.captured = found
             start(.abort, on: ended.index)
             return goOn
