@@ -3,6 +3,7 @@
 package import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
+internal import UtterSettings
 internal import UtterTerminal
 
 package enum Program {
@@ -55,6 +56,7 @@ package enum Program {
 
     private static func runCommand(of root: (some AsyncParsableCommand).Type) async throws {
         var command = try parse(root)
+        if command is any SettinglessCommand { Configuration.doWithout() }
         do {
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 internal import Utter
+internal import UtterSettings
 internal import UtterTerminal
 
 struct DoctorCommand: AsyncParsableCommand {
@@ -47,6 +48,8 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // The check of the settings says what is wrong with them.
+        Configuration.doWithout(isDone: checks.isEmpty || checks.contains("settings"))
         var rows: [JSONObject] = []
         var isBroken = false
         for check in all where checks.isEmpty || checks.contains(check.name) {

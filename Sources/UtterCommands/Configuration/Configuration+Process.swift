@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
 internal import Settings
@@ -13,6 +14,7 @@ internal import UtterTerminal
 extension Configuration {
     private static let known = Mutex<Result<Configuration, CommandFailure>?>(nil)
     private static let isForRecording = Atomic(false)
+    private static let isNeeded = Atomic(true)
     private static let hasWarned = Atomic(false)
     private static let onCommandLine = Mutex<[String: String]>([:])
 
@@ -30,6 +32,12 @@ extension Configuration {
     static func warnOfProblems(isDone: Bool = false) {
         hasWarned.store(isDone, ordering: .relaxed)
         isForRecording.store(true, ordering: .relaxed)
+    }
+
+    /// Has a file that cannot be read count for nothing, with a warning unless that `isDone`.
+    static func doWithout(isDone: Bool = false) {
+        warnOfProblems(isDone: isDone)
+        isNeeded.store(false, ordering: .relaxed)
     }
 
     static func current() throws(CommandFailure) -> Configuration {
@@ -58,7 +66,16 @@ extension Configuration {
 
     /// Reads the file anew; leaves out what a recording can do without, if it `warns` of it.
     static func reading(warns: Bool = false) throws(CommandFailure) -> Configuration {
-        let configuration = try orFailure { try reading(KnownSettings.catalogue) }
+        let configuration: Configuration
+        do throws(CommandFailure) {
+            configuration = try orFailure { try reading(KnownSettings.catalogue) }
+        } catch {
+            guard warns, !isNeeded.load(ordering: .relaxed) else { throw error }
+            if !hasWarned.load(ordering: .relaxed) {
+                StandardError.line("warning: \(error.message)")
+            }
+            return Configuration()
+        }
         guard warns else { return try configuration.flawless() }
         for problem in configuration.problems where !hasWarned.load(ordering: .relaxed) {
             let text = problem.text(of: ConfigurationFile.path)
@@ -72,6 +89,9 @@ extension Configuration {
         throw CommandFailure(of: problem)
     }
 }
+
+/// A command about what is on the disk already: settings that cannot be read hide nothing of it.
+protocol SettinglessCommand: ParsableCommand {}
 
 extension Setting {
     /// What counts, where an option of the command line goes first; nil when nothing is said.

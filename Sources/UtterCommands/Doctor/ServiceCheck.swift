@@ -2,6 +2,7 @@
 
 internal import LinuxPlatform
 internal import Utter
+internal import UtterSettings
 
 /// Whether the service can be found, is trusted, takes the token, and answers; half a second of a
 /// quiet tone is sent, as a recording would be.
@@ -11,6 +12,10 @@ struct ServiceCheck: Check {
 
     func run() async -> [Finding] {
         let outcome: TakeOutcome
+        // The settings say the rest.
+        if options.isServiceUnset, (try? Configuration.reading()) == nil {
+            return [.warning("the settings that may name it cannot be read")]
+        }
         do throws(CommandFailure) {
             let tone = SampleSource.tone(.milliseconds(500), isSpoken: true)
             let plan = try options.planner(format: nil)(tone, CapturePlan())

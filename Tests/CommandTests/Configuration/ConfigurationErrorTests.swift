@@ -256,13 +256,32 @@ import Testing
         #expect(result.status == .exited(0) && result.error.isEmpty)
     }
 
-    @Test(arguments: ["list", "show", "rm", "retry", "flush"])
+    @Test(arguments: ["retry", "flush"])
     func everyCommandThatAsksTheFileSaysSo(_ command: String) async throws {
         try bench.configure("colour = 'red'\n")
-        let words = command == "rm" ? [command, "last"] : [command]
-        let result = try await bench.start(words).result()
+        let result = try await bench.run(command)
         #expect(result.status == .exited(78))
         #expect(result.errorText.contains("config.toml:1:1: 'colour' is not known\n"))
+    }
+
+    @Test(arguments: ["list", "show", "last", "rm last", "status"])
+    func aFileThatCannotBeReadHidesNothingThatIsKept(_ command: String) async throws {
+        #expect(try await bench.run("send", Clip.goForward.path).status == .exited(0))
+        try bench.configure("language = de\n")
+        let words = command.split(separator: " ").map(String.init)
+        let result = try await bench.start(words).result()
+        #expect(result.status == .exited(0))
+        let warnings = result.errorText.ranges(of: "/config.toml:1:12: it is no TOML")
+        #expect(warnings.count == (command == "status" ? 0 : 1), "\(result.errorText)")
+    }
+
+    @Test func doctorSaysOnceThatTheFileCannotBeRead() async throws {
+        try bench.configure("language = de\n")
+        let result = try await bench.run("doctor", "settings", "recordings")
+        #expect(result.status == .exited(78))
+        let all = result.outputText + result.errorText
+        #expect(all.ranges(of: "/config.toml:1:12: it is no TOML").count == 1, "\(all)")
+        #expect(all.contains("recordings are kept in"))
     }
 
     @Test func whatNeedsNoSettingsRunsAllTheSame() async throws {

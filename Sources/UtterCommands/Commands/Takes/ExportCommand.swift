@@ -6,7 +6,7 @@ import LinuxPlatform
 import Utter
 internal import UtterTerminal
 
-struct ExportCommand: ParsableCommand {
+struct ExportCommand: SettinglessCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Copy a take's audio to a file, in the format that the file's name asks for.",

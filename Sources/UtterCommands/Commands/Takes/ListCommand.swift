@@ -4,7 +4,7 @@ import ArgumentParser
 import Utter
 internal import UtterTerminal
 
-struct ListCommand: ParsableCommand {
+struct ListCommand: SettinglessCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the takes on the disk, the newest last.",
         discussion: """

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Utter
 internal import UtterTerminal
 
-struct RemoveCommand: AsyncParsableCommand {
+struct RemoveCommand: AsyncParsableCommand, SettinglessCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Remove takes from the disk; --undo brings them back.",
         discussion: """

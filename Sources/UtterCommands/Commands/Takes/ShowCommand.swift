@@ -4,7 +4,7 @@ import ArgumentParser
 import Utter
 internal import UtterTerminal
 
-struct ShowCommand: ParsableCommand {
+struct ShowCommand: SettinglessCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show what is known of a take.")
 
@@ -51,7 +51,7 @@ struct ShowCommand: ParsableCommand {
     }
 }
 
-struct LastCommand: ParsableCommand {
+struct LastCommand: SettinglessCommand {
     static let configuration = CommandConfiguration(
         commandName: "last", abstract: "Print the last transcript again.",
         discussion: """
@@ -102,7 +102,7 @@ struct LastCommand: ParsableCommand {
     }
 }
 
-struct PlayCommand: AsyncParsableCommand {
+struct PlayCommand: AsyncParsableCommand, SettinglessCommand {
     static let configuration = CommandConfiguration(
         commandName: "play", abstract: "Play a take's audio; Ctrl-C stops it.",
         discussion: "It plays by pw-play, paplay or aplay, whichever is installed.")
