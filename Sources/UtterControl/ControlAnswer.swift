@@ -30,6 +30,8 @@ package struct ControlAnswer: Codable, Sendable, Equatable {
     /// What else there is to say of the result, for standard error.
     package var lines: [ToldLine]?
     package var status: ControlStatus?
+    /// Whether the text is where the start said, and needs only to be printed.
+    package var placed: Bool?
 
     package init(_ kind: Kind, take: String? = nil) { (self.kind, self.take) = (kind, take) }
 
@@ -133,6 +135,8 @@ package struct ControlStatus: Codable, Sendable, Equatable {
     var process: Int32?
 
     package init() {}
+
+    package var isRecording: Bool { [.arming, .recording].contains(phase) }
 
     /// The same with what has been heard.
     mutating func hear(_ heard: String) { text = String(heard.suffix(Self.textLimit)) }

@@ -68,6 +68,13 @@ final class ControlConnection {
         return pollfd(fd: socket.number, events: reads | writes, revents: 0)
     }
 
+    /// Whether a program of this name has connected itself, at this machine.
+    var isOfThisDesk: Bool {
+        // A peer that the kernel does not know is elsewhere.
+        guard let peer = try? LocalSocket.peer(of: socket.number).process else { return false }
+        return LoginSession.isOwn(peer)
+    }
+
     var isFlushed: Bool { output.isEmpty }
 
     var isOver: Bool {

@@ -43,6 +43,13 @@ package struct ControlRequest: Codable, Sendable, Equatable {
 
         /// Whether it begins or ends something: it must not be done for a client that is gone.
         var hasEffect: Bool { input != nil }
+
+        var mayBegin: Bool { [.start, .toggle, .keyDown].contains(self) }
+    }
+
+    /// A place of the desktop, by its name alone.
+    package enum Place: String, Codable, CaseIterable, Sendable {
+        case type, copy
     }
 
     static let version = 1
@@ -62,6 +69,12 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     /// The service that a take is begun for, by the name that the recorder's own settings and
     /// profiles give it; nil is the usual one.
     package var service: String?
+    /// What tells the press from one that would record otherwise; only a digest of that.
+    package var press: String?
+    /// Where a daemon is to give the text of a take that this begins, unless a stop says otherwise.
+    package var places: [Place]?
+    /// Whether a stop says where the text goes.
+    package var placed: Bool?
     /// The name of the key that has moved, or that a stop or cancel is for: the client of its press
     /// gets the text then, and the messages.
     package var key: String?
@@ -135,6 +148,7 @@ enum ControlMistake: Error, Equatable, CustomStringConvertible {
     case command(String)
     case foreign(user: UInt32)
     case late
+    case elsewhere
 
     var description: String {
         switch self {
@@ -149,6 +163,8 @@ enum ControlMistake: Error, Equatable, CustomStringConvertible {
         case .foreign(let user): "the request is that of another user (\(user))"
         case .late:
             "the key went down more than \(ControlRequest.longestAge.components.seconds) s ago"
+        case .elsewhere:
+            "the request comes from another session, for which nothing is typed or copied here"
         }
     }
 }

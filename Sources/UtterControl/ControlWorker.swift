@@ -12,6 +12,8 @@ package struct ControlWorker: Worker {
         case reply(ControlReply, ControlClientID)
         /// Something changed, for those who follow.
         case change(ControlStatus)
+        /// The socket is another's now: those who follow are to ask there.
+        case giveUp
         /// The result that a client waits for, and the lines of a report behind it.
         case result(ControlAnswer, report: String?, ControlClientID)
     }
@@ -47,6 +49,10 @@ package struct ControlWorker: Worker {
         case .change(let status):
             for connection in connections where connection.state == .following {
                 connection.change(to: status)
+            }
+        case .giveUp:
+            for connection in connections where connection.state == .following {
+                connection.become(.closing)
             }
         case .result(let answer, let report, let client):
             guard let connection = connection(client) else { return }
@@ -169,6 +175,9 @@ package struct ControlWorker: Worker {
         default: return
         }
         guard request.instant != nil else { return refuse(connection, .late) }
+        guard request.places == nil || connection.isOfThisDesk else {
+            return refuse(connection, .elsewhere)
+        }
         connection.become(.asked)
         handler.receive(request, from: connection.id)
     }
@@ -209,7 +218,11 @@ package struct ControlWorker: Worker {
         guard !ended.isEmpty else { return }
         connections.removeAll(where: \.isOver)
         // One that has closed its side cannot say that it has printed what it has read.
-        for connection in ended { settle(connection, hasPrinted: !connection.isLost) }
+        for connection in ended {
+            // What it has asked for may not be begun yet.
+            if connection.state == .asked { handler.didEnd(connection.id, hasPrinted: false) }
+            settle(connection, hasPrinted: !connection.isLost)
+        }
     }
 
     private func settle(_ connection: ControlConnection, hasPrinted: Bool) {

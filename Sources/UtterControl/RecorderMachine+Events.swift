@@ -17,10 +17,14 @@ extension RecorderMachine {
         case news(Dictation.News)
         case told(TakeEvent, TakeID)
         case concluded(TakeConclusion)
+        /// A text was given where its press says; the places that have not taken it have complained.
+        case given(TakeID, complaints: [ToldLine])
         /// What became of a take is on the disk.
         case placed
         /// The wait for a client that asks for a text is over.
         case outwaited(Int)
+        /// A start has been held for long enough.
+        case overdue(ControlClientID)
         /// The wait for the request that the recorder was begun for is over.
         case unasked
         /// A client that waited for a result has printed it, or has gone without.
@@ -42,6 +46,11 @@ extension RecorderMachine {
         /// The text of a take was printed: its audio may go.
         case release(Int)
         case forget(Int)
+        /// Say when a start has been held for long enough.
+        case hold(ControlClientID)
+        case endTail(Int)
+        /// Take the name of the socket away; those who follow ask again.
+        case giveUp
         case sweep
         case report(ControlFailure)
         /// Tell the person at the recorder how a take ended whose text no client has got.
@@ -52,19 +61,24 @@ extension RecorderMachine {
     package enum Purpose: Sendable {
         /// Takes, until it is told to end.
         case daemon
-        /// A request that is about to come, and others until its take is over; with the last end
-        /// that was asked for before.
-        case request(ProcessBeginning?)
+        /// A request that is about to come, and others until its take is over: with the last end
+        /// that was asked for before, what tells the press from others, and whether it has said where
+        /// the text goes.
+        case request(ProcessBeginning?, press: String? = nil, hasPlaces: Bool = false)
     }
 
     /// One take, until its text is where it belongs.
     struct Entry: Sendable {
         let number: Int
         let id: TakeID
+        /// What has begun it.
+        let request: ControlRequest?
         /// The client that began it, until it is told that something is recorded.
         var starter: ControlClientID?
         /// Whether something is recorded.
         var isHeard = false
+        /// Whether the microphone is closed.
+        var isCaptured = false
         /// The client that gets the text: the first that stopped the take, or the one whose key has
         /// begun it.
         var claimant: ControlClientID?
@@ -72,6 +86,10 @@ extension RecorderMachine {
         var key: String?
         /// Whether that wants the object of `--json` too.
         var wantsReport = false
+        /// Whether that client has a place for the text, so that those of the press do not count.
+        var isPlaced = false
+        /// Whether the text is on its way to the places of the press.
+        var isBeingGiven = false
         /// Whether the recording was ended from outside, or is to be.
         var wasStopped = false
         var conclusion: TakeConclusion?
@@ -79,7 +97,9 @@ extension RecorderMachine {
         var isPrinted = false
 
         /// Whether its text waits for a client.
-        var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.answer.text != nil }
+        var isLingering: Bool {
+            claimant == nil && !wasStopped && conclusion?.answer.text != nil && !isBeingGiven
+        }
 
         /// The client whose key has begun it, until the take was stopped or is over.
         var holder: ControlClientID? {

@@ -23,7 +23,10 @@ extension RecorderMachine {
         guard let index = entries.firstIndex(where: { $0.id == conclusion.take }) else { return }
         entries[index].conclusion = conclusion
         // A text that was promised with the press waits for no other client.
-        if isLeaving || entries[index].key != nil { entries[index].wasStopped = true }
+        if isLeaving || hasGivenUp || entries[index].key != nil { entries[index].wasStopped = true }
+        let hasPlaces = hasPlaces || entries[index].request?.places?.isEmpty == false
+        entries[index].isBeingGiven =
+            hasPlaces && !entries[index].isPlaced && !isLeaving && conclusion.answer.text != nil
         give(entries[index])
         tellStarter(of: entries[index].number)
     }
@@ -47,12 +50,14 @@ extension RecorderMachine {
 
     /// Gives a text to the client that it is promised to, once it is there.
     mutating func give(_ entry: Entry) {
-        guard let client = entry.claimant, let conclusion = entry.conclusion else { return }
+        guard let client = entry.claimant, let conclusion = entry.conclusion, !entry.isBeingGiven
+        else { return }
         actions.append(.result(conclusion, client, wantsReport: entry.wantsReport))
     }
 
     /// Notes that a client waits for no text any more.
     mutating func letGo(of client: ControlClientID, hasPrinted: Bool) {
+        held.removeAll { $0.client == client }
         if let index = entries.firstIndex(where: { $0.starter == client }) {
             return entries[index].starter = nil
         }
@@ -64,16 +69,45 @@ extension RecorderMachine {
                 pass(ControlRequest(.stop, take: entries[index].id.text), for: nil)
             }
             // Another client may have the text, if it asks in time.
-            return entries[index].claimant = nil
+            (entries[index].claimant, entries[index].isPlaced) = (nil, false)
+            return
         }
         if hasPrinted {
-            entries[index].isPrinted = true
-            if conclusion.isSettled { actions.append(.release(entries[index].number)) }
+            notePrinted(index, conclusion)
         } else {
             // As above.
             entries[index].claimant = nil
         }
         if status.isDaemon { actions.append(.sweep) }
+        removeOver()
+    }
+
+    private mutating func notePrinted(_ index: Int, _ conclusion: TakeConclusion) {
+        entries[index].isPrinted = true
+        if conclusion.isSettled { actions.append(.release(entries[index].number)) }
+    }
+
+    /// What is to be given where its press says, and the names of the places if they came with a
+    /// request; nil of a take whose text is not.
+    package func due(_ take: TakeID) -> (
+        conclusion: TakeConclusion, places: [ControlRequest.Place]?
+    )? {
+        guard let entry = entries.first(where: { $0.id == take && $0.isBeingGiven }),
+            let conclusion = entry.conclusion
+        else { return nil }
+        return (conclusion, status.isDaemon ? entry.request?.places : nil)
+    }
+
+    /// A text is where its press said, or the places have complained; a stop prints it in any case.
+    mutating func settle(_ take: TakeID, _ complaints: [ToldLine]) {
+        guard let index = entries.firstIndex(where: { $0.id == take }),
+            var conclusion = entries[index].conclusion
+        else { return }
+        conclusion.answer.lines = complaints + (conclusion.answer.lines ?? [])
+        conclusion.answer.placed = complaints.isEmpty
+        (entries[index].conclusion, entries[index].isBeingGiven) = (conclusion, false)
+        if complaints.isEmpty, entries[index].claimant == nil { notePrinted(index, conclusion) }
+        give(entries[index])
         removeOver()
     }
 
@@ -83,7 +117,8 @@ extension RecorderMachine {
     mutating func removeOver() {
         guard requests == 0 else { return }
         remove {
-            $0.conclusion != nil && ($0.isPrinted || $0.claimant == nil && !$0.isLingering)
+            $0.conclusion != nil && !$0.isBeingGiven
+                && ($0.isPrinted || $0.claimant == nil && !$0.isLingering)
         }
     }
 
@@ -123,6 +158,7 @@ extension RecorderMachine {
     mutating func note(_ event: TakeEvent, of take: TakeID) {
         guard let index = entries.firstIndex(where: { $0.id == take }) else { return }
         entries[index].trouble.note(event)
+        if case .captured = event { entries[index].isCaptured = true }
         guard status.take == take.text else { return }
         let troubles = entries[index].trouble.lines
         switch event {

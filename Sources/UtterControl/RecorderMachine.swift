@@ -16,11 +16,16 @@ internal import Utter
 /// ```
 ///
 /// A take that a key begins is claimed by the client of that press, until another program stops it.
+///
+/// A recorder that is no daemon is that of one press. A request that may begin another take is held
+/// until it is known what becomes of the one before: in its tail the same press goes on with it, and
+/// another one ends it. Once nothing is recorded any more, the socket is given up for the recorder of
+/// the next press, and this one ends when its texts are where they belong.
 package struct RecorderMachine: Sendable {
     var entries: [Entry] = []
     var status = ControlStatus()
     package internal(set) var exit: Int32 = 0
-    /// Requests that the dictation has not carried out yet, the one included that it was begun for.
+    /// Requests that the dictation has not carried out yet.
     private(set) var requests = 0
     /// Whether the request is awaited that it was begun for.
     private(set) var isExpecting = false
@@ -33,13 +38,25 @@ package struct RecorderMachine: Sendable {
     private var failure: ControlFailure?
     /// The stop or cancel that was begun last.
     private var lastEnd: ProcessBeginning?
+    /// What may begin a take, in the order in which it came.
+    var held: [Held] = []
+    /// The request that the dictation begins a take for, or did last.
+    private(set) var beginning: ControlRequest?
+    /// What tells its press from others; nil of a daemon.
+    let press: String?
+    /// Whether texts go where the press says, other than to standard output.
+    let hasPlaces: Bool
+    /// Whether the next recorder may have the socket.
+    private(set) var hasGivenUp = false
     var actions: [Action] = []
 
     package init(_ purpose: Purpose, process: Int32) {
         status.process = process
         switch purpose {
-        case .daemon: status.isDaemon = true
-        case .request(let lastEnd): (requests, isExpecting, self.lastEnd) = (1, true, lastEnd)
+        case .daemon: (status.isDaemon, press, hasPlaces) = (true, nil, false)
+        case .request(let lastEnd, let press, let hasPlaces):
+            (isExpecting, self.lastEnd) = (true, lastEnd)
+            (self.press, self.hasPlaces) = (press, hasPlaces)
         }
     }
 
@@ -52,22 +69,28 @@ package struct RecorderMachine: Sendable {
             carriedOut(request, reply, for: client)
         case .began(let number, let id):
             failure = nil
-            entries.append(Entry(number: number, id: id))
+            entries.append(Entry(number: number, id: id, request: beginning))
         case .failed(let failure): self.failure = failure
         case .shown(let state): show(state)
         case .news(let news): tell(news)
         case .told(let event, let id): note(event, of: id)
         case .concluded(let conclusion): conclude(conclusion)
+        case .given(let take, let complaints): settle(take, complaints)
         case .placed: removeOver()
         case .outwaited(let number): expire { $0.number == number }
-        case .unasked: expectNoMore()
+        case .overdue(let client):
+            for index in held.indices where held[index].client == client {
+                held[index].isOverdue = true
+            }
+        case .unasked: isExpecting = false
         case .left(let client, let hasPrinted): letGo(of: client, hasPrinted: hasPrinted)
         case .leave:
             isLeaving = true
-            expectNoMore()
+            isExpecting = false
             expire { _ in true }
         }
-        if !isClosing, isLeaving || !status.isDaemon, entries.isEmpty, requests == 0 {
+        admitHeld()
+        if !isClosing, isLeaving || !status.isDaemon, entries.isEmpty, requests == 0, !isExpecting {
             isClosing = true
             actions.append(.finish)
         }
@@ -76,12 +99,10 @@ package struct RecorderMachine: Sendable {
 
     // MARK: - Requests
 
-    private mutating func expectNoMore() {
-        if isExpecting { (isExpecting, requests) = (false, requests - 1) }
-    }
-
     private mutating func receive(_ request: ControlRequest, from client: ControlClientID?) {
-        if request.command.hasEffect { expectNoMore() }
+        if hasGivenUp { return reply(.leave, to: client) }
+        if request.command.hasEffect, !isOther(request) { isExpecting = false }
+        note(request)
         switch request.command {
         case .status: reply(.answer(.status(status)), to: client)
         case .follow: reply(.follow(status), to: client)
@@ -89,7 +110,8 @@ package struct RecorderMachine: Sendable {
         case .taken, .confirmed: reply(.answer(.done()), to: client)
         case .start where hasEnded(request):
             refuseStart(.stoppedBefore, to: client)
-        case .start, .stop, .toggle, .cancel, .keyDown, .keyUp: pass(request, for: client)
+        case .start, .toggle, .keyDown: held.append(Held(request: request, client: client))
+        case .stop, .cancel, .keyUp: pass(request, for: client)
         }
     }
 
@@ -98,22 +120,22 @@ package struct RecorderMachine: Sendable {
     }
 
     /// Says why nothing is recorded: here, if no client hears it.
-    private mutating func refuseStart(_ failure: ControlFailure, to client: ControlClientID?) {
+    mutating func refuseStart(_ failure: ControlFailure, to client: ControlClientID?) {
         guard client == nil else { return reply(.answer(.refused(failure)), to: client) }
         if !status.isDaemon { exit = failure.exit }
         actions.append(.report(failure))
     }
 
     /// Whether a start was stopped before it came.
-    private func hasEnded(_ request: ControlRequest) -> Bool {
+    func hasEnded(_ request: ControlRequest) -> Bool {
         guard let begun = request.begun, let lastEnd else { return false }
         return begun < lastEnd
     }
 
     mutating func pass(_ request: ControlRequest, for client: ControlClientID?) {
-        guard !isClosing else { return reply(.leave, to: client) }
+        guard !isClosing, !hasGivenUp else { return reply(.leave, to: client) }
         requests += 1
-        note(request)
+        if request.command.mayBegin { beginning = request }
         // A number that no take has, when it has another one in mind.
         let take = request.take.map { take in entries.first { $0.id.text == take }?.number ?? 0 }
         actions.append(.obey(request, onlyFor: take, client))
@@ -125,6 +147,15 @@ package struct RecorderMachine: Sendable {
             let begun = request.begun, begun.isPast
         else { return }
         lastEnd = max(lastEnd ?? begun, begun)
+    }
+
+    /// Lets the recorder of the next press have the socket, and has a client ask there.
+    mutating func giveUp(for client: ControlClientID?) {
+        if !hasGivenUp { actions.append(.giveUp) }
+        hasGivenUp = true
+        // No stop reaches what lingers any more.
+        expire { _ in true }
+        reply(.leave, to: client)
     }
 
     private mutating func carriedOut(
@@ -187,10 +218,8 @@ package struct RecorderMachine: Sendable {
         case .start where !isRecording, .keyDown where !isRecording:
             refuseStart(.stoppedBefore, to: client)
         case .start, .keyDown:
-            let object = status.take.map { " take \($0)" } ?? ""
-            // A press has no part in the take.
-            let take = request.key == nil ? status.take : nil
-            reply(.answer(.done("already recording\(object)", take: take)), to: client)
+            let take = entries.last { $0.id.text == status.take }
+            tellRecording(take, isOf: request, to: client)
         // A key that goes up again need not have begun anything.
         case _ where request.key != nil, .keyUp: reply(.answer(.done()), to: client)
         case .stop, .toggle: claim(candidate(for: request), request, for: client)
@@ -198,7 +227,7 @@ package struct RecorderMachine: Sendable {
         }
     }
 
-    private var isRecording: Bool { [.arming, .recording].contains(status.phase) }
+    var isRecording: Bool { status.isRecording }
 
     /// The take whose text a stop gets that has nothing to stop: it was stopped already, or has
     /// ended by itself.
@@ -230,6 +259,8 @@ package struct RecorderMachine: Sendable {
         tellStarter(of: entries[index].number)
         entries[index].wasStopped = true
         entries[index].claimant = client
+        // It is printed once more, when the places of its press have it already.
+        (entries[index].isPlaced, entries[index].isPrinted) = (request.placed == true, false)
         entries[index].wantsReport = request.report == true
         reply(.wait(ControlAnswer(.waiting, take: id)), to: client)
         give(entries[index])
@@ -240,7 +271,7 @@ package struct RecorderMachine: Sendable {
         _ number: Int, _ request: ControlRequest, for client: ControlClientID?, _ message: String
     ) {
         change(number) {
-            ($0.claimant, $0.key) = (client, request.key ?? "")
+            ($0.claimant, $0.key, $0.isPlaced) = (client, request.key ?? "", true)
             $0.wasStopped = $0.conclusion != nil
             $0.wantsReport = request.report == true
         }
@@ -256,7 +287,7 @@ package struct RecorderMachine: Sendable {
     private mutating func letHolderGo(_ number: Int, _ answer: ControlAnswer) -> Bool {
         guard let holder = entry(number)?.holder else { return false }
         reply(.answer(answer), to: holder)
-        change(number) { ($0.claimant, $0.key) = (nil, nil) }
+        change(number) { ($0.claimant, $0.key, $0.isPlaced) = (nil, nil, false) }
         return true
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import LinuxPlatform
 @testable import Utter
 @testable import UtterControl
 
@@ -7,6 +8,12 @@
 struct RecorderWorld {
     enum Move: Equatable {
         case ask(ControlRequest.Command, take: Int? = nil, waits: Bool = false)
+        /// A start or toggle of another press, or for another service of a daemon.
+        case askOtherwise(ControlRequest.Command)
+        /// A start of a process whose beginning is known has waited for a stop.
+        case overdue(Int)
+        /// A text is where its press said, or is not.
+        case place(Int, isTaken: Bool)
         /// It says what its key does; one that goes up was held, or tapped.
         case key(ControlRequest.Command, isHeld: Bool = false)
         /// The client has not asked for which the recorder was begun.
@@ -24,6 +31,8 @@ struct RecorderWorld {
 
     enum Purpose: CaseIterable {
         case daemon, command, client
+        /// As `client`, of a press that has said where the text goes.
+        case placed
     }
 
     enum Client: Equatable {
@@ -42,6 +51,7 @@ struct RecorderWorld {
         var isAwaited = false
         var isPrinted = false
         var isTold = false
+        var isPlaced = false
     }
 
     /// The moves so far, the last one first: worlds that have moved alike share them.
@@ -59,18 +69,23 @@ struct RecorderWorld {
     private(set) var faults: [String] = []
     private(set) var clients: [Client] = []
     private(set) var takes: [Recorded] = []
-    private var talk = TalkMachine()
-    private var orders: [Order] = []
+    private(set) var talk = TalkMachine()
+    private(set) var orders: [Order] = []
     /// What is answered once the take of a number has said whether it goes on.
-    private var resuming: [(order: Order, take: Int)] = []
-    private var signals = 0
-    private var isFinished = false
-    private let purpose: Purpose
+    private(set) var resuming: [(order: Order, take: Int)] = []
+    private(set) var signals = 0
+    private(set) var isFinished = false
+    private(set) var hasGivenUp = false
+    /// Whether a press has come that would record otherwise: one of them is enough.
+    private(set) var hasOther = false
+    /// Starts that are held until a time.
+    private(set) var timed: [Int] = []
+    let purpose: Purpose
     /// Whether clients have keys, which they move; others give commands of every kind.
-    private let hasKeys: Bool
+    let hasKeys: Bool
     private let now = ContinuousClock.now
 
-    private struct Order {
+    struct Order {
         let request: ControlRequest
         let take: Int?
         let client: ControlClientID?
@@ -84,13 +99,16 @@ struct RecorderWorld {
     }
 
     /// As many clients ask.
-    private static let crowd = 3
+    static let crowd = 3
 
     init(_ purpose: Purpose, hasKeys: Bool) {
         (self.purpose, self.hasKeys) = (purpose, hasKeys)
         switch purpose {
         case .daemon: machine = RecorderMachine(.daemon, process: 1)
-        case .client, .command: machine = RecorderMachine(.request(nil), process: 1)
+        case .client, .command, .placed:
+            let purpose = RecorderMachine.Purpose.request(
+                nil, press: "own", hasPlaces: purpose == .placed)
+            machine = RecorderMachine(purpose, process: 1)
         }
         if purpose == .command { tell(.asked(ControlRequest(.start), nil)) }
     }
@@ -99,116 +117,12 @@ struct RecorderWorld {
 
     private static func number(of id: TakeID) -> Int { (ids.firstIndex(of: id) ?? 0) + 1 }
 
-    private static let phases = Dictation.Phase.allCases
+    static let phases = Dictation.Phase.allCases
+    private static let late = ProcessBeginning(ticks: 9, process: 9)
+    private static let end = CaptureEnd(cause: .finished)
     private static let ids = (1...9).compactMap { TakeID("20261122-101100-00000000000\($0)") }
 
     // MARK: - Moves
-
-    /// All that may happen now.
-    var legal: [Move] {
-        var all: [Move] = []
-        if clients.count < Self.crowd - (purpose == .command ? 1 : 0) {
-            if hasKeys {
-                all += [.ask(.start), .ask(.stop)]
-                all += [.key(.keyDown), .key(.keyUp), .key(.keyUp, isHeld: true)]
-                all += takes.isEmpty ? [] : [.key(.stop), .key(.cancel)]
-            } else {
-                all += [.ask(.start), .ask(.start, waits: true), .ask(.stop), .ask(.toggle)]
-                all += [.ask(.cancel)] + (takes.isEmpty ? [] : [.ask(.stop, take: 1)])
-            }
-        }
-        if signals == 0, !isFinished { all += hasKeys ? [.end] : [.signal(.toggle), .end] }
-        for (index, client) in clients.enumerated() {
-            switch client {
-            case .waiting: all.append(.leave(index, hasPrinted: false))
-            case .given: all += [true, false].map { .leave(index, hasPrinted: $0) }
-            case .asking, .gone: break
-            }
-        }
-        for (index, take) in takes.enumerated() where !take.isCaptured {
-            // Only those who wait for a start are told.
-            if !take.isHeard, !hasKeys { all.append(.step(index + 1, .listening)) }
-            if take.isResuming { all.append(.step(index + 1, .resumed)) }
-        }
-        return all + owed + (orders.isEmpty || hasKeys ? [] : [.carryOut(canRecord: false)])
-    }
-
-    /// What happens sooner or later by itself.
-    var owed: [Move] {
-        var all: [Move] = orders.isEmpty ? [] : [.carryOut(canRecord: true)]
-        if machine.isExpecting { all.append(.unasked) }
-        for (index, take) in takes.enumerated() {
-            if !take.isCaptured { all.append(.step(index + 1, .captured)) }
-            if take.isCaptured, !take.isConcluded { all.append(.conclude(index + 1)) }
-            if take.isAwaited { all.append(.waited(index + 1)) }
-        }
-        return all
-    }
-
-    /// What happens by itself: what is owed, and then each text is printed; nil at the end.
-    var next: Move? {
-        if let move = owed.first { return move }
-        let given = clients.firstIndex { if case .given = $0 { true } else { false } }
-        return given.map { .leave($0, hasPrinted: true) }
-    }
-
-    /// What a state is told apart by.
-    var key: StateSum {
-        var key = StateSum()
-        func add(_ order: Order) {
-            key.add(order.command)
-            key.add(order.take ?? -1)
-            key.add(order.client?.number ?? -1)
-            key.add(order.request.wait == true)
-            key.add(Int(order.request.time ?? -1))
-        }
-        key.add(machine.requests)
-        key.add(signals)
-        key.add(talk.take ?? 0)
-        key.add(Self.phases.firstIndex(of: talk.phase) ?? -1)
-        key.add(machine.isLeaving)
-        key.add(machine.isClosing)
-        key.add(machine.isExpecting)
-        key.add(talk.isLatched)
-        for client in clients {
-            switch client {
-            case .asking: key.add(1)
-            case .waiting: key.add(2)
-            case .given(let take): key.add(10 + take)
-            case .gone: key.add(3)
-            }
-        }
-        key.add(-1)
-        for take in takes {
-            key.add(take.isHeard)
-            key.add(take.isCaptured)
-            key.add(take.isResuming)
-            key.add(take.isCancelled)
-            key.add(take.isConcluded)
-            key.add(take.isAwaited)
-            key.add(take.isPrinted)
-            key.add(take.isTold)
-        }
-        key.add(-2)
-        for entry in machine.entries {
-            key.add(entry.number)
-            key.add(entry.claimant?.number ?? -1)
-            key.add(entry.starter?.number ?? -1)
-            key.add(entry.wasStopped)
-            key.add(entry.isPrinted)
-            key.add(entry.isHeard)
-            key.add(entry.conclusion != nil)
-            key.add(entry.key != nil)
-        }
-        key.add(-3)
-        for order in orders { add(order) }
-        key.add(-4)
-        for (order, take) in resuming {
-            add(order)
-            key.add(take)
-        }
-        return key
-    }
 
     mutating func make(_ move: Move) {
         path = Path(move, after: path)
@@ -219,6 +133,17 @@ struct RecorderWorld {
             request.wait = waits ? true : nil
             request.take = take.map { Self.id($0).text }
             ask(request)
+        case .askOtherwise(let command):
+            var request = ControlRequest(command)
+            (request.press, request.service, hasOther) = ("other", "other", true)
+            if command == .start { request.begun = Self.late }
+            ask(request)
+        case .overdue(let client):
+            timed.removeAll { $0 == client }
+            tell(.overdue(ControlClientID(number: client)))
+        case .place(let number, let isTaken):
+            takes[number - 1].isPlaced = isTaken
+            tell(.given(Self.id(number), complaints: isTaken ? [] : [.error("no")]))
         case .key(let command, let isHeld):
             var request = ControlRequest(command)
             request.key = "key"
@@ -236,6 +161,7 @@ struct RecorderWorld {
             default: takes[number - 1].isResuming = false
             }
             let reply = Dictation.Reply(hear(.take(number, step)))
+            if step == .captured { tell(.told(.captured(Self.end), Self.id(number))) }
             if step != .listening { answer(number, step == .resumed ? .resumed(number) : reply) }
         case .conclude(let number): conclude(number)
         case .waited(let number):
@@ -310,6 +236,7 @@ struct RecorderWorld {
         for action in actions {
             switch action {
             case .start(let number):
+                if hasGivenUp { fault("a take without the socket") }
                 takes.append(Recorded())
                 if canRecord, !machine.isLeaving {
                     tell(.began(number, Self.id(number)))
@@ -359,7 +286,7 @@ struct RecorderWorld {
         case .forget(let number):
             let take = takes[number - 1]
             if !take.isConcluded { fault("forgotten too early") }
-            if !take.isTold, !take.isPrinted { fault("neither given nor told") }
+            if !take.isTold, !take.isPrinted, !take.isPlaced { fault("neither given nor told") }
             if clients.contains(.given(number)) { fault("forgotten before it was printed") }
         case .finish:
             if isFinished { fault("finished twice") }
@@ -368,6 +295,13 @@ struct RecorderWorld {
             isFinished = true
         case .news(_, _, let client):
             if let client, clients[client.number] != .waiting { fault("news for one that is gone") }
+        case .hold(let client): timed.append(client.number)
+        case .endTail(let number):
+            if talk.phase != .tail || talk.take != number { fault("a tail ends that is none") }
+        case .giveUp:
+            if hasGivenUp || purpose == .daemon { fault("the socket is given up again") }
+            if takes.contains(where: { !$0.isCaptured }) { fault("a microphone is open") }
+            hasGivenUp = true
         case .show, .release, .sweep, .report: break
         }
     }
@@ -379,7 +313,7 @@ struct RecorderWorld {
         default: fault("a second answer")
         }
         if case .wait = reply { clients[client] = .waiting } else { clients[client] = .gone }
-        if reply == .leave, !isFinished { fault("turned away too early") }
+        if reply == .leave, !isFinished, !hasGivenUp { fault("turned away too early") }
     }
 
     // MARK: - The end
@@ -391,6 +325,7 @@ struct RecorderWorld {
         if !machine.entries.isEmpty { world.fault("a take is left") }
         let isToEnd = purpose != .daemon || machine.isLeaving
         if isFinished != isToEnd { world.fault("no end") }
+        if !machine.held.isEmpty { world.fault("a request is held") }
         return world.faults
     }
 }

@@ -45,6 +45,9 @@ public final class Take: Sendable {
     /// speak on starts another. A take that ends for another reason than `stop` goes on to end.
     public func resume() { run.handle(.resume) }
 
+    /// Ends the tail at once: what the device holds is the end of the take.
+    package func endTail() { run.handle(.endTail) }
+
     /// Ends recording and transfer at once, without an end of the body; the audio is kept.
     public func cancel() { run.handle(.cancel) }
 

@@ -34,6 +34,8 @@ extension TakeMachine {
         case resume
         case resumed
         case heardEnd
+        /// What follows a stop is not wanted.
+        case endTail
         case cancel
         /// The take is delivered another time.
         case leave

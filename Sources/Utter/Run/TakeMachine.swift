@@ -109,6 +109,7 @@ struct TakeMachine: Sendable {
         case .secrets(let answer): take(answer, now)
         case .stop: actions.append(.endCapture(.withTail))
         case .heardEnd: endCapture(.withTail)
+        case .endTail: actions.append(.endCapture(.withoutTail))
         case .resume:
             if isRecording, !isEndFinal { actions.append(.resumeCapture) }
         case .resumed: actions.append(.tell(.resumed))

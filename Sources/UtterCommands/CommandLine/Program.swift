@@ -150,6 +150,11 @@ package enum Program {
     }
 
     private static func end(_ root: (some ParsableCommand).Type, _ error: any Error) -> Never {
+        if root.configuration.subcommands.contains(where: { $0 == StopCommand.self }),
+            case .validationFailure = root.exitCode(for: error)
+        {
+            ControlReading.end(misspelt: Environment.words.dropFirst())
+        }
         if let mistake = error as? CommandLineMistake {
             mistake.report()
             exit(ExitStatus.usage.rawValue)

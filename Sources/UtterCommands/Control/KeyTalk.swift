@@ -73,9 +73,10 @@ package final class KeyTalk: Sendable {
     private func printText(_ conversation: inout ControlClient.Conversation) {
         do throws(CommandFailure) {
             _ = try ControlReading.read(
-                &conversation, wantsReport: wantsReport, notifies: texts.withLock { $0.notifies }
-            ) { text, report in
-                texts.withLock { texts in texts.give(text) { _ in report } }
+                &conversation, wantsReport: wantsReport,
+                notifies: { texts.withLock { $0.notifies } }
+            ) { answer, report in
+                texts.withLock { texts in texts.give(answer.harmlessText) { _ in report } }
             }
         } catch {
             error.report()
@@ -156,6 +157,7 @@ private struct KeyWorker: Worker {
     ) throws(CommandFailure) -> ControlClient.Conversation? {
         var request = ControlRequest(command, take: take, report: wantsReport ? true : nil)
         request.key = key
+        if !place.isGiven { request.press = Press.mark(of: []) }
         // Another machine has another clock.
         if let instant, !place.isGiven { request.date(instant) }
         guard let conversation = try orFailure({ try ControlClient.ask(request, at: place) })

@@ -34,6 +34,9 @@ final class Recorder: Sendable {
     /// How long the text of a recording that ended by itself waits for a client.
     private static let lingering = Duration.seconds(30)
 
+    /// How long a start waits for the stop of the take before, which may have been begun first.
+    private static let grace = Duration.seconds(1)
+
     /// How long the request that it was begun for is awaited.
     private static let patience = Duration.seconds(10)
 
@@ -153,6 +156,16 @@ final class Recorder: Sendable {
         case .release(let number):
             core.withLock { $0.takes[number] }?.release(keepingAudioFor: session.audioTime)
         case .forget(let number): core.withLock { $0.takes[number] = nil }
+        case .hold(let client):
+            Task {
+                // Nothing cancels it.
+                try? await Task.sleep(for: Self.grace)
+                handle(.overdue(client))
+            }
+        case .endTail(let number): core.withLock { $0.takes[number] }?.endTail()
+        case .giveUp:
+            owner.remove()
+            server?.send(.giveUp)
         case .sweep: session.pipeline.sweep()
         case .report(let failure): CommandFailure(failure).report()
         case .tell(let conclusion):
@@ -224,7 +237,34 @@ final class Recorder: Sendable {
             plans.withLock { $0.forgetSecrets() }
         }
         handle(.concluded(conclusion))
+        if let due = core.withLock({ $0.machine.due(take.id) }) {
+            handle(.given(take.id, complaints: await give(due.conclusion, due.places)))
+        }
         await wait(forOneWhoAsksFor: take.id)
+    }
+
+    /// Gives a text where its press says, on a thread of its own; what to tell of what went wrong.
+    ///
+    /// Names of places come from another process; a recorder of one press has its own.
+    private func give(
+        _ conclusion: TakeConclusion, _ names: [ControlRequest.Place]?
+    ) async -> [ToldLine] {
+        let sinks = names?.map { $0 == .type ? TextSink.keyboard : .clipboard }
+        let texts =
+            sinks.map { TextOutput($0, isUsual: false, form: .text, endsLines: true) }
+            ?? session.texts
+        let given = Settlement<[ToldLine]>()
+        let body: @Sendable () -> Void = {
+            let text = conclusion.answer.text.map { TerminalText.sanitized($0) }
+            let failures = texts.give(text, printsUngiven: false) { _ in conclusion.report }
+            given.settle(
+                failures.flatMap { _, failure in
+                    [.error(failure.message)] + (failure.hint.map { [.hint($0)] } ?? [])
+                })
+        }
+        // Without a thread the others wait.
+        if (try? NamedThread(name: "text", body)) == nil { body() }
+        return await given.value
     }
 
     private func wait(forOneWhoAsksFor take: TakeID) async {

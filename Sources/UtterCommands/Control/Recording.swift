@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Cryptography
 internal import LinuxPlatform
 internal import UtterControl
 internal import UtterSettings
@@ -23,22 +24,23 @@ enum Recording {
             guard let owner = try ControlOwner.claim(place) else { return }
             return try await serve(nil, at: place, owner, options)
         }
-        // To compare options takes milliseconds, and the command alone says nothing.
-        let sayHow = Environment.words.count > 2 && options.sayHow
-        if sayHow { try refuseElsewhere(place) }
-        let isForeground = try KnownSettings.foreground.value() == true
-        let texts = try TextOutput(options.output.texts, form: .text, isVoice: true)
-        var request = ControlRequest(command)
+        let texts = options.output.texts
+        let form = options.output.form
+        var request = ControlRequest(command, report: form == .object ? true : nil)
         request.wait = true  // Also for a daemon that records.
-        // With other options it is that of the recorder which they make.
-        if !sayHow { request.service = options.serviceName }
+        if texts.isGiven { request.placed = true }
+        try address(&request, options, at: place)
         for _ in 0..<attempts {
-            if let status = try ControlReading.ask(request, at: place, texts: texts) {
+            let status = try ControlReading.ask(request, at: place) {
+                TextOutput(ofEnded: texts, form: form)
+            }
+            if let status {
                 guard status == .textPrinted else { throw status.code }
                 return
             }
             if place.isGiven { throw ControlReading.unanswered(place) }
-            if !isForeground {
+            // An end does not come here: the settings may be broken.
+            if try KnownSettings.foreground.value() != true {
                 // Ctrl-C ends the process here.
                 Signals.unblock()
                 let words = Array(Environment.words.dropFirst())
@@ -60,7 +62,11 @@ enum Recording {
     ) async throws {
         // An end that comes later finds the socket.
         let end = place.lastEnd
-        try await record(options, owner, for: .request(end)) {
+        let press = Press.mark(of: Environment.words.dropFirst(2))
+        let purpose = { (hasPlaces: Bool) in
+            RecorderMachine.Purpose.request(end, press: press, hasPlaces: hasPlaces)
+        }
+        try await record(options, owner, isVoice: true, for: purpose) {
             recorder, longest throws(CommandFailure) in
             try await recorder.run(request, longest: longest) {
                 if request == nil { RecorderProcess.leaveParent() }
@@ -68,41 +74,75 @@ enum Recording {
         }
     }
 
-    /// Refuses options that another process would not hear of: what is said must not go where the
-    /// person did not send it.
+    /// Says in a request what counts of the options where it goes.
     ///
-    /// A recorder that is not a daemon is that of the same key, with the same options.
-    private static func refuseElsewhere(_ place: ControlPlace) throws(CommandFailure) {
-        guard
-            let conversation = try orFailure({
-                try ControlClient.ask(ControlRequest(.status), at: place)
-            }),
-            let status = conversation.first.status, status.isDaemon || place.isGiven
+    /// A daemon, or what is behind a forwarded socket, would not hear of the others, and what is said
+    /// must not go where the person did not send it: they are refused, unless a recording ends.
+    private static func address(
+        _ request: inout ControlRequest, _ options: RecorderOptions, at place: ControlPlace
+    ) throws(CommandFailure) {
+        let (words, texts) = (Environment.words.dropFirst(2), options.output.texts)
+        if !place.isGiven { request.press = Press.mark(of: words) }
+        // To compare options takes milliseconds, and the command alone says nothing.
+        let sayHow = !words.isEmpty && options.sayHow
+        // With other options it is that of the recorder which they make.
+        if !sayHow { request.service = options.serviceName }
+        let isAtDesk = !place.isGiven && Environment["SSH_CONNECTION"] == nil
+        let sinks = TextOutput.meant(by: texts)
+        let places = sinks.compactMap(\.name)
+        if isAtDesk, !places.isEmpty { request.places = places }
+        let areLost = texts.isGiven && !(isAtDesk && places.count == sinks.count)
+        guard sayHow || request.command == .start && (areLost || options.output.json),
+            let status = try orFailure({
+                try ControlClient.ask(ControlRequest(.status), at: place)?.first.status
+            }), status.isDaemon || place.isGiven
         else { return }
+        if request.command == .toggle, status.isRecording {
+            return request.command = .stop
+        }
+        CuePlayer.playFailure(options.output)
         throw CommandFailure(
             (status.isDaemon ? "'utter daemon' records" : "another utter records")
                 + ", and knows nothing of these options",
-            hint: "leave them out, but for -q, --service NAME and where the text goes; give them "
-                + "to that command when it begins, or write them into its settings: utter config "
-                + "edit",
+            hint: "leave them out, but for -q, --service NAME, and --copy and --type at the same "
+                + "machine; give them to that command when it begins, or write them into its "
+                + "settings: utter config edit",
             status: .usage)
     }
 
     static func record(
-        _ options: RecorderOptions, _ owner: ControlOwner, for purpose: RecorderMachine.Purpose,
-        preRoll: Duration? = nil,
+        _ options: RecorderOptions, _ owner: ControlOwner, isVoice: Bool = false,
+        for purpose: (_ hasPlaces: Bool) -> RecorderMachine.Purpose, preRoll: Duration? = nil,
         _ body: (Recorder, Duration) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         defer { owner.remove() }
         try await Launch.takes(
             output: options.output, keep: options.keep, encryption: options.encryption.source,
-            readsPipe: false, opensMicrophone: true
+            readsPipe: false, isVoice: isVoice, opensMicrophone: true
         ) {
             session throws(CommandFailure) in
             let plans = RecorderPlans(options, preRoll: preRoll)
-            let recorder = Recorder(session, owner, plans: plans, for: purpose)
+            let recorder = Recorder(
+                session, owner, plans: plans, for: purpose(session.texts.leadsElsewhere))
             session.warnOfNoService(options.service)
             return try await body(recorder, try options.voice.longest)
         }
+    }
+}
+
+/// What tells a press from one that would record otherwise, or give the text elsewhere.
+enum Press {
+    /// A digest of the words behind the command, and of what else may count for them.
+    static func mark(of words: some Collection<String>) -> String {
+        let counts = { (name: String) in
+            name.hasPrefix("UTTER_") || name == "HOME" || name.hasSuffix("_HOME")
+                || name.hasSuffix("_KEY") || name.hasSuffix("_proxy") || name.hasSuffix("_PROXY")
+        }
+        // Without words there is no path that could be a relative one.
+        let folder = words.isEmpty ? [] : [ServiceOptions.absolute("")]
+        let said = words + folder + Environment.all(where: counts).sorted()
+        var digest = SHA256()
+        digest.update(Array(said.joined(separator: "\0").utf8).span)
+        return digest.hexadecimal
     }
 }

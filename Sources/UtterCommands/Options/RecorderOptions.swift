@@ -20,15 +20,6 @@ struct RecorderOptions: ParsableArguments {
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
 
-    /// Refuses what says how a take is told: the control socket begins and ends these.
-    func refuseReports(printsTexts: Bool = false) throws {
-        if output.json { throw ValidationError("--json is an option of 'utter stop'.") }
-        if !printsTexts, output.texts.isGiven {
-            throw ValidationError(
-                "-o, --copy, --type and --run are options of 'utter stop', which prints the text.")
-        }
-    }
-
     var serviceName: String? {
         service.profile.service.flatMap { Profiles.isPath($0) ? nil : $0 }
     }

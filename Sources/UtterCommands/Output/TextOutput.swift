@@ -25,19 +25,24 @@ package final class TextOutput: Sendable {
     /// Whether the desktop is told what becomes of a text that is not where it belongs.
     let notifies: Bool
     private let isOver: @Sendable () -> Bool
+    /// Why it is not known where the texts go.
+    private let doubts: [Failure]
     private let state = Mutex(State())
 
-    static var standard: TextOutput {
-        TextOutput([.standardOutput], form: .text, endsLines: true)
+    typealias Failure = (sink: TextSink, failure: CommandFailure)
+
+    convenience init(printing form: OutputForm) {
+        self.init([.standardOutput], form: form, endsLines: true)
     }
 
     /// `isOver` is asked now and then while a command runs.
     init(
         _ sinks: [TextSink], isUsual: Bool = true, form: OutputForm, endsLines: Bool,
-        notifies: Bool = false, isOver: @escaping @Sendable () -> Bool = { false }
+        notifies: Bool = false, doubts: [Failure] = [],
+        isOver: @escaping @Sendable () -> Bool = { false }
     ) {
         (self.form, self.endsLines, self.isOver) = (form, endsLines, isOver)
-        self.notifies = notifies
+        (self.notifies, self.doubts) = (notifies, doubts)
         var places = sinks.filter(\.isPlace)
         others = sinks.filter { !$0.isPlace }
         // An object tells more than the text, and events go nowhere else.
@@ -68,6 +73,30 @@ package final class TextOutput: Sendable {
         for sink in places + others { try sink.check() }
     }
 
+    /// Those of a voice that was recorded already: what is wrong with a place is told with the text.
+    convenience init(ofEnded options: TextOptions, form: OutputForm) {
+        var (sinks, doubts) = (Self.sinks(options), [Failure]())
+        do throws(CommandFailure) {
+            if !options.isGiven { sinks = try Self.settings() }
+        } catch {
+            doubts = [(.command(""), error)]
+        }
+        // Where the setting cannot be read, the option alone counts.
+        let notifies = (try? KnownSettings.notify.value()) ?? nil
+        self.init(
+            sinks, form: form, endsLines: !options.noNewline,
+            notifies: options.notify || notifies == true, doubts: doubts)
+    }
+
+    /// Those that options name, or else the settings as far as they can be read.
+    static func meant(by options: TextOptions) -> [TextSink] {
+        // What is wrong there is said by what gives the text.
+        options.isGiven ? sinks(options) : (try? settings()) ?? []
+    }
+
+    /// Whether texts go anywhere but to standard output.
+    var leadsElsewhere: Bool { !others.isEmpty || places.contains { $0 != .standardOutput } }
+
     private static func sinks(_ options: TextOptions) -> [TextSink] {
         options.output.map { $0 == "-" ? .standardOutput : .file($0) }
             + (options.copy ? [.clipboard] : []) + (options.type ? [.keyboard] : [])
@@ -83,14 +112,14 @@ package final class TextOutput: Sendable {
     /// Gives a text, harmless to a terminal, to every place; nil for no text.
     ///
     /// Returns the places that could not take it, in order, behind those that had failed before.
-    /// When `standardOutput` is among them, the text is nowhere.
+    /// When `standardOutput` is among them, the text is nowhere. Not so where texts are not to be
+    /// printed if no place takes them (`printsUngiven`).
     func give(
-        _ text: String?, label: String = "",
-        after earlier: [(sink: TextSink, failure: CommandFailure)] = [],
-        lendsTerminal: Bool = true,
+        _ text: String?, label: String = "", after earlier: [Failure] = [],
+        lendsTerminal: Bool = true, printsUngiven: Bool = true,
         object: (_ hasFailed: Bool) -> String? = { _ in nil }
-    ) -> [(sink: TextSink, failure: CommandFailure)] {
-        var failures = earlier
+    ) -> [Failure] {
+        var failures = text == nil ? earlier : doubts + earlier
         var isDoubtful = false
         if let text, !text.isEmpty {
             for sink in others {
@@ -113,7 +142,7 @@ package final class TextOutput: Sendable {
             }
         }
         // Where nothing else holds the text any more. Events hold it in any case.
-        if isDoubtful || !failures.isEmpty, !isPrinted, form != .events,
+        if isDoubtful || !failures.isEmpty, printsUngiven, !isPrinted, form != .events,
             !places.contains(.standardOutput),
             let failure = give(printed, to: .standardOutput).failure
         {

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import LinuxPlatform
+internal import UtterControl
 internal import UtterTerminal
 
 /// One place where texts go.
@@ -16,6 +17,15 @@ enum TextSink: Sendable, Equatable {
     /// The keyboard of the desktop, on which the text is typed.
     case keyboard
     case command(String)
+
+    /// Its name for another process, if it has one: no path and no command goes there.
+    var name: ControlRequest.Place? {
+        switch self {
+        case .keyboard: .type
+        case .clipboard: .copy
+        case .standardOutput, .file, .command: nil
+        }
+    }
 
     struct Circumstances {
         /// Whether a line feed follows the text where that means something.

@@ -4,6 +4,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 internal import Utter
+internal import UtterTerminal
 
 /// Plays a short tone when a recording has begun, and a lower one when it has ended, on a thread of
 /// its own.
@@ -14,6 +15,7 @@ final class CuePlayer: Sendable {
     private enum Cue {
         case began
         case ended
+        case failed
     }
 
     private struct State {
@@ -33,6 +35,15 @@ final class CuePlayer: Sendable {
     /// - Throws: `SystemError` when the process has no descriptor left.
     init() throws(SystemError) {
         (wakeup, abort, done) = (try Wakeup(), try Wakeup(), try Wakeup())
+    }
+
+    /// Plays that nothing begins, where tones are wanted.
+    static func playFailure(_ output: OutputOptions) {
+        // Without a descriptor there is no tone.
+        guard output.cue, let player = try? CuePlayer() else { return }
+        player.prepare { StandardError.line("warning: \($0)") }
+        player.order(.failed)
+        player.finish()
     }
 
     /// Looks for the program that plays, once, on the thread that will run it.
@@ -105,7 +116,12 @@ final class CuePlayer: Sendable {
 
     /// 80 ms of a sine, faded in and out so that it does not click.
     private static func tone(_ cue: Cue) -> [Int16] {
-        let frequency = if case .began = cue { 880.0 } else { 587.0 }
+        let frequency =
+            switch cue {
+            case .began: 880.0
+            case .ended: 587.0
+            case .failed: 294.0
+            }
         let count = rate * 80 / 1_000
         let fade = Double(rate * 8 / 1_000)
         return (0..<count).map { index in

@@ -47,8 +47,7 @@ import Testing
             ["-c", "body.fields.a=b", "-H", "Content-Type: multipart/form-data"],
             "--header: a form has its own Content-Type"
         ),
-        (["start", "-o", "note.txt"], "are options of 'utter stop', which prints the text"),
-        (["daemon", "--type"], "are options of 'utter stop', which prints the text"),
+        (["daemon", "--type"], "are options of 'utter start' and 'utter stop'"),
         (["-q", "-v"], "-q"),
         (["note.wav"], "note.wav"),
         (["send"], "files"),

@@ -42,9 +42,9 @@ import Testing
             #expect(
                 result.errorText.hasPrefix(
                     "utter: error: 'utter daemon' records, and knows nothing of these options\n"
-                        + "utter: hint: leave them out, but for -q, --service NAME and where the "
-                        + "text goes; give them to that command when it begins, or write them into "
-                        + "its settings: utter config edit\n"))
+                        + "utter: hint: leave them out, but for -q, --service NAME, and --copy and "
+                        + "--type at the same machine; give them to that command when it begins, or "
+                        + "write them into its settings: utter config edit\n"))
         }
         // What counts where the command is, and nothing, are no such options.
         #expect(try await bench.run("start", "-q", "--no-newline").status == .exited(0))

@@ -28,7 +28,11 @@ struct DaemonCommand: AsyncParsableCommand {
     var options: RecorderOptions
 
     func validate() throws {
-        try options.refuseReports()
+        if options.output.json || options.output.texts.isGiven {
+            throw ValidationError(
+                "-o, --copy, --type, --run and --json are options of 'utter start' and 'utter stop'."
+            )
+        }
         guard let preRoll else { return }
         guard (.milliseconds(20)...Duration.seconds(10)).contains(preRoll.duration) else {
             throw ValidationError("--pre-roll must be from 20ms to 10s.")
@@ -38,7 +42,9 @@ struct DaemonCommand: AsyncParsableCommand {
     func run() async throws {
         Configuration.warnOfProblems()
         let owner = try Self.owner()
-        try await Recording.record(options, owner, for: .daemon, preRoll: preRoll?.duration) {
+        try await Recording.record(
+            options, owner, for: { _ in .daemon }, preRoll: preRoll?.duration
+        ) {
             recorder, longest throws(CommandFailure) in
             let readiness = Readiness()
             let server = try metrics.serve(recorder.numbers(readiness))

@@ -10,15 +10,15 @@ struct StartCommand: AsyncParsableCommand {
             It comes back once something is recorded. Without 'utter daemon' a recorder of its
             own goes on in the background until 'utter stop' and the text is where it belongs;
             with UTTER_FOREGROUND=true this command stays, and is that recorder. When one
-            records already, it says so. The options count for takes that its recorder
-            records; a daemon has its own, and refuses them, but for --service with the name of
-            a service of its settings or profiles.
+            records already, it says so. The options count for this take, and the text goes where
+            they say once the take ends by itself, or by a 'stop' that names no other place, which
+            prints it, too; --json without -o prints nothing. A daemon has options of its own, and
+            refuses these, but for --service with the name of a service of its settings or
+            profiles, --copy and --type.
             """)
 
     @OptionGroup
     var options: RecorderOptions
-
-    func validate() throws { try options.refuseReports() }
 
     func run() async throws { try await Recording.run(.start, options) }
 }
@@ -32,8 +32,6 @@ struct ToggleCommand: AsyncParsableCommand {
 
     @OptionGroup
     var options: RecorderOptions
-
-    func validate() throws { try options.refuseReports(printsTexts: true) }
 
     func run() async throws { try await Recording.run(.toggle, options) }
 }
@@ -62,9 +60,9 @@ struct StopCommand: ParsableCommand {
         let form: OutputForm = json ? .object : .text
         let status: ExitStatus
         do throws(CommandFailure) {
-            let request = ControlRequest(.stop, take: take, report: json ? true : nil)
-            status = try ControlReading.end(
-                request, texts: TextOutput(texts, form: form, isVoice: true))
+            var request = ControlRequest(.stop, take: take, report: json ? true : nil)
+            request.placed = texts.isGiven ? true : nil
+            status = try ControlReading.end(request) { TextOutput(ofEnded: texts, form: form) }
         } catch {
             throw Launch.exit(error, as: form)
         }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// A stop ends the recording whatever else is wrong, and prints a text that cannot go where it was
+/// to go.
+@Suite struct StopFirstTests {
+    private let bench: ControlBench
+
+    init() throws { bench = try ControlBench(.hearing("heard")) }
+
+    @Test(
+        arguments: [
+            (["stop", "--frob"], 64), (["stop", "--type"], 78), (["stop", "--copy"], 78),
+            (["stop", "-o", "/no-such-folder/x"], 74), (["toggle", "--frob"], 64),
+            (["toggle", "--type"], 78), (["toggle", "--silence", "soon"], 64),
+        ] as [([String], Int32)])
+    func theTextIsPrintedAndTheStatusIsThatOfTheFault(
+        _ words: [String], _ status: Int32
+    ) async throws {
+        let recorder = try await bench.record()
+        let stop = try await bench.bench.start(words).result()
+        #expect(stop.status == .exited(status), "\(stop.errorText)")
+        #expect(stop.outputText == "heard\n")
+        #expect(try await recorder.result().status == .exited(0))
+        #expect(try await bench.run("last").outputText == "heard\n")
+    }
+
+    @Test func aMisspeltCancelCancels() async throws {
+        let recorder = try await bench.record()
+        #expect(try await bench.run("cancel", "--frob").status == .exited(64))
+        #expect(try await recorder.result().status == .exited(130))
+    }
+
+    @Test func aMisspeltStopForAnotherTakeAndHelpEndNothing() async throws {
+        let recorder = try await bench.record()
+        for words in [["--take", "none", "--frob"], ["--take=none", "--frob"], ["--help"]] {
+            _ = try await bench.bench.start(["stop"] + words).result()
+        }
+        #expect(try await bench.run("status").outputText.hasPrefix("recording"))
+        #expect(try await bench.run("stop").outputText == "heard\n")
+        _ = try await recorder.result()
+    }
+
+    @Test(arguments: ["language = de\n", "output.to = 'nowhere'\n", "output.to = 'type'\n"])
+    func settingsThatBreakMeanwhileKeepNoMicrophoneOpen(_ text: String) async throws {
+        for command in ["stop", "toggle"] {
+            let recorder = try await bench.record()
+            try bench.bench.configure(text)
+            let stop = try await bench.run(command)
+            #expect(stop.status == .exited(78), "\(stop.errorText)")
+            #expect(stop.outputText == "heard\n")
+            #expect(try await recorder.result().status == .exited(0))
+            try bench.bench.configure("")
+        }
+    }
+
+    @Test func aMisspeltStopWithoutARecordingComplainsAlone() async throws {
+        for command in ["stop", "toggle", "cancel"] {
+            let result = try await bench.run(command, "--frob")
+            #expect(result.status == .exited(64))
+            #expect(result.errorText.hasPrefix("utter: error: unknown option '--frob'\n"))
+        }
+        #expect(bench.card.account.opens == 0)
+    }
+}

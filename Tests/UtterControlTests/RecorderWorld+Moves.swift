@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import Utter
+@testable import UtterControl
+
+// What may happen next, and what a state is told apart by.
+extension RecorderWorld {
+    /// All that may happen now.
+    var legal: [Move] {
+        var all: [Move] = []
+        if clients.count < Self.crowd - (purpose == .command ? 1 : 0) {
+            if hasKeys {
+                all += [.ask(.start), .ask(.stop)]
+                all += [.key(.keyDown), .key(.keyUp), .key(.keyUp, isHeld: true)]
+                all += takes.isEmpty ? [] : [.key(.stop), .key(.cancel)]
+            } else {
+                all += [.ask(.start), .ask(.start, waits: true), .ask(.stop), .ask(.toggle)]
+                all += [.ask(.cancel)] + (takes.isEmpty ? [] : [.ask(.stop, take: 1)])
+                if !hasOther { all += [.askOtherwise(.start), .askOtherwise(.toggle)] }
+            }
+        }
+        if signals == 0, !isFinished { all += hasKeys ? [.end] : [.signal(.toggle), .end] }
+        for (index, client) in clients.enumerated() {
+            switch client {
+            case .waiting: all.append(.leave(index, hasPrinted: false))
+            case .given: all += [true, false].map { .leave(index, hasPrinted: $0) }
+            case .asking, .gone: break
+            }
+        }
+        for (index, take) in takes.enumerated() where !take.isCaptured {
+            // Only those who wait for a start are told.
+            if !take.isHeard, !hasKeys { all.append(.step(index + 1, .listening)) }
+            if take.isResuming { all.append(.step(index + 1, .resumed)) }
+        }
+        return all + owed + (orders.isEmpty || hasKeys ? [] : [.carryOut(canRecord: false)])
+    }
+
+    /// What happens sooner or later by itself.
+    var owed: [Move] {
+        var all: [Move] = orders.isEmpty ? [] : [.carryOut(canRecord: true)]
+        if machine.isExpecting { all.append(.unasked) }
+        all += timed.map { .overdue($0) }
+        for (index, take) in takes.enumerated() {
+            if !take.isCaptured { all.append(.step(index + 1, .captured)) }
+            if take.isCaptured, !take.isConcluded { all.append(.conclude(index + 1)) }
+            let isDue = machine.due(Self.id(index + 1)) != nil
+            if isDue { all += [true, false].map { .place(index + 1, isTaken: $0) } }
+            if take.isAwaited, !isDue { all.append(.waited(index + 1)) }
+        }
+        return all
+    }
+
+    /// What happens by itself: what is owed, and then each text is printed; nil at the end.
+    var next: Move? {
+        if let move = owed.first { return move }
+        let given = clients.firstIndex { if case .given = $0 { true } else { false } }
+        return given.map { .leave($0, hasPrinted: true) }
+    }
+
+    /// What a state is told apart by.
+    var key: StateSum {
+        var key = StateSum()
+        func add(_ order: Order) {
+            key.add(order.command)
+            key.add(order.take ?? -1)
+            key.add(order.client?.number ?? -1)
+            key.add(order.request.wait == true)
+            key.add(Int(order.request.time ?? -1))
+            key.add(order.request.press == "other")
+        }
+        key.add(machine.requests)
+        key.add(signals)
+        key.add(talk.take ?? 0)
+        key.add(Self.phases.firstIndex(of: talk.phase) ?? -1)
+        key.add(machine.isLeaving)
+        key.add(machine.isClosing)
+        key.add(machine.isExpecting)
+        key.add(hasGivenUp)
+        key.add(hasOther)
+        for client in timed { key.add(client) }
+        for held in machine.held {
+            add(Order(request: held.request, take: nil, client: held.client))
+            key.add(held.isOverdue.map { $0 ? 2 : 1 } ?? 0)
+        }
+        key.add(talk.isLatched)
+        for client in clients {
+            switch client {
+            case .asking: key.add(1)
+            case .waiting: key.add(2)
+            case .given(let take): key.add(10 + take)
+            case .gone: key.add(3)
+            }
+        }
+        key.add(-1)
+        for take in takes {
+            key.add(take.isHeard)
+            key.add(take.isCaptured)
+            key.add(take.isResuming)
+            key.add(take.isCancelled)
+            key.add(take.isConcluded)
+            key.add(take.isAwaited)
+            key.add(take.isPrinted)
+            key.add(take.isTold)
+            key.add(take.isPlaced)
+        }
+        key.add(-2)
+        for entry in machine.entries {
+            key.add(entry.number)
+            key.add(entry.claimant?.number ?? -1)
+            key.add(entry.starter?.number ?? -1)
+            key.add(entry.wasStopped)
+            key.add(entry.isPrinted)
+            key.add(entry.isHeard)
+            key.add(entry.conclusion != nil)
+            key.add(entry.key != nil)
+            key.add(entry.isCaptured)
+            key.add(entry.isBeingGiven)
+            key.add(entry.request?.press == "other")
+        }
+        key.add(-3)
+        for order in orders { add(order) }
+        key.add(-4)
+        for (order, take) in resuming {
+            add(order)
+            key.add(take)
+        }
+        return key
+    }
+}
