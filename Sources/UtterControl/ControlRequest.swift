@@ -69,7 +69,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     /// The service that a take is begun for, by the name that the recorder's own settings and
     /// profiles give it; nil is the usual one.
     package var service: String?
-    /// What tells the press from one that would record otherwise; only a digest of that.
+    /// A digest that tells the press from one that would record otherwise.
     package var press: String?
     /// Where a daemon is to give the text of a take that this begins, unless a stop says otherwise.
     package var places: [Place]?

@@ -219,7 +219,7 @@ package struct ControlWorker: Worker {
         connections.removeAll(where: \.isOver)
         // One that has closed its side cannot say that it has printed what it has read.
         for connection in ended {
-            // What it has asked for may not be begun yet.
+            // Its request may not be begun yet.
             if connection.state == .asked { handler.didEnd(connection.id, hasPrinted: false) }
             settle(connection, hasPrinted: !connection.isLost)
         }

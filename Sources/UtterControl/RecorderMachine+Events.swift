@@ -71,7 +71,7 @@ extension RecorderMachine {
     struct Entry: Sendable {
         let number: Int
         let id: TakeID
-        /// What has begun it.
+        /// The request that has begun it.
         let request: ControlRequest?
         /// The client that began it, until it is told that something is recorded.
         var starter: ControlClientID?

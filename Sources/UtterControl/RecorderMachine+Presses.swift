@@ -8,7 +8,7 @@ extension RecorderMachine {
     struct Held: Sendable {
         let request: ControlRequest
         let client: ControlClientID?
-        /// Of a start that has found a recording: whether it waits for the end of that no more.
+        /// Whether a start that has found a recording waits no longer for its end; nil of others.
         var isOverdue: Bool?
     }
 
@@ -55,7 +55,7 @@ extension RecorderMachine {
         case .start where request.begun != nil && client != nil && next.isOverdue != true:
             if next.isOverdue == nil, let client { actions.append(.hold(client)) }
             held.append(Held(request: request, client: client, isOverdue: false))
-        // What it ends may be over by the time that it is carried out.
+        // The take may be over by the time that this is carried out.
         case .toggle where client != nil:
             var end = request
             end.command = .stop

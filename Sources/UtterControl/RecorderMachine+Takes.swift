@@ -87,7 +87,7 @@ extension RecorderMachine {
         if conclusion.isSettled { actions.append(.release(entries[index].number)) }
     }
 
-    /// What is to be given where its press says, and the names of the places if they came with a
+    /// The text that is to be given where its press says, and the names of the places if they came with a
     /// request; nil of a take whose text is not.
     package func due(_ take: TakeID) -> (
         conclusion: TakeConclusion, places: [ControlRequest.Place]?

@@ -38,11 +38,11 @@ package struct RecorderMachine: Sendable {
     private var failure: ControlFailure?
     /// The stop or cancel that was begun last.
     private var lastEnd: ProcessBeginning?
-    /// What may begin a take, in the order in which it came.
+    /// Requests that may begin a take, in the order in which they came.
     var held: [Held] = []
     /// The request that the dictation begins a take for, or did last.
     private(set) var beginning: ControlRequest?
-    /// What tells its press from others; nil of a daemon.
+    /// The digest of its press; nil of a daemon.
     let press: String?
     /// Whether texts go where the press says, other than to standard output.
     let hasPlaces: Bool

@@ -34,7 +34,7 @@ extension TakeMachine {
         case resume
         case resumed
         case heardEnd
-        /// What follows a stop is not wanted.
+        /// No tail is wanted behind the stop.
         case endTail
         case cancel
         /// The take is delivered another time.

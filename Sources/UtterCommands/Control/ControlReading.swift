@@ -42,8 +42,8 @@ enum ControlReading {
     /// How long a recording is remembered that no stop has ended.
     private static let memory = Duration.seconds(3_600)
 
-    /// What counts of a recording whose program was killed: the newest, if it has begun after the
-    /// last stop or cancel, so that no stop was for it.
+    /// Names a recording whose program was killed: the newest, if it has begun after the last stop
+    /// or cancel, so that no stop was for it.
     private static func recordingLeft(since end: ProcessBeginning?) -> CommandFailure? {
         // Takes that cannot be listed are named by no stop.
         let newest = try? Spool(at: Environment.stateFolder).newest(1) { _ in true }

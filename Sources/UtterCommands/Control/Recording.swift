@@ -130,7 +130,7 @@ enum Recording {
     }
 }
 
-/// What tells a press from one that would record otherwise, or give the text elsewhere.
+/// The mark that tells a press from one that would record otherwise, or give the text elsewhere.
 enum Press {
     /// A digest of the words behind the command, and of what else may count for them.
     static func mark(of words: some Collection<String>) -> String {

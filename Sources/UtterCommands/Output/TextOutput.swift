@@ -73,7 +73,7 @@ package final class TextOutput: Sendable {
         for sink in places + others { try sink.check() }
     }
 
-    /// Those of a voice that was recorded already: what is wrong with a place is told with the text.
+    /// The places of a voice that was recorded already: what is wrong with one is told with the text.
     convenience init(ofEnded options: TextOptions, form: OutputForm) {
         var (sinks, doubts) = (Self.sinks(options), [Failure]())
         do throws(CommandFailure) {
@@ -88,9 +88,9 @@ package final class TextOutput: Sendable {
             notifies: options.notify || notifies == true, doubts: doubts)
     }
 
-    /// Those that options name, or else the settings as far as they can be read.
+    /// The places that options name, or else the settings as far as they can be read.
     static func meant(by options: TextOptions) -> [TextSink] {
-        // What is wrong there is said by what gives the text.
+        // The process that gives the text says what is wrong there.
         options.isGiven ? sinks(options) : (try? settings()) ?? []
     }
 

@@ -198,7 +198,7 @@ import Testing
         _ = try await killed.result()
         #expect(bench.hasSocket)
         #expect(try await bench.run("status").outputText == "idle\n")
-        #expect(try await bench.run("stop").status == .exited(67))
+        #expect(try await bench.run("stop").status == .exited(75))
         let recorder = try await bench.record()
         #expect(try await bench.run("stop").outputText == "heard\n")
         #expect(try await recorder.result().status == .exited(0))

@@ -54,13 +54,13 @@ import Testing
     /// A stop without a place prints the text beside; with one, its place alone counts.
     @Test func aTextIsTypedOnce() async throws {
         try desk.add("wtype", then: "echo once >>'\(folder.path("typed"))'")
-        _ = try await bench.run("start", "--type")
+        _ = try await bench.run("start", "--type", "-c", "recording.min=0")
         #expect(try await bench.run("stop").outputText == "heard\n")
-        _ = try await bench.run("toggle", "--type")
-        #expect(try await bench.run("toggle", "--type").outputText == "")
+        _ = try await bench.run("toggle", "--type", "-c", "recording.min=0")
+        #expect(try await bench.run("toggle", "--type", "-c", "recording.min=0").outputText == "")
         #expect(try folder.read("typed") == Array("once\nonce\n".utf8))
         let file = folder.path("file")
-        _ = try await bench.run("start", "--type")
+        _ = try await bench.run("start", "--type", "-c", "recording.min=0")
         #expect(try await bench.run("stop", "-o", file).outputText == "")
         #expect(try folder.read("file") == Array("heard\n".utf8))
         #expect(try folder.read("typed") == Array("once\nonce\n".utf8))
