@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes the readers of answers and playlists with libFuzzer, which comes with the Swift toolchain.
-# fuzz.sh [SECONDS]: a minute for each unless told otherwise. What it finds to be new is kept in
-# .build-fuzz; an input that breaks a reader is named at the end, and belongs into the folder of
-# its kind in Tests/Fuzz with the repair.
+# Fuzzes the readers of answers, playlists and audio files with libFuzzer, which comes with the Swift
+# toolchain. fuzz.sh [SECONDS]: a minute for each unless told otherwise. What it finds to be new is
+# kept in .build-fuzz; an input that breaks a reader is named at the end, and belongs into the folder
+# of its kind in Tests/Fuzz with the repair.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,21 +20,27 @@ mapfile -t objects < <(find "$products" -path '*.build/*' -name '*.o' ! -path '*
 modules=(-I "$products/Modules")
 for folder in Sources/C/*/; do modules+=(-I "$folder" -I "$folder/include"); done
 export SWIFT_BACKTRACE=enable=no
-for kind in Answer Playlist; do
-    swiftc -O -swift-version 6 -parse-as-library -sanitize=fuzzer -module-name "${kind}Fuzz" \
-        "${modules[@]}" "Tests/Fuzz/${kind}Fuzz.swift" "${objects[@]}" \
-        -lcurl -lz -lopus -logg -lFLAC -lsamplerate -lwebrtc_audio_processing -lcrypto -lstdc++ \
-        -o "$build/$kind-fuzz"
-    mkdir -p "$build/$kind-corpus" "$build/found"
-    if "$build/$kind-fuzz" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=1024 \
-        -artifact_prefix="$build/found/" -print_final_stats=1 \
-        "$build/$kind-corpus" "Tests/Fuzz/${kind}s" >"$build/log" 2>&1
+
+# fuzz NAME: the target Tests/Fuzz/NAMEFuzz.swift, from the inputs in Tests/Fuzz/NAMEs or Tests/Fuzz/NAME
+fuzz() {
+    local inputs=Tests/Fuzz/$1 corpus=$build/corpus/$1
+    swiftc -O -swift-version 6 -parse-as-library -sanitize=fuzzer -module-name "$1Fuzz" \
+        "${modules[@]}" "Tests/Fuzz/$1Fuzz.swift" "${objects[@]}" \
+        -lcurl -lz -lopus -logg -lFLAC -lsamplerate -lwebrtc_audio_processing -lcrypto -lstdc++ -o "$build/$1"
+    [[ -d ${inputs}s ]] && inputs=${inputs}s
+    mkdir -p "$corpus" "$build/found"
+    if "$build/$1" -max_total_time="$seconds" -max_len="$2" -timeout=10 -rss_limit_mb=1024 \
+        -artifact_prefix="$build/found/" -print_final_stats=1 "$corpus" "$inputs" >"$build/log" 2>&1
     then
         grep -E '^stat::(number|peak)' "$build/log"
-        echo "utter: fuzzed the ${kind,}s for $seconds s, and found nothing; new inputs are in $build/$kind-corpus"
+        echo "utter: fuzzed $1 for $seconds s, and found nothing; new inputs are in $corpus"
     else
         grep -vE '^(#[0-9]|INFO|    #)' "$build/log" | cut -c1-400
-        echo "utter: an input breaks a reader; repair it, and keep the input in Tests/Fuzz/${kind}s" >&2
+        echo "utter: an input breaks a reader; repair it, and keep the input in $inputs" >&2
         exit 1
     fi
-done
+}
+
+fuzz Answer 4096
+fuzz Playlist 4096
+fuzz Audio 16384

@@ -141,7 +141,8 @@ extension AudioEncoder {
 
 /// Turns the bytes of one audio file into samples while they come; used by one thread at a time.
 ///
-/// Memory stays below some megabytes whatever comes in.
+/// Memory stays below some megabytes whatever comes in. What is damaged costs the damage: the decoder
+/// goes on at the next whole frame or page.
 package protocol AudioDecoder: AnyObject {
     /// The rate and layout of the samples; nil until the file's header has said it.
     var format: StreamFormat? { get }
@@ -158,10 +159,16 @@ package protocol AudioDecoder: AnyObject {
 
     /// Whether `finish` has to be called again for the rest.
     var hasMore: Bool { get }
+
+    /// What was found wrong since this was last asked, in order.
+    func takeFlaws() -> [AudioFlaw]
 }
 
 extension AudioDecoder {
     package var hasMore: Bool { false }
+
+    /// Nothing: samples alone show no flaw.
+    package func takeFlaws() -> [AudioFlaw] { [] }
 }
 
 package struct UndecodableAudio: Error, Sendable, Hashable, CustomStringConvertible {
@@ -190,17 +197,18 @@ package struct IntactAudio: Sendable, Equatable {
     package var byteCount: Int
     /// The frames at 16 kHz in them.
     package var frames: Int
-    /// What the file has to begin with; nil when its beginning is whole, or nothing follows it.
-    package var beginning: NewBeginning?
+    /// The first hole; nil when there is none, or nothing follows it.
+    package var hole: FileHole?
 }
 
-/// What an audio file has to begin with whose own beginning was lost.
+/// A hole in an audio file of ours, and what belongs there.
 ///
-/// A power cut may take what was written first, and leave what was written after it. What an
-/// encoder of ours writes first is known: it depends on nothing that was said.
-package struct NewBeginning: Sendable, Equatable {
-    package let bytes: [UInt8]
+/// A power cut may take what was written first, and leave what was written after it. The headers of
+/// an encoder of ours are known, as they depend on nothing that was said; sound becomes silence.
+package struct FileHole: Sendable, Equatable {
+    package var offset = 0
     package let replacedByteCount: Int
+    package let bytes: [UInt8]
     /// Frames at 16 kHz of silence within, in the place of audio that was lost.
     package let silentFrames: Int
 }

@@ -8,8 +8,7 @@ enum InputSignature {
     /// What four bytes and more tell from anything that a microphone says.
     private static let sounds: [Row] = [
         ("AIFF", "FORM", 0), ("AMR", "#!AMR", 0), ("iLBC", "#!iLBC", 0), ("AU", ".snd", 0),
-        ("AU", "dns.", 0), ("CAF", "caff", 0), ("MP3", "ID3\u{2}", 0), ("MP3", "ID3\u{3}", 0),
-        ("MP3", "ID3\u{4}", 0), ("WebM (Matroska)", "\u{1A}E\u{DF}\u{A3}", 0),
+        ("AU", "dns.", 0), ("CAF", "caff", 0), ("WebM (Matroska)", "\u{1A}E\u{DF}\u{A3}", 0),
         ("WMA", "0&\u{B2}u", 0), ("Wave64", "riff.\u{91}\u{CF}\u{11}", 0),
         ("Monkey's Audio", "MAC ", 0), ("WavPack", "wvpk", 0), ("True Audio", "TTA1", 0),
         ("Musepack", "MPCK", 0), ("Musepack", "MP+\u{7}", 0), ("FLV", "FLV\u{1}", 0),

@@ -36,6 +36,9 @@ package indirect enum InputType: Sendable, Equatable {
         if WAVHeader.isContainer(bytes) { return wav(bytes) }
         if bytes.has("OggS".utf8) { return ogg(bytes) }
         if let codec = codec(bytes) { return .coded(codec) }
+        if bytes.has("ID3".utf8), bytes.count > 3, (2...4).contains(bytes[3]) {
+            return tagged(bytes)
+        }
         return transportStream(bytes) ?? frames(bytes) ?? PlainText.type(of: bytes)
     }
 
@@ -98,6 +101,17 @@ package indirect enum InputType: Sendable, Equatable {
         return wanted.map { .undecided(byteCount: $0, PlainText.type(of: bytes)) }
     }
 
+    /// What stands behind an ID3v2 tag, whose length has seven bits in a byte: some put it before FLAC.
+    private static func tagged(_ bytes: Span<UInt8>) -> InputType {
+        guard bytes.count >= 10 else { return .undecided(byteCount: 10, .foreign("MP3")) }
+        let length = 10 + (6..<10).reduce(0) { $0 << 7 | Int(bytes[$1] & 0x7F) }
+        guard length <= FLACDecoder.longestPrefix else { return .foreign("MP3") }
+        guard bytes.count >= length + 4 else {
+            return .undecided(byteCount: length + 4, .foreign("MP3"))
+        }
+        return bytes.has("fLaC".utf8, at: length) ? .coded(.flac) : .foreign("MP3")
+    }
+
     /// The codec inside Ogg, which the first packet names (RFC 3533 §6), and whether it is alone.
     private static func ogg(_ bytes: Span<UInt8>) -> InputType {
         guard bytes.count > 26 else { return .undecided(byteCount: 27, .foreign("Ogg")) }
@@ -120,7 +134,8 @@ package indirect enum InputType: Sendable, Equatable {
             return .undecided(byteCount: next + 6, .coded(.oggOpus))
         }
         let isAlone = !bytes.has("OggS".utf8, at: next) || bytes[next + 5] & 2 == 0
-        let isSimple = bytes[start + 9] <= 2 && next > start + 18 && bytes[start + 18] == 0
+        // Any other head is for ffmpeg.
+        let isSimple = (try? OpusHead(packet: bytes.extracting(start..<next))) != nil
         return isAlone && isSimple
             ? .coded(.oggOpus) : .foreign("Ogg Opus of several streams or channels")
     }

@@ -73,7 +73,10 @@ import Testing
 
     @Test(arguments: [
         (WAVError.endsInHeader(byteCount: 30), "byte 30: the file ends before its data chunk"),
-        (.noDataWithin(limit: 9), "byte 9: no data chunk begins within the first 9 bytes"),
+        (
+            .otherLayout(offset: 9),
+            "byte 9: the rate or the channels are not those of the sound before"
+        ),
         (
             .tooManyChunks(offset: 7, limit: 3),
             "byte 7: more than 3 chunks stand before the data chunk"

@@ -75,7 +75,7 @@ import Testing
         (0x7FFF_F024, 0x7FFF_F000), (0x8000_0024, 0x8000_0000), (0xFFFF_FFFF, 0), (0, 0), (36, 0),
     ])
     func placeholderSizesMeanAnUnknownLength(riff: Int, size: Int) throws {
-        let data = WAVBytes.chunk("data", [1, 0, 2, 0], claimed: size)
+        let data = WAVBytes.chunk("data", [UInt8](repeating: 1, count: 12), claimed: size)
         let bytes = WAVBytes.file([format, data], claimed: riff)
         let header = try #require(try WAVHeader.parse(bytes.span))
         #expect(header.dataByteCount == nil)
@@ -102,14 +102,6 @@ import Testing
                 claimed: 0xFFFF_FFFF)
             let header = try #require(try WAVHeader.parse(bytes.span))
             #expect(header.dataByteCount == expected)
-        }
-    }
-
-    @Test func noDataWithinAMebibyteIsAnErrorForStreams() throws {
-        let junk = WAVBytes.chunk("JUNK", [UInt8](repeating: 0, count: WAVHeader.maximumByteCount))
-        let bytes = WAVBytes.file([format, junk, data])
-        #expect(throws: WAVError.noDataWithin(limit: WAVHeader.maximumByteCount)) {
-            try WAVHeader.parse(bytes.span)
         }
     }
 

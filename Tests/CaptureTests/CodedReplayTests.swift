@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func whatBreaksOffOrIsDamagedYieldsWhatComesBefore() throws {
+    @Test func whatBreaksOffOrIsDamagedYieldsWhatIsThere() throws {
         let bytes = try oggOpus(voice)
         let half = try folder.write(Array(bytes.prefix(bytes.count / 2)), to: "half.ogg")
         let (brokenOff, warning) = try replay(half)
@@ -91,9 +91,26 @@ import Testing
         var damaged = bytes
         damaged[bytes.count / 2] ^= 0xFF
         let path = try folder.write(damaged, to: "damaged.ogg")
-        let (before, damage) = try replay(path)
-        #expect((10_000..<30_000).contains(before.samples.count))
-        #expect(damage?.hasPrefix("'\(path)' is damaged; what comes before was taken: ") == true)
+        let (rest, damage) = try replay(path)
+        #expect(rest.samples.count == 39_680 && rest.lostFrameCount == 320)
+        #expect(damage?.hasPrefix("'\(path)' is damaged at byte ") == true)
+    }
+
+    @Test(arguments: [Pace.unpaced, .realTime])
+    func aHoleIsToldAtItsPlaceAtAnyPace(_ pace: Pace) throws {
+        let bytes = try oggOpus(voice)
+        let pages = try OggPage.all(in: bytes)
+        // Ten pages of 20 ms, from the 32nd of the voice on.
+        let holed =
+            Array(bytes[..<pages[34].range.lowerBound])
+            + bytes[pages[44].range.lowerBound...]
+        let path = try folder.write(holed, to: "holed.ogg")
+        let clock = ManualClock()
+        let source = FileReplay(path: path, pace: pace, now: clock.now)
+        let recorded = try source.record(clock: clock)
+        #expect(recorded.samples.count == 40_000 - 3_200 && recorded.lostFrameCount == 3_200)
+        #expect(source.warning?.hasSuffix(" (0.2 s are silent)") == true)
+        if pace == .realTime { #expect(clock.elapsed >= .milliseconds(2_480)) }
     }
 
     @Test func aHeaderAloneIsNotUsable() throws {

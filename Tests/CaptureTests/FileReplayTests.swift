@@ -47,7 +47,12 @@ import Testing
             close(reader)
         }
         var received: [Int16] = []
-        while case .frames = try source.readOnce(room: 4_096, into: &received) {}
+        var read = SourceRead.frames(0)
+        let limit = ContinuousClock.now + .patience
+        while read != .end, .now < limit {
+            read = try source.readOnce(room: 4_096, into: &received)
+            if case .wait = read { poll(nil, 0, 20) }
+        }
         #expect(received == samples)
         source.close()
         if !writerLeaves { close(writer) }
@@ -133,6 +138,6 @@ import Testing
         #expect(try read() == .frames(110))
         #expect(try read() == .end)
         #expect(received == Array(samples.prefix(750)))
-        #expect(source.warning?.contains("1500 of the 8000 bytes") == true)
+        #expect(source.warning == "'pipe' breaks off; what is there was taken")
     }
 }

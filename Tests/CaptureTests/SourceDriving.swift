@@ -20,6 +20,8 @@ struct Recorded {
     var format = StreamFormat.speech
     var samples: [Int16] = []
     var deliveries: [Delivery] = []
+    /// Frames that are to become silence.
+    var lostFrameCount = 0
 }
 
 extension CaptureSource {
@@ -51,8 +53,9 @@ extension CaptureSource {
                 clock.advance(to: instant)
             case .wait(.forDescriptors), .wait(.forDescriptorsOrUntil):
                 try awaitDescriptors()
-            case .gap:
-                Issue.record("a gap in a recording")
+            case .gap(let count):
+                #expect(count > 0)
+                recorded.lostFrameCount += count
             case .end:
                 return recorded
             }

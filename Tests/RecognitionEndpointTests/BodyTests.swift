@@ -62,6 +62,31 @@ import Testing
         #expect(try decode([1, 2, 3], type, in: [0..<3]) == [0x0102])
     }
 
+    @Test(arguments: [1, 3_000])
+    func lostSoundBecomesSilenceAndIsSaid(upTo limit: Int) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("audio.flac")
+        try ForeignTool("flac").run(["-s", "-b", "1024", "-o", path, Clip.goForward.path])
+        var flac = try folder.read("audio.flac")
+        let frame = FLACFile(flac).frames[7]
+        flac[frame.startIndex + 100] ^= 1
+        var random = SeededRandom()
+        var decoder = try BodyDecoder(.file(.flac))
+        var samples: [Int16] = []
+        for piece in random.pieces(of: flac.count, upTo: limit) {
+            try decoder.decode(flac.span.extracting(piece), into: &samples)
+        }
+        try decoder.finish(into: &samples)
+        #expect(samples.count == 44_580)
+        #expect(samples[7_168..<8_192].allSatisfy { $0 == 0 })
+        #expect(decoder.gaps == [RecognitionGap(start: 0.448, duration: 0.064)])
+        let notice = "the recording is damaged at byte \(frame.startIndex) (0.064 s are silent)"
+        #expect(decoder.notice == notice)
+        let answer = AnswerFormat.object.final(
+            Recognition(text: "go", notices: [notice], gaps: decoder.gaps))
+        #expect(answer.contains("\"gaps\":[{") && answer.contains("\"notices\":[\"the recording"))
+    }
+
     // MARK: - The file between connection and recogniser
 
     private func file() throws -> BodyFile {

@@ -87,7 +87,7 @@ import Testing
             "audio/wav", "this is no WAV file at all, not in the least, is it",
             "WAV: this is not audio: it begins like text, with 'this'"
         ),
-        ("audio/wav", "RIFF", "WAV: it ended after 4 bytes, in its header"),
+        ("audio/wav", "RIFF", "byte 4: the file ends before its data chunk"),
         (
             "audio/ogg", "OggX is a page of no Ogg file at all",
             "Ogg Opus: byte 0 does not begin an intact Ogg page"

@@ -4,18 +4,31 @@ internal import AudioCore
 
 /// Decodes a FLAC file (RFC 9639) of any rate, layout and width.
 ///
-/// A file that breaks off is decoded up to its last whole frame.
+/// Behind bytes that are not a frame it goes on at the next whole one, whose number says how much was
+/// lost. A file that breaks off is decoded up to its last whole frame.
 final class FLACDecoder: AudioDecoder {
     var format: StreamFormat? { header.streamInfo?.format }
 
     var isAtEnd: Bool {
-        guard let reader, reader.rest.isEmpty else { return false }
-        return header.streamInfo?.sampleCount.map { $0 == sampleCount } ?? true
+        guard reader != nil else { return false }
+        return header.streamInfo?.sampleCount.map { timeline.frameCount >= $0 } ?? (damage == nil)
     }
 
-    private var header = FLACHeader()
+    /// Tags and pictures may stand before the file.
+    static let longestPrefix = 1 << 20
+    /// No frame is shorter: its head, a subframe of one bit for all samples, its checksum.
+    private static let shortestFrame = 10
+
+    private var header = FLACHeader(longestPrefix: longestPrefix)
     private var reader: FLACReader?
-    private var sampleCount = 0
+    private var timeline = DecodedTimeline()
+    /// The number of the sample that follows.
+    private var position = 0
+    /// The longest frame so far, in samples.
+    private var blockSize = 0
+    /// Where bytes begin that are not a frame, and whether players write such there.
+    private var damage: (offset: Int, isTag: Bool)?
+    private var hasOtherLayout = false
 
     func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
@@ -29,21 +42,70 @@ final class FLACDecoder: AudioDecoder {
     }
 
     func finish(into output: inout [Int16]) throws(UndecodableAudio) {
-        guard reader != nil else {
+        guard let reader else {
             throw UndecodableAudio("FLAC: it ended after \(header.byteCount) bytes, in its header")
         }
         try decodeFrames(isLast: true, into: &output)
+        guard let damage, !damage.isTag else { return }
+        guard timeline.frameCount > 0 else {
+            throw UndecodableAudio("FLAC: no intact frame follows byte \(damage.offset)")
+        }
+        let lost = (header.streamInfo?.sampleCount ?? 0) - timeline.frameCount
+        if (1...max(1, blockSize)).contains(lost) {
+            // The last frame.
+            lose(lost, before: reader.offset)
+        } else if isAtEnd {
+            timeline.note("has bytes behind its end, at byte \(damage.offset), that are not sound")
+        }
     }
+
+    func takeFlaws() -> [AudioFlaw] { timeline.take() }
 
     private func decodeFrames(
         isLast: Bool, into output: inout [Int16]
     ) throws(UndecodableAudio) {
-        while let frame = try reader?.nextFrame(isLast: isLast) {
-            guard frame.format == format else {
-                throw UndecodableAudio("FLAC: the layout changes at byte \(frame.offset)")
+        while let reader {
+            do throws(UndecodableAudio) {
+                if let frame = try reader.nextFrame(isLast: isLast) {
+                    take(frame, reader.samples, into: &output)
+                    continue
+                }
+                guard isLast, !reader.rest.isEmpty else { return }
+            } catch {
+                guard !reader.isHopeless else { throw error }
             }
-            sampleCount += frame.sampleCount
-            output.append(contentsOf: reader?.samples ?? [])
+            if damage == nil { damage = (reader.offset, reader.rest.span.isTag) }
+            _ = reader.skip()
         }
+    }
+
+    private func take(
+        _ frame: FLACReader.Frame, _ samples: [Int16], into output: inout [Int16]
+    ) {
+        guard frame.format == format else {
+            if !hasOtherLayout {
+                timeline.note(
+                    "changes its layout at byte \(frame.offset), and what does is left out")
+            }
+            hasOtherLayout = true
+            return
+        }
+        blockSize = max(blockSize, frame.sampleCount)
+        if timeline.frameCount == 0, damage == nil, frame.firstSample > 0 {
+            timeline.note("begins in the middle of a recording")
+        } else {
+            lose(frame.firstSample - position, before: frame.offset)
+        }
+        (damage, position) = (nil, frame.firstSample + frame.sampleCount)
+        timeline.add(frame.sampleCount)
+        output.append(contentsOf: samples)
+    }
+
+    private func lose(_ count: Int, before offset: Int) {
+        let isDamaged = damage.map { !$0.isTag } ?? false
+        timeline.lose(
+            count, sampleRate: format?.sampleRate ?? 1,
+            capacity: offset / Self.shortestFrame * blockSize,
+            at: isDamaged ? damage?.offset ?? offset : offset, isDamaged: isDamaged)
     }
 }

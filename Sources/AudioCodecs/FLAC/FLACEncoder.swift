@@ -125,14 +125,24 @@ extension AudioCodec {
         return header.count + count * (Self.frameOverhead + 2 * Self.samplesPerFrame)
     }
 
-    /// What a file begins with whose first samples are lost: its header, and frames of silence.
-    static func beginning(silentFrameCount: Int) throws(EncodingError) -> [UInt8] {
+    /// Frames of silence by their numbers, in the place of lost ones; also of the header, if asked for.
+    static func silence(
+        _ frames: Range<Int>, withHeader: Bool
+    ) throws(EncodingError) -> [UInt8] {
         let encoder = try FLACEncoder()
-        var bytes: [UInt8] = []
-        try encoder.begin(into: &bytes)
+        var (bytes, before): ([UInt8], [UInt8]) = ([], [])
+        if withHeader { try encoder.begin(into: &bytes) }
         let silence = [Int16](repeating: 0, count: samplesPerFrame)
-        for _ in 0..<silentFrameCount { try encoder.encode(silence.span, into: &bytes) }
-        if silentFrameCount > 0 { try encoder.finish(into: &bytes) }
+        for number in 0..<frames.upperBound {
+            // A frame comes with the first sample behind it.
+            if number <= frames.lowerBound {
+                before = []
+                try encoder.encode(silence.span, into: &before)
+            } else {
+                try encoder.encode(silence.span, into: &bytes)
+            }
+        }
+        if !frames.isEmpty { try encoder.finish(into: &bytes) }
         return bytes
     }
 

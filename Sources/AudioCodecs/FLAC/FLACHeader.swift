@@ -43,6 +43,9 @@ struct FLACHeader {
         }
     }
 
+    /// Bytes that may stand before the file.
+    private let longestPrefix: Int
+    private var prefixByteCount = 0
     private var magic: [UInt8] = []
     /// The head of the block that is being read: whether it is the last, its type, its length.
     private var blockHead: [UInt8] = []
@@ -54,16 +57,22 @@ struct FLACHeader {
     private(set) var byteCount = 0
     private(set) var isComplete = false
 
+    init(longestPrefix: Int = 0) { self.longestPrefix = longestPrefix }
+
     /// Takes bytes in, up to the end of the header, and returns how many belong to it.
     mutating func take(_ bytes: Span<UInt8>) throws(UndecodableAudio) -> Int {
         var index = 0
         while index < bytes.count, !isComplete {
             if magic.count < 4 {
                 magic.append(bytes[index])
-                guard "fLaC".utf8.starts(with: magic) else {
+                index += 1
+                guard !"fLaC".utf8.starts(with: magic) else { continue }
+                prefixByteCount += 1
+                guard prefixByteCount <= longestPrefix else {
                     throw UndecodableAudio("FLAC: it does not begin with 'fLaC'")
                 }
-                index += 1
+                // No letter of the name comes twice.
+                magic = magic.last == UInt8(ascii: "f") ? [UInt8(ascii: "f")] : []
             } else if blockHead.count < 4 {
                 blockHead.append(bytes[index])
                 index += 1
@@ -74,7 +83,7 @@ struct FLACHeader {
                 blockRest -= part.count
                 index += part.count
             }
-            if magic.count == 4, blockHead.count == 4, blockRest == 0 { try endBlock() }
+            if blockHead.count == 4, blockRest == 0 { try endBlock() }
         }
         byteCount += index
         return index

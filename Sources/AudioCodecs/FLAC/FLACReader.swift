@@ -24,6 +24,9 @@ internal import CFLAC
     /// Bytes that libFLAC is given at once: what is not a frame is copied in vain.
     private static let pieceByteCount = 512
 
+    /// No frame is shorter, nor the name of a tag.
+    private static let leastByteCount = 8
+
     /// No frame is longer: 65,535 samples in 8 channels of 32 bits, and what is around them.
     private static let longestFrame = 65_535 * 8 * 4 + 4_096
 
@@ -41,7 +44,10 @@ internal import CFLAC
     private let decoder: UnsafeMutablePointer<FLAC__StreamDecoder>
     private let exchange = Exchange()
     /// Bytes that there must be before the next try is worth while.
-    private var wantedByteCount = 1
+    private var wantedByteCount = leastByteCount
+    /// Bytes that have come, and those that libFLAC has read in vain: it may read far before it finds
+    /// that something is not a frame.
+    private var (byteCount, vainByteCount) = (0, 0)
 
     /// Where the next frame begins, in bytes from the start of the file.
     private(set) var offset: Int
@@ -49,6 +55,9 @@ internal import CFLAC
     var samples: [Int16] { exchange.samples }
 
     var rest: [UInt8] { exchange.bytes }
+
+    /// Whether bytes that only look like frames cost too much time to go on.
+    var isHopeless: Bool { vainByteCount > 1 << 26 && vainByteCount / 64 > byteCount }
 
     /// Begins with the 34 bytes of the STREAMINFO block, and the offset of the first frame.
     init(streamInfo: [UInt8], offset: Int) throws(UndecodableAudio) {
@@ -64,8 +73,10 @@ internal import CFLAC
         guard status == FLAC__STREAM_DECODER_INIT_STATUS_OK else {
             throw UndecodableAudio("FLAC: no decoder can be made")
         }
-        // The last block, of this type and length (RFC 9639 §8.1).
-        exchange.bytes = Array("fLaC".utf8) + [0x80, 0, 0, 34] + streamInfo
+        // The last block, of this type and length (RFC 9639 §8.1). Where two sizes of frames are
+        // named, libFLAC would refuse all that have numbers instead of positions.
+        exchange.bytes =
+            Array("fLaC".utf8) + [0x80, 0, 0, 34] + streamInfo[2..<4] + streamInfo[2...]
         guard unsafe FLAC__stream_decoder_process_until_end_of_metadata(decoder) != 0,
             exchange.error == nil
         else { throw UndecodableAudio("FLAC: its first block is damaged") }
@@ -77,6 +88,7 @@ internal import CFLAC
 
     func append(_ bytes: Span<UInt8>) {
         for index in bytes.indices { exchange.bytes.append(bytes[index]) }
+        byteCount += bytes.count
     }
 
     /// Reads the next frame, and makes its samples the ones of `samples`; nil when more bytes are
@@ -92,6 +104,7 @@ internal import CFLAC
             guard exchange.bytes.count < Self.longestFrame else { throw damage("it has no end") }
             // Each byte alone would be too little to try again for.
             wantedByteCount = exchange.bytes.count + max(1, exchange.bytes.count / 8)
+            vainByteCount += exchange.given
             rewind()
             return nil
         }
@@ -123,7 +136,7 @@ internal import CFLAC
     private func begin(at index: Int) {
         offset += index
         exchange.bytes.removeFirst(index)
-        wantedByteCount = 1
+        wantedByteCount = Self.leastByteCount
         rewind()
     }
 
@@ -134,6 +147,7 @@ internal import CFLAC
     }
 
     private func damage(_ reason: String) -> UndecodableAudio {
+        vainByteCount += exchange.given
         rewind()
         return UndecodableAudio("FLAC: no intact frame begins at byte \(offset): \(reason)")
     }

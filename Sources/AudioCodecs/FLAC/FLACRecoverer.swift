@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the last frame of a FLAC file of ours with a right checksum (RFC 9639 §9.3).
+/// Finds the last frame of a FLAC file of ours with a right checksum (RFC 9639 §9.3), or the first
+/// hole before such a frame.
 final class FLACRecoverer: AudioRecoverer {
     private static let longestHeader = 1 << 16
     /// No frame of ours is shorter: its head, one sample that stands for all, its checksums.
@@ -25,10 +26,10 @@ final class FLACRecoverer: AudioRecoverer {
 
     func finish() throws(EncodingError) -> IntactAudio {
         readFrames(isLast: true)
-        return IntactAudio(byteCount: byteCount, frames: frames, beginning: try newBeginning())
+        return IntactAudio(byteCount: byteCount, frames: frames, hole: try hole())
     }
 
-    private var isResuming: Bool { isBroken && frames == 0 && resumption == nil }
+    private var isResuming: Bool { isBroken && resumption == nil }
 
     private func readHeader() {
         var header = FLACHeader()
@@ -49,7 +50,7 @@ final class FLACRecoverer: AudioRecoverer {
     }
 
     private func loseBeginning(rest: [UInt8], at offset: Int) {
-        (isBroken, byteCount) = (true, 0)
+        isBroken = true
         // Without memory nothing is found, which changes nothing on the disk.
         guard let header = try? FLACEncoder().header else { return }
         // As above.
@@ -57,45 +58,54 @@ final class FLACRecoverer: AudioRecoverer {
         reader?.append(rest.span)
     }
 
+    private func breakOff() {
+        guard frames == 0, let reader else { return isBroken = true }
+        loseBeginning(rest: reader.rest, at: reader.offset)
+    }
+
     private func readFrames(isLast: Bool) {
         while let reader, !isBroken || isResuming {
             do throws(UndecodableAudio) {
                 if let frame = try reader.nextFrame(isLast: isLast) {
                     take(frame)
-                } else if !isLast || !isResuming || !reader.skip() {
+                } else if isLast, !isBroken {
+                    // What is torn may hide a frame behind it.
+                    breakOff()
+                } else if !isLast || !reader.skip() {
                     return
                 }
             } catch {
                 if isBroken {
-                    guard reader.skip() else { return }
-                } else if frames == 0 {
-                    loseBeginning(rest: reader.rest, at: reader.offset)
+                    guard !reader.isHopeless, reader.skip() else { return }
                 } else {
-                    isBroken = true
+                    breakOff()
                 }
             }
         }
     }
 
     private func take(_ frame: FLACReader.Frame) {
-        if isBroken {
-            resumption = frame
-        } else if frame.firstSample == frames {
+        if frame.firstSample == frames, !isBroken {
             byteCount = frame.offset + frame.byteCount
             frames += frame.sampleCount
         } else {
-            isBroken = true
+            (isBroken, resumption) = (true, frame)
         }
     }
 
-    private func newBeginning() throws(EncodingError) -> NewBeginning? {
+    private func hole() throws(EncodingError) -> FileHole? {
         guard let resumption else { return nil }
-        let (count, rest) = resumption.firstSample
+        let offset = frames == 0 ? 0 : byteCount
+        let (first, rest) = frames.quotientAndRemainder(dividingBy: FLACEncoder.samplesPerFrame)
+        let (next, nextRest) = resumption.firstSample
             .quotientAndRemainder(dividingBy: FLACEncoder.samplesPerFrame)
         // Where the numbers do not agree, the frames are not ours.
-        guard rest == 0, count <= resumption.offset / Self.shortestFrame else { return nil }
-        return NewBeginning(
-            bytes: try FLACEncoder.beginning(silentFrameCount: count),
-            replacedByteCount: resumption.offset, silentFrames: resumption.firstSample)
+        guard rest == 0, nextRest == 0, first < next || offset == 0 && first == next,
+            next - first <= (resumption.offset - offset) / Self.shortestFrame
+        else { return nil }
+        return FileHole(
+            offset: offset, replacedByteCount: resumption.offset - offset,
+            bytes: try FLACEncoder.silence(first..<next, withHeader: offset == 0),
+            silentFrames: resumption.firstSample - frames)
     }
 }

@@ -78,22 +78,25 @@ final class OggOpusEncoder: AudioEncoder {
         } while granulePosition < end
     }
 
-    /// The pages that a stream begins with, for one that has lost them: its two headers, and pages
-    /// of silence in the place of its first audio.
+    /// Pages of silence by their numbers, from 0 behind the headers, in the place of lost ones; also
+    /// the headers, if asked for.
     ///
     /// The serial number is that of the pages that are left.
-    static func beginning(
-        serialNumber: UInt32, pageCount: Int
+    static func silence(
+        _ pages: Range<Int>, serialNumber: UInt32, withHeaders: Bool
     ) throws(EncodingError) -> [UInt8] {
         let encoder = try OggOpusEncoder(serialNumber: serialNumber)
         var bytes: [UInt8] = []
         try encoder.begin(into: &bytes)
+        if !withHeaders { bytes = [] }
         var silence = silentPacket
-        for _ in 0..<pageCount {
+        for number in 0..<pages.upperBound {
             encoder.packetCount += 1
             try encoder.pages.queue(
                 &silence, byteCount: silence.count, granulePosition: encoder.granulePosition)
-            encoder.pages.flush(into: &bytes)
+            var page: [UInt8] = []
+            encoder.pages.flush(into: &page)
+            if pages.contains(number) { bytes += page }
         }
         return bytes
     }

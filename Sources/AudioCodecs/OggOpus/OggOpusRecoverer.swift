@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the last page of an Ogg Opus file with a right checksum (RFC 3533 §6).
+/// Finds the last page of an Ogg Opus file with a right checksum (RFC 3533 §6), or the first hole
+/// before such a page.
 final class OggOpusRecoverer: AudioRecoverer {
     private static let headerPageCount = 2
 
@@ -12,7 +13,7 @@ final class OggOpusRecoverer: AudioRecoverer {
     private var granule: Int64 = 0
     /// Samples at 48 kHz that a decoder drops at the start; bytes 10 and 11 of `OpusHead`.
     private var preSkip = 0
-    /// Where the file goes on whose headers are lost: an intact page, and where it begins.
+    /// Where the file goes on behind a hole: an intact page, and where it begins.
     private var resumption: (offset: Int, page: OggPageReader.Page)?
 
     func append(_ bytes: Span<UInt8>) {
@@ -23,11 +24,11 @@ final class OggOpusRecoverer: AudioRecoverer {
     func finish() throws(EncodingError) -> IntactAudio {
         IntactAudio(
             byteCount: pageEnd, frames: max(0, Int(granule) - preSkip) / 3,
-            beginning: try newBeginning())
+            hole: try hole())
     }
 
     private var isResuming: Bool {
-        isBroken && pageCount < Self.headerPageCount && resumption == nil
+        isBroken && resumption == nil
     }
 
     private func readPages(_ bytes: Span<UInt8>) {
@@ -46,7 +47,7 @@ final class OggOpusRecoverer: AudioRecoverer {
                 guard let page = try pages.nextPage() else { return }
                 take(page)
             } catch {
-                // What follows the first broken page cannot be trusted.
+                // What follows a broken page is trusted only where its numbers agree.
                 isBroken = true
             }
             if isBroken && !isResuming { return }
@@ -65,20 +66,26 @@ final class OggOpusRecoverer: AudioRecoverer {
         resumption = (pages.byteCount - page.byteCount, page)
     }
 
-    private func newBeginning() throws(EncodingError) -> NewBeginning? {
+    private func hole() throws(EncodingError) -> FileHole? {
         guard let resumption, resumption.page.packetCount > 0 else { return nil }
         let granules = OpusPacketEncoder.framesPerPacket * OggOpusEncoder.granulesPerFrame
         // The last page of a stream may end within a packet.
         let end = (Int(resumption.page.granulePosition) + granules - 1) / granules
-        let packets = end - resumption.page.packetCount
-        let pages = resumption.page.sequenceNumber - Self.headerPageCount
+        let (first, next) = (
+            max(0, pageCount - Self.headerPageCount),
+            resumption.page.sequenceNumber - Self.headerPageCount
+        )
+        let offset = pageCount < Self.headerPageCount ? 0 : pageEnd
         // Where the numbers do not agree, the pages are not ours. Each had a header, too.
-        guard packets == pages, pages <= resumption.offset / OggPageWriter.pageHeaderByteCount
+        guard end - resumption.page.packetCount == next,
+            first < next || offset == 0 && first == next,
+            next - first <= (resumption.offset - offset) / OggPageWriter.pageHeaderByteCount
         else { return nil }
-        let bytes = try OggOpusEncoder.beginning(
-            serialNumber: UInt32(bitPattern: resumption.page.serialNumber), pageCount: pages)
-        return NewBeginning(
-            bytes: bytes, replacedByteCount: resumption.offset,
-            silentFrames: packets * OpusPacketEncoder.framesPerPacket)
+        let bytes = try OggOpusEncoder.silence(
+            first..<next, serialNumber: UInt32(bitPattern: resumption.page.serialNumber),
+            withHeaders: offset == 0)
+        return FileHole(
+            offset: offset, replacedByteCount: resumption.offset - offset, bytes: bytes,
+            silentFrames: (next - first) * OpusPacketEncoder.framesPerPacket)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import COpus
+internal import Glibc
 
 /// Cuts a byte stream into Ogg pages, and pages into packets (RFC 3533), with libogg.
 ///
@@ -23,6 +24,8 @@ internal import COpus
     private var page = unsafe ogg_page()
     private var stream = unsafe ogg_stream_state()
     private(set) var byteCount = 0
+    /// Places without a page, each of which may cost the time of a longest one.
+    private(set) var brokenCount = 0
 
     init() {
         unsafe ogg_sync_init(&sync)
@@ -54,7 +57,10 @@ internal import COpus
     mutating func nextPage() throws(UndecodableAudio) -> Page? {
         let count = unsafe ogg_sync_pageseek(&sync, &page)
         defer { byteCount += abs(count) }
-        guard count >= 0 else { throw .notAPage(offset: byteCount) }
+        guard count >= 0 else {
+            brokenCount += 1
+            throw .notAPage(offset: byteCount)
+        }
         guard count > 0 else { return nil }
         return unsafe Page(
             serialNumber: ogg_page_serialno(&page),
@@ -64,6 +70,12 @@ internal import COpus
             isLast: ogg_page_eos(&page) != 0,
             packetCount: Int(ogg_page_packets(&page)),
             byteCount: count)
+    }
+
+    /// Whether the page begins with these bytes.
+    func begins(with bytes: [UInt8]) -> Bool {
+        guard unsafe page.body_len >= bytes.count, let body = unsafe page.body else { return false }
+        return unsafe memcmp(body, bytes, bytes.count) == 0
     }
 
     mutating func beginStream(serialNumber: Int32) {
@@ -80,17 +92,15 @@ internal import COpus
 
     /// False when the page has no further whole packet.
     ///
-    /// - Throws: `UndecodableAudio.missingPages` at a hole, or what `body` throws.
+    /// - Throws: what `body` throws.
     mutating func nextPacket(
         _ body: (Span<UInt8>) throws(UndecodableAudio) -> Void
     ) throws(UndecodableAudio) -> Bool {
         var packet = unsafe ogg_packet()
-        let result = unsafe ogg_stream_packetout(&stream, &packet)
+        var result = unsafe ogg_stream_packetout(&stream, &packet)
+        // A hole, which the numbers of the pages have told.
+        while result < 0 { result = unsafe ogg_stream_packetout(&stream, &packet) }
         guard result != 0 else { return false }
-        guard result > 0 else {
-            throw unsafe .missingPages(
-                before: Int(UInt32(truncatingIfNeeded: ogg_page_pageno(&page))))
-        }
         let bytes = unsafe UnsafeBufferPointer(start: packet.packet, count: Int(packet.bytes))
         try unsafe body(bytes.span)
         return true

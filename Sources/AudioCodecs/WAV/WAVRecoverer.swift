@@ -29,7 +29,7 @@ final class WAVRecoverer: AudioRecoverer {
     func finish() throws(EncodingError) -> IntactAudio {
         let frames = max(0, byteCount - WAVEncoder.headerByteCount) / 2
         return IntactAudio(
-            byteCount: byteCount, frames: frames, beginning: frames > 0 ? newHeader : nil)
+            byteCount: byteCount, frames: frames, hole: frames > 0 ? newHeader : nil)
     }
 
     private var byteCount: Int {
@@ -42,12 +42,12 @@ final class WAVRecoverer: AudioRecoverer {
     }
 
     /// A header that was torn or never written; another one that can be read is left alone.
-    private var newHeader: NewBeginning? {
+    private var newHeader: FileHole? {
         guard head != WAVEncoder.header else { return nil }
         let isTorn = zip(head, WAVEncoder.header).allSatisfy { $0 == 0 || $0 == $1 }
         guard isTorn || !isOfWAV else { return nil }
-        return NewBeginning(
-            bytes: WAVEncoder.header, replacedByteCount: WAVEncoder.headerByteCount,
+        return FileHole(
+            replacedByteCount: WAVEncoder.headerByteCount, bytes: WAVEncoder.header,
             silentFrames: 0)
     }
 

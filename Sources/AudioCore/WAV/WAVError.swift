@@ -5,7 +5,6 @@ package enum WAVError: Error, Sendable, Equatable {
     case notRIFF(found: ChunkIdentifier)
     case notWAVE(found: ChunkIdentifier)
     case endsInHeader(byteCount: Int)
-    case noDataWithin(limit: Int)
     case tooManyChunks(offset: Int, limit: Int)
     case dataBeforeFormat(offset: Int)
     case secondFormat(offset: Int)
@@ -17,6 +16,8 @@ package enum WAVError: Error, Sendable, Equatable {
     case unsupportedBitDepth(offset: Int, bits: Int, isFloat: Bool)
     /// The block align is not channel count × bytes per sample.
     case blockAlignMismatch(offset: Int, found: Int, expected: Int)
+    /// Samples behind others are of another rate, or of other channels.
+    case otherLayout(offset: Int)
 }
 
 extension WAVError: CustomStringConvertible {
@@ -36,8 +37,6 @@ extension WAVError: CustomStringConvertible {
         case .endsInHeader(let byteCount):
             byteCount == 0
                 ? "it is empty" : "byte \(byteCount): the file ends before its data chunk"
-        case .noDataWithin(let limit):
-            "byte \(limit): no data chunk begins within the first \(limit) bytes"
         case .tooManyChunks(let offset, let limit):
             "byte \(offset): more than \(limit) chunks stand before the data chunk"
         case .dataBeforeFormat(let offset):
@@ -64,6 +63,8 @@ extension WAVError: CustomStringConvertible {
         case .blockAlignMismatch(let offset, let found, let expected):
             "\(Self.inFormat(offset)): block align is \(found) bytes, "
                 + "but the channels and the sample width make \(expected)"
+        case .otherLayout(let offset):
+            "byte \(offset): the rate or the channels are not those of the sound before"
         }
     }
 

@@ -3,7 +3,7 @@
 /// The format chunk of a WAV file: `WAVEFORMAT`, `WAVEFORMATEX` or `WAVEFORMATEXTENSIBLE`.
 ///
 /// Offset, size and meaning, little-endian: 0, 2 format tag; 2, 2 channels; 4, 4 frames per
-/// second; 8, 4 bytes per second (not read: often wrong, never needed); 12, 2 bytes per frame;
+/// second; 8, 4 bytes per second (not read: often wrong, never needed); 12, 2 bytes per frame, or 0;
 /// 14, 2 bits per sample; then, when extensible: 16, 2 extension size; 18, 2 valid bits;
 /// 20, 4 speaker mask; 24, 16 sub-format GUID, whose first two bytes are the format tag.
 struct WAVFormatChunk: Sendable {

@@ -13,9 +13,6 @@ package struct WAVHeader: Sendable, Hashable {
     /// ratios above 256.
     package static let sampleRates = 100...384_000
 
-    /// How far into a stream `parse` looks for the data chunk, in bytes.
-    static let maximumByteCount = 1 << 20
-
     package let sampleFormat: SampleFormat
     package let streamFormat: StreamFormat
     package let dataOffset: Int
@@ -23,8 +20,10 @@ package struct WAVHeader: Sendable, Hashable {
     ///
     /// `nil` is an unknown length: the samples go on to the end of the file. Writers that
     /// cannot seek say so with `0xFFFFFFFF`, with values around `0x7FFFFFFF` (sox, arecord),
-    /// or with 0 in a file whose RIFF chunk ends at its data as well.
+    /// or with 0 where no chunk follows.
     package let dataByteCount: Int?
+    /// What is odd about further samples of a file: "holds another recording at byte 4711".
+    package var oddity: String?
 
     package var bytesPerFrame: Int { streamFormat.channelCount * sampleFormat.byteCount }
 
@@ -34,30 +33,12 @@ package struct WAVHeader: Sendable, Hashable {
         let found = ChunkIdentifier(bytes, at: 0)
         return [.riff, .rf64, .bw64, .rifx].contains(found)
     }
-
-    /// For streams, of which only the beginning is there; a file is better read with
-    /// `WAVHeaderParser`, which needs no bytes of the chunks that it skips.
-    ///
-    /// - Returns: `nil` when more bytes are needed; never for `maximumByteCount` or more.
-    /// - Throws: `WAVError` when the bytes are no WAV file that can be used, and when no data
-    ///   chunk begins within `maximumByteCount`.
-    package static func parse(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
-        var parser = WAVHeaderParser()
-        while true {
-            let wanted = parser.wantedOffset..<parser.wantedOffset + parser.wantedByteCount
-            guard wanted.upperBound <= maximumByteCount else {
-                throw .noDataWithin(limit: maximumByteCount)
-            }
-            guard wanted.upperBound <= bytes.count else { return nil }
-            if let header = try parser.take(bytes.extracting(wanted)) { return header }
-        }
-    }
 }
 
 extension WAVHeader {
-    /// Stands for the header that raw samples do not have: signed 16-bit, to the end of the file.
-    package init(missingBefore format: StreamFormat) {
-        self.init(sampleFormat: .int16, streamFormat: format, dataOffset: 0, dataByteCount: nil)
+    /// - Throws: `WAVError` for samples that cannot follow those of this layout.
+    package func require(_ layout: StreamFormat) throws(WAVError) {
+        guard streamFormat == layout else { throw .otherLayout(offset: dataOffset) }
     }
 }
 
@@ -81,6 +62,20 @@ package struct ChunkIdentifier: Sendable, Hashable {
     static let sizes = ChunkIdentifier("ds64")
     static let format = ChunkIdentifier("fmt ")
     static let data = ChunkIdentifier("data")
+
+    /// Chunks that are recognised behind the samples whatever size they claim.
+    static let usual = Set(
+        ["fmt ", "LIST", "JUNK", "PAD ", "bext", "cue ", "data", "fact", "iXML", "id3 ", "PEAK"]
+            .map(ChunkIdentifier.init))
+}
+
+extension Span<UInt8> {
+    /// Whether they begin like a tag that players write around a recording: ID3, APE or Lyrics3.
+    package var isTag: Bool {
+        ["TAG", "ID3", "APETAGEX", "LYRICS"].contains { name in
+            count >= name.utf8.count && zip(indices, name.utf8).allSatisfy { self[$0] == $1 }
+        }
+    }
 }
 
 extension ChunkIdentifier: CustomStringConvertible {

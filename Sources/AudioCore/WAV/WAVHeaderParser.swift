@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a WAV header piece by piece, and asks for no byte that it can skip.
+/// Reads what is around the samples of a WAV file piece by piece, and asks for no byte that it can
+/// skip.
 ///
 /// The owner reads `wantedByteCount` bytes at `wantedOffset` and passes them to `take`, until
-/// that returns a header. Offsets only grow, so a pipe can be read this way as well.
+/// that returns a header; behind the header's samples it calls `goOn`, and so on. The offsets hardly
+/// ever go back, and never behind bytes that were taken, so a pipe can be read this way as well.
 package struct WAVHeaderParser: Sendable {
     /// The most chunks before the data; a hostile file could hold millions of empty ones.
     static let maximumChunkCount = 1_024
+    /// What looks like a longer chunk behind the samples is more samples.
+    private static let longestFollower = 1 << 24
     package private(set) var wantedOffset = 0
 
     /// How many bytes `take` needs, at most a whole extensible format chunk.
     package private(set) var wantedByteCount = 12
 
+    /// Of the samples that follow.
+    private var oddity: String?
+
     private var state = State.atStart
     private var chunkCount = 0
-    private var riffByteCount: UInt64 = 0
     private var longDataByteCount: UInt64?
     private var format: WAVFormatChunk?
+    private var hasSamples = false
 
     private enum State {
         case atStart
-        case atChunk
+        /// The byte before may be padding, or the chunk's first.
+        case atChunk(isPadded: Bool)
         case inFormat(next: Int)
         case inSizes(next: Int)
+        /// Behind the samples, or where there are none.
+        case behindData(isPadded: Bool)
     }
 
     package init() {}
@@ -30,25 +40,55 @@ package struct WAVHeaderParser: Sendable {
     /// Whether the samples are of a kind that is read here.
     package var hasFormat: Bool { format != nil }
 
+    /// Goes on behind the samples of a header whose length is known.
+    package mutating func goOn(behind header: WAVHeader) {
+        (hasSamples, oddity) = (true, nil)
+        lookBehind(header.dataOffset + (header.dataByteCount ?? 0))
+    }
+
+    /// What is to be said of an error behind the first samples; nil of the file's end.
+    package func leftOut(_ error: WAVError) -> String? {
+        if case .endsInHeader = error { return nil }
+        return "\(oddity ?? "goes on behind its sound"), which is left out: \(error)"
+    }
+
     /// Takes exactly the wanted bytes, or fewer when the file ends here; `nil` when more is wanted.
+    ///
+    /// - Throws: `WAVError`; `endsInHeader` where nothing follows the last samples, too.
     package mutating func take(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
+        if case .behindData(let isPadded) = state { return try takeFollower(bytes, isPadded) }
         guard bytes.count >= wantedByteCount else {
             throw .endsInHeader(byteCount: wantedOffset + bytes.count)
         }
         switch state {
         case .atStart:
             try takeStart(bytes)
-        case .atChunk:
-            return try takeChunk(bytes)
+        case .atChunk(let isPadded):
+            let padding = isPadded && hasPadding(bytes) ? 1 : 0
+            wantedOffset += padding
+            return try takeChunk(bytes.extracting(droppingFirst: padding))
         case .inFormat(let next):
             format = try WAVFormatChunk(bytes, at: wantedOffset)
             wantChunk(at: next)
         case .inSizes(let next):
-            riffByteCount = bytes.littleEndian(at: 0, byteCount: 8)
             longDataByteCount = bytes.littleEndian(at: 8, byteCount: 8)
             wantChunk(at: next)
+        case .behindData: break
         }
         return nil
+    }
+
+    /// Takes what it wants from bytes that begin at `offset`; `nil` when more is wanted.
+    package mutating func take(
+        from bytes: Span<UInt8>, at offset: Int, isLast: Bool = false
+    ) throws(WAVError) -> WAVHeader? {
+        while true {
+            let start = wantedOffset - offset
+            guard isLast || start + wantedByteCount <= bytes.count else { return nil }
+            guard start <= bytes.count else { throw .endsInHeader(byteCount: offset + bytes.count) }
+            let wanted = bytes.extracting(start..<min(start + wantedByteCount, bytes.count))
+            if let header = try take(wanted) { return header }
+        }
     }
 
     private mutating func takeStart(_ bytes: Span<UInt8>) throws(WAVError) {
@@ -56,23 +96,74 @@ package struct WAVHeaderParser: Sendable {
         guard [.riff, .rf64, .bw64].contains(container) else { throw .notRIFF(found: container) }
         let form = ChunkIdentifier(bytes, at: 8)
         guard form == .wave else { throw .notWAVE(found: form) }
-        riffByteCount = bytes.littleEndian(at: 4, byteCount: 4)
-        wantChunk(at: 12)
+        (format, longDataByteCount, chunkCount) = (nil, nil, 0)
+        wantChunk(at: wantedOffset + 12)
+    }
+
+    /// Tells chunks, another file and more samples apart.
+    private mutating func takeFollower(
+        _ bytes: Span<UInt8>, _ isPadded: Bool
+    ) throws(WAVError) -> WAVHeader? {
+        let end = wantedOffset + bytes.count
+        let padding = isPadded && hasPadding(bytes) ? 1 : 0
+        let rest = bytes.extracting(droppingFirst: min(padding, bytes.count))
+        wantedOffset += padding
+        if WAVHeader.isContainer(rest), rest.count >= 12, ChunkIdentifier(rest, at: 8) == .wave {
+            oddity = "holds another recording at byte \(wantedOffset)"
+            try takeStart(rest)
+            return nil
+        }
+        let isChunk = isChunk(rest, at: 0)
+        if hasSamples {
+            if isChunk { return try takeChunk(rest) }
+            guard rest.count >= 12, !rest.isTag else { throw .endsInHeader(byteCount: end) }
+            oddity = "goes on behind the end that its header gives, at byte \(wantedOffset)"
+        }
+        guard let format else { throw .dataBeforeFormat(offset: wantedOffset) }
+        return WAVHeader(
+            sampleFormat: format.sampleFormat, streamFormat: format.streamFormat,
+            dataOffset: wantedOffset, dataByteCount: isChunk || rest.isEmpty ? 0 : nil,
+            oddity: oddity)
+    }
+
+    /// Whether the first byte is not of the chunk or file behind it.
+    private func hasPadding(_ bytes: Span<UInt8>) -> Bool {
+        !isChunk(bytes, at: 0) || ChunkIdentifier.usual.contains(ChunkIdentifier(bytes, at: 1))
+    }
+
+    private func isChunk(_ bytes: Span<UInt8>, at place: Int) -> Bool {
+        guard bytes.count >= place + 8 else { return false }
+        let chunk = ChunkIdentifier(bytes, at: place)
+        return ChunkIdentifier.usual.contains(chunk)
+            || chunk.isText
+                && bytes.littleEndian(at: place + 4, byteCount: 4) <= Self.longestFollower
+    }
+
+    private mutating func lookBehind(_ offset: Int) {
+        let isPadded = offset % 2 == 1
+        want(.behindData(isPadded: isPadded), at: offset, byteCount: isPadded ? 13 : 12)
     }
 
     private mutating func takeChunk(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
         let chunk = ChunkIdentifier(bytes, at: 0)
         let byteCount = Int(bytes.littleEndian(at: 4, byteCount: 4))
         let offset = wantedOffset
-        // Chunks of odd length are followed by a padding byte that their size leaves out.
-        let next = offset + 8 + byteCount + byteCount & 1
+        let next = offset + 8 + byteCount
 
         if chunk == .data {
             guard let format else { throw .dataBeforeFormat(offset: offset) }
+            let count = dataByteCount(UInt64(byteCount))
+            guard count != 0 else {
+                // No sound, or as much as there is: what follows tells.
+                lookBehind(offset + 8)
+                return nil
+            }
+            if hasSamples, oddity == nil {
+                oddity = "has a second piece of audio at byte \(offset)"
+            }
             return WAVHeader(
                 sampleFormat: format.sampleFormat, streamFormat: format.streamFormat,
-                dataOffset: offset + 8,
-                dataByteCount: dataByteCount(UInt64(byteCount), dataOffset: offset + 8))
+                dataOffset: offset + 8, dataByteCount: count, oddity: oddity)
         }
 
         chunkCount += 1
@@ -95,17 +186,12 @@ package struct WAVHeaderParser: Sendable {
         return nil
     }
 
-    private func dataByteCount(_ claimed: UInt64, dataOffset: Int) -> Int? {
+    private func dataByteCount(_ claimed: UInt64) -> Int? {
         if claimed == 0xFFFF_FFFF, let longDataByteCount {
             let isKnown = longDataByteCount > 0 && longDataByteCount < UInt64(Int.max / 2)
             return isKnown ? Int(longDataByteCount) : nil
         }
-        guard !Self.isPlaceholder(claimed) else { return nil }
-        guard claimed == 0 else { return Int(claimed) }
-        // An empty data chunk is believed only when the RIFF chunk goes on after it.
-        let riffGoesOn =
-            !Self.isPlaceholder(riffByteCount) && riffByteCount > UInt64(dataOffset - 8)
-        return riffGoesOn ? 0 : nil
+        return Self.isPlaceholder(claimed) ? nil : Int(claimed)
     }
 
     /// Whether a 32-bit size is one that writers put where they cannot know it.
@@ -125,8 +211,11 @@ package struct WAVHeaderParser: Sendable {
         }
     }
 
+    /// The next chunk, which some writers do not pad to an even place.
     private mutating func wantChunk(at offset: Int) {
-        want(.atChunk, at: offset, byteCount: 8)
+        guard !hasSamples else { return lookBehind(offset) }
+        let isPadded = offset % 2 == 1
+        want(.atChunk(isPadded: isPadded), at: offset, byteCount: isPadded ? 9 : 8)
     }
 
     private mutating func want(_ state: State, at offset: Int, byteCount: Int) {

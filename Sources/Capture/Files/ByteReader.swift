@@ -16,8 +16,6 @@ struct ByteReader: ~Copyable {
         case ended
     }
 
-    private static let skipByteCount = 4_096
-
     let descriptor: Int32
 
     /// Of a regular file when it was opened; nil for a pipe.
@@ -139,20 +137,6 @@ struct ByteReader: ~Copyable {
             throw .cannotOpen(
                 name: name, reason: error.code == ETIMEDOUT ? "\(what) came in time" : error.reason)
         }
-    }
-
-    mutating func skip(to target: Int) throws(SystemError) -> Fill {
-        consume(min(byteCount, max(0, target - position)))
-        guard fileByteCount == nil else {
-            position = max(position, target)
-            return .filled
-        }
-        while position < target {
-            let fill = try fill(min(target - position, Self.skipByteCount))
-            guard byteCount > 0 else { return fill }
-            consume(min(byteCount, target - position))
-        }
-        return .filled
     }
 
     mutating func consume(_ count: Int) {

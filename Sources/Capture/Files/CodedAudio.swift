@@ -11,35 +11,48 @@ final class CodedAudio: RecordedAudio {
 
     var frameCountLeft: Int? { hasEnded ? decodedFrameCount : nil }
 
-    private(set) var warning: String?
+    var warning: String? { flaws.sentence(about: "'\(name)'", ending: ending) }
+
+    var nextBreak: Range<Int>? { holes.first }
 
     private(set) var deliveredFrameCount = 0
 
-    /// Bytes that are read of a file at once.
-    private static let fileByteCount = 4_096
-
-    /// Bytes per read of a pipe: a killed program loses them.
-    private static let pipeByteCount = 512
+    /// Bytes that are read at once; a killed program loses those of a pipe.
+    private let stepByteCount: Int
 
     private(set) var format = StreamFormat.speech
 
+    /// How long a pipe may say nothing where a WAV header says that its sound ends: others may hold
+    /// it open.
+    private static let patience = Duration.seconds(1)
+
+    private(set) var deadline: ContinuousClock.Instant?
+
     private let name: String
+    private let codec: AudioCodec
     private var reader: ByteReader?
     private let decoder: any AudioDecoder
     private var samples: [Int16] = []
     private var start = 0
     private var hasEnded = false
+    private var flaws = FlawSummary()
+    private var ending: String?
+    /// By their frames, which no samples stand for.
+    private var holes: [Range<Int>] = []
 
     /// Waits up to 10 s for the headers of a pipe.
     init(
-        _ codec: AudioCodec, reading reader: consuming ByteReader, name: String
+        _ codec: AudioCodec, reading reader: consuming ByteReader, name: String,
+        pipeByteCount: Int = 512
     ) throws(CaptureError) {
         decoder = codec.makeDecoder()
-        self.name = name
+        (self.codec, self.name) = (codec, name)
         isFile = reader.fileByteCount != nil
+        stepByteCount = isFile ? 4_096 : pipeByteCount
         self.reader = consume reader
-        let deadline = ContinuousClock.now + PCMAudio.headerWait
-        while samples.isEmpty, !hasEnded {
+        let deadline = ContinuousClock.now + FileReplay.headerWait
+        // Sound may follow a WAV header at any time.
+        while codec == .wav ? decoder.format == nil : samples.isEmpty && holes.isEmpty, !hasEnded {
             try self.reader?.wait(for: "no audio", until: deadline) {
                 reader throws(SystemError) in try reader.fill(1)
             }
@@ -55,8 +68,11 @@ final class CodedAudio: RecordedAudio {
             samples.removeFirst(start)
             start = 0
         }
-        while decodedFrameCount < count, !hasEnded {
-            guard try decodeSome() else { break }
+        while decodedFrameCount < count, holes.isEmpty, !hasEnded {
+            guard try decodeSome() else {
+                awaitMore()
+                break
+            }
         }
         return decodedFrameCount
     }
@@ -68,6 +84,11 @@ final class CodedAudio: RecordedAudio {
         deliveredFrameCount += count
     }
 
+    func skip(_ count: Int) {
+        deliveredFrameCount += count
+        if let hole = holes.first, hole.upperBound <= deliveredFrameCount { holes.removeFirst() }
+    }
+
     var descriptor: Int32? { isFile ? nil : reader?.descriptor }
 
     func close() { reader = nil }
@@ -76,24 +97,40 @@ final class CodedAudio: RecordedAudio {
 extension CodedAudio {
     /// - Returns: false when no bytes are there yet.
     private func decodeSome() throws(CaptureError) -> Bool {
-        let fill = try reader?.readOn(isFile ? Self.fileByteCount : Self.pipeByteCount) ?? .ended
+        let fill = try reader?.readOn(stepByteCount) ?? .ended
         let count = reader?.byteCount ?? 0
+        defer { noteFlaws() }
         do throws(UndecodableAudio) {
             try reader?.withBytes(count) { bytes throws(UndecodableAudio) in
                 try decoder.decode(bytes, into: &samples)
             }
             reader?.consume(count)
+            if count > 0 { deadline = nil }
             guard case .ended = fill else { return count > 0 }
             hasEnded = true
             try decoder.finish(into: &samples)
-            if !decoder.isAtEnd { warning = "'\(name)' breaks off; what is there was taken" }
+            if !decoder.isAtEnd { ending = "breaks off; what is there was taken" }
         } catch {
             hasEnded = true
             guard deliveredFrameCount > 0 || !samples.isEmpty else {
                 throw CaptureError.unusableAudio(name: name, detail: error.description)
             }
-            warning = "'\(name)' is damaged; what comes before was taken: \(error.description)"
+            ending = "is damaged; what comes before was taken: \(error.description)"
         }
         return true
+    }
+
+    private func awaitMore() {
+        guard codec == .wav, decoder.isAtEnd else { return }
+        let end = deadline ?? .now + Self.patience
+        (deadline, hasEnded) = (end, end <= .now)
+    }
+
+    private func noteFlaws() {
+        let found = decoder.takeFlaws()
+        flaws.add(found.map(\.text))
+        for flaw in found where flaw.frames > 0 {
+            holes.append(flaw.start..<flaw.start + flaw.frames)
+        }
     }
 }

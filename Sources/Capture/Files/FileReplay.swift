@@ -15,9 +15,6 @@ protocol RecordedAudio: AnyObject {
     /// To be polled; nil when nothing needs to be waited for.
     var descriptor: Int32? { get }
 
-    /// When it is given up if nothing comes.
-    var deadline: ContinuousClock.Instant? { get }
-
     /// Raw samples, which need not come in whole periods.
     var isRaw: Bool { get }
 
@@ -28,6 +25,12 @@ protocol RecordedAudio: AnyObject {
     /// Nil while an input of unknown length goes on.
     var frameCountLeft: Int? { get }
 
+    /// By their frames: lost ones that become silence, or none, where samples end that others follow.
+    var nextBreak: Range<Int>? { get }
+
+    /// When an input that says nothing has ended or is given up; nil is never.
+    var deadline: ContinuousClock.Instant? { get }
+
     /// Reads on until `count` frames can be delivered, or nothing more is there.
     ///
     /// - Returns: how many frames can be delivered: at least a period, unless the input ends or they
@@ -37,12 +40,26 @@ protocol RecordedAudio: AnyObject {
     /// Copies frames that are prepared.
     func deliver(_ count: Int, into frames: inout MutableSpan<Int16>)
 
+    /// Goes on behind so many of the lost frames.
+    func skip(_ count: Int)
+
     /// A descriptor that was given stays open.
     func close()
 }
 
 extension RecordedAudio {
     var deadline: ContinuousClock.Instant? { nil }
+
+    var nextBreak: Range<Int>? { nil }
+
+    func skip(_ count: Int) {}
+
+    /// Frames up to what ends them or begins behind them.
+    fileprivate var frameCountBeforeBreak: Int {
+        guard let next = nextBreak else { return frameCountLeft ?? .max }
+        let isHole = next.lowerBound <= deliveredFrameCount
+        return (isHole ? next.upperBound : next.lowerBound) - deliveredFrameCount
+    }
 }
 
 /// A recording in a file, replayed as if it were being spoken: in any form that we have, by
@@ -51,7 +68,7 @@ extension RecordedAudio {
 /// Whole periods of 20 ms are delivered, each at the instant at which its last frame would have
 /// come from a microphone; the clock starts with the first read. Raw samples that nothing holds back
 /// are delivered as they come. A recording that ends before its header says so, breaks off or is
-/// damaged yields what is there, and `warning` tells.
+/// damaged yields what is there, with silence where the file says how much is lost, and `warning` tells.
 ///
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
@@ -69,7 +86,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     public var nextFrames: ContinuousClock.Instant? {
         audio.flatMap {
             clock.next(
-                min(max(1, $0.format.framesPerPeriod), $0.frameCountLeft ?? .max),
+                min(max(1, $0.format.framesPerPeriod), $0.frameCountBeforeBreak),
                 after: $0.deliveredFrameCount)
         }
     }
@@ -82,6 +99,9 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         case playlist
         case descriptor(Int32, prefix: [UInt8], raw: StreamFormat?)
     }
+
+    /// For the beginning of a pipe.
+    static let headerWait = Duration.seconds(10)
 
     private let input: Input
     private let converter: Converter?
@@ -145,7 +165,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         case .path: reader = try ByteReader(opening: name)
         case .descriptor(let descriptor, let prefix, let raw):
             reader = try ByteReader(descriptor: descriptor, name: name, prefix: prefix)
-            if let raw { return try PCMAudio(reading: reader, name: name, rawFormat: raw) }
+            if let raw { return try PCMAudio(reading: reader, name: name, format: raw) }
         case .playlist:
             guard let converter else { throw .foreignAudio(name: name, kind: "a playlist") }
             return try ForeignAudio(converter, playlist: name, awaited: awaited)
@@ -158,14 +178,14 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
                 converter, reading: reader, kind: kind, name: name, awaited: awaited)
         case .notSound(let kind): throw .notSound(name: name, kind: kind)
         // What is wrong with any other file is what a WAV header lacks.
-        case .wav, .unknown, .undecided: return try PCMAudio(reading: reader, name: name)
+        case .wav, .unknown, .undecided: return try CodedAudio(.wav, reading: reader, name: name)
         }
     }
 
     private func type(of reader: inout ByteReader) throws(CaptureError) -> InputType {
         var type = InputType([UInt8]().span)
         while case .undecided(let wanted, _) = type {
-            let deadline = ContinuousClock.now + PCMAudio.headerWait
+            let deadline = ContinuousClock.now + Self.headerWait
             try reader.wait(for: "nothing", until: deadline) {
                 reader throws(SystemError) in try reader.fill(wanted)
             }
@@ -186,13 +206,17 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         let most = isStored ? room : unit
 
         let available = try audio.prepare(most)
-        let left = audio.frameCountLeft ?? .max
+        let left = audio.frameCountBeforeBreak
         guard left > 0 else { return .end }
-        // Less than a period is whole only at the end.
+        // Less than a period is whole only at the end, and before a break.
         let step = min(grain, left)
         let delivered = audio.deliveredFrameCount
         let due = clock.dueFrameCount(sampleRate: audio.format.sampleRate) - delivered
         guard due >= step else { return .wait(.until(clock.instant(ofFrames: delivered + step))) }
+        if let hole = audio.nextBreak, hole.lowerBound <= delivered {
+            audio.skip(min(left, due))
+            return .gap(frames: min(left, due))
+        }
         guard available >= step else {
             return .wait(audio.deadline.map { .forDescriptorsOrUntil($0) } ?? .forDescriptors)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
 internal import AudioCore
 internal import Glibc
 internal import LinuxPlatform
@@ -42,7 +43,7 @@ final class ForeignAudio: RecordedAudio {
     private let awaited: AwaitedProgram
     private var file: OwnedDescriptor?
     private var running: Running?
-    private var samples: PCMAudio?
+    private var samples: CodedAudio?
     private var lastNews = ContinuousClock.now
     private var isOver = false
     /// What was read ahead: frames of silence, and a period or the end behind them.
@@ -131,7 +132,8 @@ final class ForeignAudio: RecordedAudio {
         do throws(CaptureError) {
             let reader = try ByteReader(
                 descriptor: running.output.number, name: name, prefix: [])
-            let samples = try PCMAudio(reading: reader, name: name)
+            let samples = try CodedAudio(
+                .wav, reading: reader, name: name, pipeByteCount: 16_384)
             (self.samples, format) = (samples, samples.format)
         } catch {
             throw try ending(by: .now + patience) ?? error

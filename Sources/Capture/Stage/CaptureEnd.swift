@@ -11,6 +11,8 @@ public struct Gap: Sendable, Equatable {
         case overrun
         /// The ring was full: the disk had stalled for longer than the ring lasts.
         case ringFull = "ring-full"
+        /// A recording was damaged there, or lacked a piece, of the length that it says.
+        case damaged
     }
 
     /// Why frames are missing.

@@ -320,6 +320,7 @@ package final class CaptureStage {
     /// the journal must have the last read before the next is made.
     private var mayRead: Bool {
         if source.isLive { return true }
+        if output.owesSilence, !output.settle() { return false }
         guard source.isStored else { return output.awaitDrain() }
         return output.hasRoom(forFrames: Self.speechFramesPerRead)
     }
@@ -372,7 +373,8 @@ package final class CaptureStage {
     }
 
     private func lose(_ frames: Int) -> Bool {
-        let lost = output.lose(frames, sampleRate: format.sampleRate, most: framesLeft)
+        let cause = source.isLive ? Gap.Cause.overrun : .damaged
+        let lost = output.lose(frames, cause, sampleRate: format.sampleRate, most: framesLeft)
         tell(.lost(frames: lost))
         countTail(lost)
         return framesLeft == 0

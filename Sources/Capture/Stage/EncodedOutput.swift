@@ -30,6 +30,8 @@ final class EncodedOutput {
 
     var gaps: [Gap] { ledger.gaps }
 
+    var owesSilence: Bool { ledger.owed > 0 }
+
     func hasRoom(forFrames count: Int) -> Bool {
         producer.freeByteCount >= encoder.maximumByteCount(forFrames: count)
     }
@@ -53,9 +55,9 @@ final class EncodedOutput {
     }
 
     /// Counts lost frames of the source's rate; returns them as frames at 16 kHz, `most` at most.
-    func lose(_ frames: Int, sampleRate: Int, most: Int) -> Int {
+    func lose(_ frames: Int, _ cause: Gap.Cause, sampleRate: Int, most: Int) -> Int {
         let lost = min(ledger.speechFrames(lost: frames, sampleRate: sampleRate), most)
-        owe(lost, cause: .overrun)
+        owe(lost, cause: cause)
         return lost
     }
 

@@ -12,6 +12,11 @@ package struct ResultMark: Codable, Sendable, Equatable {
         case again
     }
 
+    /// Silence in the place of sound that was lost, in seconds.
+    struct Hole: Codable, Equatable {
+        var start, duration: Double
+    }
+
     var version = 1
     package var id: TakeID
     var outcome: Outcome
@@ -29,6 +34,9 @@ package struct ResultMark: Codable, Sendable, Equatable {
     var service: String?
     /// Of the sound, in seconds.
     var duration: Double?
+    /// What was odd about it.
+    var notices: [String]?
+    var gaps: [Hole]?
     var language: String?
     var words: [RecognizedWord]?
     var segments: [RecognizedWord]?

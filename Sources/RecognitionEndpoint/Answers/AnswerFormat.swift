@@ -63,6 +63,7 @@ enum AnswerFormat: String, Sendable, Codable {
             }
         }
         line.duration = recognition.duration.rounded(to: 100)
+        (line.notices, line.gaps) = (recognition.notices, recognition.gaps)
         line.words = recognition.words.map { word in
             RecogniserLine.Word(
                 word: word.text, start: word.start.rounded(to: 100),
@@ -180,6 +181,9 @@ struct AnswerLine: Encodable {
     var time, duration: Double?
     var words: [RecogniserLine.Word]?
     var segments: [Segment]?
+    /// What was odd about the recording, and where silence stands for what was lost.
+    var notices: [String]?
+    var gaps: [RecognitionGap]?
     var error: Reason?
     var recognitions: Load?
     var object: String?

@@ -8,11 +8,20 @@ struct Recognition: Sendable, Equatable, Codable {
     /// The length of the audio, in seconds.
     var duration = 0.0
     var words: [RecognisedWord] = []
+    /// What was odd about the recording; nil when nothing was.
+    var notices: [String]?
+    /// Where silence stands for what was lost.
+    var gaps: [RecognitionGap]?
     var wantedFormat: String?
     /// What the client has said of it, or else the only one of the recogniser; for `verbose_json`.
     var language: String?
     /// Whether the client wants events with the text as it becomes known, as OpenAI's API has them.
     var isStreamed: Bool?
+}
+
+/// Silence in the place of sound that was lost, in seconds.
+struct RecognitionGap: Sendable, Equatable, Codable {
+    var start, duration: Double
 }
 
 /// What the speaker seems to have said so far; later words may change earlier ones.

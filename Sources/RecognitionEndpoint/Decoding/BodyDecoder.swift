@@ -11,6 +11,17 @@ struct BodyDecoder {
     private let decoder: any AudioDecoder
     private var converter: SpeechConverter?
     private var samples: [Int16] = []
+    private var frameCount = 0
+    private var flaws = FlawSummary()
+    /// Silence in the place of what was lost, in seconds; the last one stands for all that follow.
+    private(set) var gaps: [RecognitionGap] = []
+    private static let mostGaps = 1_000
+
+    /// What was odd about the recording, in a sentence, once it has ended; nil when nothing was.
+    var notice: String? {
+        flaws.sentence(
+            about: "the recording", ending: decoder.isAtEnd ? nil : "breaks off before its end")
+    }
 
     /// What a form says beside its file, also an encrypted one; nil for other bodies.
     var form: FormDecoder? { decoder.form }
@@ -46,10 +57,30 @@ struct BodyDecoder {
             if converter == nil, let format = decoder.format {
                 converter = try SpeechConverter(from: format)
             }
-            try converter?.convert(samples.span, into: &output)
+            let found = decoder.takeFlaws()
+            note(found)
+            try found.weave(
+                samples, from: &frameCount, channels: decoder.format?.channelCount ?? 1
+            ) { piece throws(ConversionError) in
+                try converter?.convert(piece, into: &output)
+            }
             if isEnd { try converter?.finish(into: &output) }
         } catch {
             throw UndecodableAudio(error.description)
+        }
+    }
+
+    private mutating func note(_ found: [AudioFlaw]) {
+        flaws.add(found.map(\.text))
+        let rate = Double(decoder.format?.sampleRate ?? 1)
+        for flaw in found where flaw.frames > 0 {
+            let gap = RecognitionGap(
+                start: Double(flaw.start) / rate, duration: Double(flaw.frames) / rate)
+            if gaps.count < Self.mostGaps {
+                gaps.append(gap)
+            } else {
+                gaps[gaps.count - 1].duration += gap.duration
+            }
         }
     }
 }
@@ -103,7 +134,9 @@ private final class SealedBodyDecoder: AudioDecoder {
 
     var format: StreamFormat? { decoder?.format }
 
-    var isAtEnd: Bool { reader.isWhole }
+    var isAtEnd: Bool { reader.isWhole && decoder?.isAtEnd ?? true }
+
+    func takeFlaws() -> [AudioFlaw] { decoder?.takeFlaws() ?? [] }
 
     var hasMore: Bool { decoder?.hasMore ?? false }
 

@@ -23,6 +23,8 @@ final class FileDecoder: AudioDecoder {
 
     var hasMore: Bool { decoder?.hasMore ?? false }
 
+    func takeFlaws() -> [AudioFlaw] { decoder?.takeFlaws() ?? [] }
+
     func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio) {
         guard decoder == nil else { return try decoder?.decode(bytes, into: &output) ?? () }
         for index in bytes.indices { beginning.append(bytes[index]) }

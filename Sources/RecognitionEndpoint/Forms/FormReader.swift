@@ -159,7 +159,9 @@ final class FormDecoder: AudioDecoder {
 
     var format: StreamFormat? { decoder?.format }
 
-    var isAtEnd: Bool { reader.isWhole }
+    var isAtEnd: Bool { reader.isWhole && decoder?.isAtEnd ?? true }
+
+    func takeFlaws() -> [AudioFlaw] { decoder?.takeFlaws() ?? [] }
 
     var wantedFormat: String? { reader.texts["response_format"] }
 

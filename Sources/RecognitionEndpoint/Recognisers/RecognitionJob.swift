@@ -136,6 +136,8 @@ final class RecognitionJob: Sendable {
             }
             if line.end == true, line.final != nil, deadline != nil {
                 hearing.recognition.wantedFormat = decoder.form?.wantedFormat
+                hearing.recognition.notices = decoder.notice.map { [$0] }
+                hearing.recognition.gaps = decoder.gaps.isEmpty ? nil : decoder.gaps
                 if decoder.form?.wantedFormat == "verbose_json" {
                     let languages = program.ready.languages ?? []
                     hearing.recognition.language =

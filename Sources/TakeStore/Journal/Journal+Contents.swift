@@ -25,25 +25,30 @@ extension Journal {
     }
 
     /// Writes everything durably to a new file for the owner alone, with zeros for unreadable
-    /// bytes, and `beginning` instead of the first `count` bytes; blocks on the disk.
+    /// bytes, and `bytes` instead of `count` bytes from `start` on; blocks on the disk.
     ///
     /// - Returns: how many bytes could not be read.
     /// - Throws: `SystemError`; `EEXIST` when there is such a file. An incomplete file is removed.
     package func export(
-        to path: String, beginning: [UInt8] = [], insteadOf count: Int = 0
+        to path: String, with bytes: [UInt8] = [], insteadOf count: Int = 0, at start: Int = 0
     ) throws(SystemError) -> Int {
         let number = try retryingInterrupts("open \(path)") {
             unsafe open(path.cPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         }
         let file = makePlainFile(OwnedDescriptor(taking: number))
         do throws(SystemError) {
-            try file.write(beginning.span, at: 0)
-            var (end, rest) = (beginning.count, count)
-            let lost = try readAnyway { bytes throws(SystemError) in
-                let new = bytes.extracting(droppingFirst: min(rest, bytes.count))
-                rest -= bytes.count - new.count
-                try file.write(new, at: end)
-                end += new.count
+            var (seen, end) = (0, 0)
+            let lost = try readAnyway { piece throws(SystemError) in
+                let before = piece.extracting(first: max(0, start - seen))
+                let after = piece.extracting(droppingFirst: max(before.count, start + count - seen))
+                let isThere = (seen..<seen + piece.count).contains(start)
+                try file.write(before, at: end)
+                end += before.count
+                if isThere { try file.write(bytes.span, at: end) }
+                end += isThere ? bytes.count : 0
+                try file.write(after, at: end)
+                end += after.count
+                seen += piece.count
             }
             try file.sync()
             return lost

@@ -140,18 +140,18 @@ extension TakeFolder {
         try folder.truncateFile(fileName, to: size - audio.tornByteCount)
     }
 
-    /// Gives the audio another beginning.
+    /// Puts other bytes in the place of `count` bytes from `start` on.
     ///
-    /// In place when it is as long as the old one and in the clear; otherwise the file is written
+    /// In place when they are as many, the first ones and in the clear; otherwise the file is written
     /// anew, so that nothing is encrypted twice under one key, and takes the place of the old one
     /// when it is durable. Blocks on the disk.
     ///
     /// - Throws: `SystemError`; the file is as it was then.
-    package func replaceBeginning(
-        of audio: TakeAudio, fileName: String, with bytes: [UInt8], insteadOf count: Int
+    package func replace(
+        _ count: Int, at start: Int, of audio: TakeAudio, fileName: String, with bytes: [UInt8]
     ) throws(SystemError) {
         let isEncrypted = fileName.hasSuffix(Self.encryptedSuffix)
-        guard isEncrypted || bytes.count != count else {
+        guard isEncrypted || bytes.count != count || start > 0 else {
             return try folder.overwriteFile(fileName, with: bytes)
         }
         let old = try folder.openFileForWriting(fileName)
@@ -159,9 +159,11 @@ extension TakeFolder {
         do throws(SystemError) {
             try folder.removeFile(temporary)
             let new = try makeAudio(temporary, in: folder, isEncrypted: isEncrypted)
-            try new.write(bytes.span, at: 0)
-            try audio.journal(byteCount: audio.byteCount).copy(
-                to: new, from: count, to: audio.byteCount, at: bytes.count)
+            let journal = audio.journal(byteCount: audio.byteCount)
+            try journal.copy(to: new, from: 0, to: start, at: 0)
+            try new.write(bytes.span, at: start)
+            try journal.copy(
+                to: new, from: start + count, to: audio.byteCount, at: start + bytes.count)
             try new.trim()
             try new.sync()
             try folder.renameFile(temporary, to: fileName)

@@ -79,14 +79,14 @@ public final class Take: Sendable {
         }
         let format = run.plan.format
         let recoverer = format.makeRecoverer(false)
-        var beginning: NewBeginning?
+        var hole: FileHole?
         if try journal.readAnyway({ recoverer.append($0) }) > 0 {
-            // Without memory for it, the file begins with zeros.
-            beginning = try? recoverer.finish().beginning
+            // Without memory for it, zeros stay.
+            hole = try? recoverer.finish().hole
         }
         let lost = try journal.export(
-            to: path, beginning: beginning?.bytes ?? [],
-            insteadOf: beginning?.replacedByteCount ?? 0)
+            to: path, with: hole?.bytes ?? [], insteadOf: hole?.replacedByteCount ?? 0,
+            at: hole?.offset ?? 0)
         return .seconds(Double(lost) / Double(format.nominalByteRate))
     }
 

@@ -3,7 +3,7 @@
 internal import LinuxPlatform
 internal import TakeStore
 
-/// How safe a take is on the disk, and what the person is told about it and its answer.
+/// How safe a take is on the disk, and what the person is told about it, its source and its answer.
 ///
 /// Pure: told the state of journal, manifest and folder, it returns the changes.
 struct Protection: Sendable {
@@ -32,6 +32,8 @@ struct Protection: Sendable {
         case answer(String)
         /// The take lives in memory, and that is full.
         case full
+        /// What was odd about its source.
+        case source(String)
     }
 
     mutating func take(_ report: Report) -> [TakeNotice] {
@@ -45,6 +47,7 @@ struct Protection: Sendable {
         case .journal(let condition): change { $0.journal = condition }
         case .damage(let report): tell([.damaged(report: report)])
         case .answer(let reason): tell([.oddAnswer(reason: reason)])
+        case .source(let warning): tell([.ofSource(warning)])
         case .full: endReason == nil ? cutShort() : []
         }
     }

@@ -16,6 +16,7 @@ enum Recovery {
     /// More than the longest page or frame of any codec: a longer end is not torn by a crash but
     /// damaged in another way, and stays in the file.
     private static let longestTear = 1 << 16
+    private static let mostHoles = 16
     /// A shorter file without a frame holds only headers.
     private static let headerLimit = 512
 
@@ -155,7 +156,7 @@ enum Recovery {
         return false
     }
 
-    /// Cuts the audio after its whole part, restores a lost beginning, and updates the manifest.
+    /// Cuts the audio after its whole part, makes holes before silent, and updates the manifest.
     ///
     /// Returns false, and changes nothing, without a whole frame.
     private static func complete(
@@ -166,20 +167,22 @@ enum Recovery {
         // The frames of an encrypted file vouch for their zeros.
         let dropsEmptyTail = manifest.state == .recording && !manifest.isEncrypted
         var whole = try measure(audio, codec, dropsEmptyTail: dropsEmptyTail)
-        var report = audio.damageReport
-        if let beginning = whole.beginning {
-            try take.replaceBeginning(
-                of: audio, fileName: manifest.audio, with: beginning.bytes,
-                insteadOf: beginning.replacedByteCount)
-            if beginning.silentFrames > 0 {
-                report = "its first \(beginning.silentFrames / 16) ms are lost, and silent now"
-            } else if audio.damage.allSatisfy({ $0.upperBound <= beginning.replacedByteCount }) {
-                // Nothing that was said.
+        var (report, silentFrames) = (audio.damageReport, 0)
+        // What a power cut leaves between is a few blocks of the disk.
+        for _ in 0..<mostHoles {
+            guard let hole = whole.hole else { break }
+            try take.replace(
+                hole.replacedByteCount, at: hole.offset, of: audio, fileName: manifest.audio,
+                with: hole.bytes)
+            silentFrames += hole.silentFrames
+            // Else nothing that was said.
+            if audio.damage.allSatisfy({ $0.upperBound <= hole.offset + hole.replacedByteCount }) {
                 report = nil
             }
             audio = try take.openAudio(of: manifest)
             whole = try measure(audio, codec, dropsEmptyTail: dropsEmptyTail)
         }
+        if silentFrames > 0 { report = "\(silentFrames / 16) ms of it are lost, and silent now" }
         guard whole.frames > 0 else { return false }
         if audio.byteCount - whole.byteCount >= longestTear {
             report =

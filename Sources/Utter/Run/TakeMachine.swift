@@ -140,6 +140,7 @@ struct TakeMachine: Sendable {
         guard isRecording else { return }
         phase = .sealing(end)
         actions.append(.tell(.captured(end)))
+        if let warning = end.warning { protect(.source(warning)) }
         // What never began has nothing to be sent.
         switch end.cause {
         case .source(let error) where isEmpty:

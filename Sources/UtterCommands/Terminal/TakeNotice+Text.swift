@@ -23,6 +23,7 @@ extension TakeNotice {
         case .limitReached(let limit):
             "the recording ends and is sent: the service takes \(limit.secondsText) at most"
         case .cutShort(let reason): "the recording was ended: \(reason)"
+        case .ofSource(let warning): warning
         }
     }
 }

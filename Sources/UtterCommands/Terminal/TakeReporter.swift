@@ -172,14 +172,15 @@ struct TakeReporter {
         if case .source(let error) = end.cause, error.isLossInMidTake {
             warn(error.description)
         }
-        if let warning = end.warning { warn(warning) }
         for fault in end.faults where !signals.contains(fault) { warn(end.text(of: fault)) }
         if end.cause == .limitReached, activity == .recording, !isAtServiceLimit {
             say("stopped: the recording has reached --max")
         }
-        let frames = end.gaps.reduce(0) { $0 + $1.frames }
+        // Those of a damaged recording stand in its notice.
+        let gaps = end.gaps.filter { $0.cause != .damaged }
+        let frames = gaps.reduce(0) { $0 + $1.frames }
         if frames > 0 {
-            let times = end.gaps.count == 1 ? "once" : "\(end.gaps.count) times"
+            let times = gaps.count == 1 ? "once" : "\(gaps.count) times"
             warn("\(frames / 16) ms of sound were lost (\(times)) and replaced by silence")
         }
         // That the microphone is off, unless what the service said has told it.

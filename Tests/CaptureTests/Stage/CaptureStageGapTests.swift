@@ -105,6 +105,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func aHoleOfAFileIsLongerThanTheRingAndCostsNothingElse(isStored: Bool) {
+        let bench = CaptureStageBench(
+            CaptureStageScript(
+                isLive: false, isStored: isStored, [.frames(640), .gap(50_000), .frames(9_000)]),
+            ringByteCount: 16_384)
+        #expect(bench.runToEnd())
+        let gap = Gap(cause: .damaged, start: 640, frames: 50_000)
+        #expect(bench.end?.gaps == [gap])
+        #expect(bench.samples == timeline(59_640, [gap]))
+        #expect(bench.account.capturedFrames == 9_640 && bench.account.gapFrames == 50_000)
+    }
+
     @Test func silenceThatIsOwedAtTheEndWaitsForTheJournal() {
         let bench = CaptureStageBench(
             CaptureStageScript([.frames(320), .gap(10_000)]), ringByteCount: 8_192)

@@ -214,11 +214,10 @@ import Testing
         #expect(try readFile(path) == [UInt8](repeating: 0, count: 200_000) + [1, 2, 3])
         file.faults.readableByteCount = 8_192
         let other = scratch.path + "/other"
-        let beginning: [UInt8] = [9, 9]
-        #expect(try journal.export(to: other, beginning: beginning, insteadOf: 4_097) < 200_000)
+        #expect(try journal.export(to: other, with: [9, 9], insteadOf: 4_097, at: 4_094) < 200_000)
         let copy = try readFile(other)
         #expect(copy.count == 200_003 - 4_095)
-        #expect(copy.starts(with: beginning + [7, 7]))
+        #expect(copy.starts(with: [UInt8](repeating: 7, count: 4_094) + [9, 9, 0]))
         #expect(copy.suffix(4) == [0, 1, 2, 3])
     }
 

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import AudioCore
+
+extension WAVHeader {
+    /// The header of a file, of which these are the first bytes; nil when more are needed.
+    package static func parse(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
+        var parser = WAVHeaderParser()
+        return try parser.take(from: bytes, at: 0)
+    }
+}
+
 /// Builds WAV files byte by byte, right ones and wrong ones.
 package enum WAVBytes {
     /// `value` in `byteCount` little-endian bytes.

@@ -61,6 +61,18 @@ import Testing
     }
 
     @Test(arguments: [AudioCodec.oggOpus, .flac])
+    func blocksThatNeverCameToTheDiskBecomeSilence(_ codec: AudioCodec) throws {
+        var audio = try encoded(codec, frames: 48_000)
+        audio.replaceSubrange(4_096..<8_192, with: [UInt8](repeating: 0, count: 4_096))
+        try left.leave(audio, codec)
+        let manifest = try left.recovered()
+        #expect(manifest.frames == 48_000)
+        #expect(manifest.reason?.hasSuffix(" ms of it are lost, and silent now") == true)
+        let file = try left.folder.read(left.path(manifest.audio))
+        #expect(try codec.samples(of: file).count == 48_000)
+    }
+
+    @Test(arguments: [AudioCodec.oggOpus, .flac])
     func aTakeThatDiedBeforeItsFirstManifestIsFound(_ codec: AudioCodec) throws {
         try left.leave(try encoded(codec, frames: 16_000), codec, hasManifest: false)
         let manifest = try left.recovered()

@@ -73,7 +73,7 @@ public struct TakeProgress: Sendable, Equatable {
     package var isEnding = false
 }
 
-/// What the disk does to a take.
+/// What a person should know of a take: of the disk, the source, or a limit.
 public enum TakeNotice: Sendable, Equatable {
     /// The take cannot be kept on the disk, and lives in memory; the text says why.
     case unprotected(reason: String)
@@ -96,4 +96,6 @@ public enum TakeNotice: Sendable, Equatable {
     case limitReached(Duration)
     /// The recording ended before it was asked to, since there was no room for more.
     case cutShort(reason: String)
+    /// The source ended well, and something about it was odd, such as a file that is damaged.
+    case ofSource(String)
 }

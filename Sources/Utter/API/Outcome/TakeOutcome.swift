@@ -33,7 +33,7 @@ public struct TakeOutcome: Sendable {
     ///
     /// What was captured until then was sent.
     public var cutShort: String?
-    /// What the disk did meanwhile, in order; at most the newest 100.
+    /// What a person should know of disk, source and limits, in order; at most the newest 100.
     public var notices: [TakeNotice]
     /// The loudest sample of the recording in dBFS; nil for a take of an earlier run.
     package var peakDecibels: Float?

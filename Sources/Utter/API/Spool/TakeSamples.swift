@@ -15,8 +15,13 @@ public struct TakeSamples {
     }
 
     /// What of the audio is silent because it was altered or damaged; nil when nothing is.
-    public let damageReport: String?
+    ///
+    /// Of what its decoder finds once the samples have been read.
+    public var damageReport: String? { report ?? flaws.sentence(about: "it") }
 
+    private let report: String?
+    private var flaws = FlawSummary()
+    private var frameCount = 0
     private let journal: Journal
     private let decoder: any AudioDecoder
     private let header: [UInt8]
@@ -25,7 +30,7 @@ public struct TakeSamples {
     private var buffer = [UInt8](repeating: 0, count: 4_096)
 
     init(_ journal: Journal, codec: AudioCodec, damageReport: String? = nil) {
-        (self.journal, self.damageReport) = (journal, damageReport)
+        (self.journal, report) = (journal, damageReport)
         decoder = codec.makeDecoder()
         header = codec.header
     }
@@ -38,6 +43,7 @@ public struct TakeSamples {
     /// - Throws: `Failure`.
     public mutating func next(into samples: inout [Int16]) throws(Failure) -> Bool {
         samples.removeAll(keepingCapacity: true)
+        var decoded: [Int16] = []
         // A page may hold no whole sample.
         while samples.isEmpty, !hasEnded {
             let count = try buffer.readTake(from: journal, at: offset)
@@ -48,11 +54,17 @@ public struct TakeSamples {
             offset += count
             hasEnded = count == 0
             do throws(UndecodableAudio) {
-                try decoder.decode(buffer.span.extracting(first: count), into: &samples)
-                if hasEnded { try decoder.finish(into: &samples) }
+                try decoder.decode(buffer.span.extracting(first: count), into: &decoded)
+                if hasEnded { try decoder.finish(into: &decoded) }
             } catch {
                 throw .damaged(reason: error.description)
             }
+            let found = decoder.takeFlaws()
+            flaws.add(found.map(\.text))
+            found.weave(decoded, from: &frameCount, channels: 1) { piece in
+                for index in piece.indices { samples.append(piece[index]) }
+            }
+            decoded.removeAll(keepingCapacity: true)
         }
         return !samples.isEmpty
     }
