@@ -56,6 +56,7 @@ enum AudioFuzz {
                 reading.texts.append(flaw.text)
             }
         }
+        var failure: String?
         do throws(UndecodableAudio) {
             var rest = file[...]
             while !rest.isEmpty {
@@ -66,9 +67,10 @@ enum AudioFuzz {
             }
             try decoder.finish(into: &samples)
         } catch {
-            reading.texts.append(error.description)
+            failure = error.description
         }
         take()
+        reading.texts += [failure].compactMap(\.self)
         return reading
     }
 

@@ -62,6 +62,7 @@ internal import Glibc
             throw .notAPage(offset: byteCount)
         }
         guard count > 0 else { return nil }
+        guard unsafe ogg_page_version(&page) == 0 else { throw .notAPage(offset: byteCount) }
         return unsafe Page(
             serialNumber: ogg_page_serialno(&page),
             sequenceNumber: Int(UInt32(truncatingIfNeeded: ogg_page_pageno(&page))),
