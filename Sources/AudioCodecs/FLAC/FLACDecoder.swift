@@ -47,9 +47,6 @@ final class FLACDecoder: AudioDecoder {
         }
         try decodeFrames(isLast: true, into: &output)
         guard let damage, !damage.isTag else { return }
-        guard timeline.frameCount > 0 else {
-            throw UndecodableAudio("FLAC: no intact frame follows byte \(damage.offset)")
-        }
         let lost = (header.streamInfo?.sampleCount ?? 0) - timeline.frameCount
         if (1...max(1, blockSize)).contains(lost) {
             // The last frame.
@@ -87,7 +84,7 @@ final class FLACDecoder: AudioDecoder {
                 timeline.note(
                     "changes its layout at byte \(frame.offset), and what does is left out")
             }
-            hasOtherLayout = true
+            (hasOtherLayout, damage) = (true, nil)
             return
         }
         blockSize = max(blockSize, frame.sampleCount)
