@@ -82,7 +82,8 @@ import Testing
     static let others: [([UInt8], InputType)] = [
         ([], .unknown), (Array("OggS".utf8), .foreign("Ogg")), (Array("RIFF".utf8), .wav),
         (Array("fLaC".utf8), .coded(.flac)), (Array("ID3\u{3}".utf8), .foreign("MP3")),
-        (Array("ID3\u{4}\0\0\0\0\0\u{2}\0\0fLaC".utf8), .coded(.flac)), (Array("a".utf8), .notSound("text")),
+        (Array("ID3\u{4}\0\0\0\0\0\u{2}\0\0fLaC".utf8), .coded(.flac)),
+        (Array("a".utf8), .notSound("text")),
         (Array("Go forward".utf8), .notSound("text")), ([0x47, 0x80, 0, 1], .unknown),
         (Array("Grüße, 日本\n".utf8), .notSound("text")),
         ([0xFF, 0xFE] + "h\0e\0l\0l\0o\0".utf8, .notSound("text")),
