@@ -302,9 +302,7 @@ package final class CaptureStage {
     private static let longestRest = Duration.seconds(1)
 
     /// The wait of a live source, cut at the moment when no frame has come for too long.
-    private func watching(
-        _ reason: SourceWait, _ now: ContinuousClock.Instant
-    ) -> SourceWait {
+    private func watching(_ reason: SourceWait, _ now: ContinuousClock.Instant) -> SourceWait {
         guard source.isLive, watch.state != .absent else { return reason }
         let due = lastFrame + SignalWatch.patience
         guard now < due else {

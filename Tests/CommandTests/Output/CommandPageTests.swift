@@ -33,7 +33,9 @@ import Testing
     @Test func theyAreRenderedWithoutAWarning() throws {
         let own = ["utter.1", "utter.7"].map { SourceTree.path("man/\($0)") }
         for path in try pages.folder.names().map({ pages.folder.path($0) }) + own {
-            let result = try ForeignTool("groff").run(["-mandoc", "-Tutf8", "-w", "mac", "-P-cbou", path])
+            let result = try ForeignTool("groff").run([
+                "-mandoc", "-Tutf8", "-w", "mac", "-P-cbou", path,
+            ])
             #expect(result.complaint.isEmpty, "\(path): \(result.complaint)")
             #expect(result.text.contains("NAME"), "\(path)")
         }

@@ -76,7 +76,8 @@ import Testing
             "--for", "300ms", "-c", "recording.period=40ms", "-v", "--json", "-D", "uttermic")
         // Every device that is listed can be named.
         #expect(result.status == .exited(0))
-        #expect(result.errorText.contains("48000 Hz, 2 channels S16_LE, a period of 33 ms, a buffer"))
+        #expect(
+            result.errorText.contains("48000 Hz, 2 channels S16_LE, a period of 33 ms, a buffer"))
         let device = try #require(try JSONText(result.output)["device"])
         #expect(device["sampleRate"] == .number(48_000))
         #expect(device["channels"] == .number(2))
