@@ -45,8 +45,16 @@ package indirect enum InputType: Sendable, Equatable {
     /// How far into a WAV file its format is looked for.
     private static let headerLimit = 1 << 20
 
+    /// WAV that `ffmpeg` takes for little-endian.
+    package static let bigEndianSamples = "WAV, big-endian with 16 bits"
+
     /// By its format, as far as that stands near the beginning.
     private static func wav(_ bytes: Span<UInt8>) -> InputType {
+        if bytes.has("RIFX".utf8) {
+            let other = InputType.foreign("WAV, big-endian")
+            guard bytes.count >= 36 else { return .undecided(byteCount: 36, other) }
+            return bytes[34] == 0 && bytes[35] == 16 ? .foreign(bigEndianSamples) : other
+        }
         var parser = WAVHeaderParser()
         while !parser.hasFormat {
             let wanted = parser.wantedOffset..<parser.wantedOffset + parser.wantedByteCount

@@ -17,7 +17,7 @@ import Testing
 
     private func made(_ options: [String], _ input: String = Clip.goForward.path) throws -> String {
         let path = folder.path("made")
-        try ForeignTool("ffmpeg").run(["-v", "error", "-i", input] + options + [path])
+        try ForeignTool("ffmpeg").run(["-v", "error", "-y", "-i", input] + options + [path])
         return path
     }
 

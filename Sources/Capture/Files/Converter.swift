@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
+
 /// The program `ffmpeg`, which reads what we do not.
 package struct Converter: Sendable {
     package let path: String
@@ -31,7 +33,8 @@ package struct Converter: Sendable {
     private static let longest = 86_400
 
     /// All channels of the sound with this number are wanted.
-    func arguments(_ input: Input, sound: Int) -> [String] {
+    func arguments(_ input: Input, kind: String, sound: Int) -> [String] {
+        let codec = kind == InputType.bigEndianSamples ? ["-c:a", "pcm_s16be"] : []
         let (protocols, moreForms, source) =
             switch input {
             case .file: ("file", "", "file:/dev/stdin")
@@ -41,6 +44,7 @@ package struct Converter: Sendable {
         return [
             "ffmpeg", "-hide_banner", "-nostdin", "-loglevel", "error", "-threads", "1",
             "-protocol_whitelist", protocols, "-format_whitelist", Self.forms + moreForms,
+        ] + codec + [
             "-i", source, "-map", "0:a:\(sound)", "-t", "\(Self.longest)", "-ar", "16000",
             "-c:a", "pcm_s16le", "-f", "wav", "pipe:1",
         ]

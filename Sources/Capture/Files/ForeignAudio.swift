@@ -37,7 +37,7 @@ final class ForeignAudio: RecordedAudio {
 
     private let converter: Converter
     private let input: Converter.Input
-    private let name: String
+    private let (kind, name): (String, String)
     /// How long it may deliver nothing: of a pipe at first, of a file at any time.
     private let patience: Duration
     private let awaited: AwaitedProgram
@@ -55,8 +55,8 @@ final class ForeignAudio: RecordedAudio {
         _ converter: Converter, reading reader: consuming ByteReader, kind: String, name: String,
         patience: Duration = .seconds(60), awaited: AwaitedProgram = AwaitedProgram()
     ) throws(CaptureError) {
-        (self.converter, self.name, self.patience) = (converter, name, patience)
-        self.awaited = awaited
+        (self.converter, self.kind, self.name) = (converter, kind, name)
+        (self.awaited, self.patience) = (awaited, patience)
         isFile = reader.fileByteCount != nil
         let isWhole = reader.isWholeFile
         let isSpooled = !isWhole && ByteReader.kindsReadBackwards.contains(kind)
@@ -80,8 +80,8 @@ final class ForeignAudio: RecordedAudio {
     init(
         _ converter: Converter, playlist: String, awaited: AwaitedProgram
     ) throws(CaptureError) {
-        (self.converter, name, patience) = (converter, playlist, .seconds(60))
-        self.awaited = awaited
+        (self.converter, kind, name) = (converter, "a playlist", playlist)
+        (self.awaited, patience) = (awaited, .seconds(60))
         (isFile, input) = (true, .playlist(playlist))
         try begin()
     }
@@ -113,7 +113,7 @@ final class ForeignAudio: RecordedAudio {
             let complaints = try makeMemoryFile()
             let standardInput = file?.number
             let process = try ChildProcess(
-                converter.path, converter.arguments(input, sound: sound),
+                converter.path, converter.arguments(input, kind: kind, sound: sound),
                 environment: converter.environment,
                 input: standardInput.map { .shared($0) } ?? .nothing, output: .given(writing),
                 error: .given(complaints.duplicate()), limits: Converter.limits)

@@ -9,13 +9,14 @@ internal import LinuxPlatform
 /// Until then it lies in a file without a name: many forms say at their end where the sound is.
 package final class ForeignDecoder: AudioDecoder {
     private let converter: Converter
+    private let kind: String
     private let name = "recording"
     private let file: OwnedDescriptor
     private var byteCount = 0
     private var audio: ForeignAudio?
 
-    package init(_ converter: Converter, folder: String) throws(UndecodableAudio) {
-        self.converter = converter
+    package init(_ converter: Converter, kind: String, folder: String) throws(UndecodableAudio) {
+        (self.converter, self.kind) = (converter, kind)
         do throws(SystemError) {
             file = try makeTemporaryFile(in: folder)
         } catch {
@@ -63,6 +64,6 @@ package final class ForeignDecoder: AudioDecoder {
 
     private func begin() throws(CaptureError) -> ForeignAudio {
         let reader = try ByteReader(descriptor: file.number, name: name, prefix: [])
-        return try ForeignAudio(converter, reading: reader, kind: "", name: name)
+        return try ForeignAudio(converter, reading: reader, kind: kind, name: name)
     }
 }

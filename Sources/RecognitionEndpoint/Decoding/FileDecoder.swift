@@ -47,7 +47,7 @@ final class FileDecoder: AudioDecoder {
         case (.coded(let found), _): made = found.makeDecoder()
         case (.foreign(let kind), _):
             guard let converter = means.converter else { throw Self.unknown("it is \(kind)") }
-            made = try ForeignDecoder(converter, folder: means.folder)
+            made = try ForeignDecoder(converter, kind: kind, folder: means.folder)
         case (.notSound(let kind), _): throw Self.unknown("it is \(kind), and not sound")
         case (_, let codec?): made = codec.makeDecoder()
         case (_, nil): throw Self.unknown("neither its type nor its first bytes say what it is")

@@ -124,7 +124,16 @@ import Testing
 
     @Test func aProgramThatBreaksInTheMiddleIsSaidAndWhatItReadIsSent() async throws {
         let desk = try TemporaryFolder()
-        let script = "#!/bin/sh\n/usr/bin/head -c 32000 /dev/zero\necho 'it broke' >&2\nexit 9\n"
+        // A header, and a second of sound.
+        let header =
+            #"RIFF\377\377\377\377WAVEfmt \020\0\0\0\1\0\1\0\200\076\0\0\0\175\0\0\2\0\020\0data\377\377\377\377"#
+        let script = """
+            #!/bin/sh
+            printf '\(header)'
+            /usr/bin/head -c 32000 /dev/zero | /usr/bin/tr '\\0' a
+            echo 'it broke' >&2
+            exit 9
+            """
         try desk.writeProgram(script, to: "ffmpeg")
         let server = try RecordingServer(otherwise: .answer(text: "a second"))
         let bench = try Bench(server: server, ["PATH": desk.path])
