@@ -93,7 +93,9 @@ enum PlainText {
         }
         guard all.allSatisfy({ isPrintable($0) || $0 >= 0x80 }) else { return false }
         // A character has four bytes at most.
-        return (0..<4).contains { String(validating: all.dropLast($0), as: UTF8.self) != nil }
+        return (0..<min(4, all.count)).contains {
+            String(validating: all.dropLast($0), as: UTF8.self) != nil
+        }
     }
 
     private static func isPrintable(_ byte: UInt8) -> Bool {

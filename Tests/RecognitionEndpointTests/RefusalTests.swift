@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["text/html", "audio/mpeg", "audio/ogg;codecs=vorbis", "audio/pcm;rate=x", ""])
+    @Test(arguments: ["text/html", "audio/mpeg", "audio/pcm;rate=x", ""])
     func anUnknownMediaTypeIs415(type: String) async throws {
         let answer = try await TestEndpoint.answer([1, 2], type: type)
         #expect(answer.head.status == 415)

@@ -48,7 +48,7 @@ final class FileDecoder: AudioDecoder {
         case (.foreign(let kind), _):
             guard let converter = means.converter else { throw Self.unknown("it is \(kind)") }
             made = try ForeignDecoder(converter, kind: kind, folder: means.folder)
-        case (.notSound(let kind), _): throw Self.unknown("it is \(kind), and not sound")
+        case (.notSound(let kind), nil): throw Self.unknown("it is \(kind), and not sound")
         case (_, let codec?): made = codec.makeDecoder()
         case (_, nil): throw Self.unknown("neither its type nor its first bytes say what it is")
         }

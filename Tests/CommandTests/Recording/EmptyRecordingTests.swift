@@ -14,7 +14,7 @@ import Testing
         var bytes: [UInt8] {
             get throws {
                 switch self {
-                case .raw: return [0x78]
+                case .raw: return [0x81]
                 case .wav: return try Array(readFile(Clip.digits.path).prefix(44))
                 case .ffmpegWAV: return try Self.begun(.wav)
                 case .flac: return try Self.begun(.flac)

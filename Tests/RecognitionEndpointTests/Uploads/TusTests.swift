@@ -133,7 +133,8 @@ import Testing
             #expect(try await create(client, []).status == 400)
             #expect(try await create(client, ["Upload-Length: 268435457"]).status == 413)
             let untyped = try await client.create([version, more, "Upload-Length: 1"])
-            #expect(untyped.status == 415)
+            // Its first bytes will tell.
+            #expect(untyped.status == 201)
 
             let first = try await create(client, ["Upload-Length: 9"])
             let place = try #require(first["location"])
