@@ -46,7 +46,7 @@ import Utter
         init(_ answers: [ServerAnswer]) { rest = Mutex(answers[...]) }
 
         func next() -> ServerAnswer {
-            rest.withLock { $0.popFirst() } ?? ServerAnswer(status: 200, text: "")
+            rest.withLock { $0.popFirst() } ?? .stored
         }
     }
 
@@ -60,7 +60,7 @@ import Utter
     @Test func aBusyStoreIsAskedAgain() async throws {
         let (store, server, numbers) = try scripted([
             ServerAnswer(status: 503, text: ""), ServerAnswer(status: 409, text: ""),
-            ServerAnswer(status: 200, text: ""),
+            .stored,
         ])
         #expect(try await put("results/a", in: store))
         #expect(server.requests.count == 3)
@@ -82,7 +82,8 @@ import Utter
             let isConditional = request.headers.contains {
                 $0.name.lowercased().hasPrefix("if-")
             }
-            return ServerAnswer(status: isConditional ? status : 200, text: "")
+            return isConditional && status != 200
+                ? ServerAnswer(status: status, text: "") : .stored
         }
         let refusal = await #expect(throws: StoreFailure.self) {
             _ = try await run { () throws(StoreFailure) in try store.probe(isOptional: false) }
@@ -128,7 +129,7 @@ import Utter
             if request.method == "PUT" {
                 let text = String(decoding: request.body, as: UTF8.self)
                 written.update { $0[key] = text }
-                return ServerAnswer(status: 200, text: "")
+                return .stored
             }
             guard target.count > 1 else {
                 return objects[key].map { ServerAnswer(status: 200, text: $0) }
@@ -290,4 +291,10 @@ struct ListingTests {
         #expect(FleetLayout.take(ofManifest: FleetLayout.manifest(of: one)) == one)
         #expect(FleetLayout.take(ofMark: FleetLayout.mark(of: one)) == one)
     }
+}
+
+extension ServerAnswer {
+    /// Stores prove by the tag that they have something.
+    fileprivate static let stored = ServerAnswer(
+        status: 200, headers: [HeaderField("ETag", "\"1\"")], text: "")
 }

@@ -38,8 +38,6 @@ extension CaptureError: Blamed {
         case .deviceHangs:
             "connect it again, or pass another of those that 'utter devices' lists"
         case .deviceFailed, .readFailed: nil
-        case .cannotOpen(let name, _) where name.contains("\u{FFFD}"):
-            "its name is not UTF-8: rename it, or send it with: utter send - < FILE"
         case .cannotOpen: "check the name"
         case .limitReached(_, let error): error.hint
         case .unusableAudio:
