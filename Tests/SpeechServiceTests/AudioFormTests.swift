@@ -144,7 +144,7 @@ import Testing
         (#"{"a":"{audio}""#, "it is not JSON: it ends inside a value"),
         (#"{"a":"audio"}"#, "{audio} stands in no string"),
         (#"{"a":"\u007baudio}"}"#, "{audio} stands in no string"),
-        (#"{"{audio}":1}"#, "{audio} is the name of a member, and no value"),
+        (#"{"{audio}":1}"#, "{audio} is the name of a member, not a value"),
         (#"{"a":"{audio}","b":["{audio}"]}"#, "{audio} stands there 2 times"),
     ]
 

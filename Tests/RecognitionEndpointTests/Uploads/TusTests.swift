@@ -135,6 +135,10 @@ import Testing
             let untyped = try await client.create([version, more, "Upload-Length: 1"])
             // Its first bytes will tell.
             #expect(untyped.status == 201)
+            // `text/plain` in base64.
+            let text = "Upload-Metadata: filetype dGV4dC9wbGFpbg=="
+            let noSound = try await client.create([version, more, text, "Upload-Length: 1"])
+            #expect(noSound.status == 415)
 
             let first = try await create(client, ["Upload-Length: 9"])
             let place = try #require(first["location"])

@@ -217,7 +217,7 @@ import Testing
         #expect(try journal.export(to: other, with: [9, 9], insteadOf: 4_097, at: 4_094) < 200_000)
         let copy = try readFile(other)
         #expect(copy.count == 200_003 - 4_095)
-        #expect(copy.starts(with: [UInt8](repeating: 7, count: 4_094) + [9, 9, 0]))
+        #expect(copy.starts(with: [UInt8](repeating: 7, count: 4_094) + [9, 9, 7, 0]))
         #expect(copy.suffix(4) == [0, 1, 2, 3])
     }
 
