@@ -344,7 +344,7 @@ import Utter
             if case .unprotected = $0 { true } else { false }
         }
         #expect(
-            isToldOfMemory && outcome.capture.hasVoice != true && outcome.capture.faults.isEmpty)
+            isToldOfMemory && outcome.capture.hasVoice != true && outcome.capture.faults == [.zero])
         let account = outcome.account
         #expect(account.encodedFrames == 8_000 && account.gapFrames == 0)
         #expect(account.encodedBytes >= 16_000 && take.audioExtension == "wav")

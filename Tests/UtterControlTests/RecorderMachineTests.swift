@@ -67,11 +67,11 @@ import Testing
     }
 
     private mutating func ask(_ client: Int) {
-        _ = machine.handle(.asked(ControlRequest(.toggle), clients[client]))
+        _ = machine.handle(.asked(ControlRequest(.stop), clients[client]))
     }
 
     private mutating func carryOut(_ reply: Dictation.Reply, _ client: Int) -> [String] {
-        machine.handle(.carriedOut(ControlRequest(.toggle), reply, clients[client])).map(words)
+        machine.handle(.carriedOut(ControlRequest(.stop), reply, clients[client])).map(words)
     }
 
     private mutating func leave(_ client: Int, hasPrinted: Bool) -> [String] {

@@ -123,13 +123,6 @@ static inline int utter_pidfd_open(pid_t process) {
     return (int)syscall(SYS_pidfd_open, process, 0);
 }
 
-// prlimit(2) needs _GNU_SOURCE.
-static inline void utter_limit(pid_t process, long memory, long seconds) {
-    struct rlimit limits[] = {{memory, memory}, {seconds, seconds}};
-    syscall(SYS_prlimit64, process, RLIMIT_AS, &limits[0], 0);
-    syscall(SYS_prlimit64, process, RLIMIT_CPU, &limits[1], 0);
-}
-
 // posix_spawn_file_actions_addtcsetpgrp_np(3) needs _GNU_SOURCE.
 int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *_Nonnull, int);
 static inline int utter_spawn_in_foreground(

@@ -55,9 +55,14 @@ package struct ChildProcess: ~Copyable, Sendable {
     ) throws(SystemError) {
         let streams = Streams(input: input, output: output, error: error)
         let group = isDetached ? Self.sessionFlag : POSIX_SPAWN_SETPGROUP
+        var (path, words) = (path, words)
+        // A shell has the limits before it becomes the program.
+        if let limits {
+            let script =
+                "ulimit -v \(limits.memory >> 10); ulimit -t \(limits.time); exec \"$0\" \"$@\""
+            (path, words) = ("/bin/sh", ["sh", "-c", script, path] + words.dropFirst())
+        }
         let process = try Self.start(path, words, environment, streams, terminal, group)
-        // It has not read anything yet.
-        if let limits { utter_limit(process, limits.memory, limits.time) }
         end = try Self.watch(process)
         self.isDetached = isDetached
         number = process

@@ -170,7 +170,8 @@ final class Recorder: Sendable {
         case .report(let failure): CommandFailure(failure).report()
         case .tell(let conclusion):
             conclusion.tellUnclaimed()
-            guard conclusion.answer.text != nil else { return }
+            // Of one that a place has not taken the desktop knows.
+            guard conclusion.answer.text != nil, conclusion.answer.placed != false else { return }
             let take = core.withLock { $0.takes.values.first { $0.id == conclusion.take } }
             take.flatMap { DesktopNotice($0, in: session) }?.tellUnplacedText()
         case .news(let news, let key, let client): tell(news, key, client)
@@ -238,7 +239,9 @@ final class Recorder: Sendable {
         }
         handle(.concluded(conclusion))
         if let due = core.withLock({ $0.machine.due(take.id) }) {
-            handle(.given(take.id, complaints: await give(due.conclusion, due.places)))
+            let complaints = await give(due.conclusion, due.places)
+            if !complaints.isEmpty { DesktopNotice(take, in: session)?.tellUnplacedText() }
+            handle(.given(take.id, complaints: complaints))
         }
         await wait(forOneWhoAsksFor: take.id)
     }

@@ -76,7 +76,7 @@ struct InstallationCheck: Check {
             .warning(
                 "this utter was built without a voice detector: each recording goes on for 800 ms "
                     + "after its stop, and silence ends none",
-                hint: "install libwebrtc-audio-processing-dev, then build utter again")
+                hint: "install libwebrtc-audio-processing-dev, then build this program once more")
         ]
     }
 

@@ -271,7 +271,7 @@ import Testing
         let words = command.split(separator: " ").map(String.init)
         let result = try await bench.start(words).result()
         #expect(result.status == .exited(0))
-        let warnings = result.errorText.ranges(of: "/config.toml:1:12: it is no TOML")
+        let warnings = result.errorText.ranges(of: "/config.toml:1:12: it is not valid TOML")
         #expect(warnings.count == (command == "status" ? 0 : 1), "\(result.errorText)")
     }
 
@@ -280,7 +280,7 @@ import Testing
         let result = try await bench.run("doctor", "settings", "recordings")
         #expect(result.status == .exited(78))
         let all = result.outputText + result.errorText
-        #expect(all.ranges(of: "/config.toml:1:12: it is no TOML").count == 1, "\(all)")
+        #expect(all.ranges(of: "/config.toml:1:12: it is not valid TOML").count == 1, "\(all)")
         #expect(all.contains("recordings are kept in"))
     }
 

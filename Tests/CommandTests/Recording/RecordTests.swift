@@ -15,7 +15,7 @@ import Testing
         let result = try await bench.run("--for", "300ms", "-c", "retry.never=true")
         #expect(result.status == .exited(75))
         let unset = "no service is set, and none listens at http://127.0.0.1:8517/recognize"
-        let hint = "utter: hint: run 'utter setup'; or try utter with the service that "
+        let hint = "utter: hint: run 'utter setup'; 'utter setup local' installs a service on this "
         let text = result.errorText
         #expect(text.hasPrefix("utter: warning: \(unset); what you say is kept\n\(hint)"))
         #expect(text.contains("\nutter: error: \(unset)\n\(hint)"), "\(text)")

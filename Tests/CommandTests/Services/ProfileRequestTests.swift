@@ -22,14 +22,16 @@ import Testing
         let scripts = talk.answers.map { answer -> [ServerStep] in
             var headers: [TestSupport.HeaderField] = []
             var body = answer
-            // What stands in braces is JSON; a first line with a colon is a field of the head.
+            // What stands in braces is JSON; a first line with a colon is a field of the head, or the
+            // status.
             if let line = body.firstMatch(of: /^([a-z-]+): (.*)(\n|$)/) {
                 headers.append(TestSupport.HeaderField(String(line.1), String(line.2)))
                 body = String(body[line.range.upperBound...])
             }
+            let status = headers.first { $0.name == "status" }.flatMap { Int($0.value) } ?? 200
             let type = body.hasPrefix("{") ? "application/json" : "text/plain"
             headers.append(TestSupport.HeaderField("Content-Type", type))
-            return .answer(headers: headers, text: body)
+            return .answer(status: status, headers: headers, text: body)
         }
         let server = try RecordingServer(
             scripts: scripts, otherwise: .answer(status: 400, text: "a request too many"))

@@ -90,7 +90,7 @@ import Testing
             #expect(await job.events.next() == .final(Recognition()))
         }
         let deadline = ContinuousClock.now + .patience
-        while pool.threadCount > 1, deadline > .now { await Task.yield() }
+        while pool.threadCount > 1 || pool.busyCount > 0, deadline > .now { await Task.yield() }
         #expect(pool.threadCount == 1)
         #expect(pool.busyCount == 0)
         await pool.stop()

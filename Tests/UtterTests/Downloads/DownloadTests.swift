@@ -68,13 +68,13 @@ final class DownloadBench: Sendable {
     private func otherDownloads() -> Downloads { Downloads(in: bench.folder.path("state")) }
 
     @Test func aFileIsFetchedAndKeepsNoNameOfTheServer() async throws {
-        let server = try FileServer(["/a/..%2Ftalk.mp3": .init(Self.bytes)])
-        let file = try await bench.expect(Self.bytes, of: server.url("/a/..%2Ftalk.mp3?x=1"))
+        let server = try FileServer(["/a/%2Ftalk.mp3": .init(Self.bytes)])
+        let file = try await bench.expect(Self.bytes, of: server.url("/a/%2Ftalk.mp3?x=1"))
         #expect(file.path == bench.folder.path("state/downloads/\(file.id)/\(file.id).mp3"))
         #expect(file.byteCount == 100_000 && !file.isPlaylist && !file.isUnchanged)
         let kept = try #require(bench.downloads.all().first)
         #expect(kept.state == .done && kept.path == file.path)
-        #expect(kept.url == server.url("/a/..%2Ftalk.mp3?…"))
+        #expect(kept.url == server.url("/a/%2Ftalk.mp3?…"))
     }
 
     @Test(arguments: [0, 1, 1_000, 65_536, 99_999])

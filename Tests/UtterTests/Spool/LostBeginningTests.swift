@@ -102,7 +102,7 @@ import Testing
         try left.leave(zeroed(whole, 0..<lost - (isTorn ? 9 : 0)), .oggOpus)
         let (manifest, audio) = try recovered()
         #expect(audio.suffix(whole.count - lost) == whole.dropFirst(lost))
-        #expect(manifest.reason == "its first \(20 * count) ms are lost, and silent now")
+        #expect(manifest.reason == "\(20 * count) ms of it are lost, and silent now")
         let samples = try AudioCodec.oggOpus.samples(of: audio)
         #expect(samples.count == manifest.frames)
         // The codec drops 104 frames at the start, as it does of the whole stream.
@@ -133,7 +133,7 @@ import Testing
         let (manifest, audio) = try recovered()
         let rest = whole[frames[count].startIndex...]
         #expect(audio.suffix(rest.count) == rest)
-        #expect(manifest.reason == "its first \(319 * count / 16) ms are lost, and silent now")
+        #expect(manifest.reason == "\(319 * count / 16) ms of it are lost, and silent now")
         let samples = try AudioCodec.flac.samples(of: audio)
         #expect(samples.count == manifest.frames && samples.count == 25 * 319)
         #expect(samples[..<(count * 319)].allSatisfy { $0 == 0 })
