@@ -150,12 +150,9 @@ package enum Program {
     }
 
     private static func end(_ root: (some ParsableCommand).Type, _ error: any Error) -> Never {
-        if root.configuration.subcommands.contains(where: { $0 == StopCommand.self }),
-            case .validationFailure = root.exitCode(for: error)
-        {
-            ControlReading.end(misspelt: Environment.words.dropFirst())
-        }
+        let mayStop = root.configuration.subcommands.contains { $0 == StopCommand.self }
         if let mistake = error as? CommandLineMistake {
+            if mayStop { ControlReading.end(misspelt: Environment.words.dropFirst()) }
             mistake.report()
             exit(ExitStatus.usage.rawValue)
         }
@@ -168,6 +165,7 @@ package enum Program {
         switch root.exitCode(for: error) {
         case .success: show(text)
         case .validationFailure:
+            if mayStop { ControlReading.end(misspelt: Environment.words.dropFirst()) }
             // The parser's last line names the command whose help explains it.
             let lines = text.split(separator: "\n")
             CommandLineMistake(
