@@ -40,7 +40,8 @@ import Testing
             "send", Clip.digits.path)
         #expect(result.status == .exited(0))
         #expect(result.outputText == "from memory\n")
-        #expect(result.errorText.contains("utter: warning: not protected: this take is held in mem"))
+        #expect(
+            result.errorText.contains("utter: warning: not protected: this take is held in mem"))
         #expect(server.requests.first?.body == (try Clip.digits.samples))
     }
 
