@@ -178,7 +178,10 @@ import Testing
     }
 
     /// One that cannot be read is as good as an answer that was lost.
-    @Test(arguments: [("900", .create), ("5000", .create), ("-1", .ask), ("x", .ask)])
+    @Test(
+        arguments: [
+            ("900", .create), ("5000", .create), ("-1", .ask), ("x", .ask),
+        ] as [(String, UploadRequest.Step)])
     func anOffsetThatCannotBeEndsTheUpload(
         _ offset: String, _ next: UploadRequest.Step
     ) throws {
