@@ -85,7 +85,7 @@ import Testing
     @Test(arguments: [
         (
             "audio/wav", "this is no WAV file at all, not in the least, is it",
-            "WAV: this is not audio: it begins like text, with 'this'"
+            "this is not audio: it begins like text, with 'this'"
         ),
         ("audio/wav", "RIFF", "byte 4: the file ends before its data chunk"),
         (

@@ -36,7 +36,7 @@ package struct ObjectAnswer: Sendable {
 
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-    package var isWebPage: Bool { AnswerHead(headers: headers).isWebPage }
+    package var isWebPage: Bool { AnswerHead(headers: headers).isWebPage && !body.isEmpty }
 
     /// The word by which the store names a failure, such as `SlowDown`.
     package var code: String? {
