@@ -245,8 +245,9 @@ struct UploadExchange: Exchange {
             upload?.hasAll =
                 (length == offset || UploadAnswer.isComplete(head)) && offset >= recording.byteCount
             return goOn(from: offset)
-        // It has no text to answer with.
-        case (.append, 400) where hasAll && isStore, (.append, 404) where hasAll && isStore:
+        // It has no text to answer with; some refuse to append to an upload that is complete.
+        case (.append, 400) where hasAll && isStore, (.append, 403) where hasAll && isStore,
+            (.append, 404) where hasAll && isStore:
             upload = nil
             return .answered
         case (.append, 200..<300) where isUnfinished(head, reply.result):
