@@ -61,7 +61,7 @@ import Testing
 
     /// Only these say that a store which has all of it has no text.
     @Test(arguments: [
-        (204, true), (400, true), (404, true), (403, false), (405, false), (409, false),
+        (204, true), (400, true), (404, true), (403, true), (405, false), (409, false),
         (410, false), (503, false),
     ])
     func anUploadWhoseLastAnswerIsLostIsAskedForItsText(
