@@ -160,7 +160,7 @@ package protocol AudioDecoder: AnyObject {
     /// Whether `finish` has to be called again for the rest.
     var hasMore: Bool { get }
 
-    /// What was found wrong since this was last asked, in order.
+    /// The flaws found since the last call, in order.
     func takeFlaws() -> [AudioFlaw]
 }
 

@@ -62,7 +62,7 @@ package struct FlawSummary: Sendable {
     }
 }
 
-/// What a decoder has said: how many frames there are, and between which of them some are missing.
+/// A decoder's account: how many frames there are, and between which of them some are missing.
 struct DecodedTimeline {
     /// More than this many seconds are not a hole: the recording goes on at another place.
     private static let longestHole = 60

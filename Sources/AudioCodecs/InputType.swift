@@ -16,7 +16,7 @@ package indirect enum InputType: Sendable, Equatable {
     /// This many bytes are needed; if the input ends before, it is the other.
     case undecided(byteCount: Int, InputType)
 
-    /// What it is if nothing follows the bytes.
+    /// The type if nothing follows the bytes.
     package var settled: InputType {
         if case .undecided(_, let type) = self { type.settled } else { self }
     }
@@ -109,7 +109,7 @@ package indirect enum InputType: Sendable, Equatable {
         return wanted.map { .undecided(byteCount: $0, PlainText.type(of: bytes)) }
     }
 
-    /// What stands behind an ID3v2 tag, whose length has seven bits in a byte: some put it before FLAC.
+    /// The type behind an ID3v2 tag, whose length has seven bits in a byte; some tag FLAC with it.
     private static func tagged(_ bytes: Span<UInt8>) -> InputType {
         guard bytes.count >= 10 else { return .undecided(byteCount: 10, .foreign("MP3")) }
         let length = 10 + (6..<10).reduce(0) { $0 << 7 | Int(bytes[$1] & 0x7F) }

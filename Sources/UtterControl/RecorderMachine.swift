@@ -17,7 +17,7 @@ internal import Utter
 ///
 /// A take that a key begins is claimed by the client of that press, until another program stops it.
 ///
-/// A recorder that is no daemon is that of one press. A request that may begin another take is held
+/// A recorder other than a daemon belongs to one press. A request that may begin another take is held
 /// until it is known what becomes of the one before: in its tail the same press goes on with it, and
 /// another one ends it. Once nothing is recorded any more, the socket is given up for the recorder of
 /// the next press, and this one ends when its texts are where they belong.

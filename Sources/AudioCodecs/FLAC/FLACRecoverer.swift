@@ -69,7 +69,7 @@ final class FLACRecoverer: AudioRecoverer {
                 if let frame = try reader.nextFrame(isLast: isLast) {
                     take(frame)
                 } else if isLast, !isBroken {
-                    // What is torn may hide a frame behind it.
+                    // A torn frame may hide another one behind it.
                     breakOff()
                 } else if !isLast || !reader.skip() {
                     return

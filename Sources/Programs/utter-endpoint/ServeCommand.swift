@@ -222,7 +222,7 @@ struct ServeCommand: AsyncParsableCommand {
         let early = EarlyEnd()
         do {
             try early.listen { request in
-                // The recordings that it has are waited for, for as long as it lets them.
+                // It has recordings, and waits for them while they last.
                 guard request != .leaveNow else { return true }
                 readiness.obstacle = Readiness.ending
                 return server.shutdown()

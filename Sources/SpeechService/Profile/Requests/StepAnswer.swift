@@ -41,7 +41,7 @@ package struct StepAnswer: Sendable {
         condition.holds(of: value(at: condition.place).map { [$0] } ?? [])
     }
 
-    /// Why it is no answer of a store: a page of something in between, or an error in another form.
+    /// The reason to distrust it: a page of something in between, or an error in another form.
     var strangeness: AnswerError? {
         let text = String(decoding: body.prefix(4_096), as: UTF8.self)
         let start = text.prefix(256).lowercased()
