@@ -9,7 +9,7 @@ package struct AudioFlaw: Sendable, Equatable {
     /// Frames of silence that belong there, before the frames that follow; 0 where nothing is lost,
     /// or the file does not say how much.
     package var frames = 0
-    /// What is wrong, of which the file is the subject: "is damaged at byte 4711".
+    /// A predicate about the file: "is damaged at byte 4711".
     package var text: String
 
     package init(start: Int, frames: Int = 0, text: String) {

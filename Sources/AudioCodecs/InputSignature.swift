@@ -5,7 +5,7 @@ enum InputSignature {
     /// The bytes by their Unicode scalars, and where they stand if not at the beginning.
     private typealias Row = (name: String, bytes: String, offset: Int)
 
-    /// What four bytes and more tell from anything that a microphone says.
+    /// Four bytes and more tell these kinds from anything that a microphone says.
     private static let sounds: [Row] = [
         ("AIFF", "FORM", 0), ("AMR", "#!AMR", 0), ("iLBC", "#!iLBC", 0), ("AU", ".snd", 0),
         ("AU", "dns.", 0), ("CAF", "caff", 0), ("WebM (Matroska)", "\u{1A}E\u{DF}\u{A3}", 0),
@@ -43,7 +43,7 @@ enum InputSignature {
         row.bytes.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }
 
-    /// Nil when there is none.
+    /// Returns nil when no signature fits.
     static func first(in bytes: Span<UInt8>) -> InputType? {
         guard let row = rows.first(where: { bytes.has($0.bytes, at: $0.offset) }) else {
             return nil

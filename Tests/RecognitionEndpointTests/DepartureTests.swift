@@ -27,10 +27,7 @@ import Testing
     /// The endpoint tells nothing when a recording gets its recogniser.
     private func patiently(_ isSo: () -> Bool) async -> Bool {
         let end = ContinuousClock.now + .patience
-        while !isSo(), ContinuousClock.now < end {
-            // A wait that is cut is one that ends early.
-            try? await Task.sleep(for: .milliseconds(10))
-        }
+        while !isSo(), ContinuousClock.now < end { await Task.yield() }
         return isSo()
     }
 

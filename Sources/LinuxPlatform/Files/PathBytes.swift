@@ -4,7 +4,7 @@ internal import Glibc
 
 /// Names of files, which to the kernel are bytes of any kind (path_resolution(7)).
 ///
-/// In a `String` a byte that is no part of UTF-8 is a character of its own: U+10FF80 to U+10FFFF stand
+/// A `String` holds a byte that is not UTF-8 as a character of its own: U+10FF80 to U+10FFFF stand
 /// for the bytes 80 to FF. Where a name holds such a character, so do its bytes: no two names are one.
 extension String {
     private static let marks: ClosedRange<UInt32> = 0x10FF80...0x10FFFF
