@@ -110,8 +110,9 @@ final class RecogniserProgram {
     // MARK: - What it says
 
     /// Waits until the program says that it takes the next recording, passing over what it says before
-    /// unless it `isQuiet` then. Once its recording `isGivenUp`, it has the time that a new one needs to
-    /// start.
+    /// unless it `isQuiet` then.
+    ///
+    /// Once its recording `isGivenUp`, it has the time that a new program needs to start.
     ///
     /// - Returns: false when `isWanted` says no, which is asked again when `wakeup` is signalled.
     func waitUntilReady(
