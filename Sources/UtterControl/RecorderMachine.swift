@@ -111,8 +111,21 @@ package struct RecorderMachine: Sendable {
         case .start where hasEnded(request):
             refuseStart(.stoppedBefore, to: client)
         case .start, .toggle, .keyDown: held.append(Held(request: request, client: client))
+        case .stop where isLate(request):
+            let ended = entries.last { $0.conclusion != nil && $0.claimant == nil }
+            claim(ended?.number, request, for: client)
+        case .cancel where isLate(request): reply(refusal(of: request), to: client)
         case .stop, .cancel, .keyUp: pass(request, for: client)
         }
+    }
+
+    /// Whether a request to end something was begun before the take that runs now, or is about to.
+    private func isLate(_ request: ControlRequest) -> Bool {
+        let running = entries.last { !$0.isCaptured && $0.conclusion == nil }?.request
+        guard request.take == nil, request.key == nil, let begun = request.begun,
+            let start = (requests > 0 ? beginning : running)?.begun
+        else { return false }
+        return begun < start
     }
 
     mutating func reply(_ reply: ControlReply, to client: ControlClientID?) {

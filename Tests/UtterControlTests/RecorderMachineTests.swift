@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import LinuxPlatform
 @testable import Utter
 @testable import UtterControl
 
@@ -125,5 +126,20 @@ import Testing
         #expect(leave(0, hasPrinted: true) == [])
         #expect(conclude() == [])
         #expect(machine.handle(.placed).map(words) == ["tell", "forget"])
+    }
+
+    @Test func aStopThatIsOlderThanTheTakeDoesNotEndIt() {
+        var machine = RecorderMachine(.daemon, process: 1)
+        var start = ControlRequest(.start)
+        start.begun = ProcessBeginning(ticks: 5, process: 5)
+        _ = machine.handle(.asked(start, clients[0]))
+        _ = machine.handle(.began(1, id))
+        _ = machine.handle(.carriedOut(start, .started(1), clients[0]))
+        for (ticks, isObeyed) in [(4, false), (6, true)] as [(UInt64, Bool)] {
+            var stop = ControlRequest(.stop)
+            stop.begun = ProcessBeginning(ticks: ticks, process: 5)
+            let actions = machine.handle(.asked(stop, clients[1]))
+            #expect(isObeyed == actions.contains { if case .obey = $0 { true } else { false } })
+        }
     }
 }
