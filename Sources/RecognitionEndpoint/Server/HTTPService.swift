@@ -136,7 +136,10 @@ final class HTTPService: LocalServer {
             responder: { [responder] request, writer, channel in
                 try await responder(request, writer, Connection(channel: channel))
             },
-            onServerRunning: { await onReady($0.localAddress?.port ?? 0) })
+            onServerRunning: { listener in
+                anteroom.hear(of: listener)
+                await onReady(listener.localAddress?.port ?? 0)
+            })
         var services = ServiceGroupConfiguration(services: [server], logger: logger)
         services.maximumGracefulShutdownDuration = gracePeriod
         return ServiceGroup(configuration: services)
@@ -158,8 +161,19 @@ final class HTTPService: LocalServer {
 /// From any thread.
 final class Anteroom: AvailableConnectionsDelegate {
     static let limit = 256
-    /// Those without a request have been so for the longest time first.
-    private let state = Mutex((count: 0, silent: [any Channel]()))
+
+    private struct State {
+        var count = 0
+        /// Those without a request, the one that has been so for the longest time first.
+        var silent: [any Channel] = []
+        /// Whether the listener was told to wait.
+        var isFull = false
+        var listener: (any Channel)?
+    }
+
+    private let state = Mutex(State())
+
+    func hear(of listener: any Channel) { state.withLock { $0.listener = listener } }
 
     func connectionOpened() {
         let oldest = state.withLock { state in
@@ -173,14 +187,21 @@ final class Anteroom: AvailableConnectionsDelegate {
     func connectionClosed() { state.withLock { $0.count -= 1 } }
 
     func isAcceptingNewConnections() -> Bool {
-        state.withLock { $0.count < Self.limit || !$0.silent.isEmpty }
+        state.withLock { state in
+            state.isFull = state.count >= Self.limit && state.silent.isEmpty
+            return !state.isFull
+        }
     }
 
     func note(_ channel: any Channel, isSilent: Bool) {
-        state.withLock { state in
+        let listener = state.withLock { state -> (any Channel)? in
             state.silent.removeAll { $0 === channel }
-            if isSilent { state.silent.append(channel) }
+            guard isSilent else { return nil }
+            state.silent.append(channel)
+            return state.isFull ? state.listener : nil
         }
+        // By itself the listener asks again only when a connection has closed.
+        listener?.read()
     }
 }
 

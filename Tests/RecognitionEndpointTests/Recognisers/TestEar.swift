@@ -15,7 +15,7 @@ struct TestEar: Sendable {
     /// Makes the program.
     ///
     /// - Parameters:
-    ///   - fault: what it does wrong after 20,000 bytes.
+    ///   - fault: what it does wrong, mostly after 20,000 bytes.
     ///   - isLasting: it does so each time, not in its first run alone.
     /// - Throws: when its file cannot be written.
     init(_ fault: String = "none", isLasting: Bool = false) throws {
@@ -139,6 +139,10 @@ struct TestEar: Sendable {
                     os.kill(os.getpid(), signal.SIGKILL)
                 say(partial=f"{count} bytes", time=count / 32000)
                 if command.get("end"):
+                    if is_faulty and fault == "late":
+                        open(f"{folder}/whole", "w").close()
+                        while not os.path.exists(f"{folder}/go"):
+                            time.sleep(0.01)
                     if fault == "hints":
                         say(final=json.dumps(begin, sort_keys=True), end=True)
                     elif fault == "place":
