@@ -213,7 +213,11 @@ import Testing
             },
         ]
         let server = try RecordingServer(scripts: [
-            [.readHead, .respond(status: 413, headers: fields(piece)), .readOn],
+            [
+                .readHead,
+                .respond(status: 413, headers: fields(piece) + fields(["Connection": "close"])),
+                .readOn,
+            ],
             [
                 .readHead, .readBodyToEnd,
                 .respond(
