@@ -120,6 +120,26 @@ import Testing
         #expect(try fromFile(silent).frameCount == counted(silent))
     }
 
+    /// A picture of a disc, and a font that is attached to a film, are neither read nor written.
+    @Test(arguments: ["mp3", "ipod", "matroska"])
+    func thingsBesideTheSoundAreLeftAlone(_ form: String) throws {
+        let (picture, path) = (folder.path("picture.png"), folder.path("beside"))
+        try ForeignTool("ffmpeg").run(
+            ["-v", "error", "-f", "lavfi", "-i", "color=s=64x64", "-frames:v", "1", picture])
+        let cover = [
+            "-i", picture, "-map", "0", "-map", "1", "-c:v", "copy", "-disposition:v",
+            "attached_pic",
+        ]
+        let font = ["-attach", picture, "-metadata:s:t", "mimetype=font/ttf"]
+        try ForeignTool("ffmpeg").run(
+            ["-v", "error", "-i", Clip.goForward.path] + (form == "matroska" ? font : cover)
+                + ["-f", form, path])
+        let names = try folder.names()
+        #expect(try fromFile(path).frameCount == counted(path, ["-map", "0:a:0"]))
+        #expect(try fromPipe(path).frameCount > 40_000)
+        #expect(try folder.names() == names)
+    }
+
     // MARK: - What is not read
 
     /// Names of other files and servers, in each form that has them, and what is no recording.
