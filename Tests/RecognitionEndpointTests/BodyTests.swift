@@ -5,6 +5,7 @@ import Testing
 
 @testable import AudioCodecs
 @testable import AudioCore
+@testable import Capture
 @testable import LinuxPlatform
 @testable import RecognitionEndpoint
 
@@ -81,10 +82,28 @@ import Testing
         #expect(samples[7_168..<8_192].allSatisfy { $0 == 0 })
         #expect(decoder.gaps == [RecognitionGap(start: 0.448, duration: 0.064)])
         let notice = "the recording is damaged at byte \(frame.startIndex) (0.064 s are silent)"
-        #expect(decoder.notice == notice)
+        #expect(decoder.notices == [notice])
         let answer = AnswerFormat.object.final(
             Recognition(text: "go", notices: [notice], gaps: decoder.gaps))
         #expect(answer.contains("\"gaps\":[{") && answer.contains("\"notices\":[\"the recording"))
+    }
+
+    @Test func aMixThatWouldLoseAVoiceIsSaid() throws {
+        var bytes: [UInt8] = []
+        for frame in 0..<32_000 {
+            for sample in [frame % 200 * 50, -(frame % 200 * 50)] {
+                bytes += [
+                    UInt8(truncatingIfNeeded: sample), UInt8(truncatingIfNeeded: sample >> 8),
+                ]
+            }
+        }
+        let format = StreamFormat(sampleRate: 16_000, channelCount: 2)
+        var decoder = try BodyDecoder(.pcm(format, isBigEndian: false))
+        var heard: [Int16] = []
+        try decoder.decode(bytes.span, into: &heard)
+        try decoder.finish(into: &heard)
+        #expect(heard.contains { $0 != 0 })
+        #expect(decoder.notices == [SignalState.cancelling.text])
     }
 
     // MARK: - The file between connection and recogniser

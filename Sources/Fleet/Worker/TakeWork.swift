@@ -158,7 +158,10 @@ struct TakeWork {
         // Where it lay here says nothing to a person.
         let named = { (reason: String) in reason.replacing(path, with: manifest.audio) }
         switch TakeDecision(outcome) {
-        case .text: try settle(outcome, service, outcome.capture.warning.map(named))
+        case .text:
+            let end = outcome.capture
+            let notices = [end.warning.map(named)].compactMap(\.self) + end.faults.map(end.text)
+            try settle(outcome, service, notices)
         case .death(let reason): try bury(named(reason))
         case .left: try giveBack(.zero, "the worker was asked to end", .nothing)
         case .again(let reason, let asked, .take):
@@ -250,13 +253,13 @@ struct TakeWork {
     // MARK: - After the try
 
     private mutating func settle(
-        _ outcome: TakeOutcome, _ service: String, _ warning: String?
+        _ outcome: TakeOutcome, _ service: String, _ notices: [String]
     ) throws(StoreFailure) {
         guard case .success(let transcript) = outcome.result else { return }
         var mark = ResultMark(.text, of: id)
         mark.say(transcript)
         mark.service = service
-        mark.notices = warning.map { [$0] }
+        mark.notices = notices.isEmpty ? nil : notices
         let gaps = outcome.capture.gaps.map { gap in
             ResultMark.Hole(
                 start: Double(gap.start) / 16_000, duration: Double(gap.frames) / 16_000)

@@ -17,10 +17,12 @@ struct BodyDecoder {
     private(set) var gaps: [RecognitionGap] = []
     private static let mostGaps = 1_000
 
-    /// What was odd about the recording, in a sentence, once it has ended; nil when nothing was.
-    var notice: String? {
-        flaws.sentence(
-            about: "the recording", ending: decoder.isAtEnd ? nil : "breaks off before its end")
+    /// The oddities of the recording, each in a sentence, once it has ended.
+    var notices: [String] {
+        let ending = decoder.isAtEnd ? nil : "breaks off before its end"
+        let isMixed = converter?.hasChosenChannel == true
+        return [flaws.sentence(about: "the recording", ending: ending)].compactMap(\.self)
+            + (isMixed ? [SignalState.cancelling.text] : [])
     }
 
     /// What a form says beside its file, also an encrypted one; nil for other bodies.

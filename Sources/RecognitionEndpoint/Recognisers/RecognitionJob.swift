@@ -136,7 +136,8 @@ final class RecognitionJob: Sendable {
             }
             if line.end == true, line.final != nil, deadline != nil {
                 hearing.recognition.wantedFormat = decoder.form?.wantedFormat
-                hearing.recognition.notices = decoder.notice.map { [$0] }
+                let notices = decoder.notices
+                hearing.recognition.notices = notices.isEmpty ? nil : notices
                 hearing.recognition.gaps = decoder.gaps.isEmpty ? nil : decoder.gaps
                 if decoder.form?.wantedFormat == "verbose_json" {
                     let languages = program.ready.languages ?? []

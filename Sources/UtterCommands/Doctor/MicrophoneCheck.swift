@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioDevices
+internal import Capture
 internal import Utter
 
 struct MicrophoneCheck: Check {

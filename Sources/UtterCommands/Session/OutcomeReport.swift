@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Capture
 internal import Utter
 
 /// The object that `--json` prints: of a take, or of a failure before there was one.

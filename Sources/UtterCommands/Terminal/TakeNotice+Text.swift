@@ -28,30 +28,6 @@ extension TakeNotice {
     }
 }
 
-extension SignalState {
-    /// What is wrong with a microphone's signal, and what it may be, in one line.
-    var text: String {
-        switch self {
-        case .good: "the microphone's signal is good"
-        case .absent: "the microphone delivers nothing; recording goes on when it does"
-        case .zero: "the microphone delivers only digital silence; is it muted?"
-        case .cancelling:
-            "a mix of the channels would have lost a voice; the loudest channel was taken"
-        case .dead: "the input delivers nothing but its last bit; is a microphone connected?"
-        case .faint: "the microphone is very quiet; is its level turned down?"
-        case .clipped: "the microphone is cut off at full scale; turn its level down"
-        }
-    }
-}
-
-extension CaptureEnd {
-    /// What is wrong with the signal, once the end is known.
-    func text(of fault: SignalState) -> String {
-        hasVoice == nil && fault == .zero
-            ? "the recording is nothing but digital silence" : fault.text
-    }
-}
-
 extension SourceDetails {
     var text: String {
         let layout = format.channelCount == 1 ? "mono" : "\(format.channelCount) channels"
