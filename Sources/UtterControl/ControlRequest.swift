@@ -73,6 +73,8 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     package var press: String?
     /// Where a daemon is to give the text of a take that this begins, unless a stop says otherwise.
     package var places: [Place]?
+    /// Whether a daemon tells the desktop what becomes of a take that this begins.
+    package var notify: Bool?
     /// Whether a stop says where the text goes.
     package var placed: Bool?
     /// The name of the key that has moved, or that a stop or cancel is for: the client of its press
@@ -164,7 +166,7 @@ enum ControlMistake: Error, Equatable, CustomStringConvertible {
         case .late:
             "the key went down more than \(ControlRequest.longestAge.components.seconds) s ago"
         case .elsewhere:
-            "the request comes from another session, for which nothing is typed or copied here"
+            "the request comes from another session, for which nothing is done at this desktop"
         }
     }
 }

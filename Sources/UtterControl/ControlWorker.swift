@@ -175,7 +175,7 @@ package struct ControlWorker: Worker {
         default: return
         }
         guard request.instant != nil else { return refuse(connection, .late) }
-        guard request.places == nil || connection.isOfThisDesk else {
+        guard request.places == nil && request.notify != true || connection.isOfThisDesk else {
             return refuse(connection, .elsewhere)
         }
         connection.become(.asked)

@@ -20,10 +20,14 @@ final class Recorder: Sendable {
         var actions: ArraySlice<RecorderMachine.Action> = []
         /// Whether a thread does what the machine has said.
         var isPerforming = false
-        /// The service that the request named which the dictation carries out, or did last.
-        var service: String?
+        /// The request that the dictation carries out, or did last.
+        var request: ControlRequest?
         /// The takes whose text is not where it belongs yet, by their numbers.
-        var takes: [Int: Take] = [:]
+        var takes: [Int: (take: Take, notice: DesktopNotice?)] = [:]
+
+        func notice(of id: TakeID) -> DesktopNotice? {
+            takes.values.first { $0.take.id == id }?.notice
+        }
     }
 
     private struct Parts {
@@ -151,10 +155,10 @@ final class Recorder: Sendable {
             guard let input = request.command.input else { return }
             dictation?.handle(
                 input, of: request.key ?? "", at: request.instant ?? .now, onlyFor: take,
-                first: { [self] in core.withLock { $0.service = request.service } },
+                first: { [self] in core.withLock { $0.request = request } },
                 then: { [self] in handle(.carriedOut(request, $0, client)) })
         case .release(let number):
-            core.withLock { $0.takes[number] }?.release(keepingAudioFor: session.audioTime)
+            core.withLock { $0.takes[number] }?.take.release(keepingAudioFor: session.audioTime)
         case .forget(let number): core.withLock { $0.takes[number] = nil }
         case .hold(let client):
             Task {
@@ -162,7 +166,7 @@ final class Recorder: Sendable {
                 try? await Task.sleep(for: Self.grace)
                 handle(.overdue(client))
             }
-        case .endTail(let number): core.withLock { $0.takes[number] }?.endTail()
+        case .endTail(let number): core.withLock { $0.takes[number] }?.take.endTail()
         case .giveUp:
             owner.remove()
             server?.send(.giveUp)
@@ -172,8 +176,7 @@ final class Recorder: Sendable {
             conclusion.tellUnclaimed()
             // Of one that a place has not taken the desktop knows.
             guard conclusion.answer.text != nil, conclusion.answer.placed != false else { return }
-            let take = core.withLock { $0.takes.values.first { $0.id == conclusion.take } }
-            take.flatMap { DesktopNotice($0, in: session) }?.tellUnplacedText()
+            core.withLock { $0.notice(of: conclusion.take) }?.tellUnplacedText()
         case .news(let news, let key, let client): tell(news, key, client)
         case .finish: dictation?.finish()
         }
@@ -208,7 +211,7 @@ final class Recorder: Sendable {
     private func follow(_ take: Take) async {
         var reporter = TakeReporter(
             session, of: take, as: .recording, stopHint: "stop with: utter stop")
-        var notice = DesktopNotice(take, in: session)
+        var notice = core.withLock { $0.notice(of: take.id) }
         for await event in take.events {
             notice?.note(event)
             reporter.show(event)
@@ -240,7 +243,7 @@ final class Recorder: Sendable {
         handle(.concluded(conclusion))
         if let due = core.withLock({ $0.machine.due(take.id) }) {
             let complaints = await give(due.conclusion, due.places)
-            if !complaints.isEmpty { DesktopNotice(take, in: session)?.tellUnplacedText() }
+            if !complaints.isEmpty { notice?.tellUnplacedText() }
             handle(.given(take.id, complaints: complaints))
         }
         await wait(forOneWhoAsksFor: take.id)
@@ -300,6 +303,7 @@ extension Recorder: ControlHandler {
 extension Recorder {
     private func startTake(_ number: Int) -> Take? {
         var plan: TakePlan
+        let request = core.withLock { $0.request }
         do throws(CommandFailure) {
             guard !core.withLock({ $0.machine.isLeaving }) else {
                 throw CommandFailure("the utter that records is about to end", status: .terminated)
@@ -309,9 +313,8 @@ extension Recorder {
                     "no take can begin: the utter that records has too many files open",
                     hint: SystemError(call: "dup", code: EMFILE).hint, status: .localIO)
             }
-            let service = core.withLock { $0.service }
             plan = try plans.withLock { plans throws(CommandFailure) in
-                try plans.next(for: service)
+                try plans.next(for: request?.service)
             }
         } catch {
             handle(.failed(ControlFailure(error)))
@@ -320,7 +323,8 @@ extension Recorder {
         ServiceOptions.shorten(&plan.delivery)
         let take = session.pipeline.start(plan)
         session.running.begin(take)
-        core.withLock { $0.takes[number] = take }
+        let notice = DesktopNotice(take, in: session, isAsked: request?.notify == true)
+        core.withLock { $0.takes[number] = (take, notice) }
         handle(.began(number, take.id))
         return take
     }

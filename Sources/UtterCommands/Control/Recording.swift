@@ -91,7 +91,10 @@ enum Recording {
         let sinks = TextOutput.meant(by: texts)
         let places = sinks.compactMap(\.name)
         if isAtDesk, !places.isEmpty { request.places = places }
-        let areLost = texts.isGiven && !(isAtDesk && places.count == sinks.count)
+        if isAtDesk, texts.notify { request.notify = true }
+        let areLost =
+            isAtDesk
+            ? texts.isGiven && places.count != sinks.count : texts.isGiven || texts.notify
         guard sayHow || request.command == .start && (areLost || options.output.json),
             let status = try orFailure({
                 try ControlClient.ask(ControlRequest(.status), at: place)?.first.status
@@ -104,8 +107,9 @@ enum Recording {
         throw CommandFailure(
             (status.isDaemon ? "'utter daemon' records" : "another utter records")
                 + ", and knows nothing of these options",
-            hint: "leave them out, but for -q, --service NAME, and --copy and --type at the same "
-                + "machine; give them to that command when it begins, or write them into its "
+            hint:
+                "leave them out, but for -q, --service NAME, and --copy, --type and --notify at the "
+                + "same machine; give them to that command when it begins, or write them into its "
                 + "settings: utter config edit",
             status: .usage)
     }

@@ -17,9 +17,11 @@ struct DesktopNotice {
     private let service: String
     private var isTold = false
 
-    /// Of a take of this session; nil where the person has not asked for it.
-    init?(_ take: Take, in session: TakeSession) {
-        guard session.texts.notifies, session.pipeline.spool?.encrypts == false else { return nil }
+    /// Of a take of this session; nil where the person has not asked for it, of this take or of all.
+    init?(_ take: Take, in session: TakeSession, isAsked: Bool = false) {
+        guard isAsked || session.texts.notifies, session.pipeline.spool?.encrypts == false else {
+            return nil
+        }
         (self.take, service) = (take.id, take.delivery.serviceName)
     }
 

@@ -42,8 +42,8 @@ import Testing
             #expect(
                 result.errorText.hasPrefix(
                     "utter: error: 'utter daemon' records, and knows nothing of these options\n"
-                        + "utter: hint: leave them out, but for -q, --service NAME, and --copy and "
-                        + "--type at the same machine; give them to that command when it begins, or "
+                        + "utter: hint: leave them out, but for -q, --service NAME, and --copy, --type "
+                        + "and --notify at the same machine; give them to that command when it begins, or "
                         + "write them into its settings: utter config edit\n"))
         }
         // What counts where the command is, and nothing, are no such options.

@@ -85,13 +85,17 @@ import Testing
             #expect(try await bench.bench.start(["start"] + words).result().status == .exited(64))
         }
         for variable in ["SSH_CONNECTION": "1", "UTTER_SOCKET": bench.place.path] {
-            let start = try bench.start(
-                "start", "--type", variables: [variable.key: variable.value])
-            #expect(try await start.result().status == .exited(64))
+            for option in ["--type", "--notify"] {
+                let start = try bench.start(
+                    "start", option, variables: [variable.key: variable.value])
+                #expect(try await start.result().status == .exited(64))
+            }
         }
         // A program of another name, as the ssh is that forwards a connection.
-        let client = try bench.ask("start", #","places":["type"]"#)
-        #expect(try await client.rest().contains("comes from another session"))
+        for member in [#","places":["type"]"#, #","notify":true"#] {
+            let client = try bench.ask("start", member)
+            #expect(try await client.rest().contains("comes from another session"))
+        }
         #expect(try await bench.run("status").outputText == "idle\n")
         try await daemon.terminate()
     }

@@ -66,6 +66,24 @@ import Testing
         _ = try await start.result()
     }
 
+    /// The daemon has neither the option nor the setting.
+    @Test(arguments: ["start", "toggle"])
+    func aDaemonTellsTheDesktopOfTheTakeWhosePressSaysSo(_ command: String) async throws {
+        let bench = try ControlBench(RecordingServer(otherwise: Self.refusing), desk.console)
+        let daemon = try await bench.daemon()
+        for words in [[], ["--notify"]] {
+            let press = try await bench.bench.start([command] + words).result()
+            #expect(press.status == .exited(0), "\(press.errorText)")
+            let follow = try bench.start("status", "--follow")
+            #expect(await follow.wait(for: "  refused: ", in: .output))
+            #expect(try await bench.run("stop").status == .exited(77))
+            #expect(await follow.wait(for: "idle", in: .output))
+            if words.isEmpty { #expect(desk.text(of: "notify-send") == nil) }
+        }
+        #expect(await told().last?.contains(" does not accept the token; send it ") == true)
+        try await daemon.terminate()
+    }
+
     @Test func theDesktopIsToldOfATextThatIsNotTyped() async throws {
         try desk.add("wtype", then: "exit 1")
         let bench = try ControlBench(.hearing("the words"), desk.wayland)

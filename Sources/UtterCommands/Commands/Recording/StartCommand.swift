@@ -14,7 +14,7 @@ struct StartCommand: AsyncParsableCommand {
             they say once the take ends by itself, or by a 'stop' that names no other place, which
             prints it, too; --json without -o prints nothing. A daemon has options of its own, and
             refuses these, but for --service with the name of a service of its settings or
-            profiles, --copy and --type.
+            profiles, --copy, --type and --notify.
             """)
 
     @OptionGroup
