@@ -15,7 +15,8 @@ extension Configuration {
     private static let known = Mutex<Result<Configuration, CommandFailure>?>(nil)
     private static let isForRecording = Atomic(false)
     private static let isNeeded = Atomic(true)
-    private static let hasWarned = Atomic(false)
+    /// The warnings that were given; nil where the person has been told of all.
+    private static let warnings = Mutex<Set<String>?>([])
     private static let onCommandLine = Mutex<[String: String]>([:])
 
     /// Has a setting count for this process, as the command line says it.
@@ -30,11 +31,12 @@ extension Configuration {
     ///
     /// - Parameter isDone: whether the person has been warned already.
     static func warnOfProblems(isDone: Bool = false) {
-        hasWarned.store(isDone, ordering: .relaxed)
+        warnings.withLock { $0 = isDone ? nil : [] }
         isForRecording.store(true, ordering: .relaxed)
     }
 
-    /// Has a file that cannot be read count for nothing, with a warning unless that `isDone`.
+    /// Has a file that cannot be read, and a variable that is wrong, count for nothing, with a warning
+    /// unless that `isDone`.
     static func doWithout(isDone: Bool = false) {
         warnOfProblems(isDone: isDone)
         isNeeded.store(false, ordering: .relaxed)
@@ -66,22 +68,34 @@ extension Configuration {
 
     /// Reads the file anew; leaves out what a recording can do without, if it `warns` of it.
     static func reading(warns: Bool = false) throws(CommandFailure) -> Configuration {
-        let configuration: Configuration
-        do throws(CommandFailure) {
-            configuration = try orFailure { try reading(KnownSettings.catalogue) }
-        } catch {
-            guard warns, !isNeeded.load(ordering: .relaxed) else { throw error }
-            if !hasWarned.load(ordering: .relaxed) {
-                StandardError.line("warning: \(error.message)")
-            }
-            return Configuration()
+        let read = { () throws(CommandFailure) in
+            try orFailure { try reading(KnownSettings.catalogue) }
         }
-        guard warns else { return try configuration.flawless() }
-        for problem in configuration.problems where !hasWarned.load(ordering: .relaxed) {
-            let text = problem.text(of: ConfigurationFile.path)
-            StandardError.line("warning: left out: \(text)")
+        guard warns else { return try read().flawless() }
+        guard let configuration = try ifNeeded(read) else { return Configuration() }
+        for problem in configuration.problems {
+            warn("left out: \(problem.text(of: ConfigurationFile.path))")
         }
         return configuration
+    }
+
+    /// Reads a part of the settings; nil, with a warning, where that fails and the command can do
+    /// without.
+    fileprivate static func ifNeeded<Value>(
+        _ read: () throws(CommandFailure) -> Value
+    ) throws(CommandFailure) -> Value? {
+        do throws(CommandFailure) {
+            return try read()
+        } catch {
+            guard !isNeeded.load(ordering: .relaxed) else { throw error }
+            warn(error.message)
+            return nil
+        }
+    }
+
+    private static func warn(_ text: String) {
+        let isNew = warnings.withLock { $0?.insert(text).inserted == true }
+        if isNew { StandardError.line("warning: \(text)") }
     }
 
     private func flawless() throws(CommandFailure) -> Configuration {
@@ -99,7 +113,7 @@ extension Setting {
     /// The variable and the file are read all the same, so that what is wrong there is found.
     func value(_ option: Value? = nil) throws(CommandFailure) -> Value? {
         let entry = try Configuration.current()[name]
-        let variable = try variableText()
+        let variable = try Configuration.ifNeeded(variableText) ?? nil
         return option ?? (Configuration.said(of: name) ?? variable ?? entry?.text).flatMap(parse)
     }
 }

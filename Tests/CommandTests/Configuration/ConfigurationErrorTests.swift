@@ -275,6 +275,26 @@ import Testing
         #expect(warnings.count == (command == "status" ? 0 : 1), "\(result.errorText)")
     }
 
+    @Test(arguments: [("list", "UTTER_MAX_AGE"), ("rm last", "UTTER_MAX_TAKES")])
+    func aVariableThatIsWrongHidesNothingEither(
+        _ command: String, _ variable: String
+    ) async throws {
+        #expect(try await bench.run("send", Clip.goForward.path).status == .exited(0))
+        let words = command.split(separator: " ").map(String.init)
+        let result = try await bench.start(words, variables: [variable: "soon"]).result()
+        #expect(result.status == .exited(0))
+        let warnings = result.errorText.ranges(
+            of: "utter: warning: \(variable) is 'soon', but must be ")
+        #expect(warnings.count == 1, "\(result.errorText)")
+        let doctor = try await bench.start(
+            ["doctor", "settings", "recordings"], variables: [variable: "soon"]
+        ).result()
+        #expect(doctor.status == .exited(78))
+        let all = doctor.outputText + doctor.errorText
+        #expect(all.ranges(of: "\(variable) is 'soon'").count == 1, "\(all)")
+        #expect(all.contains("recordings are kept in"))
+    }
+
     @Test func doctorSaysOnceThatTheFileCannotBeRead() async throws {
         try bench.configure("language = de\n")
         let result = try await bench.run("doctor", "settings", "recordings")

@@ -75,9 +75,9 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    @Test(arguments: ["30", "0", "old"], ["list", "flush"])
-    func aWrongAgeInTheEnvironmentIsNamed(_ age: String, _ command: String) async throws {
-        let result = try await Bench(["UTTER_MAX_AGE": age]).run(command)
+    @Test(arguments: ["30", "0", "old"])
+    func aWrongAgeInTheEnvironmentIsNamed(_ age: String) async throws {
+        let result = try await Bench(["UTTER_MAX_AGE": age]).run("flush")
         #expect(result.status == .exited(78))
         #expect(result.errorText.hasPrefix("utter: error: UTTER_MAX_AGE is '\(age)', but must be"))
     }
