@@ -73,9 +73,10 @@ import Utter
         let pipeline = try Pipeline(spool: nil)
         defer { pipeline.shutDown() }
         var plan = TakePlan(
-            source: Silence(), service: try service(), format: .flac,
-            capture: CapturePlan(tail: .none, longest: .seconds(5)),
-            deadlines: TransferDeadlines(connect: .seconds(60)), retry: .never)
+            source: Silence(), capture: CapturePlan(tail: .none, longest: .seconds(5)),
+            delivery: DeliveryPlan(
+                service: try service(), format: .flac,
+                deadlines: TransferDeadlines(connect: .seconds(60)), retry: .never))
         plan.isCompleteSoon = true
         plan.delivery.framing = .length
         plan.delivery.catchUpRate = .bytes(perSecond: 1 << 20)
@@ -125,7 +126,9 @@ import Utter
         let service = try RecognitionService(
             url: ServiceURL(Self.url),
             credential: Credential(askedOf: .command("pass speech"), form: SecretForm("Token {}")))
-        let outcome = await pipeline.start(TakePlan(source: Silence(), service: service)).outcome
+        let outcome = await pipeline.start(
+            TakePlan(source: Silence(), delivery: DeliveryPlan(service: service))
+        ).outcome
         #expect(outcome.result == .failure(.secretMissing(reason: "the vault is locked")))
         #expect(outcome.account.capturedFrames == 8_000)
         let question = try #require(asked.withLock { $0.first })
@@ -137,9 +140,9 @@ import Utter
         let pipeline = try Pipeline(spool: nil)
         defer { pipeline.shutDown() }
         let plan = TakePlan(
-            source: Silence(), service: try service(),
+            source: Silence(),
             capture: CapturePlan(tail: .none, longest: .seconds(60), silence: .seconds(2)),
-            retry: .never)
+            delivery: DeliveryPlan(service: try service(), retry: .never))
         let dictation = try Dictation(
             held: .seconds(30), longest: .seconds(60), warning: .seconds(5), isForOne: true,
             listensAgain: false
@@ -185,10 +188,12 @@ import Utter
     }
 
     @Test func aServiceTakesOverAWholePlan() throws {
-        var plan = try Service("openai", token: .variable("T")).delivery
-        plan.retry = .never
-        let again = Service(plan)
-        #expect(again.profile?.name == "openai" && again.delivery.retry == .never)
+        var plan = try Service("openai", format: .flac, token: .variable("T")).delivery
+        (plan.retry, plan.framing) = (.never, .length)
+        // Of a plan's service alone none can be made: the rest would be lost.
+        let take = TakePlan(source: Silence(), service: Service(plan)).delivery
+        #expect(Service(plan).profile?.name == "openai" && take.format == .flac)
+        #expect(take.retry == .never && take.framing == .length)
     }
 
     @Test func whatIsKeptIsListedSentAgainCopiedRemovedAndBroughtBack() async throws {
@@ -199,9 +204,10 @@ import Utter
         let spool = Spool(at: folder + "/state", limits: limits)
         let pipeline = try Pipeline(spool: spool)
         defer { pipeline.shutDown() }
-        var plan = TakePlan(
-            source: Silence(), service: try RecognitionService(url: ServiceURL(Self.url)))
-        plan.delivery.retry = .never
+        let plan = TakePlan(
+            source: Silence(),
+            delivery: DeliveryPlan(
+                service: try RecognitionService(url: ServiceURL(Self.url)), retry: .never))
         let id = await pipeline.start(plan).outcome.id
 
         #expect(try spool.recover().isEmpty)
@@ -263,7 +269,7 @@ import Utter
         #expect(plan.delivery.format == .flac)
         #expect(service.delivery.service.url.description.contains("deepgram"))
         #expect(service.profile?.name == "deepgram")
-        #expect(Service(try self.service()).profile == nil)
+        #expect(Service(DeliveryPlan(service: try self.service())).profile == nil)
         #expect(profile.tokenSource == .variable("DEEPGRAM_API_KEY"))
         do throws(ProfileError) {
             _ = try Service(profile, words: ["tenant": "x"], token: .file("/run/key"))
@@ -282,7 +288,7 @@ import Utter
         let service = try RecognitionService(
             url: ServiceURL(Self.url), credential: Credential(askedOf: reading))
         let outcome = await pipeline.start(
-            TakePlan(source: Silence(), service: Service(service))
+            TakePlan(source: Silence(), service: Service(DeliveryPlan(service: service)))
         ).outcome
         #expect(outcome.result == .failure(.secretMissing(reason: error?.description ?? "")))
     }
@@ -312,7 +318,7 @@ import Utter
         connection.pinnedKeys = [try PinnedKey(pin)]
         service.connection = connection
         service.add(Credential(headerFile: "/run/fields"))
-        var plan = Service(service, format: .oggOpus).delivery
+        var plan = DeliveryPlan(service: service, format: .oggOpus)
         plan.redirectOrigins = [try Origin("https://eu.speech.example")]
         (plan.allowsSecretsInClear, plan.idHeader, plan.reportsProgress) = (true, "X-Id", false)
         plan.deadlines = TransferDeadlines(connect: .seconds(5))
@@ -334,7 +340,8 @@ import Utter
         let spool = Spool(at: "/dev/null/no-folder", key: key, retention: retention)
         let pipeline = try Pipeline(spool: spool) { _ in throw KeyError.guessable }
         defer { pipeline.shutDown() }
-        var plan = TakePlan(source: Silence(), service: try service())
+        var plan = TakePlan(
+            source: Silence(), delivery: DeliveryPlan(service: try service()))
         plan.delivery.retry = .never
         let take = pipeline.start(plan)
         let outcome = await take.outcome

@@ -33,8 +33,10 @@ final class Bench: Sendable {
         retry: RetryPolicy = .never, change: (inout TakePlan) throws -> Void = { _ in }
     ) throws -> Take {
         var plan = TakePlan(
-            source: source, service: try RecognitionService(url: ServiceURL(url)), format: format,
-            retry: retry)
+            source: source,
+            delivery: DeliveryPlan(
+                service: try RecognitionService(url: ServiceURL(url)), format: format,
+                retry: retry))
         try change(&plan)
         return pipeline.start(plan)
     }

@@ -16,7 +16,9 @@ struct Transcribe {
         let files = CommandLine.arguments.dropFirst()
         let pipeline = try Pipeline(spool: Spool(at: "/tmp/utter-transcribe"))
         defer { pipeline.shutDown() }
-        let service = try RecognitionService(url: ServiceURL("http://127.0.0.1:8517/recognize"))
+        let service = try Service(
+            DeliveryPlan(
+                service: RecognitionService(url: ServiceURL("http://127.0.0.1:8517/recognize"))))
 
         await withTaskGroup { group in
             for file in files {

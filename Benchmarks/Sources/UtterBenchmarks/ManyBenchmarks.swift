@@ -101,8 +101,8 @@ struct ManyBenchmarks {
         let takes = (0..<count).map { _ in
             pipeline.start(
                 TakePlan(
-                    source: FileReplay(path: recording, pace: .realTime), service: service,
-                    format: .pcm, retry: .never))
+                    source: FileReplay(path: recording, pace: .realTime),
+                    delivery: DeliveryPlan(service: service, retry: .never)))
         }
         for take in takes {
             guard case .success = await take.outcome.result else {

@@ -77,7 +77,8 @@ struct DemoCommand: AsyncParsableCommand {
                 throw CommandFailure(error.description, status: .internalError)
             }
             let plan = TakePlan(
-                source: FileReplay(path: file, pace: pace.pace), service: service, format: format)
+                source: FileReplay(path: file, pace: pace.pace),
+                delivery: DeliveryPlan(service: service, format: format))
             return await session.run(plan, as: .sending)
         }
     }

@@ -55,15 +55,9 @@ public struct Service: Sendable {
         self.plan = plan
     }
 
-    /// Takes over a plan with all that it says, as one that was changed for other takes.
+    /// Takes over a plan with all that it says: one that was changed for other takes, or that
+    /// describes a service without a profile.
     public init(_ plan: DeliveryPlan) { self.plan = plan }
-
-    /// Describes a service without a profile; its audio travels in the format.
-    ///
-    /// A plan says more than its service: give `Service` the plan itself.
-    public init(_ description: RecognitionService, format: AudioCodec = .pcm) {
-        plan = DeliveryPlan(service: description, format: format)
-    }
 
     /// The profile, if there is one.
     public var profile: ServiceProfile? { delivery.profile?.profile }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import AudioCodecs
 public import Capture
-public import SpeechService
 package import TakeStore
-public import Upload
 
 /// Everything that is decided before a take begins.
 public struct TakePlan: Sendable {
@@ -37,18 +34,5 @@ public struct TakePlan: Sendable {
         source: any CaptureSource, service: Service, capture: CapturePlan = CapturePlan()
     ) {
         self.init(source: source, capture: capture, delivery: service.delivery)
-    }
-
-    /// Creates a plan; what is not given is the default that suits a person speaking.
-    public init(
-        source: any CaptureSource, service: RecognitionService, format: AudioCodec = .pcm,
-        capture: CapturePlan = CapturePlan(), deadlines: TransferDeadlines = TransferDeadlines(),
-        redirectOrigins: [Origin] = [], retry: RetryPolicy = .standard
-    ) {
-        self.init(
-            source: source, capture: capture,
-            delivery: DeliveryPlan(
-                service: service, format: format, deadlines: deadlines,
-                redirectOrigins: redirectOrigins, retry: retry))
     }
 }

@@ -108,8 +108,9 @@ import Testing
         defer { pipeline.shutDown() }
         var plan = TakePlan(
             source: FileReplay(path: Clip.goForward.path, pace: .unpaced),
-            service: try RecognitionService(url: ServiceURL(server.url())), format: way.format,
-            retry: .never)
+            delivery: DeliveryPlan(
+                service: try RecognitionService(url: ServiceURL(server.url())),
+                format: way.format, retry: .never))
         plan.delivery.framing = way.framing
         plan.delivery.service.body = try way.body
         let first = pipeline.start(plan)

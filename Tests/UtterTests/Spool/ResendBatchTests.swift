@@ -251,7 +251,9 @@ import Testing
             _ = pipeline.start(
                 TakePlan(
                     source: speaker.source,
-                    service: try RecognitionService(url: ServiceURL(server.url())), retry: .never))
+                    delivery: DeliveryPlan(
+                        service: try RecognitionService(url: ServiceURL(server.url())),
+                        retry: .never)))
         }
         speaker.say(voice)
         _ = try #require(await server.wait(untilBytes: 640))

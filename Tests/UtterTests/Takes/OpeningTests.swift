@@ -115,7 +115,9 @@ import Testing
         for number in 1...2 {
             let service = try RecognitionService(url: ServiceURL(server.url()))
             let take = pipeline.start(
-                TakePlan(source: FileReplay(path: path, pace: .unpaced), service: service))
+                TakePlan(
+                    source: FileReplay(path: path, pace: .unpaced),
+                    delivery: DeliveryPlan(service: service)))
             let outcome = try await take.end()
             #expect(isHeard(outcome) && outcome.audioPath == nil)
             #expect(outcome.unprotected?.contains("key that encrypts takes") == true)
