@@ -299,6 +299,10 @@ package struct TakeSession {
     ) async {
         let rescue = Rescue(
             take: take, outcome: outcome, plan: plan, isWanted: pipeline.mayWriteElsewhere)
+        // Of a file that is there nothing is lost.
+        if !rescue.isWanted, let file, KnownFiles.byteCount(of: file) != nil {
+            return StandardError.line("not kept: send the file once more")
+        }
         guard mayAsk, signals.hasTerminal, running.farewell == nil else {
             return rescue.saveUnasked().tell()
         }

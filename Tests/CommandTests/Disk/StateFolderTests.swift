@@ -86,17 +86,29 @@ import Testing
         chmod(key, 0o600)
         let result = try await Bench(["XDG_STATE_HOME": file, "TMPDIR": place.path]).run(
             "send", "-c", "retry.never=true", "--encrypt-key", key, Clip.digits.path)
-        #expect(result.errorText.contains("utter: the recording was in memory only, and is gone\n"))
+        #expect(result.errorText.hasSuffix("utter: not kept: send the file once more\n"))
         #expect(try place.names().sorted() == ["file", "key"])
     }
 
-    @Test func withNoKeepNothingIsCalledKept() async throws {
+    @Test func withNoKeepNothingIsCalledKeptAndNoFileGone() async throws {
         let result = try await Bench(["TMPDIR": place.path]).run(
             "send", "--no-keep", "--pace", "realtime", Clip.digits.path)
         #expect(result.status == .exited(75))
         #expect(result.errorText.contains("reading goes on, in memory only, trying again"))
         #expect(!result.errorText.contains("nothing is lost"))
-        #expect(result.errorText.contains("utter: the recording was in memory only, and is gone\n"))
+        #expect(result.errorText.hasSuffix("utter: not kept: send the file once more\n"))
+        #expect(try place.names() == ["file"])
+    }
+
+    @Test func whatAPipeHasSaidIsGoneWithNoKeep() async throws {
+        let run = try Bench(["TMPDIR": place.path]).start(
+            ["send", "--no-keep", "-c", "retry.never=true", "-"], input: .pipe)
+        run.write(Array(try Clip.digits.samples))
+        run.closeInput()
+        let result = try await run.result()
+        #expect(result.status == .exited(75))
+        #expect(
+            result.errorText.hasSuffix("utter: the recording was in memory only, and is gone\n"))
         #expect(try place.names() == ["file"])
     }
 
