@@ -182,4 +182,34 @@ import Testing
         #expect(refused.errorText.contains("name the authority with -c connection.ca-file=FILE"))
         #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
     }
+
+    @Test func aStoreThatFindsTheClockWrongIsAskedByItsOwnAndSaysSo() async throws {
+        let skewed = "<Error><Code>RequestTimeTooSkewed</Code><Message>off</Message></Error>"
+        let server = try RecordingServer(otherwise: [
+            .readHead, .readBodyToEnd,
+            .respondBy { _ in
+                ServerAnswer(
+                    status: 403,
+                    headers: [
+                        HeaderField("Content-Type", "application/xml"),
+                        HeaderField("Date", "Sat, 01 Jan 2000 00:00:00 GMT"),
+                    ], text: skewed)
+            },
+        ])
+        let keys = ["AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "sesame"]
+        let bench = try Bench(keys)
+        try bench.writeProfile("extends = 's3'\nurl = '\(server.url())voices/{key}'\n", to: "there")
+        let result = try await bench.run(
+            "send", "-q", "-c", "retry.never=true", "--service", "there", "--to",
+            "s3://voices/a.wav",
+            Clip.goForward.path)
+        #expect(result.status == .exited(75))
+        #expect(
+            result.errorText.contains(
+                "utter: error: the service cannot answer now: 403: the clock of this machine and the "
+                    + "service's differ\nutter: hint: set the clock of this machine, then send it "),
+            "\(result.errorText)")
+        let dates = server.requests.map { $0["X-Amz-Date"]?.prefix(4) }
+        #expect(dates.count == 2 && dates.last == "2000")
+    }
 }

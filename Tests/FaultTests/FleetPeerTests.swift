@@ -88,8 +88,10 @@ struct FleetPeerTests {
         #expect(drained.status == .exited(0), "\(drained.errorText)")
         #expect(try bench.names("results", ".txt").count == 3)
         #expect(try bench.names("dead", ".json").count == bad.count)
-        let dead = try await bench.run(["dead"], hasQueue: false)
-        #expect(dead.outputText.split(separator: "\n").count == bad.count)
+        for hasQueue in [false, true] {
+            let dead = try await bench.run(["dead"], hasQueue: hasQueue)
+            #expect(dead.outputText.split(separator: "\n").count == bad.count, "\(dead.errorText)")
+        }
         #expect(bench.service.requests.count == 3)
         let again = try await bench.run(["retry", "--reason", "encrypted"])
         #expect(again.errorText.contains("opened 1 take again"))

@@ -208,6 +208,22 @@ import Utter
         store.link.shutDown()
     }
 
+    /// It is the machine's fault, not the take's, and passes.
+    @Test func aStoreThatFindsTheClockWrongSaysSo() async throws {
+        let (store, server, _) = try self.store { _ in
+            ServerAnswer(
+                status: 403, headers: [HeaderField("Content-Type", "application/xml")],
+                text: "<Error><Code>RequestTimeTooSkewed</Code></Error>")
+        }
+        defer { withExtendedLifetime(server) {} }
+        let failure = await #expect(throws: StoreFailure.self) {
+            _ = try await run { () throws(StoreFailure) in try store.get("takes/a.wav")?.tag }
+        }
+        #expect(failure?.reason.hasSuffix("; this machine's clock is wrong") == true)
+        #expect(failure?.isLasting == false && failure?.isRefusal == false)
+        store.link.shutDown()
+    }
+
     @Test func anObjectThatIsTooLongIsNotTaken() async throws {
         let long = String(repeating: "x", count: 100_000)
         let (store, server, _) = try self.store { _ in ServerAnswer(status: 200, text: long) }

@@ -143,6 +143,13 @@ import Testing
         let other = try await bench.run(
             "services", "check", "mine", "--to", "http://127.0.0.1:9/y")
         #expect(other.errorText.hasSuffix("utter: hint: check the URL and the network\n"))
+        // The file of a shipped profile is not a person's to edit.
+        let shipped = try await bench.run(
+            "services", "check", "whisper-cpp", "-c", "connection.resolve=localhost:8080:127.0.0.2")
+        #expect(
+            shipped.errorText.hasSuffix(
+                "\nutter: hint: start the service, or name its place: utter config set "
+                    + "services.whisper-cpp.url URL\n"), "\(shipped.errorText)")
     }
 
     @Test(arguments: [40, 60, 80] as [UInt16])
