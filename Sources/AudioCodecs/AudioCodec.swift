@@ -6,8 +6,8 @@ package import AudioCore
 ///
 /// The journal of a take is always a file that players open; what is sent is that file from
 /// `bodyOffset` on. So raw PCM is the WAV journal without its header. A new form is a folder beside
-/// the others, with its encoder, decoder and recoverer, and a line in `allCases`. What is encoded is
-/// always 16 kHz mono.
+/// the others, with its encoder, decoder and recoverer, and a line in `allCases` and `InputType`. What is
+/// encoded is always 16 kHz mono.
 public struct AudioCodec: Sendable {
     /// All forms, in the order in which a person reads them.
     public static let allCases: [AudioCodec] = [.pcm, .wav, .oggOpus, .flac]
@@ -40,8 +40,6 @@ public struct AudioCodec: Sendable {
     /// The same for a file that is stored and not read at once; no bytes when there is no room for
     /// the number.
     package var storedLength: (place: Range<Int>, bytes: @Sendable (_ frames: Int) -> [UInt8])?
-    /// Bytes by which a file is recognised for replay; empty for a form with a replay of its own.
-    var signature: [(offset: Int, bytes: [UInt8])] = []
     /// The serial number is that of an Ogg stream.
     let encoder:
         @Sendable (_ serialNumber: UInt32, _ frames: Int) throws(EncodingError) -> any AudioEncoder

@@ -35,7 +35,7 @@ package indirect enum InputType: Sendable, Equatable {
         if let type = InputSignature.first(in: bytes) { return type }
         if WAVHeader.isContainer(bytes) { return wav(bytes) }
         if bytes.has("OggS".utf8) { return ogg(bytes) }
-        if let codec = codec(bytes) { return .coded(codec) }
+        if bytes.has("fLaC".utf8) { return .coded(.flac) }
         if bytes.has("ID3".utf8), bytes.count > 3, (2...4).contains(bytes[3]) {
             return tagged(bytes)
         }
@@ -56,26 +56,13 @@ package indirect enum InputType: Sendable, Equatable {
             return bytes[34] == 0 && bytes[35] == 16 ? .foreign(bigEndianSamples) : other
         }
         var parser = WAVHeaderParser()
-        while !parser.hasFormat {
-            let wanted = parser.wantedOffset..<parser.wantedOffset + parser.wantedByteCount
-            guard wanted.upperBound <= headerLimit else { return .wav }
-            guard wanted.upperBound <= bytes.count else {
-                return .undecided(byteCount: wanted.upperBound, .wav)
-            }
-            do throws(WAVError) {
-                guard try parser.take(bytes.extracting(wanted)) == nil else { return .wav }
-            } catch {
-                return .foreign("WAV of another kind (\(error))")
-            }
+        do throws(WAVError) {
+            guard try parser.take(from: bytes, at: 0) == nil, !parser.hasFormat else { return .wav }
+        } catch {
+            return parser.hasFormat ? .wav : .foreign("WAV of another kind (\(error))")
         }
-        return .wav
-    }
-
-    private static func codec(_ bytes: Span<UInt8>) -> AudioCodec? {
-        AudioCodec.allCases.first { codec in
-            !codec.signature.isEmpty
-                && codec.signature.allSatisfy { bytes.has($0.bytes, at: $0.offset) }
-        }
+        let wanted = parser.wantedOffset + parser.wantedByteCount
+        return wanted > headerLimit ? .wav : .undecided(byteCount: wanted, .wav)
     }
 
     /// Looks for the frames that must follow: the few bits of one header may be loud samples.

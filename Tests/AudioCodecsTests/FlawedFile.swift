@@ -44,7 +44,9 @@ struct FlawedFile: CustomTestStringConvertible {
         let theirs = try ffmpegFrames(file, codec, whole)
         // What is left out is said.
         let isComplete = !texts.contains { $0.contains("left out") || $0.contains("stream") }
-        if isComplete { #expect(frames + silent >= theirs, "ffmpeg decodes \(theirs)") }
+        // It takes the header behind a header without a length for sound.
+        let heads = 44 * texts.count { $0.contains("another recording") }
+        if isComplete { #expect(frames + silent + heads >= theirs, "ffmpeg decodes \(theirs)") }
         if texts.isEmpty, isWhole { #expect(frames >= theirs) }
     }
 

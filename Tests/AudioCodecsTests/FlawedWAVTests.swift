@@ -17,6 +17,10 @@ import Testing
     private static let further = "goes on behind the end that its header gives"
     private static let another = "holds another recording at byte"
 
+    private static let torn = "ends within a frame"
+    private static let mark = Array("RIFF....WAV".utf8)
+    private static let piped = claiming(0xFFFF_FFFF, riff: 0xFFFF_FFFF)
+
     private static func claiming(
         _ size: Int, riff: Int? = nil, _ bytes: [UInt8] = pcm, behind: [UInt8] = []
     ) -> [UInt8] {
@@ -31,7 +35,26 @@ import Testing
         FlawedFile("sizes of zero", 20_000) { claiming(0, riff: 0) },
         FlawedFile("no size of the data", 20_000) { claiming(0) },
         FlawedFile("no size of the RIFF chunk", 20_000) { claiming(40_000, riff: 0) },
-        FlawedFile("a pipe's sizes", 20_000) { claiming(0xFFFF_FFFF, riff: 0xFFFF_FFFF) },
+        FlawedFile("a pipe's sizes", 20_000) { piped },
+        FlawedFile("a file behind a pipe's sizes", 40_000, [another]) { piped + whole + list },
+        FlawedFile("a file behind sizes of zero", 40_000, [another]) {
+            claiming(0, riff: 0) + whole
+        },
+        FlawedFile("three files with a pipe's sizes", 60_000, [another, another]) {
+            piped + piped + piped
+        },
+        FlawedFile("a file of another rate behind a pipe's sizes", 20_000, ["which is left out"]) {
+            piped + WAVBytes.speech(samples, rate: 8_000)
+        },
+        FlawedFile("a file within a frame", 40_000, [torn, another]) {
+            claiming(0xFFFF_FFFF, pcm + [7]).dropLast() + whole
+        },
+        FlawedFile("sound that is nearly a header", 20_000 + 12) {
+            claiming(0xFFFF_FFFF, pcm + mark + [0] + mark + [0])
+        },
+        FlawedFile("the beginning of a header at the end", 20_000 + 5, isWhole: false) {
+            claiming(0xFFFF_FFFF, pcm + mark).dropLast()
+        },
         FlawedFile("a size that is too great", 20_000, isWhole: false) { claiming(50_000) },
         FlawedFile("a chunk behind the sound", 20_000) { whole + list },
         FlawedFile("three chunks behind the sound", 20_000) {
@@ -47,6 +70,16 @@ import Testing
             let eight = WAVBytes.chunk("fmt ", WAVBytes.format(bits: 8))
             let data = WAVBytes.chunk("data", [UInt8](repeating: 0x90, count: 10_001)).dropLast()
             return WAVBytes.file([eight, Array(data), list])
+        },
+        FlawedFile("two files at odd places", 30_003, [another, another]) {
+            let eight = WAVBytes.chunk("fmt ", WAVBytes.format(bits: 8))
+            let data = [UInt8](repeating: 0x90, count: 10_001)
+            let sizes = [10_001, 0xFFFF_FFFF, 0]
+            return sizes.flatMap { size in
+                WAVBytes.file(
+                    [eight, WAVBytes.chunk("data", data, claimed: size).dropLast()],
+                    claimed: 0xFFFF_FFFF)
+            }
         },
         FlawedFile("two files", 40_000, [another]) { whole + whole },
         FlawedFile("three files with chunks", 60_000, [another, another]) {
@@ -91,6 +124,14 @@ import Testing
             claiming(40_001, pcm + [7])
         },
     ]
+
+    @Test func aFurtherHeaderMayLieAcrossTwoReads() throws {
+        for cut in 44 + 40_000..<88 + 40_000 {
+            let file = Self.piped + Self.whole
+            let reading = try Reading(of: file, by: .wav, in: [0..<cut, cut..<file.count])
+            #expect(reading.samples == Self.samples + Self.samples, "cut at \(cut)")
+        }
+    }
 
     @Test(arguments: files) func allSoundIsReadAndNothingElse(_ file: FlawedFile) throws {
         try file.check(by: .wav)

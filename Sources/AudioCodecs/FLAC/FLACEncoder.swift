@@ -12,7 +12,6 @@ extension AudioCodec {
         // Noise cannot be compressed, and each frame has a head.
         highestByteRate: 34_000, nominalByteRate: 20_000, isLossless: true,
         length: (FLACHeader.sampleCountPlace, { FLACHeader.sampleCountBytes($0) }),
-        signature: [(0, Array("fLaC".utf8))],
         encoder: { _, _ throws(EncodingError) in try FLACEncoder() },
         makeDecoder: { FLACDecoder() }, makeRecoverer: { _ in FLACRecoverer() })
 }

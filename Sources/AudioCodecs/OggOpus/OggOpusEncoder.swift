@@ -8,7 +8,6 @@ extension AudioCodec {
         mediaTypes: ["audio/ogg", "application/ogg", "audio/opus"],
         highestByteRate: 8_000, nominalByteRate: 5_000, isLossless: false,
         // RFC 7845 §3: the first packet has the first page for itself.
-        signature: [(0, Array("OggS".utf8)), (28, Array("OpusHead".utf8))],
         encoder: { serialNumber, _ throws(EncodingError) in
             try OggOpusEncoder(serialNumber: serialNumber)
         },

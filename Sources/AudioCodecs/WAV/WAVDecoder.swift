@@ -4,85 +4,92 @@ package import AudioCore
 
 /// Decodes a WAV file, and what stands behind its samples and is sound as well.
 final class WAVDecoder: AudioDecoder {
-    var format: StreamFormat? { samples?.format }
-    var isAtEnd: Bool { samples?.isAtEnd == true && (left == 0 || left == nil && isOver) }
+    var format: StreamFormat? { header?.streamFormat }
+    var isAtEnd: Bool { header != nil && (left == 0 || left == nil && isOver && rest.isEmpty) }
 
     private var parser = WAVHeaderParser()
-    /// Bytes that are not samples, or not yet known to be; `offset` is that of the first one.
-    private var head: [UInt8] = []
+    /// Bytes that are not decoded yet; `offset` is that of the first one.
+    private var rest: [UInt8] = []
     private var offset = 0
-    private var samples: PCMDecoder?
-    /// Bytes that still belong to the samples; nil when all do that follow.
+    /// Of the present samples.
+    private var header: WAVHeader?
+    /// Bytes that still belong to them; nil when all do up to another file.
     private var left: Int? = 0
     private var isOver = false
     private var timeline = DecodedTimeline()
 
-    /// How much is looked at at once: what is not samples is copied for each chunk.
+    /// How much is looked at at once: each chunk moves what is behind it.
     private static let pieceByteCount = 16_384
 
     func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(UndecodableAudio) {
-        var rest = bytes
-        while !rest.isEmpty, !isOver {
-            let piece = rest.extracting(first: Self.pieceByteCount)
-            rest = rest.extracting(droppingFirst: piece.count)
-            try take(piece, into: &output)
-            while left == 0, !isOver, try readOn(isLast: false, into: &output) {}
+        var bytes = bytes
+        while !bytes.isEmpty, !isOver {
+            let piece = bytes.extracting(first: Self.pieceByteCount)
+            bytes = bytes.extracting(droppingFirst: piece.count)
+            unsafe piece.withUnsafeBufferPointer { unsafe rest.append(contentsOf: $0) }
+            try readOn(isLast: false, into: &output)
         }
     }
 
     func finish(into output: inout [Int16]) throws(UndecodableAudio) {
-        while left == 0, !isOver, try readOn(isLast: true, into: &output) {}
+        if !isOver { try readOn(isLast: true, into: &output) }
         isOver = true
     }
 
     func takeFlaws() -> [AudioFlaw] { timeline.take() }
 
-    /// Decodes what belongs to the present samples, and keeps the rest.
-    private func take(
-        _ bytes: Span<UInt8>, into output: inout [Int16]
-    ) throws(UndecodableAudio) {
-        let part = bytes.extracting(first: left ?? .max)
-        let before = output.count
-        try samples?.decode(part, into: &output)
-        timeline.add((output.count - before) / (format?.channelCount ?? 1))
-        left? -= part.count
-        offset += part.count
-        var rest = bytes.extracting(droppingFirst: part.count)
-        if head.isEmpty {
-            // What is skipped is not kept.
-            let skipped = min(rest.count, max(0, parser.wantedOffset - offset))
-            (rest, offset) = (rest.extracting(droppingFirst: skipped), offset + skipped)
+    private func readOn(isLast: Bool, into output: inout [Int16]) throws(UndecodableAudio) {
+        while true {
+            takeSamples(isLast: isLast, into: &output)
+            guard left == 0, !isOver, try findsSamples(isLast: isLast) else { return }
         }
-        for index in rest.indices { head.append(rest[index]) }
     }
 
-    /// - Returns: whether there are more samples.
-    private func readOn(
-        isLast: Bool, into output: inout [Int16]
-    ) throws(UndecodableAudio) -> Bool {
-        let header: WAVHeader?
+    /// Decodes whole frames: all that are there, or those before a further file or what may be one.
+    private func takeSamples(isLast: Bool, into output: inout [Int16]) {
+        guard let header, left != 0 else { return }
+        let next = left == nil && !isLast ? WAVHeader.place(in: rest.span) : nil
+        let byteCount = min(rest.count, left ?? next ?? .max)
+        let torn = byteCount % header.bytesPerFrame
+        header.sampleFormat.decode(rest.span.extracting(first: byteCount - torn), into: &output)
+        timeline.add(byteCount / header.bytesPerFrame)
+        left? -= byteCount - torn
+        drop(byteCount - torn)
+        guard next != nil, rest.count >= torn + WAVHeader.beginning.count else { return }
+        noteTornFrame(torn)
+        left = 0
+        parser.goOn(at: offset + torn)
+    }
+
+    private func drop(_ count: Int) {
+        rest.removeFirst(count)
+        offset += count
+    }
+
+    private func noteTornFrame(_ byteCount: Int) {
+        if byteCount > 0 { timeline.note("has sound that ends within a frame") }
+    }
+
+    private func findsSamples(isLast: Bool) throws(UndecodableAudio) -> Bool {
+        let next: WAVHeader?
         do throws(WAVError) {
-            header = try parser.take(from: head.span, at: offset, isLast: isLast)
-            if let header { try header.require(format ?? header.streamFormat) }
+            next = try parser.take(from: rest.span, at: offset, isLast: isLast)
+            if let next { try next.require(format ?? next.streamFormat) }
         } catch {
-            guard samples != nil else { throw UndecodableAudio(error.description) }
+            guard header != nil else { throw UndecodableAudio(error.description) }
             if let oddity = parser.leftOut(error) { timeline.note(oddity) }
             isOver = true
             return false
         }
-        let skipped = min(head.count, (header?.dataOffset ?? parser.wantedOffset) - offset)
-        let rest = Array(head.dropFirst(skipped))
-        offset += skipped
-        head = header == nil ? rest : []
-        guard let header else { return false }
-        samples = PCMDecoder(header.sampleFormat, format: header.streamFormat)
-        left = header.dataByteCount.map { $0 - $0 % header.bytesPerFrame }
-        if header.dataByteCount != nil { parser.goOn(behind: header) }
-        if let oddity = header.oddity { timeline.note(oddity) }
-        if left != header.dataByteCount { timeline.note("has sound that ends within a frame") }
-        try take(rest.span, into: &output)
+        drop(min(rest.count, (next?.dataOffset ?? parser.wantedOffset) - offset))
+        guard let next else { return false }
+        header = next
+        left = next.dataByteCount.map { $0 - $0 % next.bytesPerFrame }
+        if let byteCount = next.dataByteCount { parser.goOn(at: next.dataOffset + byteCount) }
+        if let oddity = next.oddity { timeline.note(oddity) }
+        noteTornFrame((next.dataByteCount ?? 0) - (left ?? 0))
         return true
     }
 }

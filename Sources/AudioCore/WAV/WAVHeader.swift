@@ -33,6 +33,19 @@ package struct WAVHeader: Sendable, Hashable {
         let found = ChunkIdentifier(bytes, at: 0)
         return [.riff, .rf64, .bw64, .rifx].contains(found)
     }
+
+    /// A file's first bytes, which are never sound in a row; a dot stands for any.
+    package static let beginning = Array("RIFF....WAVE".utf8)
+
+    /// Where they begin, or fewer of them that are the last ones.
+    package static func place(in bytes: Span<UInt8>) -> Int? {
+        bytes.indices.first { place in
+            bytes[place] == beginning[0]
+                && zip(place..<bytes.count, beginning).allSatisfy {
+                    bytes[$0] == $1 || $1 == UInt8(ascii: ".")
+                }
+        }
+    }
 }
 
 extension WAVHeader {

@@ -27,12 +27,11 @@ package struct WAVHeaderParser: Sendable {
 
     private enum State {
         case atStart
-        /// The byte before may be padding, or the chunk's first.
-        case atChunk(isPadded: Bool)
+        case atChunk
         case inFormat(next: Int)
         case inSizes(next: Int)
         /// Behind the samples, or where there are none.
-        case behindData(isPadded: Bool)
+        case behindData
     }
 
     package init() {}
@@ -40,10 +39,10 @@ package struct WAVHeaderParser: Sendable {
     /// Whether the samples are of a kind that is read here.
     package var hasFormat: Bool { format != nil }
 
-    /// Goes on behind the samples of a header whose length is known.
-    package mutating func goOn(behind header: WAVHeader) {
+    /// Goes on behind samples.
+    package mutating func goOn(at offset: Int) {
         (hasSamples, oddity) = (true, nil)
-        lookBehind(header.dataOffset + (header.dataByteCount ?? 0))
+        lookBehind(offset)
     }
 
     /// What is to be said of an error behind the first samples; nil of the file's end.
@@ -55,25 +54,22 @@ package struct WAVHeaderParser: Sendable {
     /// Takes exactly the wanted bytes, or fewer when the file ends here; `nil` when more is wanted.
     ///
     /// - Throws: `WAVError`; `endsInHeader` where nothing follows the last samples, too.
-    package mutating func take(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
-        if case .behindData(let isPadded) = state { return try takeFollower(bytes, isPadded) }
+    mutating func take(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
+        if case .behindData = state { return try takeFollower(bytes) }
         guard bytes.count >= wantedByteCount else {
             throw .endsInHeader(byteCount: wantedOffset + bytes.count)
         }
         switch state {
         case .atStart:
             try takeStart(bytes)
-        case .atChunk(let isPadded):
-            let padding = isPadded && hasPadding(bytes) ? 1 : 0
-            wantedOffset += padding
-            return try takeChunk(bytes.extracting(droppingFirst: padding))
+        case .atChunk, .behindData:
+            return try takeChunk(bytes.extracting(droppingFirst: skipPadding(bytes)))
         case .inFormat(let next):
             format = try WAVFormatChunk(bytes, at: wantedOffset)
             wantChunk(at: next)
         case .inSizes(let next):
             longDataByteCount = bytes.littleEndian(at: 8, byteCount: 8)
             wantChunk(at: next)
-        case .behindData: break
         }
         return nil
     }
@@ -101,13 +97,9 @@ package struct WAVHeaderParser: Sendable {
     }
 
     /// Tells chunks, another file and more samples apart.
-    private mutating func takeFollower(
-        _ bytes: Span<UInt8>, _ isPadded: Bool
-    ) throws(WAVError) -> WAVHeader? {
+    private mutating func takeFollower(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
         let end = wantedOffset + bytes.count
-        let padding = isPadded && hasPadding(bytes) ? 1 : 0
-        let rest = bytes.extracting(droppingFirst: min(padding, bytes.count))
-        wantedOffset += padding
+        let rest = bytes.extracting(droppingFirst: skipPadding(bytes))
         if WAVHeader.isContainer(rest), rest.count >= 12, ChunkIdentifier(rest, at: 8) == .wave {
             oddity = "holds another recording at byte \(wantedOffset)"
             try takeStart(rest)
@@ -117,7 +109,8 @@ package struct WAVHeaderParser: Sendable {
         if hasSamples {
             if isChunk { return try takeChunk(rest) }
             guard rest.count >= 12, !rest.isTag else { throw .endsInHeader(byteCount: end) }
-            oddity = "goes on behind the end that its header gives, at byte \(wantedOffset)"
+            oddity =
+                oddity ?? "goes on behind the end that its header gives, at byte \(wantedOffset)"
         }
         guard let format else { throw .dataBeforeFormat(offset: wantedOffset) }
         return WAVHeader(
@@ -126,9 +119,15 @@ package struct WAVHeaderParser: Sendable {
             oddity: oddity)
     }
 
-    /// Whether the first byte is not of the chunk or file behind it.
-    private func hasPadding(_ bytes: Span<UInt8>) -> Bool {
-        !isChunk(bytes, at: 0) || ChunkIdentifier.usual.contains(ChunkIdentifier(bytes, at: 1))
+    /// Of an odd number of bytes the first may be padding, or of what stands there.
+    private mutating func skipPadding(_ bytes: Span<UInt8>) -> Int {
+        guard wantedByteCount % 2 == 1, !bytes.isEmpty else { return 0 }
+        if isChunk(bytes, at: 0) || WAVHeader.isContainer(bytes) {
+            guard bytes.count > 4, ChunkIdentifier.usual.contains(ChunkIdentifier(bytes, at: 1))
+            else { return 0 }
+        }
+        wantedOffset += 1
+        return 1
     }
 
     private func isChunk(_ bytes: Span<UInt8>, at place: Int) -> Bool {
@@ -140,8 +139,7 @@ package struct WAVHeaderParser: Sendable {
     }
 
     private mutating func lookBehind(_ offset: Int) {
-        let isPadded = offset % 2 == 1
-        want(.behindData(isPadded: isPadded), at: offset, byteCount: isPadded ? 13 : 12)
+        want(.behindData, at: offset, byteCount: 12 + offset % 2)
     }
 
     private mutating func takeChunk(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
@@ -155,7 +153,7 @@ package struct WAVHeaderParser: Sendable {
             let count = dataByteCount(UInt64(byteCount))
             guard count != 0 else {
                 // No sound, or as much as there is: what follows tells.
-                lookBehind(offset + 8)
+                want(.behindData, at: offset + 8, byteCount: 12)
                 return nil
             }
             if hasSamples, oddity == nil {
@@ -214,8 +212,7 @@ package struct WAVHeaderParser: Sendable {
     /// The next chunk, which some writers do not pad to an even place.
     private mutating func wantChunk(at offset: Int) {
         guard !hasSamples else { return lookBehind(offset) }
-        let isPadded = offset % 2 == 1
-        want(.atChunk(isPadded: isPadded), at: offset, byteCount: isPadded ? 9 : 8)
+        want(.atChunk, at: offset, byteCount: 8 + offset % 2)
     }
 
     private mutating func want(_ state: State, at offset: Int, byteCount: Int) {
