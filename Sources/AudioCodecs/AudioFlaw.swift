@@ -68,35 +68,40 @@ struct DecodedTimeline {
     private static let longestHole = 60
 
     private(set) var frameCount = 0
+    /// Where bytes begin that were not understood, since the last frame or page.
+    var damage: Int?
     private var flaws: [AudioFlaw] = []
 
     mutating func add(_ frames: Int) { frameCount += frames }
+
+    /// Says of damage behind the last frame that it is not sound.
+    mutating func noteEnd() {
+        guard let damage else { return }
+        note("has bytes behind its end, at byte \(damage), that are not sound")
+    }
 
     mutating func note(_ text: String) { flaws.append(AudioFlaw(start: frameCount, text: text)) }
 
     /// Makes lost frames silence, unless they are too many, or the whole would be more than a file
     /// of that size can hold; fewer than none are a way back.
-    mutating func lose(
-        _ frames: Int, sampleRate: Int, capacity: Int, at offset: Int, isDamaged: Bool
-    ) {
+    ///
+    /// The frame behind them is at the offset, and whole: it ends the damage.
+    mutating func lose(_ frames: Int, sampleRate: Int, capacity: Int, before offset: Int) {
         let time = (Double(frames) * 1_000 / Double(sampleRate)).rounded() / 1_000
-        let damage = "is damaged at byte \(offset)"
+        let damaged = damage.map { "is damaged at byte \($0)" }
         if frames < 0 {
-            note("begins anew at byte \(offset)")
+            note("begins anew at byte \(damage ?? offset)")
         } else if frames > Self.longestHole * sampleRate || frameCount + frames > capacity {
-            note(
-                isDamaged
-                    ? "\(damage), and jumps ahead by \(time) s"
-                    : "jumps ahead by \(time) s at byte \(offset)")
+            let jump = "jumps ahead by \(time) s"
+            note(damaged.map { "\($0), and \(jump)" } ?? "\(jump) at byte \(offset)")
         } else if frames > 0 {
-            let what = isDamaged ? damage : "lacks sound at byte \(offset)"
-            flaws.append(
-                AudioFlaw(start: frameCount, frames: frames, text: "\(what) (\(time) s are silent)")
-            )
+            let text = "\(damaged ?? "lacks sound at byte \(offset)") (\(time) s are silent)"
+            flaws.append(AudioFlaw(start: frameCount, frames: frames, text: text))
             frameCount += frames
-        } else if isDamaged {
-            note(damage)
+        } else if let damaged {
+            note(damaged)
         }
+        damage = nil
     }
 
     mutating func take() -> [AudioFlaw] {

@@ -11,7 +11,8 @@ final class FLACDecoder: AudioDecoder {
 
     var isAtEnd: Bool {
         guard reader != nil else { return false }
-        return header.streamInfo?.sampleCount.map { timeline.frameCount >= $0 } ?? (damage == nil)
+        return header.streamInfo?.sampleCount.map { timeline.frameCount >= $0 }
+            ?? (timeline.damage == nil)
     }
 
     /// Tags and pictures may stand before the file.
@@ -26,8 +27,8 @@ final class FLACDecoder: AudioDecoder {
     private var position = 0
     /// The longest frame so far, in samples.
     private var blockSize = 0
-    /// Where bytes begin that are not a frame, and whether players write such there.
-    private var damage: (offset: Int, isTag: Bool)?
+    /// Whether bytes that are not a frame are such as players write there.
+    private var isInTag = false
     private var hasOtherLayout = false
 
     func decode(
@@ -46,13 +47,13 @@ final class FLACDecoder: AudioDecoder {
             throw UndecodableAudio("FLAC: it ended after \(header.byteCount) bytes, in its header")
         }
         try decodeFrames(isLast: true, into: &output)
-        guard let damage, !damage.isTag else { return }
+        guard timeline.damage != nil else { return }
         let lost = (header.streamInfo?.sampleCount ?? 0) - timeline.frameCount
         if (1...max(1, blockSize)).contains(lost) {
             // The last frame.
             lose(lost, before: reader.offset)
         } else if isAtEnd {
-            timeline.note("has bytes behind its end, at byte \(damage.offset), that are not sound")
+            timeline.noteEnd()
         }
     }
 
@@ -71,7 +72,8 @@ final class FLACDecoder: AudioDecoder {
             } catch {
                 guard !reader.isHopeless else { throw error }
             }
-            if damage == nil { damage = (reader.offset, reader.rest.span.isTag) }
+            isInTag = isInTag || timeline.damage == nil && reader.rest.span.isTag
+            if !isInTag { timeline.damage = timeline.damage ?? reader.offset }
             _ = reader.skip()
         }
     }
@@ -84,25 +86,23 @@ final class FLACDecoder: AudioDecoder {
                 timeline.note(
                     "changes its layout at byte \(frame.offset), and what does is left out")
             }
-            (hasOtherLayout, damage) = (true, nil)
+            (hasOtherLayout, isInTag, timeline.damage) = (true, false, nil)
             return
         }
         blockSize = max(blockSize, frame.sampleCount)
-        if timeline.frameCount == 0, damage == nil, frame.firstSample > 0 {
+        if timeline.frameCount == 0, timeline.damage == nil, !isInTag, frame.firstSample > 0 {
             timeline.note("begins in the middle of a recording")
         } else {
             lose(frame.firstSample - position, before: frame.offset)
         }
-        (damage, position) = (nil, frame.firstSample + frame.sampleCount)
+        (isInTag, position) = (false, frame.firstSample + frame.sampleCount)
         timeline.add(frame.sampleCount)
         output.append(contentsOf: samples)
     }
 
     private func lose(_ count: Int, before offset: Int) {
-        let isDamaged = damage.map { !$0.isTag } ?? false
         timeline.lose(
             count, sampleRate: format?.sampleRate ?? 1,
-            capacity: offset / Self.shortestFrame * blockSize,
-            at: isDamaged ? damage?.offset ?? offset : offset, isDamaged: isDamaged)
+            capacity: offset / Self.shortestFrame * blockSize, before: offset)
     }
 }

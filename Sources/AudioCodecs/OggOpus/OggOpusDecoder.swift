@@ -38,8 +38,6 @@ final class OggOpusDecoder: AudioDecoder {
     private var pageCount = 0
     /// Where the present page begins.
     private var pageOffset = 0
-    /// Where the first byte is that was not understood, since the last page of the stream.
-    private var damage: Int?
 
     var format: StreamFormat? { .speech }
 
@@ -60,11 +58,10 @@ final class OggOpusDecoder: AudioDecoder {
     /// Appends nothing: a part of a page at the end is dropped.
     func finish(into output: inout [Int16]) throws(UndecodableAudio) {
         switch state {
-        case .beginning where damage != nil: throw .notAPage(offset: damage ?? 0)
+        case .beginning where timeline.damage != nil:
+            throw .notAPage(offset: timeline.damage ?? 0)
         case .beginning, .head, .tags: if timeline.frameCount == 0 { throw .endedInHeader }
-        case .ended:
-            guard let damage else { break }
-            timeline.note("has bytes behind its end, at byte \(damage), that are not sound")
+        case .ended: timeline.noteEnd()
         case .audio: break
         }
     }
@@ -80,7 +77,7 @@ final class OggOpusDecoder: AudioDecoder {
             do throws(UndecodableAudio) {
                 return try reader.nextPage()
             } catch {
-                damage = damage ?? offset
+                timeline.damage = timeline.damage ?? offset
                 guard reader.brokenCount <= Self.mostBroken + pageCount else { throw error }
             }
         }
@@ -164,7 +161,7 @@ final class OggOpusDecoder: AudioDecoder {
                 try codec?.decode(packet, into: &pageSamples)
             } catch {
                 // The page's position says how much is missing.
-                damage = damage ?? pageOffset
+                timeline.damage = timeline.damage ?? pageOffset
             }
         case .beginning, .ended:
             break
@@ -179,13 +176,12 @@ final class OggOpusDecoder: AudioDecoder {
         let end = isKnown ? page.granulePosition : (position ?? 0) + length
         var kept = pageSamples.count
         // Of a first page that is damaged the place is known.
-        if let position = position ?? (damage == nil ? nil : 0) {
+        if let position = position ?? (timeline.damage == nil ? nil : 0) {
             let isBack = end < position
             timeline.lose(
                 isBack ? -1 : Int(max(0, end - length - position) / 3),
                 sampleRate: StreamFormat.speech.sampleRate,
-                capacity: reader.byteCount * Self.mostFramesPerByte,
-                at: damage ?? pageOffset, isDamaged: damage != nil)
+                capacity: reader.byteCount * Self.mostFramesPerByte, before: pageOffset)
         } else if end > length {
             timeline.note("begins in the middle of a stream")
         }
@@ -193,7 +189,7 @@ final class OggOpusDecoder: AudioDecoder {
             // The first page begins at zero when it is also the last (RFC 7845 §4.5).
             kept = Int(min(length, end - (position ?? 0)) + 2) / 3
         }
-        (position, damage) = (end, nil)
+        position = end
         let skipped = min(samplesToSkip, kept)
         samplesToSkip -= skipped
         output.append(contentsOf: pageSamples[skipped..<kept])
