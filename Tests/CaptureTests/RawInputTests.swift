@@ -35,16 +35,16 @@ import Testing
 
     @Test(
         arguments: [
-            (2, [1, 0, 2, 0, 7, 7, 7], [1, 2], "last 3 bytes of 'pipe' are"),
-            (1, [1, 0, 7], [1], "last byte of 'pipe' is"),
-        ] as [(Int, [UInt8], [Int16], String)])
+            (2, [1, 0, 2, 0, 7, 7, 7], [1, 2]), (2, [1, 0, 2, 0, 7, 7], [1, 2]),
+            (1, [1, 0, 7], [1]),
+        ] as [(Int, [UInt8], [Int16])])
     func bytesAtTheEndThatAreNoFrameAreReported(
-        _ channels: Int, _ bytes: [UInt8], _ samples: [Int16], _ what: String
+        _ channels: Int, _ bytes: [UInt8], _ samples: [Int16]
     ) throws {
         let pipe = try TestPipe(bytes)
         let source = FileReplay.raw(pipe, channels == 2 ? stereo : .speech)
         #expect(try source.record().samples == samples)
-        #expect(source.warning == "the \(what) less than a frame and left out")
+        #expect(source.warning == "'pipe' ends within a frame")
     }
 
     @Test func everySampleArrivesHoweverThePipeAndTheReaderDivideThem() throws {

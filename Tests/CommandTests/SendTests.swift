@@ -203,7 +203,7 @@ import Testing
             ),
             (
                 [], [UInt8](repeating: 1, count: 6_401), 6_400,
-                "utter: warning: the last byte of 'standard input' is less than a frame"
+                "utter: warning: 'standard input' ends within a frame"
             ),
         ] as [([String], [UInt8], Int, String)])
     func rawSamplesAreConvertedAndHalfAFrameIsLeftOut(

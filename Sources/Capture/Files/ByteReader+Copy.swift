@@ -7,8 +7,7 @@ extension ByteReader {
     /// What tells at its end where the sound is.
     static let kindsReadBackwards: Set = [
         "MP4 (M4A)", "QuickTime", "CAF", "AIFF", "Monkey's Audio", "WavPack", "True Audio",
-        "Musepack",
-        "DSD",
+        "Musepack", "DSD",
     ]
 
     private static let spoolLimit = 256 << 20

@@ -91,15 +91,8 @@ struct ByteReader: ~Copyable {
         }
     }
 
-    /// Later fills of up to `capacity` bytes allocate nothing.
-    mutating func reserve(_ capacity: Int) {
-        if buffer.count < capacity {
-            buffer += [UInt8](repeating: 0, count: capacity - buffer.count)
-        }
-    }
-
     mutating func fill(_ wanted: Int) throws(SystemError) -> Fill {
-        reserve(wanted)
+        buffer += [UInt8](repeating: 0, count: max(0, wanted - buffer.count))
         if start == end || start + wanted > buffer.count { moveToFront() }
         while byteCount < wanted {
             if fileByteCount == nil, try !isReadable() { return .notYet }

@@ -4,9 +4,9 @@ internal import AudioCodecs
 internal import AudioCore
 internal import LinuxPlatform
 
-/// A recording that has to be decoded, from a file or a pipe.
+/// A recording that we read ourselves, from a file or a pipe.
 final class CodedAudio: RecordedAudio {
-    let isRaw = false
+    let isRaw: Bool
     let isFile: Bool
 
     var frameCountLeft: Int? { hasEnded ? decodedFrameCount : nil }
@@ -40,19 +40,23 @@ final class CodedAudio: RecordedAudio {
     /// By their frames, which no samples stand for.
     private var holes: [Range<Int>] = []
 
-    /// Waits up to 10 s for the headers of a pipe.
+    /// Waits up to 10 s for the headers of a pipe; samples of a raw format have none.
     init(
-        _ codec: AudioCodec, reading reader: consuming ByteReader, name: String,
-        pipeByteCount: Int = 512
+        _ codec: AudioCodec, raw: StreamFormat? = nil, reading reader: consuming ByteReader,
+        name: String, pipeByteCount: Int = 512
     ) throws(CaptureError) {
-        decoder = codec.makeDecoder()
-        (self.codec, self.name) = (codec, name)
+        if let raw, raw.sampleRate < 1 || raw.channelCount < 1 {
+            throw .unusableAudio(
+                name: name, detail: "\(raw.sampleRate) Hz and \(raw.channelCount) channels")
+        }
+        let pcm = raw.map { makePCMDecoder(.int16, format: $0, isBigEndian: false) }
+        decoder = pcm ?? codec.makeDecoder()
+        (self.codec, self.name, isRaw) = (codec, name, raw != nil)
         isFile = reader.fileByteCount != nil
         stepByteCount = isFile ? 4_096 : pipeByteCount
         self.reader = consume reader
         let deadline = ContinuousClock.now + FileReplay.headerWait
-        // Sound may follow a WAV header at any time.
-        while codec == .wav ? decoder.format == nil : samples.isEmpty && holes.isEmpty, !hasEnded {
+        while !hasBegun, !hasEnded {
             try self.reader?.wait(for: "no audio", until: deadline) {
                 reader throws(SystemError) in try reader.fill(1)
             }
@@ -62,6 +66,11 @@ final class CodedAudio: RecordedAudio {
     }
 
     private var decodedFrameCount: Int { (samples.count - start) / format.channelCount }
+
+    /// Sound may follow a WAV header at any time.
+    private var hasBegun: Bool {
+        decoder.format != nil && (isRaw || codec == .wav || !samples.isEmpty || !holes.isEmpty)
+    }
 
     func prepare(_ count: Int) throws(CaptureError) -> Int {
         if start > 0 {
@@ -82,6 +91,14 @@ final class CodedAudio: RecordedAudio {
         for index in 0..<sampleCount { frames[index] = samples[start + index] }
         start += sampleCount
         deliveredFrameCount += count
+    }
+
+    /// Leaves frames out that are there and silent, and returns how many.
+    func dropSilence() -> Int {
+        let count = samples[start...].prefix { $0 == 0 }.count / format.channelCount
+        start += count * format.channelCount
+        deliveredFrameCount += count
+        return count
     }
 
     func skip(_ count: Int) {
@@ -109,7 +126,10 @@ extension CodedAudio {
             guard case .ended = fill else { return count > 0 }
             hasEnded = true
             try decoder.finish(into: &samples)
-            if !decoder.isAtEnd { ending = "breaks off; what is there was taken" }
+            let isTorn = (samples.count - start) % format.channelCount > 0
+            if isTorn || !decoder.isAtEnd {
+                ending = isRaw ? "ends within a frame" : "breaks off; what is there was taken"
+            }
         } catch {
             hasEnded = true
             guard deliveredFrameCount > 0 || !samples.isEmpty else {

@@ -48,7 +48,7 @@ protocol RecordedAudio: AnyObject {
 }
 
 extension RecordedAudio {
-    var deadline: ContinuousClock.Instant? { nil }
+    var isRaw: Bool { false }
 
     var nextBreak: Range<Int>? { nil }
 
@@ -117,28 +117,19 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     ///   - path: a file, a FIFO or a device.
     ///   - pace: how fast it is replayed.
     public convenience init(path: String, pace: Pace = .realTime) {
-        self.init(path: path, pace: pace) { .now }
+        self.init(path: path, pace: pace, converter: nil)
     }
 
-    convenience init(
-        path: String, pace: Pace = .realTime,
-        now: @escaping @Sendable () -> ContinuousClock.Instant
-    ) {
-        self.init(.path, name: path, ReplayClock(pace: pace, now: now))
-    }
-
-    /// As above, and reads by the program what we do not; a playlist is one that utter has made, of
-    /// files beside it.
+    /// Reads by the program what we do not; a playlist is one that utter has made, of files beside it.
     package convenience init(
-        path: String, isPlaylist: Bool = false, pace: Pace, converter: Converter?
+        path: String, isPlaylist: Bool = false, pace: Pace = .realTime, converter: Converter? = nil,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        self.init(
-            isPlaylist ? .playlist : .path, name: path, ReplayClock(pace: pace) { .now }, converter)
+        let clock = ReplayClock(pace: pace, now: now)
+        self.init(isPlaylist ? .playlist : .path, name: path, clock, converter)
     }
 
-    private init(
-        _ input: Input, name: String, _ clock: ReplayClock, _ converter: Converter? = nil
-    ) {
+    private init(_ input: Input, name: String, _ clock: ReplayClock, _ converter: Converter?) {
         self.input = input
         self.name = name
         self.converter = converter
@@ -165,7 +156,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         case .path: reader = try ByteReader(opening: name)
         case .descriptor(let descriptor, let prefix, let raw):
             reader = try ByteReader(descriptor: descriptor, name: name, prefix: prefix)
-            if let raw { return try PCMAudio(reading: reader, name: name, format: raw) }
+            if let raw { return try CodedAudio(.pcm, raw: raw, reading: reader, name: name) }
         case .playlist:
             guard let converter else { throw .foreignAudio(name: name, kind: "a playlist") }
             return try ForeignAudio(converter, playlist: name, awaited: awaited)

@@ -43,7 +43,10 @@ package final class ForeignDecoder: AudioDecoder {
 
     package func finish(into output: inout [Int16]) throws(UndecodableAudio) {
         do throws(CaptureError) {
-            if audio == nil { audio = try begin() }
+            if audio == nil {
+                let reader = try ByteReader(descriptor: file.number, name: name, prefix: [])
+                audio = try ForeignAudio(converter, reading: reader, kind: kind, name: name)
+            }
             guard let audio else { return }
             let period = audio.format.framesPerPeriod
             var block = [Int16](repeating: 0, count: period * audio.format.channelCount)
@@ -60,10 +63,5 @@ package final class ForeignDecoder: AudioDecoder {
             }
             throw UndecodableAudio(detail)
         }
-    }
-
-    private func begin() throws(CaptureError) -> ForeignAudio {
-        let reader = try ByteReader(descriptor: file.number, name: name, prefix: [])
-        return try ForeignAudio(converter, reading: reader, kind: kind, name: name)
     }
 }
