@@ -62,16 +62,16 @@ import Testing
     @Test(
         arguments: [
             ("text/plain", "'text/plain' is not supported"),
-            ("audio/pcm;rate=0", "the rate '0' is not supported"),
-            ("audio/pcm;channels=99", "'99' channels are not supported"),
-            ("audio/pcm;bits=24", "24 bits are not supported"),
-            ("audio/pcm;encoding=mulaw", "the encoding 'mulaw' is not supported"),
-            ("audio/pcm;endian=pdp", "the byte order 'pdp' is not known"),
+            ("audio/pcm;rate=0", "'rate=0' is not supported"),
+            ("audio/pcm;channels=99", "'channels=99' is not supported"),
+            ("audio/pcm;bits=24", "'bits=24' is not supported"),
+            ("audio/pcm;encoding=mulaw", "'encoding=mulaw' is not supported"),
+            ("audio/pcm;endian=pdp", "'endian=pdp' is not supported"),
             ("audio/pcm;rate", "'rate' is not a parameter"),
-            ("audio/pcm;rate=fastk", "the rate 'fastk' is not supported"),
-            ("audio/x-raw,format=(string)F32LE", "the format 'f32le' is not supported"),
-            ("audio/x-raw-int;signed=(boolean)false", "unsigned samples are not supported"),
-            ("audio/x-raw,layout=non-interleaved", "the layout 'non-interleaved' is not supported"),
+            ("audio/pcm;rate=fastk", "'rate=fastk' is not supported"),
+            ("audio/x-raw,format=(string)F32LE", "'format=f32le' is not supported"),
+            ("audio/x-raw-int;signed=(boolean)false", "'signed=false' is not supported"),
+            ("audio/x-raw,layout=non-interleaved", "'layout=non-interleaved' is not supported"),
             ("audio/wav, audio/ogg", "'audio/wav, audio/ogg' is more than one type"),
         ] as [(String?, String)])
     func whatIsNotUnderstoodIsRefused(type: String?, reason: String) {

@@ -84,54 +84,35 @@ enum AudioMediaType: Sendable, Equatable {
         }
     }
 
+    /// Whether the first byte of a sample is the higher one.
+    private static let byteOrders = [
+        "little": false, "little-endian": false, "1234": false, "s16le": false,
+        "big": true, "big-endian": true, "4321": true, "s16be": true,
+    ]
+    private static let usual = ["16", "true", "interleaved", "signed-integer", "linear16"]
+
     private static func pcm(
         _ parameters: [(name: String, value: String)], isBigEndian: Bool
     ) throws(UndecodableAudio) -> AudioMediaType {
         var format = StreamFormat.speech
         var isBigEndian = isBigEndian
         for (name, value) in parameters {
+            let isKnown: Bool
             switch name {
             case "rate":
-                guard let rate = Self.rate(value), (1000...768_000).contains(rate) else {
-                    throw UndecodableAudio("the rate '\(value)' is not supported")
-                }
-                format.sampleRate = rate
+                format.sampleRate = Self.rate(value) ?? 0
+                isKnown = (1000...768_000).contains(format.sampleRate)
             case "channels":
-                guard let count = Int(value), (1...32).contains(count) else {
-                    throw UndecodableAudio("'\(value)' channels are not supported")
-                }
-                format.channelCount = count
-            case "endian", "endianness":
-                switch value {
-                case "little", "little-endian", "1234": isBigEndian = false
-                case "big", "big-endian", "4321": isBigEndian = true
-                default:
-                    throw UndecodableAudio("the byte order '\(value)' is not known")
-                }
-            case "bits", "bit", "width", "depth":
-                guard value == "16" else {
-                    throw UndecodableAudio("\(value) bits are not supported")
-                }
-            case "encoding", "format":
-                switch value {
-                case "signed-integer", "linear16": break
-                case "s16le": isBigEndian = false
-                case "s16be": isBigEndian = true
-                default:
-                    throw UndecodableAudio("the \(name) '\(value)' is not supported")
-                }
-            case "signed":
-                guard value == "true" else {
-                    throw UndecodableAudio("unsigned samples are not supported")
-                }
-            case "layout":
-                guard value == "interleaved" else {
-                    throw UndecodableAudio("the layout '\(value)' is not supported")
-                }
-            default:
-                // Parameters that say nothing about the samples.
-                break
+                format.channelCount = Int(value) ?? 0
+                isKnown = (1...32).contains(format.channelCount)
+            case "endian", "endianness", "encoding", "format", "bits", "bit", "width", "depth",
+                "signed", "layout":
+                isKnown = Self.byteOrders[value] != nil || Self.usual.contains(value)
+                isBigEndian = Self.byteOrders[value] ?? isBigEndian
+            // Others say nothing about the samples.
+            default: isKnown = true
             }
+            guard isKnown else { throw UndecodableAudio("'\(name)=\(value)' is not supported") }
         }
         return .pcm(format, isBigEndian: isBigEndian)
     }

@@ -26,7 +26,9 @@ struct BodyDecoder {
     }
 
     /// What a form says beside its file, also an encrypted one; nil for other bodies.
-    var form: FormDecoder? { decoder.form }
+    var form: FormDecoder? {
+        decoder as? FormDecoder ?? (decoder as? SealedBodyDecoder)?.decoder as? FormDecoder
+    }
 
     /// Whether `finish` has to be called again for the rest.
     var hasMore: Bool { decoder.hasMore }
@@ -112,20 +114,22 @@ extension AudioMediaType {
     }
 }
 
-extension AudioDecoder {
-    fileprivate var form: FormDecoder? {
-        switch self {
-        case let form as FormDecoder: form
-        case let sealed as SealedBodyDecoder: sealed.decoder?.form
-        default: nil
-        }
-    }
+/// A decoder of bytes within others, of a kind that these say.
+protocol OuterDecoder: AudioDecoder {
+    /// Nil until that is known.
+    var decoder: (any AudioDecoder)? { get }
+}
+
+extension OuterDecoder {
+    var format: StreamFormat? { decoder?.format }
+    var hasMore: Bool { decoder?.hasMore ?? false }
+    func takeFlaws() -> [AudioFlaw] { decoder?.takeFlaws() ?? [] }
 }
 
 /// Decrypts a body, and decodes what is in it by the type that its head says.
-private final class SealedBodyDecoder: AudioDecoder {
+private final class SealedBodyDecoder: OuterDecoder {
     private var reader: SealedBodyReader
-    fileprivate private(set) var decoder: (any AudioDecoder)?
+    private(set) var decoder: (any AudioDecoder)?
 
     private let means: DecodingMeans
 
@@ -134,13 +138,7 @@ private final class SealedBodyDecoder: AudioDecoder {
         self.means = means
     }
 
-    var format: StreamFormat? { decoder?.format }
-
     var isAtEnd: Bool { reader.isWhole && decoder?.isAtEnd ?? true }
-
-    func takeFlaws() -> [AudioFlaw] { decoder?.takeFlaws() ?? [] }
-
-    var hasMore: Bool { decoder?.hasMore ?? false }
 
     func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio) {
         var plain: [UInt8] = []

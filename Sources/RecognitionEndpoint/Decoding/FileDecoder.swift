@@ -5,25 +5,19 @@ internal import AudioCore
 internal import Capture
 
 /// Decodes a file by what its first bytes say, whatever its type does.
-final class FileDecoder: AudioDecoder {
+final class FileDecoder: OuterDecoder {
     private let codec: AudioCodec?
     private let means: DecodingMeans
     /// Until it is known how they are decoded.
     private var beginning: [UInt8] = []
-    private var decoder: (any AudioDecoder)?
+    private(set) var decoder: (any AudioDecoder)?
 
     /// The form that is said counts for bytes that say nothing.
     init(_ codec: AudioCodec?, by means: DecodingMeans) {
         (self.codec, self.means) = (codec, means)
     }
 
-    var format: StreamFormat? { decoder?.format }
-
     var isAtEnd: Bool { decoder?.isAtEnd ?? false }
-
-    var hasMore: Bool { decoder?.hasMore ?? false }
-
-    func takeFlaws() -> [AudioFlaw] { decoder?.takeFlaws() ?? [] }
 
     func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio) {
         guard decoder == nil else { return try decoder?.decode(bytes, into: &output) ?? () }

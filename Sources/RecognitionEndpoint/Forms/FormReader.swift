@@ -147,9 +147,9 @@ struct FormPartHead: Sendable, Equatable {
     }
 }
 
-final class FormDecoder: AudioDecoder {
+final class FormDecoder: OuterDecoder {
     private var reader: FormReader
-    private var decoder: (any AudioDecoder)?
+    private(set) var decoder: (any AudioDecoder)?
     private let means: DecodingMeans
 
     init(boundary: String, by means: DecodingMeans) {
@@ -157,11 +157,7 @@ final class FormDecoder: AudioDecoder {
         self.means = means
     }
 
-    var format: StreamFormat? { decoder?.format }
-
     var isAtEnd: Bool { reader.isWhole && decoder?.isAtEnd ?? true }
-
-    func takeFlaws() -> [AudioFlaw] { decoder?.takeFlaws() ?? [] }
 
     var wantedFormat: String? { reader.texts["response_format"] }
 
@@ -177,8 +173,6 @@ final class FormDecoder: AudioDecoder {
         if decoder == nil { decoder = try reader.file?.mediaType.makeDecoder(by: means) }
         try decoder?.decode(audio.span, into: &output)
     }
-
-    var hasMore: Bool { decoder?.hasMore ?? false }
 
     func finish(into output: inout [Int16]) throws(UndecodableAudio) {
         guard reader.isWhole else { throw UndecodableAudio("the form has no end") }
