@@ -27,29 +27,31 @@ enum Charset: Sendable {
     static func utf8(_ body: [UInt8], of contentType: String?) -> [UInt8] {
         guard var charset = Charset(contentType) else { return body }
         var rest = body
-        return charset.takeUTF8(from: &rest)
-            + (rest.isEmpty ? [] : Array(UTF8.encodedReplacementCharacter))
+        return charset.takeUTF8(from: &rest, isLast: true)
     }
 
-    /// Leaves the beginning of a character.
-    mutating func takeUTF8(from bytes: inout [UInt8]) -> [UInt8] {
+    /// Leaves the beginning of a character, which is replaced if it is the last.
+    mutating func takeUTF8(from bytes: inout [UInt8], isLast: Bool = false) -> [UInt8] {
+        let whole = takeWhole(from: &bytes)
+        return isLast && !bytes.isEmpty ? whole + UTF8.encodedReplacementCharacter : whole
+    }
+
+    private mutating func takeWhole(from bytes: inout [UInt8]) -> [UInt8] {
         switch self {
         case .latin:
             defer { bytes = [] }
-            return bytes.flatMap { byte -> [UInt8] in
-                guard byte > 0x7F else { return [byte] }
-                return Array(
-                    String(byte < 0xA0 ? Self.letters[Int(byte) - 0x80] : Unicode.Scalar(byte)).utf8
-                )
+            return bytes.flatMap { byte in
+                let isLetter = (0x80..<0xA0).contains(byte)
+                return String(isLetter ? Self.letters[Int(byte) - 0x80] : .init(byte)).utf8
             }
         case .utf16(let known):
             guard bytes.count > 1 else { return [] }
             // Without a mark, letters and brackets have their zero in front or behind.
             let isLittle = known ?? (bytes[0] != 0 && bytes[0] != 0xFE)
             self = .utf16(isLittle: isLittle)
-            var units = (0..<bytes.count / 2).map { place in
-                UInt16(bytes[place * 2 + (isLittle ? 1 : 0)]) << 8
-                    | UInt16(bytes[place * 2 + (isLittle ? 0 : 1)])
+            var units = stride(from: 1, to: bytes.count, by: 2).map { place in
+                let (high, low) = isLittle ? (place, place - 1) : (place - 1, place)
+                return UInt16(bytes[high]) << 8 | UInt16(bytes[low])
             }
             if let last = units.last, UTF16.isLeadSurrogate(last) { units.removeLast() }
             bytes.removeFirst(units.count * 2)
@@ -77,8 +79,6 @@ struct TranscodedAnswer: ResponseDecoder {
     }
 
     mutating func finish() throws(AnswerError) -> [Hypothesis] {
-        // A character that was cut off.
-        let last = rest.isEmpty ? [] : Array(UTF8.encodedReplacementCharacter)
-        return try decoder.accumulate(last.span) + decoder.finish()
+        try decoder.accumulate(charset.takeUTF8(from: &rest, isLast: true).span) + decoder.finish()
     }
 }

@@ -11,8 +11,8 @@ internal import Upload
 /// `@unchecked Sendable` because one thread at a time touches it: the thread `download` while a request
 /// is under way, and the one that waits for its end before and after it.
 final class FetchTarget: @unchecked Sendable {
-    /// Nil keeps the bytes in memory.
     private let file: (any JournalFile)?
+    /// All of them without a file, otherwise the first ones.
     private(set) var bytes: [UInt8] = []
     var part: FilePart
     /// The last answer began before the end of what was there.
@@ -24,13 +24,14 @@ final class FetchTarget: @unchecked Sendable {
     private let grew: (FetchTarget) throws(DownloadFailure) -> Void
     /// Of the last answer.
     var type: String?
-    private var head: [UInt8] = []
     private static let headByteCount = 32
 
     /// It is nothing, or a text where sound is wanted: what a server says in its place.
     var isNoSound: Bool {
-        let isText = head.allSatisfy { $0 < 0x7F && ($0 >= 0x20 || (0x09...0x0D).contains($0)) }
-        return isText && (head.isEmpty || head.first == 0x3C || FileSuffix.isWebPage(type))
+        let isText = bytes.prefix(Self.headByteCount).allSatisfy {
+            (0x20..<0x7F).contains($0) || (0x09...0x0D).contains($0)
+        }
+        return isText && (bytes.isEmpty || bytes.first == 0x3C || FileSuffix.isWebPage(type))
     }
 
     init(
@@ -52,13 +53,9 @@ final class FetchTarget: @unchecked Sendable {
         guard part.byteCount + new.count <= limit else { throw .noRoom(limitReason) }
         if let file {
             try onDisk { () throws(SystemError) in try file.write(new, at: part.byteCount) }
-        } else {
-            bytes.append(new)
         }
-        if part.byteCount < Self.headByteCount {
-            head = Array(head.prefix(part.byteCount))
-            head.append(new.extracting(first: min(new.count, Self.headByteCount)))
-        }
+        let kept = file == nil ? new.count : max(0, Self.headByteCount - bytes.count)
+        bytes.append(new.extracting(first: kept))
         part.byteCount += new.count
         try grew(self)
     }

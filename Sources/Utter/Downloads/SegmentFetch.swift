@@ -91,25 +91,19 @@ struct SegmentFetch: Sendable {
             [room] target throws(DownloadFailure) in try room.check(at: target.part.byteCount)
         }
         do throws(DownloadFailure) {
-            var isNoSound = false
-            if let key {
-                let sealed = FetchTarget(
-                    nil, limit: Self.sealedLimit, "an encrypted segment has more than 64 MiB")
-                _ = try fetch.load(url, range, isOpened: false, into: sealed)
-                isNoSound = sealed.isNoSound
-                if !isNoSound {
-                    guard let plain = Self.opened(sealed.bytes, key, vector) else {
-                        throw .unusable("\(name) of its playlist does not open with its key")
-                    }
-                    try target.write(plain.span)
-                }
-            } else {
-                _ = try fetch.load(url, range, isOpened: false, into: target)
-                isNoSound = target.isNoSound
-            }
-            guard !isNoSound else {
+            let sealed = FetchTarget(
+                nil, limit: Self.sealedLimit, "an encrypted segment has more than 64 MiB")
+            let source = key == nil ? target : sealed
+            _ = try fetch.load(url, range, isOpened: false, into: source)
+            guard !source.isNoSound else {
                 try? folder.removeFile(part)  // It would take room, and nothing else.
                 return false
+            }
+            if let key {
+                guard let plain = Self.opened(sealed.bytes, key, vector) else {
+                    throw .unusable("\(name) of its playlist does not open with its key")
+                }
+                try target.write(plain.span)
             }
             try target.sync()
             try onDisk { () throws(SystemError) in try folder.renameFile(part, to: name) }
