@@ -95,7 +95,7 @@ fleet-scale: ## Measure a fleet, and simulate one for 10,000 recorders (ARGS="si
 busy-test: ## Run all tests ten times while eight loops keep the processors busy
 	@scripts/busy-tests.sh 10
 
-fuzz: ## Feed odd answers to the decoders for a minute, by libFuzzer
+fuzz: ## Feed odd answers, playlists and audio to their readers, a minute each, by libFuzzer
 	@scripts/fuzz.sh
 
 planted: ## Plant bugs in a copy, one at a time: each must be caught (BUGS="NAME…": only these)
