@@ -219,7 +219,7 @@ final class ForeignAudio: RecordedAudio {
         }
         guard let status else { return nil }
         let hasDelivered = (samples?.deliveredFrameCount ?? 0) > 0
-        let words = ChildProcess.lastWords(in: complaints?.number ?? -1)
+        let words = complaints?.lastWords ?? ""
         guard status == 0 else {
             let reason = "ffmpeg: \(words.isEmpty ? ChildProcess.end(by: status) : words)"
             return hasDelivered

@@ -19,6 +19,20 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         try OwnedDescriptor(of: "dup") { fcntl(number, F_DUPFD_CLOEXEC, 0) }
     }
 
+    /// As many bytes as there are up to `limit`, behind the beginning of a file or before its end.
+    package func bytes(limit: Int, beforeEnd: Bool = false) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: limit)
+        let start = beforeEnd ? lseek(number, 0, SEEK_END) - off_t(limit) : 0
+        let count = unsafe pread(number, &buffer, limit, max(0, start))
+        return Array(buffer.prefix(max(0, count)))
+    }
+
+    /// The last line that a program has written into a file.
+    package var lastWords: String {
+        let lines = bytes(limit: 2_048, beforeEnd: true).split(separator: 0x0A)
+        return lines.last.map { TerminalText.excerpt(of: $0) } ?? ""
+    }
+
     deinit {
         // An error of close(2) leaves nothing to be done: the descriptor is gone either way.
         _ = close(number)

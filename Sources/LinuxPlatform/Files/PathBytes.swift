@@ -11,26 +11,19 @@ extension String {
 
     /// The name or word that ends with a zero.
     package init(cPath: UnsafePointer<CChar>) {
-        let bytes = unsafe UnsafeBufferPointer(start: cPath, count: strlen(cPath))
-        self = unsafe String(path: bytes.map { UInt8(bitPattern: $0) })
-    }
-
-    private init(path bytes: [UInt8]) {
         func text(_ bytes: some Sequence<UInt8>) -> String? {
             let text = String(validating: bytes, as: UTF8.self)
             return text?.unicodeScalars.contains { Self.marks.contains($0.value) } == false
                 ? text : nil
         }
+        let name = unsafe UnsafeBufferPointer(start: cPath, count: strlen(cPath))
+        let bytes = unsafe name.map { UInt8(bitPattern: $0) }
         self = text(bytes) ?? ""
         var rest = isEmpty ? bytes[...] : []
         while let first = rest.first {
-            let next = (1...4).first { text(rest.prefix($0)) != nil }
-            if let next, let scalar = text(rest.prefix(next)) {
-                self += scalar
-            } else if let mark = Unicode.Scalar(UInt32(first) + 0x10FF00) {
-                unicodeScalars.append(mark)
-            }
-            rest = rest.dropFirst(next ?? 1)
+            let piece = (1...4).lazy.compactMap { text(rest.prefix($0)) }.first
+            self += piece ?? Unicode.Scalar(UInt32(first) + 0x10FF00).map { "\($0)" } ?? ""
+            rest = rest.dropFirst(piece?.utf8.count ?? 1)
         }
     }
 

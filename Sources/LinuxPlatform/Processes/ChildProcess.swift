@@ -101,6 +101,12 @@ package struct ChildProcess: ~Copyable, Sendable {
         _ = Glibc.kill(-number, SIGCONT)
     }
 
+    /// How a program has ended, by its status of `waitpid(2)`.
+    package static func end(by status: Int32) -> String {
+        let signal = status & 0x7F
+        return signal == 0 ? "ended with status \(status >> 8)" : "was ended by signal \(signal)"
+    }
+
     private static func watch(_ process: pid_t) throws(SystemError) -> OwnedDescriptor {
         do throws(SystemError) {
             return try OwnedDescriptor(of: "pidfd_open") { utter_pidfd_open(process) }

@@ -33,12 +33,14 @@ package enum Environment {
         return unsafe home.map { unsafe String(cPath: $0) } ?? "/nonexistent"
     }
 
-    /// Our folder below the one that a variable names, or below one of the person's home.
+    /// Our folder, or another, below the one that a variable names, or below one of the person's home.
     ///
     /// A relative value is ignored, as the XDG Base Directory Specification demands.
-    package static func folder(_ variable: String, orBelowHome usual: String) -> String {
-        if let folder = self[variable], folder.hasPrefix("/") { return folder + "/utter" }
-        return home + usual + "/utter"
+    package static func folder(
+        _ variable: String, orBelowHome usual: String, of name: String = "utter"
+    ) -> String {
+        if let folder = self[variable], folder.hasPrefix("/") { return "\(folder)/\(name)" }
+        return "\(home)\(usual)/\(name)"
     }
 }
 

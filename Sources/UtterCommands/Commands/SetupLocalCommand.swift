@@ -27,9 +27,6 @@ struct SetupLocalCommand: AsyncParsableCommand {
             valueName: "model"), completion: .file())
     var model: String?
 
-    @Flag(name: .shortAndLong, help: "Show all that pip says.")
-    var verbose = false
-
     @Flag(name: [.long, .customShort("y")], help: "Ask nothing.")
     var yes = false
 
@@ -44,8 +41,7 @@ struct SetupLocalCommand: AsyncParsableCommand {
                 wasThere
                     ? "the recogniser of this machine is removed" : "there is nothing to remove")
         }
-        try await Self.install(
-            name, model: model.map(Self.known), isSure: yes, isVerbose: verbose)
+        try await Self.install(name, model: model.map(Self.known), isSure: yes)
     }
 
     /// A path that is there as an absolute one; a name as it is.
@@ -56,7 +52,7 @@ struct SetupLocalCommand: AsyncParsableCommand {
 
     /// Asks which, unless one is named, and installs it.
     static func install(
-        _ name: String?, model: String? = nil, isSure: Bool = false, isVerbose: Bool = false
+        _ name: String?, model: String? = nil, isSure: Bool = false
     ) async throws {
         let dialogue = Dialogue()
         let named = try name.map(LocalRecogniser.named)
@@ -77,7 +73,7 @@ struct SetupLocalCommand: AsyncParsableCommand {
             }
             recogniser = try isSure ? all[0] : choice(of: all, dialogue)
         }
-        let setup = LocalSetup(recogniser: recogniser, model: model, isVerbose: isVerbose)
+        let setup = LocalSetup(recogniser: recogniser, model: model)
         try setup.check()
         let place = "\(LocalSetup.place)/\(recogniser.name)"
         guard try isSure || dialogue.confirms("Install it in \(place)?", usually: true) else {

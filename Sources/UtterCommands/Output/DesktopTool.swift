@@ -78,21 +78,19 @@ struct DesktopTool {
             return has(session) && !(purpose == .typing && session == .x11 && isWayland)
         }
         let found = fitting.compactMap { tool in path(of: tool.name).map { (tool, $0) } }
-        guard !found.isEmpty || has(.wayland) || has(.x11) else {
+        guard found.isEmpty else { return found }
+        guard has(.wayland) || has(.x11) else {
             throw CommandFailure(
                 "\(purpose.rawValue): there is no desktop: neither WAYLAND_DISPLAY nor DISPLAY is set",
                 hint: "run utter in a terminal of the desktop, or print the text",
                 status: .configuration)
         }
-        guard !found.isEmpty else {
-            let names = fitting.map(\.name)
-            throw CommandFailure(
-                "\(purpose.rawValue): \(names.joined(separator: " and ")) "
-                    + (names.count == 1 ? "is not installed" : "are not installed"),
-                hint: "install one: sudo apt install \(fitting[0].package ?? fitting[0].name)",
-                status: .configuration)
-        }
-        return found
+        let names = fitting.map(\.name)
+        throw CommandFailure(
+            "\(purpose.rawValue): \(names.joined(separator: " and ")) "
+                + (names.count == 1 ? "is not installed" : "are not installed"),
+            hint: "install one: sudo apt install \(fitting[0].package ?? fitting[0].name)",
+            status: .configuration)
     }
 
     /// Has the first program that can take the text.
@@ -156,9 +154,7 @@ struct DesktopTool {
         _ path: String, _ words: [String], _ text: String, _ purpose: Purpose
     ) throws(CommandFailure) -> [UInt8] {
         let limit = Self.limit + Self.limitPerCharacter * text.unicodeScalars.count
-        let status: Int32?
-        let complaint: String
-        let printed: [UInt8]
+        let (status, complaint, printed): (Int32?, String, [UInt8])
         do throws(SystemError) {
             let input = try makeMemoryFile(Array(text.utf8))
             // Not a pipe: what stays in the background to serve the clipboard keeps it open.
@@ -168,9 +164,9 @@ struct DesktopTool {
                 path, words, environment: ScrubbedEnvironment.entries(), input: .given(input),
                 output: .given(output.duplicate()), error: .given(errors.duplicate()))
             status = try process.status(by: .now + limit)
-            printed = Self.bytes(in: output.number, limit: Self.clipboardLimit)
+            printed = output.bytes(limit: Self.clipboardLimit + 1)
             complaint = TerminalText.excerpt(
-                of: Self.bytes(in: errors.number, limit: TerminalText.excerptByteLimit))
+                of: errors.bytes(limit: TerminalText.excerptByteLimit + 1))
         } catch {
             throw failure("cannot be run: \(error.reason)", purpose)
         }
@@ -187,13 +183,6 @@ struct DesktopTool {
             "\(purpose.rawValue): \(name) \(reason)",
             hint: "once that works, have the text again with: utter last \(purpose.rawValue)",
             status: .localIO)
-    }
-
-    /// What a program has written, up to a byte more than the limit.
-    private static func bytes(in descriptor: Int32, limit: Int) -> [UInt8] {
-        var buffer = [UInt8](repeating: 0, count: limit + 1)
-        let count = unsafe pread(descriptor, &buffer, buffer.count, 0)
-        return Array(buffer.prefix(max(0, count)))
     }
 
     private static func has(_ session: Session) -> Bool {

@@ -49,7 +49,7 @@ struct SoundPlayer: Sendable {
             isInTime = waitUntilReadable(
                 process.ending, stop.descriptor, by: .now + Self.patience)
             status = try process.status(by: .now + .milliseconds(1))
-            complaint = ChildProcess.lastWords(in: complaints.number)
+            complaint = complaints.lastWords
         } catch {
             throw CommandFailure(error)
         }

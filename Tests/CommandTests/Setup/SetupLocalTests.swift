@@ -180,7 +180,10 @@ import Testing
                 "echo 'Retrying: NewConnectionError(...)'; echo 'ERROR: none' >&2; exit 1", 75,
                 "pip cannot reach the index of its packages"
             ),
-            ("echo 'ERROR: no space' >&2; exit 1", 74, "pip cannot install the packages of parrot"),
+            (
+                "echo 'ERROR: no space' >&2; echo Bye; exit 1", 74,
+                "pip cannot install the packages of parrot: ERROR: no space"
+            ),
         ] as [(String, Int32, String)])
     func whatPipComplainsOfIsOneSentence(
         _ pip: String, _ status: Int32, _ words: String
@@ -188,8 +191,7 @@ import Testing
         try writePython(pip)
         let said = try await install(status: status)
         #expect(said.contains("utter: error: \(words)\n"), "\(said)")
-        #expect(!said.contains("ERROR") && !said.contains("Retrying"), "\(said)")
-        #expect(try await install("--verbose", status: 74).contains("ERROR: no"))
+        #expect(!said.contains("none") && !said.contains("Retrying"), "\(said)")
     }
 
     @Test(arguments: [SIGINT, SIGTERM])

@@ -23,8 +23,6 @@ package struct LocalSetup {
     let recogniser: LocalRecogniser
     /// In place of the recipe's own: a file, a folder, or a name that its program knows.
     let model: String?
-    /// Whether all that pip says is shown.
-    let isVerbose: Bool
 
     /// What the recogniser that was installed last is run with; nil when there is none.
     package static var installedCommand: String? {
@@ -114,13 +112,12 @@ package struct LocalSetup {
                 DesktopTool.path(of: "python3") ?? "python3", ["-m", "venv", "\(folder)/venv"])
             guard end.status == 0 else {
                 throw CommandFailure(
-                    "Python cannot make its folder \(folder)/venv: \(end.lastLine)",
+                    "Python cannot make its folder \(folder)/venv\(end.complaint)",
                     status: .localIO)
             }
         }
         guard let packages = recogniser.packages else { return }
-        let step = LocalStep(
-            title: "installing the packages of \(recogniser.name)", isVerbose: isVerbose)
+        let step = LocalStep(title: "installing the packages of \(recogniser.name)")
         let end = try step.run(
             python,
             [
@@ -132,9 +129,9 @@ package struct LocalSetup {
         throw CommandFailure(
             isOffline
                 ? "pip cannot reach the index of its packages"
-                : "pip cannot install the packages of \(recogniser.name)",
-            hint: (isOffline ? "check the network" : "see why with --verbose")
-                + "; what has been fetched is kept: the same command goes on",
+                : "pip cannot install the packages of \(recogniser.name)\(end.complaint)",
+            hint: (isOffline ? "check the network; " : "")
+                + "what has been fetched is kept: the same command goes on",
             status: isOffline ? .notDelivered : .localIO)
     }
 
@@ -175,7 +172,7 @@ package struct LocalSetup {
             python, ["-m", "zipfile", "-e", archive, "\(folder)/unpacked"])
         guard end.status == 0 else {
             throw CommandFailure(
-                "\(archive) cannot be unpacked: \(end.lastLine)", status: .localIO)
+                "\(archive) cannot be unpacked\(end.complaint)", status: .localIO)
         }
         do throws(SystemError) {
             let here = try Folder.open(at: folder)
@@ -216,11 +213,10 @@ package struct LocalSetup {
         }
         // Without a text it has failed.
         let heard = try? JSONDecoder().decode(
-            Heard.self, from: Data(LocalStep.text(in: output.number).utf8))
+            Heard.self, from: Data(output.bytes(limit: LocalStep.textLimit)))
         guard end.status == 0, let heard, let text = heard.text else {
             throw CommandFailure(
-                "\(recogniser.name) does not recognise the sample"
-                    + (end.lastLine.isEmpty ? "" : ": \(end.lastLine)"),
+                "\(recogniser.name) does not recognise the sample\(end.complaint)",
                 hint: "see why: utter serve --check-recogniser \(ShellWord.quoted(command))",
                 status: .configuration)
         }

@@ -8,21 +8,21 @@ internal import UtterTerminal
 struct LocalStep {
     struct End {
         var status: Int32
-        /// What it wrote for a person, unless that was shown.
+        /// What it wrote for a person.
         var text: String
 
-        var lastLine: String {
-            text.utf8.split(separator: 0x0A).last.map { TerminalText.excerpt(of: $0) } ?? ""
+        /// Its last line, or the last that names an error, behind a colon.
+        var complaint: String {
+            let lines = text.utf8.split(separator: 0x0A).map { TerminalText.excerpt(of: $0) }
+            return (lines.last { $0.contains("ERROR") } ?? lines.last).map { ": \($0)" } ?? ""
         }
     }
 
     /// What it does; nil shows nothing.
     var title: String?
-    /// Whether all that it writes is shown as it is, in place of the line.
-    var isVerbose = false
 
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
-    private static let textLimit = 1 << 20
+    static let textLimit = 1 << 20
     /// Between two looks at what it writes.
     private static let turn = Duration.milliseconds(250)
 
@@ -33,7 +33,7 @@ struct LocalStep {
     func run(
         _ path: String, _ words: [String], output: Int32? = nil
     ) throws(CommandFailure) -> End {
-        let isLive = title != nil && !isVerbose && StandardError.isTerminal
+        let isLive = title != nil && StandardError.isTerminal
         let screen = isLive ? StatusScreen(isLive: true) : .silent
         if let title, !isLive { StandardError.line(title) }
         let mask = SignalMask.change(SIG_BLOCK, Self.signals)
@@ -47,8 +47,7 @@ struct LocalStep {
             let began = ContinuousClock.now
             var process = try ChildProcess(
                 path, [path] + words, environment: ScrubbedEnvironment.entries(),
-                output: .shared(output ?? (isVerbose ? STDERR_FILENO : log.number)),
-                error: .shared(isVerbose ? STDERR_FILENO : log.number))
+                output: .shared(output ?? log.number), error: .shared(log.number))
             while true {
                 let end = waitUntilReadable(
                     process.ending, signals.number, by: .now + Self.turn)
@@ -60,18 +59,12 @@ struct LocalStep {
                     throw CommandFailure("ended by signal \(signal)", status: .cancelled)
                 }
                 if end, let status = try process.status(by: .now + Self.turn) {
-                    return End(status: status, text: Self.text(in: log.number))
+                    let text = String(decoding: log.bytes(limit: Self.textLimit), as: UTF8.self)
+                    return End(status: status, text: text)
                 }
-                guard isLive, let title else { continue }
-                let line = ChildProcess.lastWords(in: log.number)
-                screen.show(ScreenState(title, facts: [.since(began), .text([line, ""])]))
+                let line = log.lastWords
+                screen.show(ScreenState(title ?? "", facts: [.since(began), .text([line, ""])]))
             }
         }
-    }
-
-    static func text(in log: Int32) -> String {
-        var bytes = [UInt8](repeating: 0, count: textLimit)
-        let count = unsafe pread(log, &bytes, bytes.count, 0)
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 }

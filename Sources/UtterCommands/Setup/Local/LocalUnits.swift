@@ -8,12 +8,6 @@ internal import UtterTerminal
 private let mark = "# Written by utter setup local"
 private let removal = "\(mark); 'utter setup local remove' removes it."
 
-/// Below the person's folder of settings.
-private func settingsFolder(_ name: String) -> String {
-    (Environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        ?? Environment.home + "/.config") + "/\(name)"
-}
-
 /// Whether a file is there that we have not written.
 private func isOfAnother(_ name: String, in folder: String) -> Bool {
     // Where there is none, there is none of another.
@@ -23,7 +17,8 @@ private func isOfAnother(_ name: String, in folder: String) -> Bool {
 
 /// The entry by which a desktop starts the endpoint with each session, where no systemd does.
 enum LocalAutostart {
-    private static let folder = settingsFolder("autostart")
+    private static let folder =
+        Environment.folder("XDG_CONFIG_HOME", orBelowHome: "/.config", of: "autostart")
     private static let name = "utter-local.desktop"
 
     /// As the Desktop Entry Specification has it, "The Exec key".
@@ -67,7 +62,8 @@ enum LocalAutostart {
 /// systemd listens, and its proxy hands over what comes; once nothing has come for a time, the proxy
 /// ends, and with it the endpoint (systemd-socket-proxyd(8)).
 enum LocalUnits {
-    private static let folder = settingsFolder("systemd/user")
+    private static let folder =
+        Environment.folder("XDG_CONFIG_HOME", orBelowHome: "/.config", of: "systemd/user")
     private static let name = "utter-local"
     private static var socket: String { name + ".socket" }
     private static var names: [String] {
@@ -169,10 +165,6 @@ enum LocalUnits {
     private static func control(_ words: [String]) -> Bool {
         guard let path = DesktopTool.path(of: "systemctl") else { return false }
         // What does not start has failed.
-        var process = try? ChildProcess(
-            path, ["systemctl", "--user"] + words, environment: ScrubbedEnvironment.entries(),
-            error: .nothing)
-        let status = try? process?.status(by: .now + .seconds(60))  // As above.
-        return status == .some(.some(0))
+        return (try? LocalStep().run(path, ["--user"] + words).status) == 0
     }
 }
