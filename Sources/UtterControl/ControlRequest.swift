@@ -43,8 +43,6 @@ package struct ControlRequest: Codable, Sendable, Equatable {
 
         /// Whether it begins or ends something: it must not be done for a client that is gone.
         var hasEffect: Bool { input != nil }
-
-        var mayBegin: Bool { [.start, .toggle, .keyDown].contains(self) }
     }
 
     /// A place of the desktop, by its name alone.

@@ -67,6 +67,25 @@ extension RecorderMachine {
         case request(ProcessBeginning?, press: String? = nil, hasPlaces: Bool = false)
     }
 
+    /// A request that may begin a take.
+    struct Held: Sendable {
+        let request: ControlRequest
+        let client: ControlClientID?
+        /// Whether a start that has found a recording waits no longer for its end; nil of others.
+        var isOverdue: Bool?
+    }
+
+    /// The client that gets the text of a take: the first that stopped it, or the one whose key has
+    /// begun it.
+    struct Claim: Sendable {
+        let client: ControlClientID
+        let request: ControlRequest
+        /// The name of that key; nil of another client.
+        var key: String?
+        /// Whether it has a place for the text, so that those of the press do not count.
+        var isPlaced: Bool { key != nil || request.placed == true }
+    }
+
     /// One take, until its text is where it belongs.
     struct Entry: Sendable {
         let number: Int
@@ -77,17 +96,9 @@ extension RecorderMachine {
         var starter: ControlClientID?
         /// Whether something is recorded.
         var isHeard = false
-        /// Whether the microphone is closed.
+        /// Whether the microphone is closed, or was never open.
         var isCaptured = false
-        /// The client that gets the text: the first that stopped the take, or the one whose key has
-        /// begun it.
-        var claimant: ControlClientID?
-        /// The name of that key; nil of another client.
-        var key: String?
-        /// Whether that wants the object of `--json` too.
-        var wantsReport = false
-        /// Whether that client has a place for the text, so that those of the press do not count.
-        var isPlaced = false
+        var claim: Claim?
         /// Whether the text is on its way to the places of the press.
         var isBeingGiven = false
         /// Whether the recording was ended from outside, or is to be.
@@ -98,12 +109,12 @@ extension RecorderMachine {
 
         /// Whether its text waits for a client.
         var isLingering: Bool {
-            claimant == nil && !wasStopped && conclusion?.answer.text != nil && !isBeingGiven
+            claim == nil && !wasStopped && conclusion?.answer.text != nil && !isBeingGiven
         }
 
         /// The client whose key has begun it, until the take was stopped or is over.
         var holder: ControlClientID? {
-            key == nil || wasStopped || conclusion != nil ? nil : claimant
+            claim?.key == nil || wasStopped || conclusion != nil ? nil : claim?.client
         }
     }
 }

@@ -21,12 +21,13 @@ extension RecorderMachine {
     mutating func conclude(_ conclusion: TakeConclusion) {
         if !status.isDaemon { exit = conclusion.answer.exit ?? 0 }
         guard let index = entries.firstIndex(where: { $0.id == conclusion.take }) else { return }
-        entries[index].conclusion = conclusion
+        let claim = entries[index].claim
+        (entries[index].conclusion, entries[index].isCaptured) = (conclusion, true)
         // A text that was promised with the press waits for no other client.
-        if isLeaving || hasGivenUp || entries[index].key != nil { entries[index].wasStopped = true }
+        if isLeaving || hasGivenUp || claim?.key != nil { entries[index].wasStopped = true }
         let hasPlaces = hasPlaces || entries[index].request?.places?.isEmpty == false
         entries[index].isBeingGiven =
-            hasPlaces && !entries[index].isPlaced && !isLeaving && conclusion.answer.text != nil
+            hasPlaces && claim?.isPlaced != true && !isLeaving && conclusion.answer.text != nil
         give(entries[index])
         tellStarter(of: entries[index].number)
     }
@@ -40,7 +41,7 @@ extension RecorderMachine {
         if entry.isHeard || entry.conclusion?.answer.text != nil {
             reply(.answer(.begun(entry.id.text)), to: starter)
         } else if entry.conclusion != nil {
-            entries[index].claimant = starter
+            entries[index].claim = Claim(client: starter, request: ControlRequest(.start))
             give(entries[index])
         } else {
             return
@@ -50,9 +51,10 @@ extension RecorderMachine {
 
     /// Gives a text to the client that it is promised to, once it is there.
     mutating func give(_ entry: Entry) {
-        guard let client = entry.claimant, let conclusion = entry.conclusion, !entry.isBeingGiven
+        guard let claim = entry.claim, let conclusion = entry.conclusion, !entry.isBeingGiven
         else { return }
-        actions.append(.result(conclusion, client, wantsReport: entry.wantsReport))
+        let wantsReport = claim.request.report == true
+        actions.append(.result(conclusion, claim.client, wantsReport: wantsReport))
     }
 
     /// Notes that a client waits for no text any more.
@@ -61,24 +63,20 @@ extension RecorderMachine {
         if let index = entries.firstIndex(where: { $0.starter == client }) {
             return entries[index].starter = nil
         }
-        let isTheirs = { (entry: Entry) in entry.claimant == client && !entry.isPrinted }
+        let isTheirs = { (entry: Entry) in entry.claim?.client == client && !entry.isPrinted }
         guard let index = entries.firstIndex(where: isTheirs) else { return }
-        guard let conclusion = entries[index].conclusion else {
+        let conclusion = entries[index].conclusion
+        if hasPrinted, let conclusion {
+            notePrinted(index, conclusion)
+        } else {
             // No program is left that would let the key go.
             if entries[index].holder != nil {
                 pass(ControlRequest(.stop, take: entries[index].id.text), for: nil)
             }
             // Another client may have the text, if it asks in time.
-            (entries[index].claimant, entries[index].isPlaced) = (nil, false)
-            return
+            entries[index].claim = nil
         }
-        if hasPrinted {
-            notePrinted(index, conclusion)
-        } else {
-            // As above.
-            entries[index].claimant = nil
-        }
-        if status.isDaemon { actions.append(.sweep) }
+        if status.isDaemon, conclusion != nil { actions.append(.sweep) }
         removeOver()
     }
 
@@ -89,13 +87,10 @@ extension RecorderMachine {
 
     /// The text that is to be given where its press says, and the names of the places if they came with a
     /// request; nil of a take whose text is not.
-    package func due(_ take: TakeID) -> (
-        conclusion: TakeConclusion, places: [ControlRequest.Place]?
-    )? {
-        guard let entry = entries.first(where: { $0.id == take && $0.isBeingGiven }),
-            let conclusion = entry.conclusion
-        else { return nil }
-        return (conclusion, status.isDaemon ? entry.request?.places : nil)
+    package func due(_ take: TakeID) -> (TakeConclusion, places: [ControlRequest.Place]?)? {
+        entries.first { $0.id == take && $0.isBeingGiven }.flatMap { entry in
+            entry.conclusion.map { ($0, status.isDaemon ? entry.request?.places : nil) }
+        }
     }
 
     /// A text is where its press said, or the places have complained; a stop prints it in any case.
@@ -106,7 +101,7 @@ extension RecorderMachine {
         conclusion.answer.lines = complaints + (conclusion.answer.lines ?? [])
         conclusion.answer.placed = complaints.isEmpty
         (entries[index].conclusion, entries[index].isBeingGiven) = (conclusion, false)
-        if complaints.isEmpty, entries[index].claimant == nil { notePrinted(index, conclusion) }
+        if complaints.isEmpty, entries[index].claim == nil { notePrinted(index, conclusion) }
         give(entries[index])
         removeOver()
     }
@@ -118,7 +113,7 @@ extension RecorderMachine {
         guard requests == 0 else { return }
         remove {
             $0.conclusion != nil && !$0.isBeingGiven
-                && ($0.isPrinted || $0.claimant == nil && !$0.isLingering)
+                && ($0.isPrinted || $0.claim == nil && !$0.isLingering)
         }
     }
 
@@ -152,7 +147,7 @@ extension RecorderMachine {
 
     mutating func tell(_ news: Dictation.News) {
         let entry = entries.last { $0.id.text == status.take }
-        actions.append(.news(news, key: isLatched ? nil : entry?.key, entry?.holder))
+        actions.append(.news(news, key: isLatched ? nil : entry?.claim?.key, entry?.holder))
     }
 
     mutating func note(_ event: TakeEvent, of take: TakeID) {

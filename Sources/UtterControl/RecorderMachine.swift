@@ -43,7 +43,7 @@ package struct RecorderMachine: Sendable {
     /// The request that the dictation begins a take for, or did last.
     private(set) var beginning: ControlRequest?
     /// The digest of its press; nil of a daemon.
-    let press: String?
+    private let press: String?
     /// Whether texts go where the press says, other than to standard output.
     let hasPlaces: Bool
     /// Whether the next recorder may have the socket.
@@ -108,11 +108,9 @@ package struct RecorderMachine: Sendable {
         case .follow: reply(.follow(status), to: client)
         // Only a client that was given a text may confirm it.
         case .taken, .confirmed: reply(.answer(.done()), to: client)
-        case .start where hasEnded(request):
-            refuseStart(.stoppedBefore, to: client)
         case .start, .toggle, .keyDown: held.append(Held(request: request, client: client))
         case .stop where isLate(request):
-            let ended = entries.last { $0.conclusion != nil && $0.claimant == nil }
+            let ended = entries.last { $0.conclusion != nil && $0.claim == nil }
             claim(ended?.number, request, for: client)
         case .cancel where isLate(request): reply(refusal(of: request), to: client)
         case .stop, .cancel, .keyUp: pass(request, for: client)
@@ -121,11 +119,60 @@ package struct RecorderMachine: Sendable {
 
     /// Whether a request to end something was begun before the take that runs now, or is about to.
     private func isLate(_ request: ControlRequest) -> Bool {
-        let running = entries.last { !$0.isCaptured && $0.conclusion == nil }?.request
+        let running = entries.last { !$0.isCaptured }?.request
         guard request.take == nil, request.key == nil, let begun = request.begun,
             let start = (requests > 0 ? beginning : running)?.begun
         else { return false }
         return begun < start
+    }
+
+    /// Whether a request is not one of the press that this recorder is for, or a daemon of the take.
+    private func isOther(_ request: ControlRequest, than entry: Entry? = nil) -> Bool {
+        if status.isDaemon { return entry.map { request.service != $0.request?.service } ?? false }
+        return request.press != nil && press != nil && request.press != press
+    }
+
+    private mutating func admitHeld() {
+        let all = held
+        held = []
+        for request in all { admit(request) }
+    }
+
+    /// Decides about a request, or holds it while that depends on what goes on.
+    private mutating func admit(_ next: Held) {
+        let (request, client) = (next.request, next.client)
+        if request.command == .start, hasEnded(request) {
+            return refuseStart(.stoppedBefore, to: client)
+        }
+        guard requests == 0, !isExpecting || !isOther(request) else {
+            return held.append(next)
+        }
+        guard let entry = entries.last(where: { !$0.isCaptured }) else {
+            let isItsOwn = entries.isEmpty && !isOther(request)
+            return status.isDaemon || isItsOwn || client == nil
+                ? pass(request, for: client) : giveUp(for: client)
+        }
+        // The microphone is still open for a take that was cancelled or has ended.
+        guard status.take == entry.id.text, status.isRecording || status.phase == .tail else {
+            return held.append(next)
+        }
+        guard status.isRecording else {
+            guard isOther(request, than: entry) else { return pass(request, for: client) }
+            actions.append(.endTail(entry.number))
+            return held.append(next)
+        }
+        switch request.command {
+        // The stop of that recording may have been begun first, and come last.
+        case .start where request.begun != nil && client != nil && next.isOverdue != true:
+            if next.isOverdue == nil, let client { actions.append(.hold(client)) }
+            held.append(Held(request: request, client: client, isOverdue: false))
+        // The take may be over by the time that this is carried out.
+        case .toggle where client != nil:
+            var end = request
+            end.command = .stop
+            pass(end, for: client)
+        default: pass(request, for: client)
+        }
     }
 
     mutating func reply(_ reply: ControlReply, to client: ControlClientID?) {
@@ -133,14 +180,14 @@ package struct RecorderMachine: Sendable {
     }
 
     /// Says why nothing is recorded: here, if no client hears it.
-    mutating func refuseStart(_ failure: ControlFailure, to client: ControlClientID?) {
+    private mutating func refuseStart(_ failure: ControlFailure, to client: ControlClientID?) {
         guard client == nil else { return reply(.answer(.refused(failure)), to: client) }
         if !status.isDaemon { exit = failure.exit }
         actions.append(.report(failure))
     }
 
     /// Whether a start was stopped before it came.
-    func hasEnded(_ request: ControlRequest) -> Bool {
+    private func hasEnded(_ request: ControlRequest) -> Bool {
         guard let begun = request.begun, let lastEnd else { return false }
         return begun < lastEnd
     }
@@ -148,7 +195,7 @@ package struct RecorderMachine: Sendable {
     mutating func pass(_ request: ControlRequest, for client: ControlClientID?) {
         guard !isClosing, !hasGivenUp else { return reply(.leave, to: client) }
         requests += 1
-        if request.command.mayBegin { beginning = request }
+        if [.start, .toggle, .keyDown].contains(request.command) { beginning = request }
         // A number that no take has, when it has another one in mind.
         let take = request.take.map { take in entries.first { $0.id.text == take }?.number ?? 0 }
         actions.append(.obey(request, onlyFor: take, client))
@@ -163,7 +210,7 @@ package struct RecorderMachine: Sendable {
     }
 
     /// Lets the recorder of the next press have the socket, and has a client ask there.
-    mutating func giveUp(for client: ControlClientID?) {
+    private mutating func giveUp(for client: ControlClientID?) {
         if !hasGivenUp { actions.append(.giveUp) }
         hasGivenUp = true
         // No stop reaches what lingers any more.
@@ -203,10 +250,12 @@ package struct RecorderMachine: Sendable {
         case .resumed(let number):
             let id = id(of: number)
             let message = "recording goes on" + (id.map { " in take \($0)" } ?? "")
-            if request.command == .keyDown, id != nil, entry(number)?.claimant == nil {
+            if request.command == .keyDown, id != nil, entry(number)?.claim == nil {
                 return hold(number, request, for: client, message)
             }
-            if request.key != nil { change(number) { if $0.key != nil { $0.wasStopped = false } } }
+            if request.key != nil {
+                change(number) { if $0.claim?.key != nil { $0.wasStopped = false } }
+            }
             reply(.answer(.done(message, take: id)), to: client)
         case .cancelled(let number):
             let id = id(of: number)
@@ -228,11 +277,15 @@ package struct RecorderMachine: Sendable {
     private mutating func answerNothing(_ request: ControlRequest, for client: ControlClientID?) {
         switch request.command {
         // It went on for a moment, and was stopped again.
-        case .start where !isRecording, .keyDown where !isRecording:
+        case .start where !status.isRecording, .keyDown where !status.isRecording:
             refuseStart(.stoppedBefore, to: client)
         case .start, .keyDown:
-            let take = entries.last { $0.id.text == status.take }
-            tellRecording(take, isOf: request, to: client)
+            let entry = entries.last { $0.id.text == status.take }
+            let object = entry.map { " take \($0.id.text)" } ?? ""
+            let others = isOther(request, than: entry) ? "; the options of its own start count" : ""
+            // A press has no part in the take.
+            let take = request.key == nil ? status.take : nil
+            reply(.answer(.done("already recording\(object)\(others)", take: take)), to: client)
         // A key that goes up again need not have begun anything.
         case _ where request.key != nil, .keyUp: reply(.answer(.done()), to: client)
         case .stop, .toggle: claim(candidate(for: request), request, for: client)
@@ -240,13 +293,11 @@ package struct RecorderMachine: Sendable {
         }
     }
 
-    var isRecording: Bool { status.isRecording }
-
     /// The take whose text a stop gets that has nothing to stop: it was stopped already, or has
     /// ended by itself.
     private func candidate(for request: ControlRequest) -> Int? {
         guard let take = request.take else {
-            return (entries.last { $0.claimant == nil } ?? entries.last)?.number
+            return (entries.last { $0.claim == nil } ?? entries.last)?.number
         }
         return entries.first { $0.id.text == take }?.number
     }
@@ -264,17 +315,15 @@ package struct RecorderMachine: Sendable {
             return reply(refusal(of: request), to: client)
         }
         let id = entries[index].id.text
-        guard entries[index].claimant == nil else {
+        guard entries[index].claim == nil else {
             let message = "take \(id) was stopped already; its text goes to the one who stopped it"
             return reply(.answer(.done(message, take: id)), to: client)
         }
         entries[index].isHeard = true
         tellStarter(of: entries[index].number)
-        entries[index].wasStopped = true
-        entries[index].claimant = client
         // It is printed once more, when the places of its press have it already.
-        (entries[index].isPlaced, entries[index].isPrinted) = (request.placed == true, false)
-        entries[index].wantsReport = request.report == true
+        (entries[index].wasStopped, entries[index].isPrinted) = (true, false)
+        entries[index].claim = client.map { Claim(client: $0, request: request) }
         reply(.wait(ControlAnswer(.waiting, take: id)), to: client)
         give(entries[index])
     }
@@ -284,9 +333,8 @@ package struct RecorderMachine: Sendable {
         _ number: Int, _ request: ControlRequest, for client: ControlClientID?, _ message: String
     ) {
         change(number) {
-            ($0.claimant, $0.key, $0.isPlaced) = (client, request.key ?? "", true)
+            $0.claim = client.map { Claim(client: $0, request: request, key: request.key ?? "") }
             $0.wasStopped = $0.conclusion != nil
-            $0.wantsReport = request.report == true
         }
         guard let entry = entry(number) else { return }
         var answer = ControlAnswer(.waiting, take: entry.id.text)
@@ -300,7 +348,7 @@ package struct RecorderMachine: Sendable {
     private mutating func letHolderGo(_ number: Int, _ answer: ControlAnswer) -> Bool {
         guard let holder = entry(number)?.holder else { return false }
         reply(.answer(answer), to: holder)
-        change(number) { ($0.claimant, $0.key, $0.isPlaced) = (nil, nil, false) }
+        change(number) { $0.claim = nil }
         return true
     }
 

@@ -174,7 +174,11 @@ struct RecorderWorld {
                 takes[take - 1].isPrinted = true
             }
             clients[client] = .gone
-            tell(.left(ControlClientID(number: client), hasPrinted: hasPrinted))
+            let id = ControlClientID(number: client)
+            let held = machine.entries.first { $0.holder == id }?.number
+            tell(.left(id, hasPrinted: hasPrinted))
+            let isEnded = orders.contains { $0.request.command == .stop && $0.take == held }
+            if let held, !isEnded { fault("take \(held) is held by a key whose client has gone") }
         case .end:
             signals += 1
             tell(.leave)
@@ -213,12 +217,6 @@ struct RecorderWorld {
         }
         if case .resumed(let number) = reply { return resuming.append((order, number)) }
         tell(.carriedOut(order.request, reply, order.client))
-        for entry in machine.entries
-        where orders.isEmpty && entry.key != nil && entry.claimant == nil && !entry.wasStopped
-            && entry.conclusion == nil
-        {
-            fault("take \(entry.number) is held by a key whose client has gone")
-        }
     }
 
     /// Answers those who wait to hear whether a take goes on.
