@@ -33,9 +33,9 @@ enum ControlReading {
             throw place.isGiven ? unanswered(place) : CommandFailure(.nothingRecorded)
         } catch {
             guard error.status == .nothingRecorded, request.command == .stop, request.take == nil,
-                !place.isGiven, let left = recordingLeft(since: before)
+                !place.isGiven
             else { throw error }
-            throw left
+            throw recordingLeft(since: before) ?? error
         }
     }
 
@@ -45,10 +45,10 @@ enum ControlReading {
     /// Names a recording whose program was killed: the newest, if it has begun after the last stop
     /// or cancel, so that no stop was for it.
     private static func recordingLeft(since end: ProcessBeginning?) -> CommandFailure? {
-        // Takes that cannot be listed are named by no stop.
-        let newest = try? Spool(at: Environment.stateFolder).newest(1) { _ in true }
-        let limit = Date() - TimeInterval(min(memory, end?.age ?? memory) / .seconds(1))
-        guard let take = newest?.first, take.state == .kept, let began = take.began, began > limit
+        // What cannot be looked at is named by no stop.
+        guard let take = try? Spool(at: Environment.stateFolder).take("last"), take.state == .kept,
+            let began = take.began,
+            Duration.seconds(-began.timeIntervalSinceNow) < min(memory, end?.age ?? memory)
         else { return nil }
         let length = take.length.map { " of \(StatusLine.clock($0))" } ?? ""
         return CommandFailure(
@@ -59,15 +59,11 @@ enum ControlReading {
     /// Ends what is recorded though the command line that is to end it cannot be read: the
     /// microphone must not stay open for a misspelt option.
     static func end(misspelt words: some Collection<String>) {
-        let ends = ["stop", "toggle", "cancel"]
-        guard let name = words.first(where: { !$0.hasPrefix("-") }), ends.contains(name) else {
-            return
-        }
-        let option = "--take"
-        let take = zip(words, words.dropFirst() + [""]).compactMap { word, next in
-            word == option
-                ? next : word.hasPrefix(option + "=") ? String(word.dropFirst(7)) : nil
-        }.first
+        guard let name = words.first(where: { !$0.hasPrefix("-") }),
+            ["stop", "toggle", "cancel"].contains(name)
+        else { return }
+        let parts = words.flatMap { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+        let take = parts.drop { $0 != "--take" }.dropFirst().first
         do throws(CommandFailure) {
             _ = try end(ControlRequest(name == "cancel" ? .cancel : .stop, take: take))
         } catch {
@@ -99,13 +95,12 @@ enum ControlReading {
             // A reader that has gone is an error of the print, and is told.
             _ = signal(SIGPIPE, SIG_IGN)
             return try read(
-                &conversation, wantsReport: request.report == true, isElsewhere: place.isGiven,
-                notifies: { texts().notifies }
+                &conversation, wantsReport: request.report == true, isElsewhere: place.isGiven
             ) { answer, report in
                 // The recording is over by now, whatever is wrong with the places.
                 let form: OutputForm = report == nil ? .text : .object
                 let places = answer.placed == true ? TextOutput(printing: form) : texts()
-                return places.give(answer.harmlessText) { _ in report }
+                return places.give(answer, report)
             }
         }
     }
@@ -113,8 +108,7 @@ enum ControlReading {
     /// Waits for the result that a conversation promises, and gives it where it belongs.
     static func read(
         _ conversation: inout ControlClient.Conversation, wantsReport: Bool,
-        isElsewhere: Bool = false, notifies: () -> Bool = { false },
-        give: (ControlAnswer, String?) -> [(sink: TextSink, failure: CommandFailure)]
+        isElsewhere: Bool = false, give: (ControlAnswer, String?) -> [TextOutput.Failure]
     ) throws(CommandFailure) -> ExitStatus {
         var answer = conversation.first
         while answer.kind != .result {
@@ -143,15 +137,8 @@ enum ControlReading {
         if !failures.contains(where: { $0.sink == .standardOutput }) {
             _ = conversation.client.say(ControlRequest(.taken))
         }
-        (answer.lines ?? []).tell()
-        if !failures.isEmpty, notifies() { DesktopNotice(of: answer.take)?.tellUnplacedText() }
-        for (_, failure) in failures.dropLast() { StandardError.error(failure.message) }
-        if let (_, failure) = failures.last {
-            throw CommandFailure(
-                failure.message,
-                hint: failure.hint ?? "give it to another place with: utter last",
-                status: failure.status)
-        }
+        ((answer.lines ?? []) + failures.lines).tell()
+        if let (_, failure) = failures.last { return failure.status }
         return answer.exit.flatMap { ExitStatus(rawValue: $0) } ?? .internalError
     }
 }

@@ -72,11 +72,8 @@ package final class KeyTalk: Sendable {
     /// Waits for a text, and prints it: one at a time.
     private func printText(_ conversation: inout ControlClient.Conversation) {
         do throws(CommandFailure) {
-            _ = try ControlReading.read(
-                &conversation, wantsReport: wantsReport,
-                notifies: { texts.withLock { $0.notifies } }
-            ) { answer, report in
-                texts.withLock { texts in texts.give(answer.harmlessText) { _ in report } }
+            _ = try ControlReading.read(&conversation, wantsReport: wantsReport) { answer, report in
+                texts.withLock { $0.give(answer, report) }
             }
         } catch {
             error.report()

@@ -242,7 +242,7 @@ final class Recorder: Sendable {
         }
         handle(.concluded(conclusion))
         if let due = core.withLock({ $0.machine.due(take.id) }) {
-            let complaints = await give(due.conclusion, due.places)
+            let complaints = await give(due.0, due.places)
             if !complaints.isEmpty { notice?.tellUnplacedText() }
             handle(.given(take.id, complaints: complaints))
         }
@@ -259,18 +259,12 @@ final class Recorder: Sendable {
         let texts =
             sinks.map { TextOutput($0, isUsual: false, form: .text, endsLines: true) }
             ?? session.texts
-        let given = Settlement<[ToldLine]>()
-        let body: @Sendable () -> Void = {
-            let text = conclusion.answer.text.map { TerminalText.sanitized($0) }
-            let failures = texts.give(text, printsUngiven: false) { _ in conclusion.report }
-            given.settle(
-                failures.flatMap { _, failure in
-                    [.error(failure.message)] + (failure.hint.map { [.hint($0)] } ?? [])
-                })
+        let body: @Sendable () -> [ToldLine] = {
+            let text = conclusion.answer.harmlessText
+            return texts.give(text, printsUngiven: false) { _ in conclusion.report }.lines
         }
         // Without a thread the others wait.
-        if (try? NamedThread(name: "text", body)) == nil { body() }
-        return await given.value
+        return (try? await NamedThread.result(name: "text", of: body).get()) ?? body()
     }
 
     private func wait(forOneWhoAsksFor take: TakeID) async {

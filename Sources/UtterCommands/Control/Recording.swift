@@ -62,10 +62,10 @@ enum Recording {
     ) async throws {
         // An end that comes later finds the socket.
         let end = place.lastEnd
-        let press = Press.mark(of: Environment.words.dropFirst(2))
-        let purpose = { (hasPlaces: Bool) in
-            RecorderMachine.Purpose.request(end, press: press, hasPlaces: hasPlaces)
-        }
+        let places = TextOutput.meant(by: options.output.texts)
+        let purpose = RecorderMachine.Purpose.request(
+            end, press: Press.mark(of: Environment.words.dropFirst(2)),
+            hasPlaces: places.contains { $0 != .standardOutput })
         try await record(options, owner, isVoice: true, for: purpose) {
             recorder, longest throws(CommandFailure) in
             try await recorder.run(request, longest: longest) {
@@ -116,7 +116,7 @@ enum Recording {
 
     static func record(
         _ options: RecorderOptions, _ owner: ControlOwner, isVoice: Bool = false,
-        for purpose: (_ hasPlaces: Bool) -> RecorderMachine.Purpose, preRoll: Duration? = nil,
+        for purpose: RecorderMachine.Purpose, preRoll: Duration? = nil,
         _ body: (Recorder, Duration) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         defer { owner.remove() }
@@ -126,8 +126,7 @@ enum Recording {
         ) {
             session throws(CommandFailure) in
             let plans = RecorderPlans(options, preRoll: preRoll)
-            let recorder = Recorder(
-                session, owner, plans: plans, for: purpose(session.texts.leadsElsewhere))
+            let recorder = Recorder(session, owner, plans: plans, for: purpose)
             session.warnOfNoService(options.service)
             return try await body(recorder, try options.voice.longest)
         }

@@ -27,16 +27,11 @@ struct DesktopNotice {
 
     /// Of a take that another process has recorded; nil unless it is on this disk in the clear.
     init?(of name: String?) {
-        guard let take = name.flatMap({ TakeID($0) }),
-            // What cannot be looked at may be encrypted.
-            let manifest = try? Spool(at: Environment.stateFolder).existing()?.take(take)
-                .manifest(),
-            !manifest.isEncrypted
+        // One that cannot be read may be encrypted.
+        guard let name, let kept = try? Spool(at: Environment.stateFolder).take(name),
+            let plan = try? DeliveryPlan(of: kept)  // The same.
         else { return nil }
-        let profile = manifest.delivery?.profile?.name
-        // As above.
-        guard let name = profile ?? (try? ServiceURL(manifest.url).origin.name) else { return nil }
-        (self.take, service) = (take, name)
+        (take, service) = (kept.id, plan.serviceName)
     }
 
     /// Tells of a recording, while it goes on, that it gets no text or is not kept.
@@ -71,7 +66,7 @@ struct DesktopNotice {
     private func send(_ text: String) {
         let name = "notify-send"
         guard let path = DesktopTool.path(of: name),
-            // As above.
+            // What does not start tells nothing.
             let process = try? ChildProcess(
                 path, [name, "--app-name=utter", "--", "utter", Self.escaped(text)],
                 environment: ScrubbedEnvironment.entries(), error: .nothing)

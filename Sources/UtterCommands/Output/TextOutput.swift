@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import Synchronization
+internal import UtterControl
 internal import UtterTerminal
 
 /// Where the texts of one run go; the same for all of them.
@@ -10,12 +11,6 @@ internal import UtterTerminal
 /// Standard output unless another place is named. What a place does not take is printed on standard
 /// output, so that no failure costs a text. Called by one task at a time.
 package final class TextOutput: Sendable {
-    private struct State {
-        /// Whether a text has gone to standard output before.
-        var isBegun = false
-        var files: Set<String> = []
-    }
-
     private let form: OutputForm
     /// Standard output and files, where the printed form goes.
     private let places: [TextSink]
@@ -27,7 +22,8 @@ package final class TextOutput: Sendable {
     private let isOver: @Sendable () -> Bool
     /// Why it is not known where the texts go.
     private let doubts: [Failure]
-    private let state = Mutex(State())
+    /// The places that have a text of this run.
+    private let begun = Mutex<Set<TextSink>>([])
 
     typealias Failure = (sink: TextSink, failure: CommandFailure)
 
@@ -61,13 +57,10 @@ package final class TextOutput: Sendable {
         _ options: TextOptions, isUsual: Bool = true, form: OutputForm, isVoice: Bool = false,
         isOver: @escaping @Sendable () -> Bool = { false }
     ) throws(CommandFailure) {
-        var sinks = Self.sinks(options)
-        if isVoice {
-            let settings = try Self.settings()
-            if !options.isGiven { sinks = settings }
-        }
+        let settings = isVoice ? try Self.settings() : []
         try self.init(
-            sinks, isUsual: isUsual, form: form, endsLines: !options.noNewline,
+            isVoice && !options.isGiven ? settings : Self.sinks(options), isUsual: isUsual,
+            form: form, endsLines: !options.noNewline,
             notifies: KnownSettings.notify.value(options.notify ? true : nil) == true,
             isOver: isOver)
         for sink in places + others { try sink.check() }
@@ -94,9 +87,6 @@ package final class TextOutput: Sendable {
         options.isGiven ? sinks(options) : (try? settings()) ?? []
     }
 
-    /// Whether texts go anywhere but to standard output.
-    var leadsElsewhere: Bool { !others.isEmpty || places.contains { $0 != .standardOutput } }
-
     private static func sinks(_ options: TextOptions) -> [TextSink] {
         options.output.map { $0 == "-" ? .standardOutput : .file($0) }
             + (options.copy ? [.clipboard] : []) + (options.type ? [.keyboard] : [])
@@ -121,62 +111,57 @@ package final class TextOutput: Sendable {
     ) -> [Failure] {
         var failures = text == nil ? earlier : doubts + earlier
         var isDoubtful = false
-        if let text, !text.isEmpty {
-            for sink in others {
-                let (failure, doubt) = give(text, to: sink, lendsTerminal)
-                if let failure { failures.append((sink, failure)) }
-                guard let doubt else { continue }
+        func hasTaken(_ text: String, _ sink: TextSink) -> Bool {
+            do throws(CommandFailure) {
+                guard let doubt = try give(text, to: sink, lendsTerminal) else { return true }
                 isDoubtful = true
                 StandardError.line("warning: \(doubt), and whether it arrived is not known")
+                return true
+            } catch {
+                failures.append((sink, error))
+                return false
             }
         }
+        if let text, !text.isEmpty { for sink in others { _ = hasTaken(text, sink) } }
         let object = form == .object ? object(!failures.isEmpty) : nil
         guard let printed = object ?? text.map({ label + $0 }), object != nil || text != ""
         else { return failures }
-        var isPrinted = false
-        for sink in places {
-            if let failure = give(printed, to: sink).failure {
-                failures.append((sink, failure))
-            } else {
-                isPrinted = true
-            }
-        }
+        let isPrinted = places.map { hasTaken(printed, $0) }.contains(true)
         // Where nothing else holds the text any more. Events hold it in any case.
         if isDoubtful || !failures.isEmpty, printsUngiven, !isPrinted, form != .events,
-            !places.contains(.standardOutput),
-            let failure = give(printed, to: .standardOutput).failure
+            !places.contains(.standardOutput)
         {
-            failures.append((.standardOutput, failure))
+            _ = hasTaken(printed, .standardOutput)
         }
         return failures
     }
 
+    /// Gives the result that a recorder has told, and tells the desktop where that does not go well.
+    func give(_ answer: ControlAnswer, _ report: String?) -> [Failure] {
+        let failures = give(answer.harmlessText) { _ in report }
+        if !failures.isEmpty, notifies { DesktopNotice(of: answer.take)?.tellUnplacedText() }
+        return failures
+    }
+
+    /// - Returns: why it is not known whether the text has arrived; nil when it is.
     private func give(
-        _ text: String, to sink: TextSink, _ lendsTerminal: Bool = true
-    ) -> (failure: CommandFailure?, doubt: String?) {
+        _ text: String, to sink: TextSink, _ lendsTerminal: Bool
+    ) throws(CommandFailure) -> String? {
         var circumstances = TextSink.Circumstances(
             endsLine: endsLines, lendsTerminal: lendsTerminal, isOver: isOver)
         // What a program reads there is JSON.
         if form != .text { circumstances.commandOutput = STDERR_FILENO }
-        var text = text
-        if case .file(let path) = sink {
-            circumstances.isContinued = state.withLock { $0.files.contains(path) }
-            if circumstances.isContinued, !endsLines { text = "\n" + text }
-        } else if sink == .standardOutput {
-            let isBegun = state.withLock { state in
-                defer { state.isBegun = true }
-                return state.isBegun
-            }
-            if isBegun, !endsLines { text = "\n" + text }
-        }
-        let doubt: String?
-        do throws(CommandFailure) {
-            doubt = try sink.take(text, in: circumstances)
-        } catch {
-            return (error, nil)
-        }
-        if case .file(let path) = sink { state.withLock { _ = $0.files.insert(path) } }
-        return (nil, doubt)
+        circumstances.isContinued = begun.withLock { $0.contains(sink) }
+        let gap = circumstances.isContinued && !endsLines && sink.isPlace ? "\n" : ""
+        let doubt = try sink.take(gap + text, in: circumstances)
+        begun.withLock { _ = $0.insert(sink) }
+        return doubt
+    }
+}
+
+extension [TextOutput.Failure] {
+    var lines: [ToldLine] {
+        flatMap { [.error($0.failure.message)] + ($0.failure.hint.map { [.hint($0)] } ?? []) }
     }
 }
 

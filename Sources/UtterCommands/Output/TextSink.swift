@@ -9,7 +9,7 @@ internal import UtterTerminal
 ///
 /// A text is harmless already when it comes here (`TerminalText`). A place that cannot take one says
 /// so, and the caller prints it elsewhere: no text is lost by that.
-enum TextSink: Sendable, Equatable {
+enum TextSink: Sendable, Hashable {
     case standardOutput
     /// A file, replaced in one step.
     case file(String)
@@ -30,7 +30,7 @@ enum TextSink: Sendable, Equatable {
     struct Circumstances {
         /// Whether a line feed follows the text where that means something.
         var endsLine = true
-        /// Whether the run has written to the same file before: the text is added to it then.
+        /// Whether the run has written there before: the text is added to a file then.
         var isContinued = false
         /// The standard descriptor to which a command prints.
         var commandOutput: Int32 = 1

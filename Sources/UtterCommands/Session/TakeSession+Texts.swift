@@ -31,7 +31,7 @@ extension TakeSession {
                 outcome, of: file, status: hasFailed ? status.withoutPlace : status,
                 isKept: isKept(outcome))
         }
-        var failures: [(sink: TextSink, failure: CommandFailure)] = []
+        var failures: [TextOutput.Failure] = []
         if let folder, let file, case .success(let transcript) = outcome.result,
             !transcript.text.isEmpty
         {
@@ -52,7 +52,7 @@ extension TakeSession {
                 failures.append((.standardOutput, error))
             }
         }
-        tell(failures)
+        failures.lines.tell()
         let isSafe = !failures.contains { $0.sink == .standardOutput }
         return (failures.isEmpty ? status : status.withoutPlace, isSafe)
     }
@@ -60,15 +60,8 @@ extension TakeSession {
     /// Gives a text that belongs to no take of this run to where texts go.
     func give(_ text: String) -> ExitStatus {
         let failures = texts.give(text) { _ in text }
-        tell(failures)
+        failures.lines.tell()
         return failures.isEmpty ? .textPrinted : .localIO
-    }
-
-    private func tell(_ failures: [(sink: TextSink, failure: CommandFailure)]) {
-        for (_, failure) in failures {
-            StandardError.error(failure.message)
-            StandardError.hint(failure.hint)
-        }
     }
 
     /// Says where the text is that standard output has not taken.

@@ -192,13 +192,19 @@ import Testing
         #expect(try bench.bench.onlyTake()?.manifest["state"] == .string("kept"))
     }
 
-    @Test func aRecorderThatWasKilledIsInNoOnesWay() async throws {
-        let killed = try await bench.record()
+    @Test func aRecorderThatWasKilledIsInNoOnesWayAndItsTakeIsNamedOnce() async throws {
+        let killed = try await bench.record(bytes: 32_000)
         killed.signal(SIGKILL)
         _ = try await killed.result()
         #expect(bench.hasSocket)
         #expect(try await bench.run("status").outputText == "idle\n")
-        #expect(try await bench.run("stop").status == .exited(75))
+        let stop = try await bench.run("stop")
+        #expect(stop.status == .exited(75))
+        let name = try #require(stop.errorText.firstMatch(of: /retry ([0-9a-z]+)\n/)).output.1
+        let words = /your recording of 0:0[0-9.]+ was kept\n/
+        #expect(stop.errorText.contains(words), "\(stop.errorText)")
+        #expect(try bench.bench.onlyTake()?.id.contains(name) == true)
+        #expect(try await bench.run("stop").status == .exited(67))
         let recorder = try await bench.record()
         #expect(try await bench.run("stop").outputText == "heard\n")
         #expect(try await recorder.result().status == .exited(0))

@@ -91,18 +91,4 @@ import Testing
         #expect(try await bench.run("cancel").status == .exited(0))
         #expect(other.requests.isEmpty)
     }
-
-    @Test func aStopNamesTheRecordingOfAKilledProgramOnce() async throws {
-        let recorder = try bench.start("start", variables: ["UTTER_FOREGROUND": "true"])
-        _ = try #require(await bench.server.wait(untilBytes: 32_000))
-        recorder.signal(SIGKILL)
-        _ = try await recorder.result()
-        let stop = try await bench.run("stop")
-        #expect(stop.status == .exited(75))
-        let name = try #require(stop.errorText.firstMatch(of: /retry ([0-9a-z]+)\n/)).output.1
-        let words = /your recording of 0:0[0-9.]+ was kept\n/
-        #expect(stop.errorText.contains(words), "\(stop.errorText)")
-        #expect(try bench.bench.onlyTake()?.id.contains(name) == true)
-        #expect(try await bench.run("stop").status == .exited(67))
-    }
 }

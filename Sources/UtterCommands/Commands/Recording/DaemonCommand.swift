@@ -42,9 +42,7 @@ struct DaemonCommand: AsyncParsableCommand {
     func run() async throws {
         Configuration.warnOfProblems()
         let owner = try Self.owner()
-        try await Recording.record(
-            options, owner, for: { _ in .daemon }, preRoll: preRoll?.duration
-        ) {
+        try await Recording.record(options, owner, for: .daemon, preRoll: preRoll?.duration) {
             recorder, longest throws(CommandFailure) in
             let readiness = Readiness()
             let server = try metrics.serve(recorder.numbers(readiness))
