@@ -77,14 +77,11 @@ struct CommandLineMistake: Error {
             Self.isFile(word) || Self.looksLikeAudio(word)
         {
             hints = ["send a file with: utter send \(ShellWord.quoted(word))"]
-        } else if message.hasPrefix("Unexpected argument"), command == "record",
-            let meant = EditDistance.nearest(to: word, among: names.commands)
-        {
-            hints = ["did you mean '\(meant)'?"]
-        } else if message.hasPrefix("Unexpected argument"), let command,
-            let meant = EditDistance.nearest(to: word, among: names.subcommands(command))
-        {
-            hints = ["did you mean '\(command) \(meant)'?"]
+        } else if message.hasPrefix("Unexpected argument"), let command {
+            let known = command == "record" ? names.commands : names.subcommands(command)
+            let outer = command == "record" ? "" : command + " "
+            let meant = EditDistance.nearest(to: word, among: known)
+            hints = meant.map { ["did you mean '\(outer)\($0)'?"] } ?? []
         } else if let explanation = ValueForm.explanation(of: message) {
             self.message = explanation
         }

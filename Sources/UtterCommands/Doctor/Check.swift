@@ -68,17 +68,12 @@ struct InstallationCheck: Check {
         ("share/bash-completion/completions/utter", "completions for bash"),
     ]
 
-    func run() async -> [Finding] { files + detector }
+    private static let deafness = Finding.warning(
+        "this utter was built without a voice detector: each recording goes on for 800 ms after "
+            + "its stop, and silence ends none",
+        hint: "install libwebrtc-audio-processing-dev, then build this program once more")
 
-    private var detector: [Finding] {
-        guard VoiceDetector.name == nil else { return [] }
-        return [
-            .warning(
-                "this utter was built without a voice detector: each recording goes on for 800 ms "
-                    + "after its stop, and silence ends none",
-                hint: "install libwebrtc-audio-processing-dev, then build this program once more")
-        ]
-    }
+    func run() async -> [Finding] { files + (VoiceDetector.name == nil ? [Self.deafness] : []) }
 
     private var files: [Finding] {
         let folder = Launch.programFolder

@@ -12,10 +12,11 @@ internal import UtterTerminal
 /// Nothing waits for it: the microphone is on before the first tone, and off before the second. The
 /// first may be heard in the recording.
 final class CuePlayer: Sendable {
-    private enum Cue {
-        case began
-        case ended
-        case failed
+    /// Each by its frequency in Hz.
+    private enum Cue: Double {
+        case began = 880
+        case ended = 587
+        case failed = 294
     }
 
     private struct State {
@@ -116,17 +117,11 @@ final class CuePlayer: Sendable {
 
     /// 80 ms of a sine, faded in and out so that it does not click.
     private static func tone(_ cue: Cue) -> [Int16] {
-        let frequency =
-            switch cue {
-            case .began: 880.0
-            case .ended: 587.0
-            case .failed: 294.0
-            }
         let count = rate * 80 / 1_000
         let fade = Double(rate * 8 / 1_000)
         return (0..<count).map { index in
             let edge = min(1, min(Double(index), Double(count - 1 - index)) / fade)
-            return Int16(8_000 * edge * sin(2 * .pi * frequency * Double(index) / Double(rate)))
+            return Int16(8_000 * edge * sin(2 * .pi * cue.rawValue * Double(index) / Double(rate)))
         }
     }
 }

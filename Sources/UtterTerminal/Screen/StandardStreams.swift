@@ -91,20 +91,15 @@ package enum StandardOutput {
     /// Texts in a column behind `head`, or below it where a terminal has no room; a terminal's are broken
     /// between words.
     package static func folded(_ texts: [String], behind head: String = "") -> String {
-        let width = TextWidth.columns(of: head)
-        let isBelow = columns.map { width > 0 && $0 - width < leastColumn } ?? false
+        let (columns, width) = (columns ?? .max, TextWidth.columns(of: head))
+        let isBelow = width > 0 && columns - width < leastColumn
         let indent = isBelow ? 2 : width
-        var lines = texts.flatMap { text in
-            guard let columns else { return [text[...]] }
-            return TextWidth.folded(text, columns: columns - indent).split(separator: "\n")
-        }.map { String(repeating: " ", count: indent) + $0 }
-        if isBelow, let columns {
-            let words = head.split(separator: " ").joined(separator: " ")
-            lines.insert(TextWidth.folded(words, columns: columns), at: 0)
-        } else if let first = lines.first {
-            lines[0] = head + first.dropFirst(indent)
-        }
-        return lines.joined(separator: "\n")
+        let margin = "\n" + String(repeating: " ", count: indent)
+        let body = texts.map { TextWidth.folded($0, columns: columns - indent) }
+            .joined(separator: "\n").replacing("\n", with: margin)
+        guard isBelow else { return head + body }
+        let words = head.split(separator: " ").joined(separator: " ")
+        return TextWidth.folded(words, columns: columns) + margin + body
     }
 
     /// The fewest columns in which a sentence can be read.
