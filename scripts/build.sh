@@ -19,19 +19,21 @@ flags=(-c release --static-swift-stdlib --disable-local-rpath -Xswiftc -Osize -X
     -Xlinker -z -Xlinker pack-relative-relocs)
 # The voice detector of Debian 12 and the runtime of C++, in which it is written, are linked in, too:
 # otherwise the loader looks up thousands of their names at each start. SwiftPM finds the archives by a
-# copy of the library's description; a missing one leaves the shared library in its place.
+# copy of the library's description; that of Debian 13 has no archive, and stays outside.
 static=$PWD/.build/static
 mkdir -p "$static"
 clang=$(dirname "$(readlink -f "$(command -v swift)")")/clang
 for library in libwebrtc_audio_processing.a libstdc++.a; do
     ln -sf "$("$clang" -print-file-name="$library")" "$static/$library"
 done
-description=$(pkg-config --variable=pcfiledir webrtc-audio-processing || true)
-if [ -n "$description" ]; then
-    sed "s|^libdir=.*|libdir=$static|" "$description/webrtc-audio-processing.pc" \
-        >"$static/webrtc-audio-processing.pc"
-    flags+=(--pkg-config-path "$static")
+# shellcheck source=scripts/detector.sh
+source scripts/detector.sh
+if [ -e "$static/libwebrtc_audio_processing.a" ]; then
+    describe_detector "$static" "$static"
+else
+    describe_detector "$static"
 fi
+flags+=(--pkg-config-path "$static")
 # Which voice detector there is may have changed since the manifest was read.
 flags+=(--manifest-cache none)
 # The endpoint first: what it needs alone compiles beside the modules that all of them have.

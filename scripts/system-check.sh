@@ -44,6 +44,6 @@ inside() {
 }
 # The toolchain was built for another release: these are the libraries and tools that it calls.
 inside 'export DEBIAN_FRONTEND=noninteractive; apt-get -qq update; apt-get -qq install --yes \
-    --no-install-recommends make git g++ binutils libcurl4 libedit2 libsqlite3-0 libxml2 tzdata >/dev/null'
+    --no-install-recommends make git g++ binutils libcurl4 libedit2 libncurses6 libsqlite3-0 libxml2 tzdata >/dev/null'
 inside 'make demo'
 inside "make setup && scripts/test.sh --filter '$tests'"

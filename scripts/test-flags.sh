@@ -4,4 +4,8 @@
 # program, which takes 0.1 to 0.3 s of processor time, and the tests start some thousand programs.
 # shellcheck shell=bash disable=SC2034
 # The manifest is read anew: which voice detector there is may have changed.
-test_flags=(-c release -Xswiftc -Onone -Xswiftc -enable-testing --manifest-cache none)
+test_flags=(-c release -Xswiftc -Onone -Xswiftc -enable-testing --manifest-cache none
+    --pkg-config-path "$PWD/.build/detector")
+# shellcheck source=scripts/detector.sh
+source scripts/detector.sh
+describe_detector .build/detector
