@@ -64,7 +64,7 @@ for package in "$work"/packages/*.deb; do dpkg-deb --extract "$package" "$work";
 rm -rf "$work/packages"
 
 # A program finds the libraries of its own packages first.
-libraries=$(cd "$work" && find usr lib -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u \
+libraries=$(cd "$work" && find -- * -name '*.so*' -printf '%h\n' | sort -u \
     | sed "s|^|$folder/|" | paste -sd :)
 while read -r package program _; do
     [ -n "$package" ] || continue
