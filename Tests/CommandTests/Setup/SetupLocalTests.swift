@@ -68,6 +68,12 @@ import Testing
         String(decoding: try bench.folder.read(".config/systemd/user/\(name)"), as: UTF8.self)
     }
 
+    /// What `utter serve` runs.
+    private func command() throws -> String {
+        let bytes = try bench.folder.read(".local/share/utter/recognisers/serve-command")
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Runs `setup local --yes` for the recipe.
     @discardableResult
     private func install(_ words: String..., status: Int32 = 0) async throws -> String {
@@ -246,10 +252,11 @@ import Testing
         ("disk = 1", "disk = -9", "makes no sense"),
         ("parrot.py", "../parrot.py", "beside the recipe"),
         ("parrot.py", "none.py", "no file 'none.py'"),
-        ("seconds = 0.1", "seconds = 0.1\n[model]\nurl = \"https://a.example/m\"", "model.sha256"),
-        ("seconds = 0.1", model("m.bin", String(repeating: "x", count: 64)), "hexadecimal"),
-        ("seconds = 0.1", model("", String(repeating: "0", count: 64)), "name of a file"),
-        ("seconds = 0.1", model("%2e.zip", String(repeating: "0", count: 64)), "name of a file"),
+        ("seconds = 0.1", "seconds = 0.1\n[model]\nurl = \"https://a.example/\"", "model.size"),
+        ("seconds = 0.1", model("'m.bin'", String(repeating: "x", count: 64)), "hexadecimal"),
+        ("seconds = 0.1", model("''", String(repeating: "0", count: 64)), "name files"),
+        ("seconds = 0.1", model("'%2e.zip'", String(repeating: "0", count: 64)), "name files"),
+        ("seconds = 0.1", model("a = 'unknown'\nb", "unknown"), "model.folder"),
         ("memory = 10", "memory = 10\narguments = [\"a\\nExecStart=b\"]", "control character"),
     ])
     func aRecipeThatMakesNoSenseIsRefused(
@@ -263,7 +270,8 @@ import Testing
     }
 
     private static func model(_ name: String, _ sha256: String) -> String {
-        "seconds = 0.1\n[model]\nurl = \"https://a.example/\(name)\"\nsha256 = \"\(sha256)\""
+        "seconds = 0.1\n[model]\nurl = \"https://a.example/\"\nsize = 1\n"
+            + "[model.files]\n\(name) = \"\(sha256)\""
     }
 
     /// The parrot does not speak without the word that is in its model.
@@ -286,7 +294,7 @@ import Testing
         let bytes = try bench.folder.read(name)
         let sum = try ForeignTool("sha256sum").run([path]).text.prefix(64)
         let server = try FileServer(["/\(name)": .init(bytes)])
-        let model = "[model]\nurl = '\(server.url("/\(name)"))'\nsha256 = "
+        let model = "[model]\nurl = '\(server.url("/"))'\nsize = 1\n[model.files]\n'\(name)' = "
         try writeRecipe(model + "'\(String(repeating: "0", count: 64))'\n")
         let wrong = try await install(status: 65)
         #expect(wrong.contains("its SHA-256 is \(sum), and not 0000"))
@@ -299,12 +307,38 @@ import Testing
         let place =
             bench.folder.path(".local/share/utter/recognisers/parrot/")
             + (isArchive ? "tiny-1.0" : name)
-        #expect(try unit("utter-local-endpoint.service").contains("parrot.py \(place)\"\n"))
+        #expect(try command().hasSuffix("parrot.py \(place)"))
         // What is there is used, and a model of the person's own fetches nothing.
         let count = server.requests.count
         try await install()
         try await install("--model", place)
         #expect(server.requests.count == count)
+    }
+
+    /// One file of two is wrong at first; the other is not fetched twice.
+    @Test func allFilesOfAModelLieInItsFolder() async throws {
+        try bench.folder.write(
+            Array(
+                Self.program.replacing(
+                    "sys\n",
+                    with: "sys\nassert open(sys.argv[1] + '/a').read() == 'word'\n"
+                        + "assert open(sys.argv[1] + '/b').read() == 'word'\n",
+                    maxReplacements: 1
+                ).utf8), to: "recipe/parrot.py")
+        let word = Array("word".utf8)
+        let server = try FileServer(["/a": .init(word), "/b": .init(Array("wort".utf8))])
+        let sum = try ForeignTool("sha256sum").run(["-"], input: word).text.prefix(64)
+        try writeRecipe(
+            "[model]\nurl = '\(server.url("/"))'\nsize = 1\nfolder = 'two'\n"
+                + "[model.files]\na = '\(sum)'\nb = '\(sum)'\n")
+        let wrong = try await install(status: 65)
+        #expect(wrong.contains("model of 1 MB: a, SHA-256 \(sum); b, SHA-256 \(sum)"), "\(wrong)")
+        #expect(wrong.contains("/b: it cannot be fetched: its SHA-256 is "), "\(wrong)")
+        server.change { $0.files["/b"] = .init(word) }
+        try await install()
+        #expect(server.requests.map(\.target).sorted() == ["/a", "/b", "/b"])
+        let place = bench.folder.path(".local/share/utter/recognisers/parrot/two")
+        #expect(try command().hasSuffix("parrot.py \(place)"))
     }
 
     @Test func theSettingGoesAlsoWhenTheFolderWasDeleted() async throws {

@@ -29,33 +29,59 @@ struct LocalRecogniser {
     let folder: String
 
     struct Model {
-        let url: ServiceURL
-        /// As 64 lower-case digits; nil where none is published.
-        let sha256: String?
+        struct File {
+            let name: String
+            let url: ServiceURL
+            /// As 64 lower-case digits; nil where none is known.
+            let sha256: String?
+        }
+
+        let files: [File]
+        /// The one that they lie in; nil where the only file needs none.
+        let folder: String?
+        /// All files together, in megabytes.
+        let size: Int
 
         init(_ reader: inout SettingsReader) throws(SettingsError) {
-            url = try need(
-                reader.path("url"),
-                reader.string("url") { text throws(ServiceError) in try ServiceURL(text) })
-            let digits = try need(reader.path("sha256"), reader.string("sha256")).lowercased()
-            guard digits == "unknown" || digits.utf8.count == 64 && digits.allSatisfy(\.isHexDigit)
-            else { throw reader.error("sha256", " is neither 64 hexadecimal digits nor 'unknown'") }
-            sha256 = digits == "unknown" ? nil : digits
-            let isPlain = name.allSatisfy {
-                $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0))
+            let place = try need(reader.path("url"), reader.string("url"))
+            folder = try reader.string("folder")
+            size = try need(reader.path("size"), reader.integer("size"))
+            let texts = try need(reader.path("files"), reader.texts("files"))
+            files = try texts.map { name, text, _ throws(SettingsError) in
+                let digits = text == "unknown" ? nil : text.lowercased()
+                guard digits.map({ $0.utf8.count == 64 && $0.allSatisfy(\.isHexDigit) }) ?? true
+                else {
+                    let reason = " is neither 64 hexadecimal digits nor 'unknown'"
+                    throw reader.error("files.\(name)", reason)
+                }
+                do throws(ServiceError) {
+                    return File(name: name, url: try ServiceURL(place + name), sha256: digits)
+                } catch {
+                    throw reader.error("url", ": \(error.description)")
+                }
             }
-            guard isPlain, !name.isEmpty, !"-.".contains(name.prefix(1)) else {
-                throw reader.error("url", " does not end with the name of a file")
+            let names = files.map(\.name) + [folder].compactMap(\.self)
+            guard place.hasSuffix("/"), names.allSatisfy(Self.isPlain) else {
+                throw reader.error("files", " do not name files in the folder of the URL")
+            }
+            guard files.count == 1 || folder != nil else {
+                throw reader.error("folder", " is missing, as there is not one file alone")
             }
         }
 
-        /// Of the file.
-        var name: String {
-            url.target.prefix { $0 != "?" }.split(separator: "/").last.map(String.init) ?? ""
+        private static func isPlain(_ name: String) -> Bool {
+            !name.isEmpty && !"-.".contains(name.prefix(1))
+                && name.allSatisfy {
+                    $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0))
+                }
         }
-        /// The folder that is in it, if it is an archive.
-        var folderName: String? {
-            name.hasSuffix(".zip") ? String(name.dropLast(4)) : nil
+
+        /// The folder that is in the only file, if it is an archive.
+        var archived: String? {
+            guard folder == nil, let name = files.first?.name, name.hasSuffix(".zip") else {
+                return nil
+            }
+            return String(name.dropLast(4))
         }
     }
 
@@ -137,19 +163,23 @@ struct LocalRecogniser {
         where unsafe access("\(folder)/\(file)", R_OK) != 0 {
             return "there is no file '\(TerminalText.shown(file))' beside the recipe"
         }
-        let isSound = [fetched, disk, memory].allSatisfy { (0...1 << 40).contains($0) }
+        let sizes = [fetched, disk, memory, model?.size ?? 0]
+        let isSound = sizes.allSatisfy { (0...1 << 40).contains($0) }
         return isSound && (0...10_000).contains(seconds) ? nil : "a number in it makes no sense"
     }
 
     func facts(processors: Int) -> String {
         let time = seconds * 2 / Double(max(1, min(processors, 4)))
-        let digest = model.map {
-            "; model \($0.name), " + ($0.sha256.map { "SHA-256 \($0)" } ?? "without a known digest")
+        let digests = model.map { model in
+            "; model of \(model.size) MB: "
+                + model.files.map {
+                    "\($0.name), " + ($0.sha256.map { "SHA-256 \($0)" } ?? "without a known digest")
+                }.joined(separator: "; ")
         }
         return
             "\(title); \(languages); fetches \(fetched) MB, takes \(disk) MB of disk and "
             + "\(memory) MB of memory; about \(StatusLine.seconds(.seconds(time))) for ten seconds of "
-            + "speech on \(processors) processors" + (digest ?? "")
+            + "speech on \(processors) processors" + (digests ?? "")
     }
 }
 

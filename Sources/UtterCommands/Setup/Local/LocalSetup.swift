@@ -42,7 +42,7 @@ package struct LocalSetup {
     }
 
     private func path(of model: LocalRecogniser.Model) -> String {
-        "\(folder)/\(model.folderName ?? model.name)"
+        "\(folder)/\(model.folder ?? model.archived ?? model.files[0].name)"
     }
 
     // MARK: - Before anything is fetched
@@ -143,26 +143,30 @@ package struct LocalSetup {
     /// Fetches the model of the recipe, unless it is there, and goes on where a run before has ended.
     func fetchModel() async throws(CommandFailure) {
         guard model == nil, let wanted = recogniser.model else { return }
-        guard wanted.folderName == nil || !Folder.isFolder(at: path(of: wanted)) else { return }
-        var download = Download(wanted.url)
-        download.sha256 = wanted.sha256
-        download.destination = "\(folder)/\(wanted.name)"
+        guard wanted.archived == nil || !Folder.isFolder(at: path(of: wanted)) else { return }
+        let place = wanted.folder == nil ? folder : path(of: wanted)
+        try orFailure { _ = try Folder.make(at: place) }
         let fetching = try FetchSession(
             in: folder, limits: SpoolLimits(takes: .max, bytes: .max, free: 64 << 20),
             obeying: RunningTake())
         defer { fetching.end() }
-        switch await fetching.result(of: download) {
-        case .success(let file):
-            guard let name = wanted.folderName else { return }
-            try unpack(file.path, with: name)
-            // What stays takes room, and is removed with all of it.
-            try? fetching.downloads.remove(file.id)
-        case .failure(let failure):
-            throw CommandFailure(
-                "the model \(wanted.url): \(failure.description)",
-                hint:
-                    "the same command goes on with what has come; --model names one that you have",
-                status: failure.status)
+        for file in wanted.files {
+            var download = Download(file.url)
+            download.sha256 = file.sha256
+            download.destination = "\(place)/\(file.name)"
+            switch await fetching.result(of: download) {
+            case .success(let found):
+                guard let name = wanted.archived else { continue }
+                try unpack(found.path, with: name)
+                // What stays takes room, and is removed with all of it.
+                try? fetching.downloads.remove(found.id)
+            case .failure(let failure):
+                throw CommandFailure(
+                    "the model \(file.url): \(failure.description)",
+                    hint: "the same command goes on with what has come; "
+                        + "--model names one that you have",
+                    status: failure.status)
+            }
         }
     }
 
