@@ -39,10 +39,10 @@ extension TransferResult.Ending {
             CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_USE_SSL_FAILED:
             self = .insecure(text)
         // There is no code of its own for an answer whose chunks are broken (RFC 9112 §7.1).
-        case CURLE_RECV_ERROR where text.contains("in chunked-encoding"):
+        case CURLE_RECV_ERROR where text.contains("chunk"):
             self = .badResponse(text)
-        // libcurl has no code of its own for a line of more than 100 KiB.
-        case CURLE_OUT_OF_MEMORY:
+        // Before 8.6 libcurl has no code of its own for a line of more than 100 KiB.
+        case CURLE_OUT_OF_MEMORY, Self.tooLarge:
             self = .badResponse("a line of its head is too long, or memory ran out")
         case CURLE_UNSUPPORTED_PROTOCOL where text.contains("HTTP/0.9"):
             self = .badResponse("what answers there does not speak HTTP")
@@ -56,6 +56,9 @@ extension TransferResult.Ending {
             self = .badResponse(text)
         }
     }
+
+    /// The value of `CURLE_TOO_LARGE`.
+    private static let tooLarge = CURLcode(rawValue: 100)
 
     /// Whether a failed handshake would fail again.
     ///

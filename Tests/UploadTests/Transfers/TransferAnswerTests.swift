@@ -201,7 +201,7 @@ import Testing
     @Test(arguments: badHeads) func aBrokenResponseIsBad(_ head: BadHead) async throws {
         let (_, upload) = try begin(saying(head.text), isSealed: true)
         let reason = try #require(await upload.result()).reason { .badResponse($0) }
-        #expect(head.reason == nil ? !reason.isEmpty : reason == head.reason)
+        #expect(head.reason == nil ? !reason.isEmpty : reason == head.reason, "\(reason)")
     }
 
     @Test(.spec("RFC 9112 §7.1"), arguments: ["zz\r\n", "2\r\nokay\r\n", "FFFFFFFFFFFFFFFFF\r\n"])
@@ -209,7 +209,7 @@ import Testing
         let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks
         let (_, upload) = try begin(saying(text), isSealed: true)
         let reason = try #require(await upload.result()).reason { .badResponse($0) }
-        #expect(reason.contains("chunked-encoding"), "\(reason)")
+        #expect(reason.contains("chunk"), "\(reason)")
     }
 
     // MARK: - What is beside the answer

@@ -11,9 +11,10 @@ internal import CCurl
         case invalid(String)
     }
 
-    /// Any scheme is read so that an error can name it; letters beyond ASCII are percent-encoded.
+    /// Any scheme is read so that an error can name it; spaces and letters beyond ASCII are
+    /// percent-encoded.
     private static let flags = UInt32(
-        CURLU_NON_SUPPORT_SCHEME | CURLU_DISALLOW_USER | CURLU_URLENCODE)
+        CURLU_NON_SUPPORT_SCHEME | CURLU_DISALLOW_USER | CURLU_URLENCODE | CURLU_ALLOW_SPACE)
 
     private let handle: OpaquePointer
 
@@ -26,8 +27,11 @@ internal import CCurl
 
     /// A URL, or a reference from the one that was read before (RFC 3986 §5).
     func read(_ text: String) throws(Failure) {
-        // To C the text would end there.
-        guard !text.utf8.contains(0) else { throw .invalid("it holds a control character") }
+        // Some versions of libcurl encode them, or have no code of their own for these faults.
+        guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw .invalid("it holds a control character")
+        }
+        guard !text.isEmpty else { throw .invalid(Self.reason(CURLUE_BAD_SCHEME)) }
         try check(unsafe curl_url_set(handle, CURLUPART_URL, text, Self.flags))
     }
 
@@ -44,7 +48,11 @@ internal import CCurl
             throw .invalid("it has no host")
         }
         if host.utf8.allSatisfy({ $0 < 0x80 }) { return host.lowercased() }
-        return try part(CURLUPART_HOST, CURLU_PUNYCODE)?.lowercased() ?? ""
+        // libcurl's code for one that cannot be written in ASCII differs from version to version.
+        guard let name = try? part(CURLUPART_HOST, CURLU_PUNYCODE) else {
+            throw .invalid("the host is not a name that can be looked up")
+        }
+        return name.lowercased()
     }
 
     func port() throws(Failure) -> Int {
@@ -87,8 +95,6 @@ internal import CCurl
             "it must begin with http:// or https://"
         case CURLUE_NO_HOST: "it has no host"
         case CURLUE_BAD_HOSTNAME: "the host may hold letters, digits, '-' and '.' only"
-        // The library that writes names in ASCII fails so for what is not a name.
-        case CURLUE_OUT_OF_MEMORY: "the host is not a name that can be looked up"
         case CURLUE_BAD_IPV6: "the address in brackets is not IPv6"
         case CURLUE_BAD_PORT_NUMBER: "the port must be a number from 1 to 65535"
         case CURLUE_BAD_PATH, CURLUE_BAD_QUERY, CURLUE_MALFORMED_INPUT:
