@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds utter in a root of another release, runs the demo there, and the tests that need no more than
 # libraries: system-check.sh [SYSTEM]
-# SYSTEM is a release of Debian, or with MIRROR=URL of another system that debootstrap knows. This takes
-# root, and some 20 minutes; the root is .build/systems/SYSTEM, and stays for the next time. The Swift
-# toolchain and the sources of Swift packages are those of this machine.
+# SYSTEM is a release of Debian, or of Ubuntu with MIRROR=URL and KEYRING=FILE, which has the keys of its
+# signatures. This takes root, and some 30 minutes; the root is .build/systems/SYSTEM, and stays for the
+# next time. The Swift toolchain and the sources of Swift packages are those of this machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,7 +23,9 @@ if [ ! -e "$root/etc/apt/sources.list" ]; then
     # The package source of this machine has the other releases, too.
     mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}
     mkdir -p "$root"
-    debootstrap --variant=minbase "$system" "$root" "$mirror"
+    # All releases of Ubuntu are made like this old one; a newer name may be unknown here.
+    debootstrap --variant=minbase --components=main,universe ${KEYRING:+"--keyring=$KEYRING"} \
+        "$system" "$root" "$mirror" ${MIRROR:+gutsy}
 fi
 swift package --scratch-path .build/systems/packages resolve
 mkdir -p "$root/utter/.build" "$root/utter/.build-test" "$root$toolchain"
