@@ -9,7 +9,7 @@ DESTDIR ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test build docs install uninstall lint format layers asan tsan peers test-peers fleet-demo bench bench-check soak \
-	fleet-test fleet-scale fuzz planted busy-test clean check hooks deb sway-check system-check
+	fleet-test fleet-scale fuzz planted busy-test clean check hooks deb sway-check system-check release
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,9 @@ deb: build ## Build the Debian packages, in .build/deb
 
 system-check: ## Build and test utter in a root of another system (SYSTEM=trixie); needs root
 	@scripts/system-check.sh $(SYSTEM)
+
+release: ## Make and try the packages of a release in roots of their systems (SYSTEMS="bookworm trixie"); needs root
+	@scripts/release.sh $(SYSTEMS)
 
 sway-check: build ## Bind a key in a Sway without a screen, and dictate into an editor there
 	@scripts/sway-check.sh

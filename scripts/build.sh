@@ -21,6 +21,7 @@ flags=(-c release --static-swift-stdlib --disable-local-rpath -Xswiftc -Osize -X
 # otherwise the loader looks up thousands of their names at each start. SwiftPM finds the archives by a
 # copy of the library's description; that of Debian 13 has no archive, and stays outside.
 static=$PWD/.build/static
+rm -rf "$static"
 mkdir -p "$static"
 clang=$(dirname "$(readlink -f "$(command -v swift)")")/clang
 for library in libwebrtc_audio_processing.a libstdc++.a; do
@@ -33,6 +34,11 @@ if [ -e "$static/libwebrtc_audio_processing.a" ]; then
 else
     describe_detector "$static"
 fi
+# More libraries, by their names for pkg-config, for a program that other systems run.
+for name in ${UTTER_STATIC:-}; do
+    sed 's| -l\([^ ]*\)| -l:lib\1.a|' "$(pkg-config --variable=pcfiledir "$name")/$name.pc" \
+        >"$static/$name.pc"
+done
 flags+=(--pkg-config-path "$static")
 # Which voice detector there is may have changed since the manifest was read.
 flags+=(--manifest-cache none)

@@ -3,12 +3,12 @@
 # Makes four Debian packages of the release build, in .build/deb: utter records and sends,
 # utter-endpoint recognises on this machine, utter-keys watches keys outside of a terminal, and
 # utter-work works on a store together with others.
-# UTTER_BUILD names the folder of another build.
+# UTTER_BUILD names the folder of another build; UTTER_DEB_REVISION follows the version.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
 
-version=$(sed -n 's/.*text = "\(.*\)"/\1/p' Sources/Utter/API/UtterVersion.swift)
+version=$(sed -n 's/.*text = "\(.*\)"/\1/p' Sources/Utter/API/UtterVersion.swift)${UTTER_DEB_REVISION:-}
 architecture=$(dpkg --print-architecture)
 maintainer="${DEBFULLNAME:-$(git config user.name)} <${DEBEMAIL:-$(git config user.email)}>"
 # The last commit's, so that the same sources make the same packages.

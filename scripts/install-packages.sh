@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages of Debian or Ubuntu that are missing:
-#     install-packages.sh [--check] [runtime|build|test|peers|bench|deb|sway|system]
+#     install-packages.sh [--check] [runtime|build|test|peers|bench|deb|sway|system|release]
 # --check only says which they are, and fails when there are any. At a terminal it asks first; YES=1
 # answers that. UTTER_PACKAGES=skip does nothing, for other systems.
 set -euo pipefail
@@ -67,6 +67,9 @@ python3-swift                OpenStack Swift, a store"
 
 system_packages='
 debootstrap                  makes the root of another system'
+
+release_packages="$system_packages
+apt-utils                    makes the folders that apt reads"
 
 deb_packages="$build_packages
 dpkg-dev                     finds the libraries that the programs need
@@ -150,8 +153,9 @@ case "$list" in
     deb) wanted=$deb_packages ;;
     sway) wanted=$sway_packages ;;
     system) wanted=$system_packages ;;
+    release) wanted=$release_packages ;;
     *) cannot "there is no list '$list'" \
-        "say runtime, build, test, peers, bench, deb, sway or system" ;;
+        "say runtime, build, test, peers, bench, deb, sway, system or release" ;;
 esac
 
 [ "${UTTER_PACKAGES:-}" = skip ] && exit 0
