@@ -25,7 +25,7 @@ extension ServiceProfile {
             case .variable(let name)?:
                 // A file that cannot be used is told when it is to be.
                 let shared = (try? SharedCredentials.value(of: name)) ?? nil
-                if (Environment[name] ?? "").isEmpty, shared == nil { return "\(name) is not set" }
+                if Environment[filled: name] ?? shared == nil { return "\(name) is not set" }
             case .file(let path)?:
                 if !OwnFile.isRegular(path) { return "no file" }
             case .credential, .command, .headerFile, .given, nil: break

@@ -41,10 +41,9 @@ enum FleetLayout {
         return take(named: parts[2])
     }
 
-    /// Whether it is named as a manifest, and lies where none is looked for: in another form of a day.
-    static func isMisplaced(_ key: String) -> Bool {
+    /// Whether it is named as a manifest, wherever it lies among the takes.
+    static func isNamedAsManifest(_ key: String) -> Bool {
         key.hasPrefix(takes) && take(named: key.split(separator: "/").last ?? "") != nil
-            && take(ofManifest: key) == nil
     }
 
     /// The same of a mark, and of what stands for one among the hints.

@@ -74,7 +74,7 @@ struct ListingReader: ~Copyable {
         while let object = try next() {
             let id = FleetLayout.take(ofManifest: object.key)
             if let id = id ?? FleetLayout.take(ofMark: object.key) { return (id, object) }
-            guard FleetLayout.isMisplaced(object.key) else { continue }
+            guard FleetLayout.isNamedAsManifest(object.key) else { continue }
             misplaced = ((misplaced?.count ?? 0) + 1, misplaced?.first ?? object.key)
         }
         return nil

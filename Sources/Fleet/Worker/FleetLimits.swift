@@ -172,11 +172,7 @@ package final class FleetLimits: Sendable {
             do throws(QueueFailure) {
                 return try compareAndSet(values, key("limit", service)) { bucket in
                     let now = clock.time + clock.at.duration(to: .now) / .seconds(1)
-                    let isCut = bucket.cut(at: now)
-                    let found = bucket
-                    let wait = change(&bucket, now, 1)
-                    if wait != nil { bucket = found }
-                    return (wait, isCut)
+                    return (bucket.cut(at: now), change(&bucket, now, 1))
                 }
             } catch {
                 state.withLock { $0.rest = .now + Self.failurePause }
@@ -191,17 +187,16 @@ package final class FleetLimits: Sendable {
 
     private func compareAndSet(
         _ values: any SharedValues, _ name: String,
-        _ change: (inout TokenBucket) -> (wait: Double?, isCut: Bool)
+        _ change: (inout TokenBucket) -> (isCut: Bool, wait: Double?)
     ) throws(QueueFailure) -> Double {
         for _ in 0..<20 {
             let found = try values.get(name)
             // What cannot be read begins anew.
-            let before = found.flatMap { decoded(TokenBucket.self, $0.bytes) }
-            var bucket = before ?? TokenBucket()
-            let (wait, isCut) = change(&bucket)
+            var unchanged = found.flatMap { decoded(TokenBucket.self, $0.bytes) } ?? TokenBucket()
+            var bucket = unchanged
+            let (isCut, wait) = change(&bucket)
             // Without a limit, and while one waits, there is nothing to note; but what is too far
             // ahead would be so each time.
-            var unchanged = before ?? TokenBucket()
             unchanged.at = bucket.at
             if !isCut, wait != nil || bucket == unchanged { return wait ?? 0 }
             if try values.set(name, to: encoded(bucket), after: found?.revision) {

@@ -14,6 +14,11 @@ package enum Environment {
         unsafe getenv(name).map { unsafe String(cPath: $0) }
     }
 
+    /// Nil for an empty one, too.
+    package static subscript(filled name: String) -> String? {
+        self[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     /// As "NAME=value".
     package static func all(where isWanted: (String) -> Bool) -> [String] {
         var entries: [String] = []

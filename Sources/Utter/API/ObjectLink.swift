@@ -240,14 +240,15 @@ private final class Found<Value: Sendable>: Sendable {
     let value = Mutex<Value?>(nil)
 }
 
-private final class ObjectObserver: AwaitedTransfer, @unchecked Sendable {
+/// Holds an answer, or hands it on.
+final class ObjectObserver: AwaitedTransfer, @unchecked Sendable {
     private let limit: Int
     private let sink: (@Sendable (Span<UInt8>) -> Bool)?
     private(set) var body: [UInt8] = []
     private var isGood = false
     private(set) var isRefused = false
 
-    init(limit: Int, _ sink: (@Sendable (Span<UInt8>) -> Bool)?) throws(SystemError) {
+    init(limit: Int, _ sink: (@Sendable (Span<UInt8>) -> Bool)? = nil) throws(SystemError) {
         (self.limit, self.sink) = (limit, sink)
         try super.init()
     }

@@ -3,7 +3,6 @@
 internal import FoundationEssentials
 internal import LinuxPlatform
 internal import SpeechService
-internal import Synchronization
 internal import TakeStore
 internal import Upload
 
@@ -78,7 +77,7 @@ extension Pipeline {
         case .parts(let plan):
             let table = PartsTable(from: values)
             if let abort = plan.abort, table.isMade {
-                _ = try await ask(abort, table.captured, by: delivery, orIsGone: true)
+                _ = try await ask(abort, table.captured, by: delivery)
             } else if table.mayBeMade, let (_, key) = delivery.service.storeRoot {
                 for upload in try await openUploads(at: delivery, olderThan: .zero) ?? []
                 where upload.key == key { try await abort(upload, at: delivery) }
@@ -88,52 +87,56 @@ extension Pipeline {
             guard let url = values["upload"].flatMap({ try? ServiceURL($0) }),
                 delivery.trusts(url.origin)
             else { return }
-            var request = ExchangeRequest(number: 1, method: .post, url: url, saysLength: true)
-            request.step = StepRequest(
-                method: .delete, content: StepRequest.Content(), carriesSecrets: true,
-                use: .upload(UploadRequest(kind: kind, step: .ask, start: 0)))
-            _ = try await send(request, by: delivery, orIsGone: true)
+            let use = UploadRequest(kind: kind, step: .ask, start: 0)
+            let delete = StepRequest(
+                method: .delete, content: StepRequest.Content(), use: .upload(use))
+            _ = try await send(delete, to: url, by: delivery)
         case .post, .job: return
         }
     }
 
     /// Makes one request that sends nothing, and belongs to no take.
     private func ask(
-        _ step: JobStep, _ values: [String: String], by delivery: DeliveryPlan,
-        orIsGone: Bool = false
+        _ step: JobStep, _ values: [String: String], by delivery: DeliveryPlan
     ) async throws(OpenUploadError) -> StepAnswer {
         let values = delivery.service.words.merging(values) { _, own in own }
-        var request = ExchangeRequest(
-            number: 1, method: .post, url: delivery.service.url, saysLength: true)
+        let (url, request): (ServiceURL, StepRequest)
         do throws(ServiceError) {
-            request.url = try step.target(from: delivery.service.url, by: values)
-            request.step = step.request(
+            url = try step.target(from: delivery.service.url, by: values)
+            request = step.request(
                 try step.fields(by: values), by: values, for: .piece(PieceRequest(step: step)))
         } catch {
             throw OpenUploadError(description: error.description)
         }
-        request.step?.carriesSecrets = delivery.trusts(request.url.origin)
-        return try await send(request, by: delivery, orIsGone: orIsGone)
+        return try await send(request, to: url, by: delivery)
     }
 
-    /// `orIsGone`: that there is nothing there is as good.
     private func send(
-        _ request: ExchangeRequest, by delivery: DeliveryPlan, orIsGone: Bool
+        _ step: StepRequest, to url: ServiceURL, by delivery: DeliveryPlan
     ) async throws(OpenUploadError) -> StepAnswer {
+        var request = ExchangeRequest(number: 1, method: .post, url: url, saysLength: true)
+        request.step = step
+        request.step?.carriesSecrets = delivery.trusts(url.origin)
         var delivery = delivery
         switch await secrets.credentials(of: delivery.service) {
         case .success(let found): delivery.service = delivery.service.opened(with: found)
         case .failure(let failure): throw OpenUploadError(description: failure.reason)
         }
-        let answer = WholeAnswer()
-        _ = wiring.transfer.start(
-            delivery.request(request, for: Journal(), frames: 0, of: nextID()), after: .zero,
-            atLeast: .zero, observer: answer)
-        let result = await answer.end.value
-        let body = answer.body.withLock { $0 }
+        let transfer = delivery.request(request, for: Journal(), frames: 0, of: nextID())
+        let (result, body): (TransferResult, [UInt8])
+        do throws(SystemError) {
+            let answer = try ObjectObserver(limit: 1 << 20)
+            result = try await NamedThread.result(name: "store") { [transport = wiring.transfer] in
+                answer.perform(transfer, by: transport)
+            }.get()
+            body = answer.body
+        } catch {
+            throw OpenUploadError(description: error.description)
+        }
         guard result.ending == .answered, let status = result.status,
+            // What is to be dropped may be gone.
             StatusVerdict.of(status: status) == .accepted
-                || orIsGone && [404, 410].contains(status)
+                || step.method != .get && [404, 410].contains(status)
         else {
             let host = delivery.service.url.origin.description
             let words = ServiceMessage.extract(from: body).map {
@@ -158,22 +161,4 @@ extension DeliveryPlan {
         let folder = start.lastIndex(of: "/").map { start[...$0] } ?? ""
         return ["root": root.text, "prefix": String(folder)]
     }
-}
-
-/// Waits for one answer, and holds up to 1 MiB of it.
-private final class WholeAnswer: TransferObserver {
-    let body = Mutex<[UInt8]>([])
-    let end = Settlement<TransferResult>()
-
-    var reading: AnswerReading { .goesOn }
-
-    func transferDidConnect() {}
-    func transferDidSend(byteCount: Int, wireByteCount: Int) {}
-    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {}
-
-    func transferDidReceive(_ bytes: Span<UInt8>) {
-        body.withLock { $0.append(bytes.extracting(first: min(bytes.count, 1 << 20 - $0.count))) }
-    }
-
-    func transferDidEnd(_ result: TransferResult) { end.settle(result) }
 }

@@ -17,7 +17,7 @@ extension SecretSource {
     public func read() async throws(ReadingError) -> String {
         switch self {
         case .variable(let name):
-            if let value = Environment[name], !value.isEmpty { return value }
+            if let value = Environment[filled: name] { return value }
             let shared = try await Self.onThread { () throws(ReadingError) in
                 try SharedCredentials.value(of: name)
             }

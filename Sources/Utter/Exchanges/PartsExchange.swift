@@ -193,13 +193,15 @@ struct PartsExchange: Exchange {
     }
 
     private mutating func note(_ result: TransferResult, of job: PartsTable.Job) {
-        guard job == .whole || job == .complete else { return }
+        guard job.isLast else { return }
         // A store that fails may have done it nevertheless.
         if result.mayBeTaken || result.status ?? 0 >= 500 { mayBeTaken = true }
     }
 
     private var canLook: Bool { plan.look != nil && !isBlind }
-    private var mustFind: Bool { table.mayBeMade && delivery.canFindUploads(plan) }
+    private var mustFind: Bool {
+        table.mayBeMade && plan.abort != nil && delivery.uploadPlace != nil
+    }
 
     /// Puts a part that was not stored back to the end of the queue.
     private mutating func lay(_ lane: PartsLane) {
@@ -242,12 +244,10 @@ struct PartsExchange: Exchange {
         case (.complete, 409): return beginAnew(ended)
         case (.whole, 409) where plan.folder != nil && !hasFolders: return makeFolder(0, ended)
         // What is there may be this recording.
-        case (.whole, 412) where canLook, (.complete, 412) where canLook:
+        case (_, 412) where lane.job.isLast && canLook:
             isRefused = lane.job == .complete
             return stand(ended, for: .look)
-        case (.whole, 412) where mayBeTaken && isBlind,
-            (.complete, 412) where mayBeTaken && isBlind:
-            return leaveUnknown
+        case (_, 412) where lane.job.isLast && mayBeTaken && isBlind: return leaveUnknown
         case (.look, 404):
             mayBeTaken = false
             return claim != nil ? disbelieve(ended, "it has not stored what it said") : stand(ended)
@@ -286,10 +286,8 @@ struct PartsExchange: Exchange {
             refused.reply.failure = .serviceReported(
                 message: delivery.service.redacted(message), code: reply.code)
             return judge(refused)
-        case (.whole, .next(let proof)?) where !proof.isEmpty,
-            (.complete, .next(let proof)?) where !proof.isEmpty:
-            return .answered
-        case (.whole, let verdict), (.complete, let verdict):
+        case (let job, .next(let proof)?) where job.isLast && !proof.isEmpty: return .answered
+        case (let job, let verdict) where job.isLast:
             if case .next? = verdict { claim = .plain } else { claim = .odd }
             if canLook { return stand(ended, for: .look) }
             return claim == .plain ? .answered : disbelieve(ended, "its answer proves nothing")
@@ -385,7 +383,7 @@ struct PartsExchange: Exchange {
                 table.queue.append(part)
                 job = .part(table.queue[0])
             }
-            if job == .complete || job == .whole, mayBeTaken, canLook { job = .look }
+            if job.isLast, mayBeTaken, canLook { job = .look }
             if job == .create, mustFind { job = .find }
             if job == .look, !mayBeTaken { return .request(after: pause) }
             start(job, on: index)

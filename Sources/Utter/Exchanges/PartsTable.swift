@@ -16,6 +16,9 @@ struct PartsTable: Sendable, Equatable {
         case complete
         case look
         case abort
+
+        /// It ends the delivery.
+        var isLast: Bool { self == .whole || self == .complete }
     }
 
     /// Whether an answer without a proof is one of a store, as far as one can see.

@@ -88,10 +88,6 @@ extension Int {
 }
 
 extension DeliveryPlan {
-    func canFindUploads(_ plan: PartsPlan) -> Bool {
-        plan.list != nil && plan.abort != nil && service.storeRoot != nil
-    }
-
     /// Judges the requests of one lane.
     func makePartsEngine(_ plan: PartsPlan) -> PostOnce {
         var engine = PostOnce(

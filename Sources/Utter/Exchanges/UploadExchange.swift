@@ -211,11 +211,12 @@ struct UploadExchange: Exchange {
         guard reply.result.ending == .answered, let status = reply.result.status else {
             return judge(reply, isSpeaking: isSpeaking, at: now)
         }
+        func lost(_ reason: String) -> ExchangeStep {
+            judge(reply.lost(reason), isSpeaking: isSpeaking, at: now)
+        }
         let head = AnswerHead(headers: reply.result.headers)
         if (200..<300).contains(status), upload != nil || isStore, isOfStranger(head, reply) {
-            return judge(
-                reply.lost("a web page came in place of an answer"), isSpeaking: isSpeaking, at: now
-            )
+            return lost("a web page came in place of an answer")
         }
         let before = limit
         learnLimit(head)
@@ -237,8 +238,7 @@ struct UploadExchange: Exchange {
             return goOn(from: UploadAnswer.offset(in: head) ?? (isCareful ? 0 : nil))
         case (.ask, 200..<300):
             guard let offset = UploadAnswer.offset(in: head) else {
-                let lost = reply.lost("the answer does not say how much the service has")
-                return judge(lost, isSpeaking: isSpeaking, at: now)
+                return lost("the answer does not say how much the service has")
             }
             let length = UploadAnswer.length(in: head)
             upload?.knowsLength = length != nil
@@ -246,38 +246,32 @@ struct UploadExchange: Exchange {
                 (length == offset || UploadAnswer.isComplete(head)) && offset >= recording.byteCount
             return goOn(from: offset)
         // It has no text to answer with; some refuse to append to an upload that is complete.
-        case (.append, 400) where hasAll && isStore, (.append, 403) where hasAll && isStore,
-            (.append, 404) where hasAll && isStore:
+        case (.append, 400...404) where isStore && hasAll && status != 401 && status != 402:
             upload = nil
             return .answered
         case (.append, 200..<300) where isUnfinished(head, reply.result):
             return goOn(from: UploadAnswer.offset(in: head))
         case (_, 200..<300) where upload != nil && !isProof(head, reply):
-            return stand(.ask, or: reply, isSpeaking, now)
+            return stand() ?? lost("its answers prove nothing")
         // It takes no chunks, or makes no upload without a length.
-        case (.append, 400) where kind == .tus && !engine.request.saysLength,
-            (.create, 400) where isCareful && kind == .tus && !engine.request.saysLength:
+        case (_, 400) where kind == .tus && step != .ask && !engine.request.saysLength:
             engine.sayLength()
             return again(upload == nil ? .create : .ask)
         case (.append, 409), (.append, 422), (.append, 460):
-            return stand(.ask, or: reply, isSpeaking, now)
+            if let step = stand() { return step }
         case (.ask, 423), (.append, 423):
-            guard standstills < Self.standstillLimit else {
-                return .failed(.unavailable(status: status, message: "the upload stays locked"))
-            }
-            return stand(.ask, after: lockPause, or: reply, isSpeaking, now)
+            let failure = TakeFailure.unavailable(
+                status: status, message: "the upload stays locked")
+            return stand(after: lockPause) ?? .failed(failure)
         case (_, 413) where !(isCareful && step == .create):
             guard shrink(from: before, after: reply.result) else { break }
             isCareful = isCareful || upload == nil
             return again(upload == nil ? .create : .ask)
-        case (.append, 400..<405), (.append, 410):
+        case (.ask, 400..<405), (.ask, 410), (.append, 400..<405), (.append, 410):
             guard status != 401, !UploadAnswer.isComplete(head) else { break }
+            if step == .ask, renewals < Self.renewalLimit { return forget() }
             // It may still take in what a request has sent that broke; what it has decides.
-            return stand(.ask, after: lockPause, or: reply, isSpeaking, now)
-        case (.ask, 400..<405), (.ask, 410):
-            guard status != 401, !UploadAnswer.isComplete(head), renewals < Self.renewalLimit
-            else { break }
-            return forget()
+            if step == .append, let step = stand(after: lockPause) { return step }
         default: break
         }
         return judge(reply, isSpeaking: isSpeaking, at: now)
@@ -350,16 +344,10 @@ struct UploadExchange: Exchange {
         return .request(after: Pause(duration: pause, atLeast: pause, isOfNextStep: true))
     }
 
-    /// Tries once more after an answer that moves nothing, but not for ever.
-    private mutating func stand(
-        _ next: Step, after pause: Duration = .zero, or reply: Reply, _ isSpeaking: Bool,
-        _ now: Moment
-    ) -> ExchangeStep {
+    /// Asks once more after an answer that moves nothing; nil when that has no end.
+    private mutating func stand(after pause: Duration = .zero) -> ExchangeStep? {
         standstills += 1
-        guard standstills <= Self.standstillLimit else {
-            return engine.next(after: reply, isSpeaking: isSpeaking, at: now)
-        }
-        return again(next, after: pause)
+        return standstills > Self.standstillLimit ? nil : again(.ask, after: pause)
     }
 
     private var lockPause: Duration {

@@ -54,53 +54,41 @@ struct UploadRequest: Sendable, Equatable {
         of whole: RequestBody, mediaType: String, name: String, isComplete: Bool,
         digest: String? = nil
     ) -> [(name: String, value: String)] {
-        let length = isComplete ? whole.wholeByteCount : nil
-        return switch kind {
-        case .resumable: resumableFields(length)
-        case .tus: tusFields(length, digest, mediaType: mediaType, name: name)
-        }
-    }
-
-    private func resumableFields(_ length: Int?) -> [(name: String, value: String)] {
-        var fields = [(name: UploadAnswer.version, value: UploadAnswer.versionNumber)]
-        if step == .ask { return fields }
-        if step == .append { fields.append((name: "Upload-Offset", value: "\(start)")) }
-        let isLast = step != .createEmpty && reachesEnd(of: length)
-        fields.append((name: "Upload-Complete", value: isLast ? "?1" : "?0"))
-        if let length { fields.append((name: "Upload-Length", value: "\(length)")) }
-        return fields
-    }
-
-    private func reachesEnd(of length: Int?) -> Bool {
-        guard let limit else { return true }
-        return length.map { $0 - start <= limit } ?? false
-    }
-
-    private func tusFields(
-        _ length: Int?, _ digest: String?, mediaType: String, name: String
-    ) -> [(name: String, value: String)] {
-        var fields = [(name: "Tus-Resumable", value: "1.0.0")]
-        switch step {
-        case .create, .createEmpty:
-            fields.append(
-                length.map { (name: "Upload-Length", value: "\($0)") }
-                    ?? (name: "Upload-Defer-Length", value: "1"))
+        let end = isComplete ? whole.wholeByteCount : nil
+        let length = end.map { "\($0)" }
+        let fields: KeyValuePairs<String, String?>
+        switch (kind, step) {
+        case (.resumable, .ask): fields = [UploadAnswer.version: UploadAnswer.versionNumber]
+        case (.resumable, _):
+            let isLast = step != .createEmpty && reaches(end)
+            fields = [
+                UploadAnswer.version: UploadAnswer.versionNumber,
+                "Upload-Offset": step == .append ? "\(start)" : nil,
+                "Upload-Complete": isLast ? "?1" : "?0", "Upload-Length": length,
+            ]
+        case (.tus, .ask): fields = ["Tus-Resumable": "1.0.0"]
+        case (.tus, .create), (.tus, .createEmpty):
             let type = Data(mediaType.utf8).base64EncodedString()
             let name = Data(name.utf8).base64EncodedString()
-            fields.append((name: "Upload-Metadata", value: "filename \(name),filetype \(type)"))
-        case .ask: break
-        case .append:
-            fields.append((name: "Upload-Offset", value: "\(start)"))
-            if let digest {
-                // `Content-Digest` has the same in its own form: sha-256=:…:
-                let text = digest.drop { $0 != ":" }.filter { $0 != ":" }
-                fields.append((name: "Upload-Checksum", value: "sha256 \(text)"))
-            }
-            if saysLength, let length {
-                fields.append((name: "Upload-Length", value: "\(length)"))
-            }
+            fields = [
+                "Tus-Resumable": "1.0.0", "Upload-Length": length,
+                "Upload-Defer-Length": length == nil ? "1" : nil,
+                "Upload-Metadata": "filename \(name),filetype \(type)",
+            ]
+        case (.tus, .append):
+            // `Content-Digest` has the same in its own form: sha-256=:…:
+            let checksum = digest?.drop { $0 != ":" }.filter { $0 != ":" }
+            fields = [
+                "Tus-Resumable": "1.0.0", "Upload-Offset": "\(start)",
+                "Upload-Checksum": checksum.map { "sha256 \($0)" },
+                "Upload-Length": saysLength ? length : nil,
+            ]
         }
-        return fields
+        return fields.compactMap { name, value in value.map { (name: name, value: $0) } }
+    }
+
+    private func reaches(_ end: Int?) -> Bool {
+        limit.map { limit in end.map { $0 - start <= limit } ?? false } ?? true
     }
 }
 
@@ -140,16 +128,9 @@ enum UploadAnswer {
     }
 
     private static func limit(_ name: String, in head: AnswerHead) -> Int? {
-        let members = head.header("upload-limit")?.split(separator: ",") ?? []
-        for member in members {
-            let parts = member.split(separator: "=", maxSplits: 1).map {
-                $0.filter { !$0.isWhitespace }
-            }
-            guard parts.count == 2, parts[0] == name,
-                let count = Int(parts[1].prefix { $0 != ";" }), count > 0
-            else { continue }
-            return count
-        }
-        return nil
+        let text = head.header("upload-limit")?.filter { !$0.isWhitespace } ?? ""
+        let member = text.split(separator: ",").first { $0.hasPrefix("\(name)=") }
+        let count = (member?.dropFirst(name.count + 1).prefix { $0 != ";" }).flatMap { Int($0) }
+        return count.flatMap { $0 > 0 ? $0 : nil }
     }
 }

@@ -102,7 +102,7 @@ struct ConfigCommand: ParsableCommand {
     /// theirs.
     private func edit() throws(CommandFailure) {
         let path = ConfigurationFile.path
-        let editors = ["VISUAL", "EDITOR"].compactMap { Environment[$0] }.filter { !$0.isEmpty }
+        let editors = ["VISUAL", "EDITOR"].compactMap { Environment[filled: $0] }
         guard !editors.isEmpty || isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(
                 "there is no terminal for vi", hint: "set EDITOR, or change \(path) otherwise",

@@ -120,7 +120,7 @@ extension Setting {
 
 extension AnySetting {
     func variableText() throws(CommandFailure) -> String? {
-        guard let variable, let text = Environment[variable], !text.isEmpty else { return nil }
+        guard let variable, let text = Environment[filled: variable] else { return nil }
         guard accepts(text) else {
             throw CommandFailure(
                 "\(variable) is '\(text)', but must be \(form)", hint: "correct it, or unset it",

@@ -129,7 +129,7 @@ struct ConfigurationChange {
 
     /// The variable that counts before the file; nil when none does.
     var overridingVariable: String? {
-        setting?.variable.flatMap { Environment[$0]?.isEmpty == false ? $0 : nil }
+        setting?.variable.flatMap { Environment[filled: $0] == nil ? nil : $0 }
     }
 
     private func isPath(_ value: String) -> Bool {

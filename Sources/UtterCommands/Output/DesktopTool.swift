@@ -186,7 +186,7 @@ struct DesktopTool {
     }
 
     private static func has(_ session: Session) -> Bool {
-        !(Environment[session.rawValue] ?? "").isEmpty
+        Environment[filled: session.rawValue] != nil
     }
 
     /// Where a program is, by the variable `PATH`; a relative folder there is not looked into.

@@ -169,9 +169,7 @@ struct SetupDialogue {
     private func token(for profile: ServiceProfile) throws -> SetupAnswers.Token {
         guard let wanted = profile.authentication.token else { return .none }
         var variable: String?
-        if case .variable(let name)? = wanted.source,
-            Environment[name]?.isEmpty == false
-        {
+        if case .variable(let name)? = wanted.source, Environment[filled: name] != nil {
             variable = name
         }
         dialogue.say("Its token, or where it is: $VARIABLE, /a/file, or !command that prints it.")
@@ -203,7 +201,7 @@ struct SetupDialogue {
         switch token {
         case .none, .typed: return nil
         case .variable(let name):
-            return Environment[name]?.isEmpty == false ? nil : "The variable \(name) is not set."
+            return Environment[filled: name] != nil ? nil : "The variable \(name) is not set."
         case .file(let path):
             // It may be a token that begins like a path: that is not repeated.
             guard unsafe access(ConfigurationFile.expanded(path), F_OK) == 0 else {

@@ -173,6 +173,25 @@ import Testing
         }
     }
 
+    /// However often it says so, and whatever it said that it had before.
+    @Test func anAppendThatProvesNothingIsNeverBelieved() throws {
+        var exchange = try begun()
+        for _ in 0..<60 {
+            let isAppend = step(of: exchange) == .append
+            let next = follow(
+                &exchange, 204, isAppend ? [] : [("upload-offset", "300")],
+                sent: isAppend ? Self.size - 300 : 0)
+            if case .failed = next {
+                return #expect(exchange.progress?.values["upload"] != nil)
+            }
+            guard case .request = next else {
+                Issue.record("it is believed")
+                return
+            }
+        }
+        Issue.record("it has no end")
+    }
+
     /// Of what is there as a whole; a mismatch (460) is asked about.
     @Test func aChecksumIsSaidWhereThatIsOffered() throws {
         for isComplete in [true, false] {

@@ -39,37 +39,27 @@ package enum SharedCredentials {
     }
 
     private static var isMeant: Bool {
-        path.hasPrefix("/") && keys.keys.allSatisfy { (Environment[$0] ?? "").isEmpty }
+        path.hasPrefix("/") && keys.keys.allSatisfy { Environment[filled: $0] == nil }
     }
 
     private static var path: String {
-        let named = Environment["AWS_SHARED_CREDENTIALS_FILE"] ?? ""
-        return named.isEmpty ? (Environment["HOME"] ?? "") + "/.aws/credentials" : named
+        Environment[filled: "AWS_SHARED_CREDENTIALS_FILE"]
+            ?? (Environment["HOME"] ?? "") + "/.aws/credentials"
     }
 
-    private static var section: String {
-        let name = Environment["AWS_PROFILE"] ?? ""
-        return name.isEmpty ? "default" : name
-    }
+    private static var section: String { Environment[filled: "AWS_PROFILE"] ?? "default" }
 
     /// Of a file of sections and lines `KEY = VALUE`.
     static func value(of key: String, in text: String, section: String) -> String? {
         var isOurs = false
         for line in text.split(whereSeparator: \.isNewline) {
-            let line = trimmed(line)
-            if line.hasPrefix("[") {
-                isOurs = trimmed(line.dropFirst().prefix { $0 != "]" }) == section
-            } else if isOurs, let sign = line.firstIndex(of: "="), trimmed(line[..<sign]) == key {
-                let value = trimmed(line[line.index(after: sign)...])
-                return value.isEmpty ? nil : String(value)
+            if let head = line.wholeMatch(of: /\s*\[\s*([^\]]*?)\s*(\].*)?/) {
+                isOurs = head.1 == section
+            } else if isOurs, let row = line.wholeMatch(of: /\s*(.*?)\s*=\s*(.*?)\s*/), row.1 == key
+            {
+                return row.2.isEmpty ? nil : String(row.2)
             }
         }
         return nil
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        let start = text.drop { $0 == " " || $0 == "\t" }
-        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
-        return start[...last]
     }
 }

@@ -12,7 +12,7 @@ extension Environment {
     /// The secret that a variable holds, or nil; programs that we run do not get the variable.
     static func secret(_ name: String) -> String? {
         secretNames.withLock { _ = $0.insert(name) }
-        if let value = self[name], !value.isEmpty { return value }
+        if let value = self[filled: name] { return value }
         // What is wrong with the file is told when the secret is read.
         return try? SharedCredentials.value(of: name)
     }
@@ -31,7 +31,7 @@ enum ServiceVariables {
     static let proxyLoginName = "UTTER_PROXY_LOGIN"
 
     /// The URL as it is written; nil when it is not set, or empty.
-    static var url: String? { Environment[urlName].flatMap { $0.isEmpty ? nil : $0 } }
+    static var url: String? { Environment[filled: urlName] }
 
     /// Where the token of the environment may go: to the origin of the URL beside it.
     static var claim: SecretOffers.Claim {
@@ -86,7 +86,7 @@ struct ProxyVariable {
         // Upper case is another program's to set, in a server's CGI.
         let own = origin.hasPrefix("https:") ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
         for name in own + ["all_proxy", "ALL_PROXY"] {
-            guard let value = Environment[name], !value.isEmpty else { continue }
+            guard let value = Environment[filled: name] else { continue }
             (self.name, self.value) = (name, value)
             return
         }
