@@ -109,12 +109,18 @@ extension DeliveryPlan {
         to url: ServiceURL, _ headers: [(name: String, value: String)], _ body: RequestBody,
         for request: ExchangeRequest
     ) -> TransferRequest {
+        var deadlines = deadlines
+        // No take depends on the answer.
+        if request.upload?.step == .discover {
+            (deadlines.connect, deadlines.answer) = (.seconds(3), .seconds(3))
+        }
         var transfer = TransferRequest(
             url: url.text, headers: headers, body: body, deadlines: deadlines)
         transfer.connection = service.connection.reaching(url)
         // A recording that goes on has its own connection, whose end is then its own as well. One to
         // an address that was given is for no other take.
-        let isBounded = request.isComplete || request.piece != nil
+        let isBounded =
+            request.isComplete || request.piece != nil || request.upload?.step == .discover
         transfer.leavesConnection = isBounded && service.connection.resolutions.isEmpty
         if transfer.leavesConnection, !request.wantsFreshConnection {
             transfer.longestIdleTime = PostOnce.longestIdleTime

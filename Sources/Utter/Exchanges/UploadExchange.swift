@@ -49,7 +49,10 @@ struct UploadExchange: Exchange {
     private var isOfWhole = false
     /// The service takes no longer requests, in bytes, or something in between does not.
     private var limit: Int?
-    private var offersChecksum = false
+    /// The most bytes of an upload.
+    private var largest: Int?
+    /// Nil before the service was heard of that.
+    private var offersChecksum: Bool?
     /// The upload is made by a request without content.
     private var isCareful: Bool
     private var standstills = 0
@@ -95,13 +98,15 @@ struct UploadExchange: Exchange {
             kind: kind, step: isEmpty ? .createEmpty : step, start: upload?.offset ?? 0,
             limit: limit)
         use.isOfWhole = isOfWhole
-        use.saysChecksum = offersChecksum && step == .append && recording.isComplete
+        use.saysChecksum = offersChecksum == true && step == .append && recording.isComplete
         use.shownURL = delivery.service.url
         use.saysLength = upload?.knowsLength == false
-        let content = isEmpty || step == .ask ? StepRequest.Content() : nil
+        let isQuestion = step == .ask || step == .discover
+        let content = isEmpty || isQuestion ? StepRequest.Content() : nil
         let method: StepMethod =
             switch step {
             case .create, .createEmpty: request.method == .put ? .put : .post
+            case .discover: .options
             case .ask: .head
             case .append: .patch
             }
@@ -129,7 +134,12 @@ struct UploadExchange: Exchange {
 
     mutating func begin(lane: Int, of recording: RecordingExtent) -> Beginning {
         self.recording = recording
-        let request = begin(isComplete: recording.isComplete)
+        var request = begin(isComplete: recording.isComplete)
+        // A live recording does not wait for it, and says no checksum before its end.
+        if kind == .tus, step == .create, offersChecksum == nil, engine.request.saysLength {
+            step = .discover
+            request = self.request
+        }
         return recording.isComplete || !request.saysLength ? .request(request) : .sealed
     }
 
@@ -186,8 +196,10 @@ struct UploadExchange: Exchange {
     }
 
     private mutating func learnLimit(_ head: AnswerHead) {
-        offersChecksum = offersChecksum || kind == .tus && UploadAnswer.offersChecksum(head)
-        let most = offersChecksum ? Self.usualByteCount : nil
+        offersChecksum =
+            kind == .tus && (offersChecksum == true || UploadAnswer.offersChecksum(head))
+        largest = UploadAnswer.largest(in: head) ?? largest
+        let most = offersChecksum == true ? Self.usualByteCount : nil
         limit = [limit, most, UploadAnswer.limit(in: head)].compactMap(\.self).min()
     }
 
@@ -208,6 +220,10 @@ struct UploadExchange: Exchange {
         after reply: Reply, isSpeaking: Bool, at now: Moment
     ) -> ExchangeStep {
         record(reply.result)
+        if step == .discover, reply.result.ending != .cancelled {
+            learnLimit(AnswerHead(headers: reply.result.headers))
+            return again(.create)
+        }
         guard reply.result.ending == .answered, let status = reply.result.status else {
             return judge(reply, isSpeaking: isSpeaking, at: now)
         }
@@ -220,10 +236,9 @@ struct UploadExchange: Exchange {
         }
         let before = limit
         learnLimit(head)
-        if let most = UploadAnswer.largest(in: head), recording.isComplete,
-            recording.byteCount > most
-        {
-            let words = "an upload has at most \(most) bytes, and this is \(recording.byteCount)"
+        if let largest, recording.isComplete, recording.byteCount > largest {
+            let words =
+                "an upload has at most \(largest) bytes, and this is \(recording.byteCount)"
             return .failed(.refused(status: 413, message: words))
         }
         switch (step, status) {

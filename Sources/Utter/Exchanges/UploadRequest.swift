@@ -7,6 +7,8 @@ internal import Upload
 /// A request of an upload: which bytes of the body it sends, and what it says of them.
 struct UploadRequest: Sendable, Equatable {
     enum Step: Sendable {
+        /// What the service offers (tus, OPTIONS).
+        case discover
         /// Makes the upload, with the recording from its first byte on.
         case create
         case createEmpty
@@ -42,7 +44,7 @@ struct UploadRequest: Sendable, Equatable {
         switch (step, kind) {
         case (.create, _): nil
         case (.createEmpty, .resumable): nil
-        case (.createEmpty, .tus), (.ask, _): ""
+        case (.createEmpty, .tus), (.ask, _), (.discover, _): ""
         case (.append, .resumable): "application/partial-upload"
         case (.append, .tus): "application/offset+octet-stream"
         }
@@ -58,6 +60,7 @@ struct UploadRequest: Sendable, Equatable {
         let length = end.map { "\($0)" }
         let fields: KeyValuePairs<String, String?>
         switch (kind, step) {
+        case (_, .discover): fields = [:]
         case (.resumable, .ask): fields = [UploadAnswer.version: UploadAnswer.versionNumber]
         case (.resumable, _):
             let isLast = step != .createEmpty && reaches(end)

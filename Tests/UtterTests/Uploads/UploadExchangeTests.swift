@@ -32,8 +32,15 @@ import Testing
         _ exchange: inout UploadExchange, status: Int? = nil, _ fields: [(String, String)] = [],
         sent: Int = 0, isBodyComplete: Bool = true, isComplete: Bool = true, size: Int = 0
     ) -> ExchangeStep {
-        _ = exchange.begin(
-            lane: 0, of: RecordingExtent(byteCount: size, isComplete: isComplete))
+        let recording = RecordingExtent(byteCount: size, isComplete: isComplete)
+        _ = exchange.begin(lane: 0, of: recording)
+        if step(of: exchange) == .discover {
+            let refusal = TransferResult(
+                ending: .answered, status: 405, headers: [], sentByteCount: 0, wireByteCount: 0,
+                isBodyComplete: true, timings: TransferTimings())
+            _ = exchange.next(after: Reply(result: refusal), isSpeaking: false, at: Moment())
+            _ = exchange.begin(lane: 0, of: recording)
+        }
         let result = TransferResult(
             ending: status == nil ? .connectionLost("closed") : .answered, status: status,
             headers: fields.map { (name: $0.0, value: $0.1) }, sentByteCount: sent,

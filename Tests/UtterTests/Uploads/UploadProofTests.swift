@@ -26,14 +26,26 @@ import Testing
             kind, DeliveryPlan(service: service, format: .wav, retry: FaultBench.quick))
     }
 
-    /// Ends the request that is next.
+    /// Ends the request that is next, once a question for what is offered has had no answer.
     private func follow(
         _ exchange: inout UploadExchange, _ status: Int?, _ fields: [(String, String)] = [],
         sent: Int = 0, size: Int = UploadProofTests.size, isComplete: Bool = true,
         failure: AnswerError? = nil
     ) -> ExchangeStep {
-        _ = exchange.begin(
-            lane: 0, of: RecordingExtent(byteCount: size, isComplete: isComplete))
+        let recording = RecordingExtent(byteCount: size, isComplete: isComplete)
+        _ = exchange.begin(lane: 0, of: recording)
+        if step(of: exchange) == .discover {
+            _ = end(&exchange, 405, isComplete: isComplete)
+            _ = exchange.begin(lane: 0, of: recording)
+        }
+        return end(
+            &exchange, status, fields, sent: sent, isComplete: isComplete, failure: failure)
+    }
+
+    private func end(
+        _ exchange: inout UploadExchange, _ status: Int?, _ fields: [(String, String)] = [],
+        sent: Int = 0, isComplete: Bool = true, failure: AnswerError? = nil
+    ) -> ExchangeStep {
         let result = TransferResult(
             ending: status == nil ? .connectionLost("closed") : .answered, status: status,
             headers: fields.map { (name: $0.0, value: $0.1) }, sentByteCount: sent,
@@ -170,6 +182,36 @@ import Testing
                         .refused(
                             status: 413,
                             message: "an upload has at most 900 bytes, and this is 1000")))
+        }
+    }
+
+    /// An answer says what it says, and none ends the take.
+    @Test(arguments: [200, 204, 302, 401, 404, 405, 413, 500, nil])
+    func whateverIsOfferedTheUploadIsMade(_ status: Int?) throws {
+        for isOffered in [true, false] {
+            var exchange = try exchange()
+            let recording = RecordingExtent(byteCount: Self.size, isComplete: true)
+            let first = exchange.begin(lane: 0, of: recording)
+            guard case .request(let request) = first, request.step?.method == .options else {
+                Issue.record("\(first)")
+                return
+            }
+            let offer = [("tus-checksum-algorithm", "sha1,sha256"), ("tus-max-size", "1000")]
+            let fields = isOffered ? offer : Self.page
+            #expect(end(&exchange, status, fields) == .request(after: Pause(isOfNextStep: true)))
+            _ = exchange.begin(lane: 0, of: recording)
+            #expect(step(of: exchange) == .createEmpty)
+            _ = end(&exchange, 201, Self.made)
+            #expect(exchange.request.upload?.saysChecksum == isOffered)
+        }
+    }
+
+    @Test func aLiveRecordingWaitsForNoOffer() throws {
+        for isComplete in [true, false] {
+            var exchange = try exchange(isComplete ? .resumable : .tus)
+            _ = exchange.begin(
+                lane: 0, of: RecordingExtent(byteCount: Self.size, isComplete: isComplete))
+            #expect(step(of: exchange) == (isComplete ? .create : .createEmpty))
         }
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cryptography
+import FoundationEssentials
 import Synchronization
 import TestSupport
 import Testing
@@ -197,6 +199,48 @@ import Testing
         // In whichever request is the first to know it.
         let said = requests.compactMap { $0["Upload-Length"] }
         #expect(said == ["\(store.bytes.count)"])
+    }
+
+    enum Offer: CaseIterable { case checksum, refusal, nothing, reset }
+
+    /// Before the upload of a recording that is complete is made, and never again.
+    @Test(arguments: Offer.allCases)
+    func aTusServerIsAskedWhatItOffers(_ offer: Offer) async throws {
+        let store = Store()
+        let words = ["Tus-Extension": "creation,checksum", "Tus-Checksum-Algorithm": "sha1,sha256"]
+        let answer: [ServerStep] =
+            switch offer {
+            case .checksum: [.readHead, .respond(status: 204, headers: fields(words))]
+            case .refusal: .answer(status: 405, text: "")
+            case .nothing: [.readHead, .readOn]
+            case .reset: [.readHead, .reset]
+            }
+        let server = try RecordingServer(scripts: [
+            answer,
+            [
+                .readHead, .readBodyToEnd,
+                .respond(status: 201, headers: fields(["Location": "/files/secret"])),
+            ],
+            [.readHead] + store.takePart(8_000),
+            [.readHead, store.answer()], store.takeRest,
+        ])
+        let bench = try Bench()
+        let take = try bench.replay(Self.sound, to: server.url(), retry: FaultBench.quick) {
+            $0.delivery.service.exchange = .upload(.tus)
+            $0.isCompleteSoon = true
+        }
+        check(try await take.end(), store)
+        let requests = server.requests
+        #expect(requests.map(\.method) == ["OPTIONS", "POST", "PATCH", "HEAD", "PATCH"])
+        #expect(requests[0].body.isEmpty && requests[0]["Tus-Resumable"] == nil)
+        #expect(requests[1]["Upload-Length"] == "\(store.bytes.count)")
+        for (request, start) in [(requests[2], 0), (requests[4], requests[2].body.count)] {
+            let sent = Array(store.bytes[start...])
+            var digest = SHA256()
+            digest.update(sent.span)
+            let text = "sha256 " + Data(digest.bytes).base64EncodedString()
+            #expect(request["Upload-Checksum"] == (offer == .checksum ? text : nil))
+        }
     }
 
     @Test func anUploadInPiecesArrivesWhole() async throws {

@@ -108,6 +108,7 @@ package enum StepMethod: String, Sendable, CaseIterable {
     case patch = "PATCH"
     case delete = "DELETE"
     case head = "HEAD"
+    case options = "OPTIONS"
     /// Makes a folder (RFC 4918 §9.3).
     case mkcol = "MKCOL"
 }
