@@ -83,7 +83,7 @@ bench-check: build ## Count what a period costs, and fail when a count has risen
 
 soak: ## Run the tests that take minutes or measure time
 	@UTTER_SOAK=1 scripts/test.sh --filter \
-		'DeadLink|LinkCut|RealPowerCut|EncryptedHour|aStoppedProgramMarksTheGap|DaemonLife|FourGibibytes'
+		'DeadLink|LinkCut|RealPowerCut|EncryptedHour|aStoppedProgramMarksTheGap|DaemonLife|FourGibibytes|anHourOfOffsets'
 
 fleet-test: ## Kill, stop and cut off a fleet of workers, and audit each take (ARGS="--short --nodes 3")
 	@scripts/peers.sh --check && scripts/build.sh utter-endpoint utter utter-work

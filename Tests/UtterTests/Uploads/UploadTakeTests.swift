@@ -2,10 +2,12 @@
 
 import Cryptography
 import FoundationEssentials
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Capture
 @testable import SpeechService
 @testable import Utter
 
@@ -241,6 +243,40 @@ import Testing
             let text = "sha256 " + Data(digest.bytes).base64EncodedString()
             #expect(request["Upload-Checksum"] == (offer == .checksum ? text : nil))
         }
+    }
+
+    /// The whole hour runs with UTTER_SOAK=1: else a tenth of it, with as many offsets for each byte as
+    /// need a bound that grows.
+    @Test(
+        arguments: getenv("UTTER_SOAK") == nil
+            ? [(seconds: 360, piece: 16 << 10)] : [(3_600, 64 << 10)])
+    func anHourOfOffsetsEndsInOneRun(_ seconds: Int, _ piece: Int) async throws {
+        var random = SeededRandom(seed: 12)
+        let second = WAVBytes.pcm(random.noise(count: 16_000))
+        let sound = Array(repeatElement(second, count: seconds).joined())
+        let offsets = stride(from: piece, through: sound.count, by: piece).flatMap { count in
+            let head = "HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Offset: \(count)\r\n\r\n"
+            return [ServerStep.readBody(bytes: count), .sendRaw(Array(head.utf8))]
+        }
+        let server = try RecordingServer(scripts: [
+            [.readHead, Self.invitation] + offsets + [
+                .readBodyToEnd, .respond(status: 200, text: "well"),
+            ]
+        ])
+        let bench = try Bench()
+        let path = try bench.folder.write(
+            WAVBytes.file([
+                WAVBytes.chunk("fmt ", WAVBytes.format()), WAVBytes.chunk("data", sound),
+            ]), to: "hour.wav")
+        let take = try bench.start(FileReplay(path: path, pace: .unpaced), to: server.url()) {
+            $0.delivery.service.exchange = .upload(.resumable)
+        }
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "well")
+        #expect(outcome.attempts.count == 1)
+        #expect(server.requests.count == 1)
+        let isSame = server.requests[0].body == sound
+        #expect(isSame, "\(server.requests[0].body.count) bytes came")
     }
 
     @Test func anUploadInPiecesArrivesWhole() async throws {
