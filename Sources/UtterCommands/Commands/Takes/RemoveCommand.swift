@@ -18,6 +18,9 @@ struct RemoveCommand: AsyncParsableCommand, SettinglessCommand {
             disk, and the key of an encrypted take is not destroyed. --now removes for good,
             takes that were removed before as well; so does every removal from a disk that
             has less room than limits.free.
+            A service is asked to drop what it has of a take that is not whole there, and
+            what it does not drop is said. Of cancelled takes whose time is over, only
+            'utter flush' asks for that.
             """)
 
     @Argument(
