@@ -175,7 +175,7 @@ struct RecorderWorld {
             }
             clients[client] = .gone
             let id = ControlClientID(number: client)
-            let held = machine.entries.first { $0.holder == id }?.number
+            let held = machine.entries.first { $0.holder == id && !$0.isCaptured }?.number
             tell(.left(id, hasPrinted: hasPrinted))
             let isEnded = orders.contains { $0.request.command == .stop && $0.take == held }
             if let held, !isEnded { fault("take \(held) is held by a key whose client has gone") }
