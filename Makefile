@@ -9,7 +9,7 @@ DESTDIR ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test build docs install uninstall lint format layers asan tsan peers test-peers fleet-demo bench bench-check soak \
-	fleet-test fleet-scale fuzz planted busy-test clean check hooks deb sway-check system-check release
+	fleet-test fleet-scale fuzz planted busy-test clean check hooks deb pictures sway-check system-check release
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,10 @@ release: ## Make and try the packages of a release in roots of their systems (SY
 
 sway-check: build ## Bind a key in a Sway without a screen, and dictate into an editor there
 	@scripts/sway-check.sh
+
+pictures: ## Record the moving pictures of README.md
+	@scripts/install-packages.sh pictures && scripts/build.sh utter-endpoint utter
+	@scripts/pictures.py "$$(swift build -c release --show-bin-path)" docs/pictures
 
 docs: ## Make the pages of the library, in .build/docs
 	@scripts/docs.sh

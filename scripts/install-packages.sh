@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages of Debian or Ubuntu that are missing:
-#     install-packages.sh [--check] [runtime|build|test|peers|bench|deb|sway|system|release]
+#     install-packages.sh [--check] [runtime|build|test|peers|bench|deb|sway|pictures|system|release]
 # --check only says which they are, and fails when there are any. At a terminal it asks first; YES=1
 # answers that. UTTER_PACKAGES=skip does nothing, for other systems.
 set -euo pipefail
@@ -60,7 +60,8 @@ openssl                      a second opinion on digests
 python3                      reads our forms, and is a recogniser
 python3-venv                 installs one
 python3-jsonschema           judges what programs read
-groff-base                   judges our manual"
+groff-base                   judges our manual
+librsvg2-bin                 judges our pictures"
 
 peers_packages="$test_packages
 python3-swift                OpenStack Swift, a store"
@@ -83,6 +84,12 @@ curl                         to compare with
 ffmpeg                       to compare with
 strace                       counts system calls
 valgrind                     counts allocations"
+
+pictures_packages='
+gcc                          builds the virtual microphone
+libc6-dev                    builds the virtual microphone
+libasound2-dev               builds the virtual microphone
+python3-pyte                 is the terminal that is recorded'
 
 sway_packages='
 sway                         a desktop without a screen
@@ -152,10 +159,11 @@ case "$list" in
     bench) wanted=$bench_packages ;;
     deb) wanted=$deb_packages ;;
     sway) wanted=$sway_packages ;;
+    pictures) wanted=$pictures_packages ;;
     system) wanted=$system_packages ;;
     release) wanted=$release_packages ;;
     *) cannot "there is no list '$list'" \
-        "say runtime, build, test, peers, bench, deb, sway, system or release" ;;
+        "say runtime, build, test, peers, bench, deb, sway, pictures, system or release" ;;
 esac
 
 [ "${UTTER_PACKAGES:-}" = skip ] && exit 0
