@@ -9,7 +9,7 @@ DESTDIR ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test build docs install uninstall lint format layers asan tsan peers test-peers fleet-demo bench bench-check soak \
-	fleet-test fleet-scale fuzz planted busy-test clean check hooks deb pictures sway-check system-check release
+	fleet-test fleet-scale fuzz planted busy-test clean check hooks deb losses pictures sway-check system-check release
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -101,6 +101,11 @@ fleet-scale: ## Measure a fleet, and simulate one for 10,000 recorders (ARGS="si
 
 busy-test: ## Run all tests ten times while eight loops keep the processors busy
 	@scripts/busy-tests.sh 10
+
+losses: ## Kill programs, cut power and break links, and count what that loses; some minutes
+	@scripts/test.sh --filter 'KillTests|PowerCutTests|FaultSweepTests' | tee .build-test/losses.log | grep 'Test run' && \
+		awk -F '[:,] ' '$$1 == "harms" { kind = $$2; sub(/^[0-9]+ /, "", kind); count[kind] += $$2; lost += $$4 } \
+		END { for (kind in count) print count[kind], kind; print lost, "of them lost something" }' .build-test/losses.log
 
 fuzz: ## Feed odd answers, playlists and audio to their readers, a minute each, by libFuzzer
 	@scripts/fuzz.sh

@@ -71,6 +71,7 @@ import Testing
             let bench = try FaultBench()
             return try await Self.problems(bench, share.arguments + [bench.recording], kill)
         }
+        report(harms: kills.count, "kills", lost: problems.count)
         #expect(problems == [])
     }
 
@@ -103,11 +104,13 @@ import Testing
         let trace = try dead.trace
         // Without a take to recover the list would change nothing at all.
         #expect(trace.contains { $0.name == "truncate" } && trace.contains { $0.name == "rename" })
-        let problems = try await inLanes(3, Self.kills(in: trace)) { kill in
+        let kills = Self.kills(in: trace)
+        let problems = try await inLanes(3, kills) { kill in
             let bench = try FaultBench()
             try bench.restore(before)
             return try await Self.problems(bench, ["list"], kill, written: written)
         }
+        report(harms: kills.count, "kills", lost: problems.count)
         #expect(problems == [])
     }
 
@@ -131,6 +134,7 @@ import Testing
             return try await Self.problems(
                 bench, ["retry", "last", "--to", bench.server.url()], kill, written: written)
         }
+        report(harms: kills.count, "kills", lost: problems.count)
         #expect(problems == [])
     }
 
@@ -157,6 +161,7 @@ import Testing
                 "\(format) after \(milliseconds) ms: \($0)"
             }
         }
+        report(harms: deaths.count, "kills", lost: problems.count)
         #expect(problems == [], "seed \(random.seed)")
     }
 }

@@ -185,6 +185,7 @@ import Testing
                 samples.append(remains)
             }
         }
+        report(harms: seen.count, "power cuts", lost: problems.count)
         #expect(problems == [], "seed \(random.seed)")
         #expect(seen.count >= 300)
         #expect(

@@ -23,6 +23,7 @@ import Testing
             withExtendedLifetime(proxy) {}
             return complaint.map { ["\(plan.faults): \($0)"] } ?? []
         }
+        report(harms: plans.count, "link faults", lost: complaints.count)
         #expect(complaints.isEmpty, comment)
     }
 
