@@ -86,6 +86,41 @@ import Testing
         #expect(count > 20)
     }
 
+    @Test func documentsNameOnlyCommandsAndOptionsThatAreThere() throws {
+        let options = try pages.allOptions().union(["--help", "--help-all", "--version"])
+        let names = Set(commands + ["help"])
+        let documents =
+            ["README", "ARCHITECTURE", "CONTRIBUTING"]
+            + [
+                "cassettes", "control", "fleet", "keys", "metrics", "profiles", "recogniser",
+                "services", "using",
+            ].map { "docs/\($0)" }
+        var count = 0
+        for document in documents {
+            let text = String(
+                decoding: try readFile(SourceTree.path("\(document).md")), as: UTF8.self)
+            for line in text.split(separator: "\n") {
+                // What is typed: in a block behind its prompt and before its comment, or in a sentence.
+                let calls =
+                    line.hasPrefix("$ ")
+                    ? (line.split(separator: "  #").first ?? line)
+                        .matches(of: /\butter ([^|;&#()]*)/).map(\.1)
+                    : line.matches(of: /`utter ([^`]+)`/).map(\.1)
+                for call in calls {
+                    let words = call.split(separator: " ")
+                    if let word = words.first, word.wholeMatch(of: /[a-z]+/) != nil {
+                        #expect(names.contains(String(word)), "\(document): \(line)")
+                    }
+                    for word in words.compactMap({ $0.firstMatch(of: /^--[a-z][a-z-]+/)?.0 }) {
+                        #expect(options.contains(String(word)), "\(document): \(line)")
+                    }
+                    count += 1
+                }
+            }
+        }
+        #expect(count > 150)
+    }
+
     // MARK: - What the help says
 
     private func calls(of command: String) async throws -> [[String]] {
