@@ -93,14 +93,6 @@ final class CodedAudio: RecordedAudio {
         deliveredFrameCount += count
     }
 
-    /// Leaves frames out that are there and silent, and returns how many.
-    func dropSilence() -> Int {
-        let count = samples[start...].prefix { $0 == 0 }.count / format.channelCount
-        start += count * format.channelCount
-        deliveredFrameCount += count
-        return count
-    }
-
     func skip(_ count: Int) {
         deliveredFrameCount += count
         if let hole = holes.first, hole.upperBound <= deliveredFrameCount { holes.removeFirst() }

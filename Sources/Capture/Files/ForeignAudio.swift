@@ -4,7 +4,6 @@ internal import AudioCodecs
 internal import AudioCore
 internal import Glibc
 internal import LinuxPlatform
-internal import Synchronization
 
 /// A recording that the program `ffmpeg` decodes, at 16 kHz, with the channels that it has.
 ///
@@ -12,6 +11,21 @@ internal import Synchronization
 /// nothing else. Of several sounds in a file the first is taken that is not silent. What the program
 /// complains of is repeated in its words.
 final class ForeignAudio: RecordedAudio {
+    private final class Running {
+        var process: ChildProcess
+        let output: OwnedDescriptor
+        let complaints: OwnedDescriptor
+
+        init(
+            _ process: consuming ChildProcess, _ output: consuming OwnedDescriptor,
+            _ complaints: consuming OwnedDescriptor
+        ) {
+            self.process = process
+            self.output = output
+            self.complaints = complaints
+        }
+    }
+
     let isFile: Bool
     private(set) var format = StreamFormat.speech
     private(set) var warning: String?
@@ -27,14 +41,13 @@ final class ForeignAudio: RecordedAudio {
     private let patience: Duration
     private let awaited: AwaitedProgram
     private var file: OwnedDescriptor?
-    private var process: ChildProcess?
-    private var output: OwnedDescriptor?
-    private var complaints: OwnedDescriptor?
+    private var running: Running?
     private var samples: CodedAudio?
     private var lastNews = ContinuousClock.now
     private var isOver = false
-    /// Frames of silence that were read ahead.
+    /// What was read ahead: frames of silence, and a period or the end behind them.
     private var silentFrames = 0
+    private var ahead: [Int16] = []
 
     /// Has an input decoded whose beginning is known; blocks until the program says what it delivers.
     init(
@@ -91,34 +104,33 @@ final class ForeignAudio: RecordedAudio {
 
     private func start(sound: Int) throws(CaptureError) {
         awaited.set(nil)
-        end()
-        (silentFrames, isOver) = (0, false)
-        let reading: Int32
+        (silentFrames, ahead, isOver, samples, running) = (0, [], false, nil, nil)
         do throws(SystemError) {
             let ends = try makePipe()
-            reading = ends.reading
-            output = OwnedDescriptor(taking: reading)
+            let reading = OwnedDescriptor(taking: ends.reading)
             let writing = OwnedDescriptor(taking: ends.writing)
-            let words = try makeMemoryFile()
+            let complaints = try makeMemoryFile()
             let standardInput = file?.number
-            process = try ChildProcess(
+            let process = try ChildProcess(
                 converter.path, converter.arguments(input, kind: kind, sound: sound),
                 environment: converter.environment,
                 input: standardInput.map { .shared($0) } ?? .nothing, output: .given(writing),
-                error: .given(words.duplicate()), limits: Converter.limits)
-            awaited.set(process?.number)
-            complaints = consume words
+                error: .given(complaints.duplicate()), limits: Converter.limits)
+            awaited.set(process.number)
+            running = Running(process, reading, complaints)
         } catch {
             throw .cannotOpen(name: name, reason: "ffmpeg: \(error.reason)")
         }
         // The other end of a pipe learns from the program when nothing more is wanted.
         if case .pipe = input { file = nil }
+        guard let running else { return }
         lastNews = .now
-        guard waitUntilReadable(reading, by: lastNews + patience) else {
+        guard waitUntilReadable(running.output.number, by: lastNews + patience) else {
             throw isSilentTooLong
         }
         do throws(CaptureError) {
-            let reader = try ByteReader(descriptor: reading, name: name, prefix: [])
+            let reader = try ByteReader(
+                descriptor: running.output.number, name: name, prefix: [])
             let samples = try CodedAudio(
                 .wav, reading: reader, name: name, pipeByteCount: 16_384)
             (self.samples, format) = (samples, samples.format)
@@ -131,15 +143,24 @@ final class ForeignAudio: RecordedAudio {
         .readFailed(name: name, reason: "ffmpeg delivers nothing")
     }
 
-    /// Reads silence ahead, and says whether anything else follows soon.
+    /// Reads silence ahead, and says whether anything else follows.
     private func findsSound() throws(CaptureError) -> Bool {
+        let period = format.framesPerPeriod
+        var block = [Int16](repeating: 0, count: period * format.channelCount)
         var silence = 0
         defer { silentFrames = silence }
         while silence < format.frames(in: Self.longestSilence) {
-            let there = try wait(forFrames: format.framesPerPeriod)
-            guard there > 0, let silent = samples?.dropSilence() else { return false }
-            (silence, lastNews) = (silence + silent, .now)
-            guard silent == there else { return true }
+            let count = min(try wait(forFrames: period), period)
+            guard count > 0 else { return false }
+            var room = block.mutableSpan
+            samples?.deliver(count, into: &room)
+            lastNews = .now
+            let frames = block.prefix(count * format.channelCount)
+            guard frames.allSatisfy({ $0 == 0 }) else {
+                ahead = Array(frames)
+                return true
+            }
+            silence += count
         }
         return false
     }
@@ -156,8 +177,11 @@ final class ForeignAudio: RecordedAudio {
 
     // MARK: - What is there
 
+    private var aheadFrames: Int { ahead.count / format.channelCount }
+
     func prepare(_ count: Int) throws(CaptureError) -> Int {
         if silentFrames > 0 { return silentFrames }
+        if !ahead.isEmpty { return aheadFrames }
         guard let samples, !isOver else { return 0 }
         let there = try samples.prepare(count)
         if there == 0, samples.frameCountLeft == 0 {
@@ -173,6 +197,9 @@ final class ForeignAudio: RecordedAudio {
         if silentFrames > 0 {
             silentFrames -= count
             for index in 0..<count * format.channelCount { frames[index] = 0 }
+        } else if !ahead.isEmpty {
+            for index in 0..<count * format.channelCount { frames[index] = ahead[index] }
+            ahead.removeFirst(count * format.channelCount)
         } else {
             samples?.deliver(count, into: &frames)
         }
@@ -181,8 +208,9 @@ final class ForeignAudio: RecordedAudio {
     var frameCountLeft: Int? {
         if isOver { return 0 }
         guard let left = samples?.frameCountLeft else { return nil }
+        let all = left + silentFrames + aheadFrames
         // How the program ends is still to come.
-        return left + silentFrames > 0 ? left + silentFrames : nil
+        return all > 0 ? all : nil
     }
 
     /// What comes through a pipe may be as slow as speech once it has begun.
@@ -192,18 +220,12 @@ final class ForeignAudio: RecordedAudio {
     }
 
     var descriptor: Int32? {
-        samples?.frameCountLeft == 0 ? process?.ending : output?.number
+        samples?.frameCountLeft == 0 ? running?.process.ending : running?.output.number
     }
 
     func close() {
-        end()
+        (samples, running) = (nil, nil)
         file = nil
-    }
-
-    private func end() {
-        samples = nil
-        process = nil
-        output = nil
     }
 
     // MARK: - The end
@@ -211,15 +233,16 @@ final class ForeignAudio: RecordedAudio {
     /// Why the program has ended, if it has; nil when it has read everything.
     private func ending(by deadline: ContinuousClock.Instant) throws(CaptureError) -> CaptureError?
     {
+        guard let running else { return nil }
         let status: Int32?
         do throws(SystemError) {
-            status = try process?.status(by: deadline)
+            status = try running.process.status(by: deadline)
         } catch {
             throw .readFailed(name: name, reason: "ffmpeg: \(error.reason)")
         }
         guard let status else { return nil }
         let hasDelivered = (samples?.deliveredFrameCount ?? 0) > 0
-        let words = complaints?.lastWords ?? ""
+        let words = running.complaints.lastWords
         guard status == 0 else {
             let reason = "ffmpeg: \(words.isEmpty ? ChildProcess.end(by: status) : words)"
             return hasDelivered
@@ -232,27 +255,5 @@ final class ForeignAudio: RecordedAudio {
         if !words.isEmpty { warning = "ffmpeg says of '\(name)': \(words)" }
         isOver = true
         return nil
-    }
-}
-
-/// The program that a source waits for while it opens; any thread may give it up.
-final class AwaitedProgram: Sendable {
-    private let state = Mutex<(group: pid_t?, isGivenUp: Bool)>((nil, false))
-
-    /// Names the process group of the next program, which has not been waited for; nil when there is
-    /// none any more.
-    func set(_ group: pid_t?) {
-        state.withLock { state in
-            state.group = group
-            if state.isGivenUp, let group { _ = kill(-group, SIGKILL) }
-        }
-    }
-
-    /// Kills the program that is awaited, or the next one.
-    func giveUp() {
-        state.withLock { state in
-            state.isGivenUp = true
-            if let group = state.group { _ = kill(-group, SIGKILL) }
-        }
     }
 }
