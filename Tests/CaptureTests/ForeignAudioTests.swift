@@ -116,6 +116,9 @@ import Testing
         let delayed = try fromFile(late)
         #expect(delayed.samples.count == 24_000 + (try fromFile(Clip.goForward.path).samples.count))
         #expect(delayed.samples.prefix(24_000).allSatisfy { $0.magnitude <= 8 })
+        // Also where less than a period is taken at a time.
+        let slowly = FileReplay(path: late, pace: .unpaced, converter: Self.converter)
+        #expect(try slowly.record(room: 300).frameCount == delayed.frameCount)
         let silent = try made(["-af", "volume=0", "-f", "matroska"])
         #expect(try fromFile(silent).frameCount == counted(silent))
     }

@@ -146,23 +146,27 @@ final class ForeignAudio: RecordedAudio {
     /// Reads silence ahead, and says whether anything else follows.
     private func findsSound() throws(CaptureError) -> Bool {
         let period = format.framesPerPeriod
-        var block = [Int16](repeating: 0, count: period * format.channelCount)
         var silence = 0
         defer { silentFrames = silence }
         while silence < format.frames(in: Self.longestSilence) {
             let count = min(try wait(forFrames: period), period)
             guard count > 0 else { return false }
-            var room = block.mutableSpan
-            samples?.deliver(count, into: &room)
+            let frames = take(count)
             lastNews = .now
-            let frames = block.prefix(count * format.channelCount)
             guard frames.allSatisfy({ $0 == 0 }) else {
-                ahead = Array(frames)
+                ahead = frames
                 return true
             }
             silence += count
         }
         return false
+    }
+
+    private func take(_ count: Int) -> [Int16] {
+        var frames = [Int16](repeating: 0, count: count * format.channelCount)
+        var room = frames.mutableSpan
+        samples?.deliver(count, into: &room)
+        return frames
     }
 
     /// As `prepare`, but blocks until so many frames are there, or the last.
@@ -180,10 +184,14 @@ final class ForeignAudio: RecordedAudio {
     private var aheadFrames: Int { ahead.count / format.channelCount }
 
     func prepare(_ count: Int) throws(CaptureError) -> Int {
-        if silentFrames > 0 { return silentFrames }
-        if !ahead.isEmpty { return aheadFrames }
-        guard let samples, !isOver else { return 0 }
-        let there = try samples.prepare(count)
+        let held = silentFrames + aheadFrames
+        guard let samples, !isOver, held < count else { return held }
+        let there = try samples.prepare(count - held)
+        if held > 0 {
+            // The caller may wait for as many as it asks for.
+            ahead += take(min(there, count - held))
+            return silentFrames + aheadFrames
+        }
         if there == 0, samples.frameCountLeft == 0 {
             if let error = try ending(by: .now + .milliseconds(1)) { throw error }
         } else if there == 0, let deadline, deadline <= .now {
@@ -194,15 +202,16 @@ final class ForeignAudio: RecordedAudio {
 
     func deliver(_ count: Int, into frames: inout MutableSpan<Int16>) {
         (deliveredFrameCount, lastNews) = (deliveredFrameCount + count, .now)
-        if silentFrames > 0 {
-            silentFrames -= count
-            for index in 0..<count * format.channelCount { frames[index] = 0 }
-        } else if !ahead.isEmpty {
-            for index in 0..<count * format.channelCount { frames[index] = ahead[index] }
-            ahead.removeFirst(count * format.channelCount)
-        } else {
+        guard silentFrames > 0 || !ahead.isEmpty else {
             samples?.deliver(count, into: &frames)
+            return
         }
+        let silent = min(count, silentFrames)
+        let (start, end) = (silent * format.channelCount, count * format.channelCount)
+        for index in 0..<start { frames[index] = 0 }
+        for index in start..<end { frames[index] = ahead[index - start] }
+        silentFrames -= silent
+        ahead.removeFirst(end - start)
     }
 
     var frameCountLeft: Int? {
