@@ -34,6 +34,8 @@ copy_sources() {
     local scratch
     swift package --scratch-path .build/systems/packages resolve
     mkdir -p "$1/utter/.build" "$1/utter/.build-test"
+    # What has gone since the last time would be built, too.
+    find "$1/utter" -mindepth 1 -maxdepth 1 ! -name '.build*' -exec rm -rf {} +
     git ls-files -z --cached --others --exclude-standard |
         xargs -0 cp --parents --preserve=timestamps -t "$1/utter"
     cp Package.resolved "$1/utter/"
