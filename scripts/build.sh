@@ -34,10 +34,10 @@ if [ -e "$static/libwebrtc_audio_processing.a" ]; then
 else
     describe_detector "$static"
 fi
-# More libraries, by their names for pkg-config, for a program that other systems run.
+# More libraries, for a program that other systems run.
 for name in ${UTTER_STATIC:-}; do
-    sed 's| -l\([^ ]*\)| -l:lib\1.a|' "$(pkg-config --variable=pcfiledir "$name")/$name.pc" \
-        >"$static/$name.pc"
+    ln -sf "$("$clang" -print-file-name="lib$name.a")" "$static/"
+    flags+=(-Xlinker "-L$static")
 done
 flags+=(--pkg-config-path "$static")
 # Which voice detector there is may have changed since the manifest was read.

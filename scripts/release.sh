@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Makes the files of a release in .build/release: release.sh [SYSTEM…]
 #     SYSTEM/              Debian packages, built in a root of that system, in a folder for apt
-#     utter-VERSION.tar.xz the program alone, built in the first system and run in all of them
+#     utter-VERSION.tar.gz the program alone, built in the first system and run in all of them
 #     SHA256SUMS, NOTES.md
 # Each package is installed by apt in a bare root, where its demo runs. The systems are bookworm and
 # trixie unless said. This takes root, and half an hour for each system. The commit has the tag of its
@@ -62,13 +62,13 @@ for system; do
     index "$out/$system"
     if [ "$system" = "$1" ]; then
         # libFLAC is the one library whose name differs from system to system.
-        inside "$root" "cd /utter; UTTER_STATIC=flac scripts/build.sh utter; rm -rf .build/alone
+        inside "$root" "cd /utter; UTTER_STATIC=FLAC scripts/build.sh utter; rm -rf .build/alone
             dpkg-deb -x .build/deb/utter_*.deb .build/alone; mv .build/alone/usr .build/alone/$alone
             install .build/$(uname -m)-unknown-linux-gnu/release/utter .build/alone/$alone/bin/utter
             strip .build/alone/$alone/bin/utter; cp LICENSE .build/alone/$alone
             tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@$epoch -C .build/alone \\
-                -cJf .build/$alone.tar.xz $alone"
-        cp "$root/utter/.build/$alone.tar.xz" "$out"
+                -cf - $alone | gzip -9n >.build/$alone.tar.gz"
+        cp "$root/utter/.build/$alone.tar.gz" "$out"
     fi
 
     # A machine that has neither toolchain nor headers.
@@ -76,10 +76,10 @@ for system; do
     rm -rf "$bare"
     bare_root "$bare" "$system"
     cp -r "$out/$system" "$bare/release"
-    cp "$out/$alone.tar.xz" "$bare"
+    cp "$out/$alone.tar.gz" "$bare"
     echo 'deb [trusted=yes] file:/release ./' >"$bare/etc/apt/sources.list.d/utter.list"
     inside "$bare" "apt-get -qq update; apt-get -qq install --yes --no-install-recommends utter >/dev/null
-        tar -xf /$alone.tar.xz
+        tar -xf /$alone.tar.gz
         test \"\$(utter --version)\" = \"\$(/$alone/bin/utter --version)\"
         apt-get -qq install --yes --no-install-recommends utter-endpoint utter-keys utter-work >/dev/null
         utter demo; utter-work --version
@@ -89,5 +89,5 @@ for system; do
     rm -rf "$bare"
 done
 printf '%s\n' "$notes" >"$out/NOTES.md"
-(cd "$out" && find . -name '*.deb' -o -name '*.tar.xz' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)
+(cd "$out" && find . -name '*.deb' -o -name '*.tar.gz' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)
 echo "made $out"
