@@ -85,6 +85,9 @@ move utter-endpoint usr/libexec/utter/utter-endpoint usr/share/man/man1/utter-{s
 move utter-keys usr/libexec/utter/utter-keys usr/share/man/man1/utter-keys.1 \
     usr/share/applications/org.utter.Utter.desktop
 move utter-work usr/bin/utter-work usr/share/man/man1/utter-{work,fleet}.1
+# The package utter has the command, and this one depends on it.
+mkdir -p "$work/debian/utter-keys/usr/share/lintian/overrides"
+echo "utter-keys: desktop-command-not-in-package *" >"$work/debian/utter-keys/usr/share/lintian/overrides/utter-keys"
 rmdir "$root/usr/share/applications" "$root/usr/libexec/utter" "$root/usr/libexec"
 
 rm -rf "$out"
