@@ -5,7 +5,7 @@
 #     utter-VERSION.tar.gz the program alone, built in the first system and run in all of them
 #     SHA256SUMS, NOTES.md
 # Each package is installed by apt in a bare root, where its demo runs. The systems are bookworm and
-# trixie unless said. This takes root, and half an hour for each system. The commit has the tag of its
+# trixie unless said. This takes root, and some ten minutes for each system. The commit has the tag of its
 # version; DRAFT=1 makes the files without one. KEY=ID signs the folders with a key of gpg.
 set -euo pipefail
 export LC_ALL=C

@@ -11,7 +11,7 @@ final class WAVDecoder: AudioDecoder {
     /// Bytes that are not decoded yet; `offset` is that of the first one.
     private var rest: [UInt8] = []
     private var offset = 0
-    /// Of the present samples.
+    /// The header of the samples that are being read.
     private var header: WAVHeader?
     /// Bytes that still belong to them; nil when all do up to another file.
     private var left: Int? = 0

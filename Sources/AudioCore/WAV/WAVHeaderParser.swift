@@ -119,7 +119,7 @@ package struct WAVHeaderParser: Sendable {
             oddity: oddity)
     }
 
-    /// Of an odd number of bytes the first may be padding, or of what stands there.
+    /// The first byte behind an odd number of bytes is padding, or begins the next chunk.
     private mutating func skipPadding(_ bytes: Span<UInt8>) -> Int {
         guard wantedByteCount % 2 == 1, !bytes.isEmpty else { return 0 }
         if isChunk(bytes, at: 0) || WAVHeader.isContainer(bytes) {

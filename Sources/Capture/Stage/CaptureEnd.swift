@@ -125,7 +125,7 @@ package enum CaptureEvent: Sendable {
 }
 
 extension SignalState {
-    /// What is wrong with a microphone's signal, and what it may be, in one line.
+    /// A line that names the fault of a microphone's signal, and its probable cause.
     package var text: String {
         switch self {
         case .good: "the microphone's signal is good"
@@ -141,7 +141,7 @@ extension SignalState {
 }
 
 extension CaptureEnd {
-    /// What is wrong with the signal, once the end is known.
+    /// A line that names a fault of the signal, once the end is known.
     package func text(of fault: SignalState) -> String {
         hasVoice == nil && fault == .zero
             ? "the recording is nothing but digital silence" : fault.text

@@ -14,7 +14,7 @@ package enum Environment {
         unsafe getenv(name).map { unsafe String(cPath: $0) }
     }
 
-    /// Nil for an empty one, too.
+    /// The value of a variable; nil when it is empty or not set.
     package static subscript(filled name: String) -> String? {
         self[name].flatMap { $0.isEmpty ? nil : $0 }
     }

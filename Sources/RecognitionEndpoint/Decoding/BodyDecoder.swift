@@ -116,7 +116,7 @@ extension AudioMediaType {
 
 /// A decoder of bytes within others, of a kind that these say.
 protocol OuterDecoder: AudioDecoder {
-    /// Nil until that is known.
+    /// The decoder of the bytes inside; nil until their kind is known.
     var decoder: (any AudioDecoder)? { get }
 }
 

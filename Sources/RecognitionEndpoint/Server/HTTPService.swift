@@ -164,7 +164,7 @@ final class Anteroom: AvailableConnectionsDelegate {
 
     private struct State {
         var count = 0
-        /// Those without a request, the one that has been so for the longest time first.
+        /// The connections without a request; the one that has been so for the longest time is first.
         var silent: [any Channel] = []
         /// Whether the listener was told to wait.
         var isFull = false

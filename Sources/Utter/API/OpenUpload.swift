@@ -134,7 +134,7 @@ extension Pipeline {
             throw OpenUploadError(description: error.description)
         }
         guard result.ending == .answered, let status = result.status,
-            // What is to be dropped may be gone.
+            // An upload that is to be dropped may be gone.
             StatusVerdict.of(status: status) == .accepted
                 || step.method != .get && [404, 410].contains(status)
         else {

@@ -51,7 +51,7 @@ struct UploadExchange: Exchange {
     private var limit: Int?
     /// The most bytes of an upload.
     private var largest: Int?
-    /// Nil before the service was heard of that.
+    /// Whether the service offers checksums; nil before it has said so.
     private var offersChecksum: Bool?
     /// The upload is made by a request without content.
     private var isCareful: Bool

@@ -7,7 +7,7 @@ internal import Upload
 /// A request of an upload: which bytes of the body it sends, and what it says of them.
 struct UploadRequest: Sendable, Equatable {
     enum Step: Sendable {
-        /// What the service offers (tus, OPTIONS).
+        /// Asks which extensions the service offers (tus, OPTIONS).
         case discover
         /// Makes the upload, with the recording from its first byte on.
         case create

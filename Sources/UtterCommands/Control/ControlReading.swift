@@ -45,7 +45,7 @@ enum ControlReading {
     /// Names a recording whose program was killed: the newest, if it has begun after the last stop
     /// or cancel, so that no stop was for it.
     private static func recordingLeft(since end: ProcessBeginning?) -> CommandFailure? {
-        // What cannot be looked at is named by no stop.
+        // A stop names no take that it cannot look at.
         guard let take = try? Spool(at: Environment.stateFolder).take("last"), take.state == .kept,
             let began = take.began,
             Duration.seconds(-began.timeIntervalSinceNow) < min(memory, end?.age ?? memory)

@@ -17,7 +17,7 @@ struct DesktopNotice {
     private let service: String
     private var isTold = false
 
-    /// Of a take of this session; nil where the person has not asked for it, of this take or of all.
+    /// Tells of a take of this session; nil where the person asked for it neither here nor for all.
     init?(_ take: Take, in session: TakeSession, isAsked: Bool = false) {
         guard isAsked || session.texts.notifies, session.pipeline.spool?.encrypts == false else {
             return nil
@@ -25,9 +25,9 @@ struct DesktopNotice {
         (self.take, service) = (take.id, take.delivery.serviceName)
     }
 
-    /// Of a take that another process has recorded; nil unless it is on this disk in the clear.
+    /// Tells of a take that another process recorded; nil unless it is on this disk in the clear.
     init?(of name: String?) {
-        // One that cannot be read may be encrypted.
+        // A take that cannot be read may be encrypted.
         guard let name, let kept = try? Spool(at: Environment.stateFolder).take(name),
             let plan = try? DeliveryPlan(of: kept)  // The same.
         else { return nil }
@@ -66,7 +66,7 @@ struct DesktopNotice {
     private func send(_ text: String) {
         let name = "notify-send"
         guard let path = DesktopTool.path(of: name),
-            // What does not start tells nothing.
+            // A program that does not start tells nothing.
             let process = try? ChildProcess(
                 path, [name, "--app-name=utter", "--", "utter", Self.escaped(text)],
                 environment: ScrubbedEnvironment.entries(), error: .nothing)

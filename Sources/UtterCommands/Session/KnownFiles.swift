@@ -136,7 +136,7 @@ final class KnownFiles: Sendable {
         return Array(lines.joined().utf8)
     }
 
-    /// Nil of what is not a file that can be read again.
+    /// The length of a file in bytes; nil unless the path names one that can be read again.
     static func byteCount(of path: String) -> Int? {
         var status = stat()
         guard unsafe stat(path.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

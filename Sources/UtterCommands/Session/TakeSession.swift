@@ -299,7 +299,7 @@ package struct TakeSession {
     ) async {
         let rescue = Rescue(
             take: take, outcome: outcome, plan: plan, isWanted: pipeline.mayWriteElsewhere)
-        // Of a file that is there nothing is lost.
+        // The file that was sent is still there, so that nothing is lost.
         if !rescue.isWanted, let file, KnownFiles.byteCount(of: file) != nil {
             return StandardError.line("not kept: send the file once more")
         }

@@ -158,7 +158,7 @@ package struct LocalSetup {
             case .success(let found):
                 guard let name = wanted.archived else { continue }
                 try unpack(found.path, with: name)
-                // What stays takes room, and is removed with all of it.
+                // An archive that stays takes room, and goes when everything is removed.
                 try? fetching.downloads.remove(found.id)
             case .failure(let failure):
                 throw CommandFailure(

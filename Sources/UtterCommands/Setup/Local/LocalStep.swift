@@ -8,7 +8,7 @@ internal import UtterTerminal
 struct LocalStep {
     struct End {
         var status: Int32
-        /// What it wrote for a person.
+        /// The text that it wrote for a person.
         var text: String
 
         /// Its last line, or the last that names an error, behind a colon.
