@@ -279,7 +279,8 @@ let package = Package(
             dependencies: ["UtterControl", "LinuxPlatform", "TestSupport", "Utter"],
             swiftSettings: settings),
         .testTarget(
-            name: "UtterSettingsTests", dependencies: ["UtterSettings", "Settings"],
+            name: "UtterSettingsTests",
+            dependencies: ["UtterSettings", "Settings", "SpeechService"],
             swiftSettings: settings),
         .testTarget(
             name: "UtterTerminalTests",
@@ -324,7 +325,7 @@ let package = Package(
                 "Utter", "AudioCodecs", "AudioCore", "AudioDevices", "Capture", "Cassettes",
                 "Cryptography", "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore",
                 "TestSupport", "Upload",
-            ],
+            ], exclude: ["Fixtures"],
             swiftSettings: settings),
         // A program in another package: it imports Utter alone, and sees what is public.
         .testTarget(

@@ -65,6 +65,21 @@ package struct SettingsReader {
         var said = node(key)?.value.string.flatMap(TimeText.seconds)
         if said == nil { said = try number(key) }
         guard let number = said else { return nil }
+        return try duration(number, of: key, upTo: limit, allowsZero: allowsZero)
+    }
+
+    /// A list of numbers of seconds, each 0 or more.
+    package mutating func times(
+        _ key: String, upTo limit: Int
+    ) throws(SettingsError) -> [Duration]? {
+        try list(key, of: "numbers", \.number)?.map { number throws(SettingsError) in
+            try duration(number, of: key, upTo: limit, allowsZero: true)
+        }
+    }
+
+    private func duration(
+        _ number: Double, of key: String, upTo limit: Int, allowsZero: Bool
+    ) throws(SettingsError) -> Duration {
         guard allowsZero ? number >= 0 : number > 0, number <= Double(limit) else {
             throw error(
                 key, " must be \(allowsZero ? "0 or more" : "above 0") and at most \(limit)")

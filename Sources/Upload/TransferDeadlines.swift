@@ -13,7 +13,7 @@ public struct TransferDeadlines: Sendable, Equatable {
     /// end.
     public var answer: Duration
     /// From the head of a refusal to its end; what came by then is the answer.
-    var refusal: Duration
+    public var refusal: Duration
     /// From the moment at which the recording is complete, or from the start if it is by then, until
     /// the end; a pace that is our own adds its time.
     public var whole: Duration

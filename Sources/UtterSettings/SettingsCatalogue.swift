@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Settings
+internal import SpeechService
 
 package struct SettingsCatalogue: Sendable {
     package let all: [any AnySetting]

@@ -120,7 +120,7 @@ import Testing
               "source" : "default",
               "state" : "kept",
               "url" : "https://speech.example/recognize",
-              "version" : 1
+              "version" : 2
             }
 
             """

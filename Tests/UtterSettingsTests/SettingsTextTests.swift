@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Settings
+@testable import SpeechService
 @testable import UtterSettings
 
 /// One value of a file changes, and the rest stays as a person has written it.

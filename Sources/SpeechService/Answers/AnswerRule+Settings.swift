@@ -15,6 +15,7 @@ extension AnswerRule {
     /// Without `select` values are told apart as those of the usual services; with it, as it says,
     /// and failures as usual unless `success` says what is not one.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
+        text = AnswerText(lines: TOMLText.lines(of: reader.table, in: "answer").map(\.text))
         headers = try reader.headerTranscripts("header")
         let framing = try reader.word("framing", as: AnswerFraming.self)
         self.framing = framing ?? (headers.isEmpty ? .automatic : .header)

@@ -17,12 +17,16 @@ public struct AnswerRule: Sendable, Hashable {
     /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
     /// the first that is there counts.
     var headers: [HeaderTranscript] = []
+    /// The lines of the table `answer` that say this rule.
+    package var lines: [String] { text.lines }
+    var text: AnswerText
 
     static let standardByteLimit = 8 << 20
 
     init(framing: AnswerFraming, values: ValueRule = .standard) {
         self.framing = framing
         self.values = values
+        text = AnswerText(lines: ["answer.framing = \(TOMLText.quoted(framing.rawValue))"])
     }
 
     /// By what the service says and sends, as the usual services say it.
@@ -39,7 +43,9 @@ public struct AnswerRule: Sendable, Hashable {
     /// - Throws: `ServiceError.invalidAnswerRule`, or `.invalidPath` for what follows `json:`.
     public init(_ text: String) throws(ServiceError) {
         if text.hasPrefix("json:") {
-            self = .json(path: try JSONPath(String(text.dropFirst("json:".count))))
+            let path = String(text.dropFirst("json:".count))
+            self = .json(path: try JSONPath(path))
+            self.text.lines.append("answer.text = \(TOMLText.quoted(path))")
             return
         }
         // A word does not say which path, or which header.
@@ -49,15 +55,13 @@ public struct AnswerRule: Sendable, Hashable {
     }
 }
 
-extension AnswerRule: CustomStringConvertible {
-    /// The rule as it is written, as far as one word can say it.
-    public var description: String {
-        switch framing {
-        case .json: "json:\(values.textPaths.first ?? JSONPath(dotted: "text"))"
-        case .text, .sequence, .events, .subtitles: framing.rawValue
-        case .automatic, .header: AnswerFraming.automatic.rawValue
-        }
-    }
+/// How a rule is written; rules that mean the same are equal however they are written.
+struct AnswerText: Sendable, Hashable {
+    var lines: [String]
+
+    static func == (_: AnswerText, _: AnswerText) -> Bool { true }
+
+    func hash(into _: inout Hasher) {}
 }
 
 extension AnswerRule {

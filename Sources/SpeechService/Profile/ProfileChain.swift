@@ -59,8 +59,8 @@ enum ProfileChain {
 extension SettingsTable {
     /// This table with what another one says over it.
     ///
-    /// Tables are merged member by member; everything else is replaced. `false` in the place of a
-    /// table takes it away.
+    /// Tables are merged member by member; everything else is replaced. `false` in the place of
+    /// anything but a flag takes it away.
     func extended(by other: SettingsTable) -> SettingsTable {
         var merged = self
         for member in other.members {
@@ -73,8 +73,8 @@ extension SettingsTable {
                 var both = member
                 both.node.value = .table(old.extended(by: new))
                 merged.members[index] = both
-            case (.table, .flag(false)):
-                merged.members.remove(at: index)
+            case (.flag, _): merged.members[index] = member
+            case (_, .flag(false)): merged.members.remove(at: index)
             default: merged.members[index] = member
             }
         }

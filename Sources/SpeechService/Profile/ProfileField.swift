@@ -8,6 +8,8 @@ struct ProfileField: Sendable, Hashable {
     var value: WordTemplate
     /// A JSON document, in whose strings words may stand.
     var isJSON = false
+    /// The value's type in a form; nil is text.
+    var contentType: String?
     var place: SettingsPosition
 
     /// Reads a table of fields in the order in which they are written; a list makes several fields of
@@ -18,31 +20,44 @@ struct ProfileField: Sendable, Hashable {
         guard var inside = try reader.table(key) else { return [] }
         var fields: [ProfileField] = []
         for member in inside.table.members where member.node.value != .string("") {
-            let texts: [String]
-            switch member.node.value {
-            case .array(let elements) where !elements.isEmpty:
-                texts = try inside.strings(member.name) ?? []
-            case .table(let json) where allowsJSON:
+            var nodes = [member.node]
+            if case .array(let elements) = member.node.value { nodes = elements }
+            if allowsJSON, nodes.contains(where: { $0.value.table != nil }) {
                 let path = inside.path(member.name)
-                var document = SettingsReader(json, name: path)
-                guard let text = try document.string("json") else {
-                    throw SettingsError("'\(path)' needs a member 'json'", at: member.place)
+                fields += try nodes.map { node throws(SettingsError) in
+                    try ProfileField(member, node.value.table ?? SettingsTable(), path)
                 }
-                let place = document.place("json") ?? member.place
-                try document.finish()
-                try WordJSON.check(text, path: path + ".json", at: place)
-                fields.append(
-                    ProfileField(
-                        name: member.name, value: WordTemplate(text), isJSON: true, place: place))
                 continue
-            default: texts = try inside.string(member.name).map { [$0] } ?? []
             }
-            fields += texts.map {
+            let texts =
+                nodes.isEmpty || nodes == [member.node]
+                ? try inside.string(member.name).map { [$0] } : try inside.strings(member.name)
+            fields += (texts ?? []).map {
                 ProfileField(
                     name: member.name, value: WordTemplate($0), place: member.node.place)
             }
         }
         return fields
+    }
+
+    private init(
+        _ member: SettingsTable.Member, _ table: SettingsTable, _ path: String
+    ) throws(SettingsError) {
+        var reader = SettingsReader(table, name: path)
+        let (json, text) = (try reader.string("json"), try reader.string("text"))
+        contentType = try reader.string("content-type") ?? (json == nil ? nil : "application/json")
+        guard let value = json ?? text else {
+            throw SettingsError("'\(path)' needs a member 'json'", at: member.place)
+        }
+        let place = reader.place("json") ?? member.place
+        try reader.finish()
+        if json != nil { try WordJSON.check(value, path: path + ".json", at: place) }
+        (name, self.value, isJSON) = (member.name, WordTemplate(value), json != nil)
+        self.place = place
+    }
+
+    private init(name: String, value: WordTemplate, place: SettingsPosition) {
+        (self.name, self.value, self.place) = (name, value, place)
     }
 
     /// Fields of the second list replace those of their names in the first.
@@ -107,6 +122,7 @@ package struct ProfileFormat: Sendable, Hashable {
         let body = said["body"]?.value.table ?? SettingsTable()
         if body["content-type"] != nil { contentType = nil }
         if body["file-name"] != nil { fileName = nil }
+        if said["transfer"]?.value.table?["framing"] != nil { framing = nil }
         let (queries, others) = (names("query", in: said), names("headers", in: said))
         let (parts, own) = (names("fields", in: body), names("words", in: said))
         query.removeAll { queries.contains($0.name.lowercased()) }

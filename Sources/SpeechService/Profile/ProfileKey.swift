@@ -144,6 +144,11 @@ extension ProfileKey {
             "transfer.answer-seconds", .seconds,
             "the longest wait for the answer, or for more of its text"),
         ProfileKey(
+            "transfer.refusal-seconds", .seconds, "the longest wait for the rest of a refusal"),
+        ProfileKey(
+            "transfer.whole-seconds", .seconds,
+            "the longest time from the end of the recording to the end of the answer"),
+        ProfileKey(
             "transfer.catch-up", "how fast to catch up after an outage: 4x, or 64k a second"),
         ProfileKey(
             "transfer.insecure-token", .flag, "whether the token may travel without TLS"),
@@ -182,6 +187,15 @@ extension ProfileKey {
         ProfileKey(
             "retry.unknown", words(of: UnknownOutcome.self),
             "what to do when all was sent and no answer came"),
+        ProfileKey(
+            "retry.pauses-while-speaking", .list,
+            "seconds before each further attempt; the last repeats"),
+        ProfileKey(
+            "retry.pauses-after-release", .list,
+            "seconds before each further attempt once the recording has ended"),
+        ProfileKey(
+            "retry.longest-retry-after-seconds", .seconds,
+            "the longest Retry-After that is waited for then"),
         ProfileKey("retry.statuses", .list, "the statuses that are tried again"),
         ProfileKey("retry.token-refused", .list, "the statuses that refuse the token"),
         ProfileKey("retry.codes", .list, "the codes of errors that are tried again"),

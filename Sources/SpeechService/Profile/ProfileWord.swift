@@ -12,7 +12,7 @@ public struct ProfileWord: Sendable, Hashable {
     /// A template may use them without a description.
     package static let usual = ["language", "model", "prompt"]
     /// Each request fills in the take's name.
-    static let fixed = ["rate": "16000", "take": TakeMark.text]
+    static let fixed = ["rate": "16000", "take": TakeMark.text, "brace": "{"]
 
     /// What it is called, such as `language`.
     public internal(set) var name: String

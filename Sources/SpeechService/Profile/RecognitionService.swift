@@ -6,6 +6,16 @@
 /// from everything else: `url` and `headers` can be written down, `credentials` only by where they
 /// come from.
 public struct RecognitionService: Sendable, Hashable {
+    /// A parameter of the query that a profile names.
+    struct Parameter: Sendable, Hashable {
+        /// As the profile has it.
+        var field: String
+        /// As the URL has it.
+        var name: String
+        /// With its value, as the URL has them.
+        var text: String
+    }
+
     /// Where the recording is sent to; of query parameters that hold a secret, the names alone.
     ///
     /// With another origin the credentials go: they belong to the one before.
@@ -54,7 +64,11 @@ public struct RecognitionService: Sendable, Hashable {
     @Boxed private var connectionBox = ConnectionSettings()
     @Boxed package var exchange = ExchangePlan.post
     /// The value of each word of the profile, for later requests.
-    package var words: [String: String] = [:]
+    package var words = ProfileWord.fixed
+    /// The profile that it was made by, and what was said with it; nil without one.
+    @Boxed package internal(set) var use: ProfileUse? = nil
+    /// The parameters of the query that the profile names, in order.
+    @Boxed var ownQuery: [Parameter] = []
     /// The secrets themselves are `credentials`.
     @Boxed package var authentication = AuthenticationPlan.bearer
 
@@ -182,7 +196,7 @@ public struct RecognitionService: Sendable, Hashable {
 }
 
 extension Credential.Place {
-    fileprivate var parameter: String? { if case .query(let name) = self { name } else { nil } }
+    var parameter: String? { if case .query(let name) = self { name } else { nil } }
 
     func isSame(as other: Credential.Place) -> Bool {
         switch (self, other) {

@@ -41,10 +41,13 @@ extension ServiceProfile {
         words said: [String: String] = [:], format: ProfileFormat
     ) throws(ProfileError) -> RecognitionService {
         let values = try values(of: said, format: format)
-        let address = try address(by: values, format)
+        let query = query(by: values, format)
+        let address = try address(url, by: values)
+        let home = try home.map { home throws(ProfileError) in try self.address(home, by: values) }
         do throws(ServiceError) {
             var service = try RecognitionService(
-                ofProfile: ServiceURL(address), headers: headers(by: values, format),
+                ofProfile: ServiceURL(Self.address(address, with: query)),
+                headers: headers(by: values, format),
                 contentType: (format.contentType ?? body.contentType)?.filled(by: values),
                 answer: answer)
             service.method = method
@@ -60,7 +63,12 @@ extension ServiceProfile {
             service.retry = retry
             service.words = values
             service.authentication = authentication.resolved { values[$0] }
-            service.authentication.origin = service.url.origin
+            // A URL that is said over the profile does not take its secrets along.
+            service.authentication.origin = try home.map { home throws(ServiceError) in
+                try ServiceURL(home).origin
+            }
+            service.use = ProfileUse(self, words: said, format: format)
+            service.ownQuery = query
             return service
         } catch {
             throw .unusable(error, service: title)
@@ -78,10 +86,10 @@ extension ServiceProfile {
     // MARK: - Parts
 
     private func address(
-        by values: [String: String], _ format: ProfileFormat
+        _ template: WordTemplate, by values: [String: String]
     ) throws(ProfileError) -> String {
         var text = ""
-        for part in url.parts {
+        for part in template.parts {
             switch part {
             case .text(let plain): text += plain
             case .word(let name):
@@ -91,13 +99,32 @@ extension ServiceProfile {
                 text += try spelled(value, of: name, behind: text)
             }
         }
-        let parameters = ProfileField.merged(query, format.query).compactMap { field in
+        return text
+    }
+
+    private func query(
+        by values: [String: String], _ format: ProfileFormat
+    ) -> [RecognitionService.Parameter] {
+        ProfileField.merged(query, format.query).compactMap { field in
             field.filled(by: values).map { value in
-                "\(ServiceURL.percentEncoded(field.name))=\(ServiceURL.percentEncoded(value))"
+                let name = ServiceURL.percentEncoded(field.name)
+                return .init(
+                    field: field.name, name: name,
+                    text: "\(name)=\(ServiceURL.percentEncoded(value))")
             }
         }
-        guard !parameters.isEmpty else { return text }
-        return text + (text.contains("?") ? "&" : "?") + parameters.joined(separator: "&")
+    }
+
+    /// Parameters of `query` take the place of those of their names in a URL.
+    private static func address(
+        _ text: String, with query: [RecognitionService.Parameter]
+    ) -> String {
+        guard !query.isEmpty else { return text }
+        let end = text.firstIndex(of: "?") ?? text.endIndex
+        let own = text[end...].dropFirst().split(separator: "&").map(String.init).filter { item in
+            !query.contains { $0.name == item.prefix { $0 != "=" } }
+        }
+        return text[..<end] + "?" + (own + query.map(\.text)).joined(separator: "&")
     }
 
     /// A value as it stands in a URL: the whole beginning as it is, a part of the host unchanged when
@@ -142,7 +169,7 @@ extension ServiceProfile {
                 fields.append(
                     try AudioForm.Field(
                         name: field.name, value: value,
-                        contentType: field.isJSON ? "application/json" : nil))
+                        contentType: field.contentType))
             }
             return .form(
                 try AudioForm(

@@ -19,6 +19,8 @@ public struct ServiceProfile: Sendable, Hashable {
     /// was not.
     package var verified: String?
     package var url: WordTemplate
+    /// The URL without what a person says over the profile; nil for a service without a profile.
+    let home: WordTemplate?
     var method = RequestMethod.post
     var query: [ProfileField] = []
     var headers: [ProfileField] = []
@@ -34,6 +36,7 @@ public struct ServiceProfile: Sendable, Hashable {
     @Boxed var exchange = ExchangePlan.post
     @Boxed package var answer = AnswerRule.automatic
     @Boxed var retry = RetryRule()
+    package var pauses = RetryPauses()
 
     /// The name of the profile; empty for a service that was described by its URL alone.
     public var name: String { ownText?.name ?? "" }
@@ -59,13 +62,29 @@ public struct ServiceProfile: Sendable, Hashable {
         formats.isEmpty ? (body.kind == .raw ? .pcm : .wav) : nil
     }
 
+    /// Whether it says a field, such as `body.key-file`; with `texts`, whether one of these does.
+    package func says(_ path: String, in texts: [ProfileText]? = nil) -> Bool {
+        let names = path.split(separator: ".").map(String.init)
+        let table = names.count == 1 ? table : self.table[names[0]]?.value.table
+        guard let member = table?.members.first(where: { $0.name == names.last }) else {
+            return false
+        }
+        return texts?.contains { $0.place == member.place.file } ?? true
+    }
+
     package init(texts: [ProfileText]) throws(SettingsError) {
         var (table, said) = (SettingsTable(), SettingsTable())
+        var home: String?
         for text in texts.reversed() {
             let own = try SettingsDocument.parse(text.text, file: text.place)
             table = table.extended(by: own)
-            if text.isOverriding { said = said.extended(by: own) }
+            if text.isOverriding {
+                said = said.extended(by: own)
+            } else if case .string(let url)? = table["url"]?.value {
+                home = url
+            }
         }
+        self.home = home.map(WordTemplate.init)
         self.texts = texts
         self.table = table
         var reader = SettingsReader(table)
@@ -104,7 +123,9 @@ public struct ServiceProfile: Sendable, Hashable {
         connection = try Self.section("connection", &reader, ConnectionSettings.init) ?? connection
         exchange = try Self.section("exchange", &reader, ExchangePlan.init) ?? exchange
         answer = try Self.section("answer", &reader, AnswerRule.init(_:)) ?? answer
-        retry = try Self.section("retry", &reader, RetryRule.init(_:)) ?? retry
+        if let (rule, pauses) = try Self.section("retry", &reader, RetryRule.withPauses) {
+            (retry, self.pauses) = (rule, pauses)
+        }
         try reader.finish()
         try checkWords()
         try checkTakeMark()

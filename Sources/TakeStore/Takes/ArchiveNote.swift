@@ -36,29 +36,28 @@ package struct ArchivedContents: Sendable, Codable, Equatable {
         let path = url.prefix { $0 != "?" }
         return suffixes.firstIndex { path.hasSuffix(".\($0)") }
     }
+
+    /// The URL of another object of the take.
+    package func renamed(_ url: String, to suffix: String) -> String {
+        guard let old = index(of: url).map({ suffixes[$0] }) else { return url }
+        let mark = url.firstIndex(of: "?") ?? url.endIndex
+        return url[..<mark].dropLast(old.count) + suffix + url[mark...]
+    }
 }
 
 extension TakeManifest {
     /// The object that the queue sends now; nil for a take that was recorded.
     package var archivedSuffix: String? {
-        guard let contents = archived, let url = delivery?.url,
-            let index = contents.index(of: url)
-        else { return nil }
+        guard let contents = archived, let index = contents.index(of: url) else { return nil }
         return contents.suffixes[index]
     }
 
     /// Goes on with the next object, once one is stored; false when all are.
     mutating func sendNextObject() -> Bool {
-        guard let contents = archived, var record = delivery,
-            let index = contents.index(of: record.url), index + 1 < contents.suffixes.count
+        guard let contents = archived, let record = delivery, let index = contents.index(of: url),
+            index + 1 < contents.suffixes.count
         else { return false }
-        let (old, new) = (contents.suffixes[index], contents.suffixes[index + 1])
-        func renamed(_ url: String) -> String {
-            let mark = url.firstIndex(of: "?") ?? url.endIndex
-            return url[..<mark].dropLast(old.count) + new + url[mark...]
-        }
-        record.url = renamed(record.url)
-        redirect(to: renamed(url), by: record)
+        redirect(to: contents.renamed(url, to: contents.suffixes[index + 1]), by: record)
         startAnew()
         return true
     }

@@ -8,7 +8,7 @@ package import FoundationEssentials
 /// Readers ignore members they do not know; `version` changes when a reader of the old form
 /// would be wrong.
 package struct TakeManifest: Sendable, Codable, Equatable {
-    static let currentVersion = 1
+    static let currentVersion = 2
     /// The most transfers that are remembered: the newest.
     static let historyLimit = 16
     private static let reasonLimit = 2_000
@@ -115,6 +115,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         }
         self.url = url
         self.delivery = delivery
+        version = Self.currentVersion
     }
 
     package mutating func beginTransfer(_ number: Int, at date: Date, to target: String) {

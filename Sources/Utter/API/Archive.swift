@@ -51,13 +51,13 @@ public struct Archive: Sendable {
         let isHeard = manifest.transcript?.isEmpty == false
         let suffixes = [codec.fileExtension] + (isHeard ? ["txt"] : []) + ["json"]
         // What a store was given, nothing has recognised.
-        let profile = isHeard ? manifest.delivery?.profile : nil
+        let delivery = isHeard ? manifest.delivery : nil
         let isClosed = manifest.isEncrypted && !decrypts
         return ArchivedContents(
             suffixes: suffixes.map { isClosed ? $0 + TakeFolder.encryptedSuffix : $0 },
-            transcript: manifest.transcript, profile: profile?.name,
+            transcript: manifest.transcript, profile: delivery?.profileName,
             // Others may be those of a host or an account.
-            words: profile?.words.filter { ProfileWord.usual.contains($0.key) })
+            words: delivery?.words.filter { ProfileWord.usual.contains($0.key) })
     }
 
     /// How the first object of a take is delivered; nil while the archive cannot be used.
@@ -121,7 +121,7 @@ extension TakeManifest {
             var plan = try? archive.plan(for: self, contents, suffix) ?? nil,
             plan.record != delivery
         else { return false }
-        if plan.record.url != delivery?.url {
+        if plan.service.url.description != url {
             plan = (try? archive.plan(for: self, contents) ?? plan) ?? plan  // As above.
         }
         redirect(to: plan.service.url.description, by: plan.record)

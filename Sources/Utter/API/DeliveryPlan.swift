@@ -25,7 +25,7 @@ public struct DeliveryPlan: Sendable {
     public var allowsSecretsInClear = false
 
     /// The profile that the service was made by, and what was said with it; nil without one.
-    package var profile: ProfileUse?
+    package var profile: ProfileUse? { service.use }
     /// The service in a word: the name of its profile, or else its host.
     package var serviceName: String {
         profile.flatMap { $0.profile.isPlain ? nil : $0.profile.name } ?? service.url.origin.name

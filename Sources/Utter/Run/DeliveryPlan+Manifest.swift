@@ -5,151 +5,167 @@ package import SpeechService
 package import TakeStore
 
 extension DeliveryPlan {
+    /// Makes the plan that a profile describes, without its secrets.
+    package init(_ use: ProfileUse) throws(ProfileError) {
+        let profile = use.profile
+        self.init(
+            service: try profile.service(words: use.words, format: use.format),
+            format: use.format.codec, redirectOrigins: profile.transfer.redirectOrigins)
+        let transfer = profile.transfer
+        framing = use.format.framing ?? transfer.framing ?? .auto
+        if let name = transfer.idHeader { idHeader = name }
+        if let connect = transfer.connect { deadlines.connect = connect }
+        if let answer = transfer.answer { deadlines.answer = answer }
+        if let stall = transfer.stall { deadlines.stall = stall }
+        if let refusal = transfer.refusal { deadlines.refusal = refusal }
+        if let whole = transfer.whole { deadlines.whole = whole }
+        allowsSecretsInClear = transfer.allowsSecretsInClear
+        catchUpRate = transfer.catchUpRate
+        let pauses = profile.pauses
+        if pauses.isNever { retry = .never }
+        if let times = pauses.whileSpeaking { retry.pausesWhileSpeaking = times }
+        if let times = pauses.afterRelease { retry.pausesAfterRelease = times }
+        if let time = pauses.longestRetryAfter { retry.longestRetryAfter = time }
+        retry.unknownOutcome = pauses.unknownOutcome ?? .resend
+    }
+}
+
+extension DeliveryPlan {
+    /// What a take remembers of the plan: the texts of its profile, below one that says what the plan
+    /// says otherwise.
     var record: DeliveryManifest {
-        let isAnswerOfProfile = service.answer == profile?.profile.answer
-        var record = DeliveryManifest(
-            url: service.url.text, format: format.name,
-            answer: isAnswerOfProfile ? Self.profileAnswer : service.answer.description,
-            idHeader: idHeader, framing: framing.rawValue)
-        record.profile = profile?.record
-        record.method = service.method.rawValue
-        record.headers = service.headers.nonEmpty?.map { .init(name: $0.name, value: $0.value) }
-        record.contentType = service.contentType
-        switch service.body {
-        case .raw: break
-        case .form(let form):
-            record.form = DeliveryManifest.Form(
-                fields: form.fields.map {
-                    .init(name: $0.name, value: $0.value, contentType: $0.contentType)
-                },
-                fileField: form.fileField, fileName: form.fileName)
-        case .json(let template): record.jsonBody = template.text
+        let (base, words) = base
+        let lines = fields(over: base).lines(over: base.fields(over: base))
+        let isOtherAnswer = service.answer != base.service.answer
+        var texts = base.profile?.profile.texts ?? []
+        if isOtherAnswer, base.profile?.profile.says("answer") == true {
+            texts.insert(ProfileText(overriding: "answer = false", place: Self.place), at: 0)
         }
-        record.detectsEnd = service.detectsEnd ? true : nil
-        let (connection, origin) = (service.connection, service.url.origin.description)
-        record.bodyKey = service.bodyKey.map { DeliveryManifest.Secret($0, origin: origin) }
-        record.httpVersion = connection.http == .one ? nil : connection.http.rawValue
-        record.certificateFile = connection.certificateFile
-        record.connection = DeliveryManifest.Connection(connection, origin: origin)
-        record.redirectOrigins = redirectOrigins.nonEmpty?.map(\.description)
-        record.secrets = service.credentials.nonEmpty?.map {
+        let said = lines + (isOtherAnswer ? service.answer.lines : [])
+        if !said.isEmpty {
+            let text = said.joined(separator: "\n")
+            texts.insert(ProfileText(overriding: text, place: Self.place), at: 0)
+        }
+        var record = DeliveryManifest(
+            texts: texts.map { .init(name: $0.name, text: $0.text) }, words: words,
+            format: format.name)
+        let origin = service.url.origin.description
+        let strays = service.strayPlaces(over: base.service).map {
+            Credential(askedOf: .given, place: $0, form: .plain)
+        }
+        let secrets = (service.credentials + strays).map {
             DeliveryManifest.Secret($0, origin: origin)
         }
-        record.allowsSecretsInClear = allowsSecretsInClear ? true : nil
+        record.secrets = secrets.isEmpty ? nil : secrets
+        record.bodyKey = service.bodyKey.map { .init($0, origin: origin) }
+        record.proxyLogin = service.connection.proxyLogin.map { .init($0, origin: origin) }
+        record.isUnset = isUnset ? true : nil
         record.unknownOutcome =
             retry.unknownOutcome == .resend ? nil : retry.unknownOutcome.rawValue
-        record.isUnset = isUnset ? true : nil
         return record
     }
 
-    /// Stands for the rule of the take's profile.
-    private static let profileAnswer = "profile"
+    private static let place = "the take"
 
-    /// The plan that a take remembers, without its secrets.
+    /// The plan of the profile, in the format of this one, and the words that are said to it.
     ///
-    /// It is made anew from the profile. Where the take remembers something else, the person said
-    /// so, and that counts, unless `texts` say something else now.
+    /// A service without a profile, or one that could not be made anew, is known by its URL.
+    private var base: (plan: DeliveryPlan, words: [String: String]) {
+        guard let use = service.use else { return (plainBase, [:]) }
+        let formats = ProfileText(
+            overriding: "formats = [{ codec = \(TOMLText.quoted(format.name)) }]",
+            place: Self.place)
+        for texts in [use.profile.texts, [formats] + use.profile.texts] {
+            // The profile was read before, and may not take the format.
+            guard let profile = try? ServiceProfile.reading(texts),
+                let own = try? ProfileUse(profile, words: use.words, codec: format),
+                let plan = try? DeliveryPlan(own)
+            else { continue }
+            return (plan, use.words)
+        }
+        return (plainBase, [:])
+    }
+
+    private var plainBase: DeliveryPlan {
+        let plain = ProfileText(plainFor: service.url.withoutSecrets().url.text)
+        let use = (try? ServiceProfile.reading([plain])).flatMap {
+            try? ProfileUse($0, words: [:], codec: format)
+        }
+        let plan = use.flatMap { try? DeliveryPlan($0) }
+        // A URL can be read again.
+        return plan ?? self
+    }
+
+    /// The plan that a take remembers, without its secrets; of what is said now, the first text
+    /// counts most.
     package init(
         _ record: DeliveryManifest, overriding texts: [ProfileText] = [],
         words: [String: String] = [:], codec: AudioCodec? = nil
     ) throws(ProfileError) {
-        do throws(ServiceError) {
-            try self.init(plain: record)
-        } catch {
-            throw .unusable(error, service: "what it remembers")
+        if let former = record.former {
+            try self.init(
+                DeliveryPlan(former).record(of: record), overriding: texts, words: words,
+                codec: codec)
+            return
         }
-        let plain = DeliveryManifest.Profile(plain: record.url, format: record.format)
-        guard let profile = record.profile ?? (texts.isEmpty ? nil : plain) else { return }
-        let old = try DeliveryPlan(ProfileUse(profile))
-        let new = texts.isEmpty ? old : try DeliveryPlan(ProfileUse(profile, overriding: texts))
-        var plan = try DeliveryPlan(
-            ProfileUse(profile, overriding: texts, words: words, codec: codec))
-        plan.change(
-            to: self, unlike: old, new, isAnswerOwn: record.answer != Self.profileAnswer)
-        self = plan
-    }
-
-    /// Takes over what the take remembers otherwise than `old`, its profile's plan, unless `new`
-    /// says it anew.
-    private mutating func change(
-        to other: DeliveryPlan, unlike old: DeliveryPlan, _ new: DeliveryPlan, isAnswerOwn: Bool
-    ) {
-        func take(_ part: WritableKeyPath<DeliveryPlan, some Equatable>) {
-            guard other[keyPath: part] != old[keyPath: part],
-                new[keyPath: part] == old[keyPath: part]
-            else { return }
-            self[keyPath: part] = other[keyPath: part]
+        let known = record.profileTexts.filter { old in
+            !texts.contains { ($0.name, $0.text) == (old.name, old.text) }
         }
-        take(\.service.url)
-        take(\.service.method)
-        take(\.service.headers)
-        take(\.service.contentType)
-        take(\.service.body)
-        take(\.service.bodyKey)
-        if isAnswerOwn { take(\.service.answer) }
-        take(\.service.detectsEnd)
-        take(\.service.connection)
-        // A login belongs to one proxy.
-        if service.connection.proxy == other.service.connection.proxy {
-            service.connection.proxyLogin = other.service.connection.proxyLogin
-        }
-        take(\.format)
-        take(\.redirectOrigins)
-        take(\.idHeader)
-        take(\.framing)
-        take(\.allowsSecretsInClear)
-        take(\.retry.unknownOutcome)
-        take(\.isUnset)
-    }
-
-    private init(plain record: DeliveryManifest) throws(ServiceError) {
-        let headers = try (record.headers ?? []).map { field throws(ServiceError) in
-            try HeaderField(name: field.name, value: field.value)
-        }
-        var service = try RecognitionService(
-            url: ServiceURL(record.url), headers: headers, contentType: record.contentType,
-            answer: record.answer == Self.profileAnswer ? .automatic : AnswerRule(record.answer))
-        service.method = RequestMethod(rawValue: record.method) ?? .post
-        service.body = try BodyShape(record)
-        service.bodyKey = record.bodyKey.map { secret in
-            Credential(askedOf: secret.source, place: .body, form: .plain)
-        }
-        service.detectsEnd = record.detectsEnd ?? false
-        service.connection = try ConnectionSettings(record)
-        self.init(
-            service: service, format: AudioCodec(rawValue: record.format) ?? .pcm,
-            redirectOrigins: try (record.redirectOrigins ?? []).map { text throws(ServiceError) in
-                try Origin(text)
-            })
-        idHeader = try HeaderField(name: record.idHeader, value: "id").name
-        framing = BodyFraming(rawValue: record.framing) ?? .auto
-        allowsSecretsInClear = record.allowsSecretsInClear ?? false
-        retry.unknownOutcome = .init(record)
+        let use = try ProfileUse(
+            .reading(texts + known), words: record.words.merging(words) { _, new in new },
+            codec: codec ?? AudioCodec(rawValue: record.format))
+        try self.init(use)
         isUnset = record.isUnset ?? false
+        if !use.profile.says("body.key-file", in: texts) {
+            service.bodyKey = record.bodyKey.map {
+                Credential(askedOf: $0.source, place: .body, form: .plain)
+            }
+        }
+        // A login belongs to one proxy.
+        if !use.profile.says("connection.proxy", in: texts) {
+            service.connection.proxyLogin = record.proxyLogin.map {
+                Credential(askedOf: $0.source, place: .proxy, form: .plain)
+            }
+        }
     }
+
+    /// What the plan says in the words of a profile, beside its answer and its secrets.
+    private func fields(over base: DeliveryPlan) -> ProfileFields {
+        var fields = service.fields(over: base.service)
+        fields.say("transfer.framing", text: framing.rawValue)
+        fields.say("transfer.id-header", text: idHeader)
+        fields.say("transfer.connect-seconds", deadlines.connect)
+        fields.say("transfer.stall-seconds", deadlines.stall)
+        fields.say("transfer.answer-seconds", deadlines.answer)
+        fields.say("transfer.refusal-seconds", deadlines.refusal)
+        fields.say("transfer.whole-seconds", deadlines.whole)
+        fields.say("transfer.catch-up", text: catchUpRate?.text)
+        fields.say("transfer.redirect-to", texts: redirectOrigins.map(\.description))
+        fields.say("transfer.insecure-token", allowsSecretsInClear)
+        fields.say("retry.unknown", text: retry.unknownOutcome.rawValue)
+        fields.say("retry.pauses-while-speaking", retry.pausesWhileSpeaking)
+        fields.say("retry.pauses-after-release", retry.pausesAfterRelease)
+        fields.say(
+            "retry.longest-retry-after-seconds", retry.longestRetryAfter, allowsZero: true)
+        return fields
+    }
+}
+
+extension DeliveryManifest {
+    /// The texts of the profile, and of what was said over it.
+    package var profileTexts: [ProfileText] {
+        if let former, texts.isEmpty { return [ProfileText(plainFor: former.url)] }
+        return texts.map { ProfileText(name: $0.name, text: $0.text) }
+    }
+
+    /// The name of the profile; nil where the service is known by its URL alone.
+    package var profileName: String? { profileTexts.first { !$0.isOverriding }?.name }
 }
 
 extension UnknownOutcome {
     /// Sent again unless the record says otherwise.
     package init(_ record: DeliveryManifest?) {
         self = record?.unknownOutcome.flatMap { Self(rawValue: $0) } ?? .resend
-    }
-}
-
-extension BodyShape {
-    fileprivate init(_ record: DeliveryManifest) throws(ServiceError) {
-        if let form = record.form {
-            self = .form(
-                try AudioForm(
-                    fields: form.fields.map { field throws(ServiceError) in
-                        try AudioForm.Field(
-                            name: field.name, value: field.value, contentType: field.contentType)
-                    }, fileField: form.fileField, fileName: form.fileName))
-        } else if let template = record.jsonBody {
-            self = .json(try JSONTemplate(template))
-        } else {
-            self = .raw
-        }
     }
 }
 
@@ -188,54 +204,5 @@ extension DeliveryManifest.Secret {
         if let command { return .command(command) }
         if let headerFile { return .headerFile(headerFile) }
         return credential.map { .credential($0) } ?? .given
-    }
-}
-
-extension DeliveryManifest.Connection {
-    /// What a take remembers of the settings beside HTTP's version and the certificates to trust;
-    /// nil when all is as usual.
-    init?(_ settings: ConnectionSettings, origin: String) {
-        self.init()
-        proxy = settings.proxy?.description
-        proxyExceptions = settings.proxyExceptions
-        proxyLogin = settings.proxyLogin.map { DeliveryManifest.Secret($0, origin: origin) }
-        clientCertificate = settings.clientCertificate
-        clientKey = settings.clientKey
-        minimumTLS = settings.minimumTLS == .two ? nil : settings.minimumTLS.rawValue
-        pinnedKeys = settings.pinnedKeys.nonEmpty?.map(\.description)
-        addresses = settings.addresses?.rawValue
-        resolutions = settings.resolutions.nonEmpty?.map(\.description)
-        if self == DeliveryManifest.Connection() { return nil }
-    }
-}
-
-extension Array {
-    fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
-}
-
-extension ConnectionSettings {
-    /// The proxy's login is asked for.
-    ///
-    /// - Throws: `ServiceError` when the record is not one that this program has written.
-    init(_ record: DeliveryManifest) throws(ServiceError) {
-        self.init()
-        http = record.httpVersion.flatMap { HTTPVersion(rawValue: $0) } ?? .one
-        certificateFile = record.certificateFile
-        guard let connection = record.connection else { return }
-        if let text = connection.proxy { proxy = try Proxy(text) }
-        proxyExceptions = connection.proxyExceptions
-        proxyLogin = connection.proxyLogin.map { secret in
-            Credential(askedOf: secret.source, place: .proxy, form: .plain)
-        }
-        clientCertificate = connection.clientCertificate
-        clientKey = connection.clientKey
-        minimumTLS = connection.minimumTLS.flatMap { TLSVersion(rawValue: $0) } ?? .two
-        pinnedKeys = try (connection.pinnedKeys ?? []).map { text throws(ServiceError) in
-            try PinnedKey(text)
-        }
-        addresses = connection.addresses.flatMap { AddressKind(rawValue: $0) }
-        resolutions = try (connection.resolutions ?? []).map { text throws(ServiceError) in
-            try HostResolution(text)
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 internal import AudioCodecs
 internal import LinuxPlatform
+internal import SpeechService
 internal import TakeStore
 internal import Upload
 
@@ -69,6 +70,9 @@ extension TakeFolder {
         let own = isClosed ? try storedAudio(of: manifest) : try openAudio(of: manifest)
         let file = own.journal(byteCount: own.byteCount)
         let frames = isClosed ? 0 : manifest.frames ?? 0
+        // The plan that it remembers is that of another object.
+        let place = manifest.archived?.renamed(plan.service.url.text, to: suffix)
+        if let place, let url = try? ServiceURL(place) { plan.service.url = url }
         (plan.idSuffix, plan.hasOwnName) = ("-\(suffix)", true)
         plan.format = isClosed || kind != codec.fileExtension ? .wav : codec == .pcm ? .wav : codec
         plan.service.contentType =

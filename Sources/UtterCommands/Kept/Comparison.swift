@@ -114,8 +114,8 @@ struct Comparison {
             of: kept, format: options.format)
         let own = kept.known?.delivery
         let isOwn =
-            (delivery.profile?.profile.name ?? "") == own?.profile?.name ?? ""
-            && delivery.service.url.text == own?.url
+            (delivery.profile?.profile.name ?? "") == own?.profileName ?? ""
+            && delivery.service.url == own.flatMap { try? DeliveryPlan($0) }?.service.url
         var plan = Plan(delivery: delivery, isOwn: isOwn)
         if isOwn {
             plan.delivery = try options.service.of(nil).delivery(

@@ -47,7 +47,7 @@ final class KnownFiles: Sendable {
         guard !waiting.isEmpty, let file = Self.identity(of: path) else { return nil }
         let take = waiting.last { take in
             take.file == file && take.url == plan.service.url.description
-                && (take.delivery?.profile?.name ?? "") == (plan.profile?.profile.name ?? "")
+                && (take.delivery?.profileName ?? "") == (plan.profile?.profile.name ?? "")
         }
         // One that has gone meanwhile, or was answered, does not count.
         guard let id = take?.id,

@@ -199,7 +199,7 @@ import Testing
         let text = try take.manifestText
         #expect(text.contains("MINE_KEY") && text.contains("My service"))
         #expect(!text.contains("sesame"))
-        #expect(try take.manifest["version"] == .number(1))
+        #expect(try take.manifest["version"] == .number(2))
         // The token is fetched again; without it nothing is sent.
         let without = try await bench.start(["retry", "last"], variables: ["MINE_KEY": ""]).result()
         #expect(without.status == .exited(78))

@@ -128,7 +128,7 @@ import Testing
         // As another program finds it: the take knows what its body was.
         let kept = try #require(pipeline.spool).store().take(first.id)
         let record = try #require(try kept.manifest().delivery)
-        #expect(try kept.manifest().version == 1)
+        #expect(try kept.manifest().version == 2)
         let second = try pipeline.resend(kept, by: try DeliveryPlan(record))
         let outcome = try await second.end()
         #expect(try outcome.result.get().text == "heard")

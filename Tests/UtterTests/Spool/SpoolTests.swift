@@ -60,7 +60,7 @@ import Testing
         let kept = try bench.keep(1)
         let path = "state/takes/\(kept.id.text)/take.json"
         let text = String(decoding: try bench.folder.read(path), as: UTF8.self)
-            .replacing(#""version" : 1"#, with: #""version" : 99"#)
+            .replacing(#""version" : 2"#, with: #""version" : 99"#)
         try bench.folder.write(Array(text.utf8), to: path)
         for _ in 0..<2 {
             let take = try #require(try bench.spool.takes().first)

@@ -125,7 +125,7 @@ import Testing
         // A token that the service has not seen is not asked for again.
         #expect(
             asked.filter(\.isRefused).map(\.source) == (mayBeTheTokens ? [token, login] : [login]))
-        let remembered = try await bench.manifest(of: take).delivery?.connection?.proxyLogin
+        let remembered = try await bench.manifest(of: take).delivery?.proxyLogin
         #expect(remembered?.file == "/run/login")
     }
 

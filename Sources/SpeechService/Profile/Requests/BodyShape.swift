@@ -64,10 +64,11 @@ struct BodyPlan: Sendable, Hashable {
 
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         let said = try reader.word("kind", as: Kind.self)
-        contentType = try reader.string("content-type").map(WordTemplate.init)
+        contentType = try reader.string("content-type").flatMap(Self.nonEmpty).map(
+            WordTemplate.init)
         let field = try reader.string("file-field")
         fileField = field ?? fileField
-        fileName = try reader.string("file-name")
+        fileName = try reader.string("file-name").flatMap(Self.nonEmpty)
         fields = try ProfileField.read("fields", &reader, allowsJSON: true)
         let document = try reader.string("template")
         keyFile = try reader.string("key-file")
@@ -81,4 +82,7 @@ struct BodyPlan: Sendable, Hashable {
         }
         _ = try reader.string("template", as: JSONTemplate.init(_:))
     }
+
+    /// An empty text takes away what another profile says.
+    private static func nonEmpty(_ text: String) -> String? { text.isEmpty ? nil : text }
 }

@@ -114,6 +114,8 @@ enum WordJSON {
     ) -> String? {
         var words = words
         for mark in marks { words[mark] = "{\(mark)}" }
+        // Without words it is sent as it was written.
+        if WordTemplate(text).words.allSatisfy({ words[$0] == "{\($0)}" }) { return text }
         // The reader of the profile has refused everything but JSON.
         guard let document = try? JSONParser.parse(Array(text.utf8)) else { return nil }
         return filled(document, by: words).map(JSONText.text(of:))

@@ -28,9 +28,6 @@ package struct RetryRule: Sendable, Hashable {
     /// They refuse the token, whatever the status.
     var tokenCodes: Set<String> = []
     package var honoursRetryAfter = true
-    /// A take is kept at its first failure.
-    package var isNever = false
-    package var unknownOutcome: UnknownOutcome?
 
     package init() {}
 
@@ -40,8 +37,13 @@ package struct RetryRule: Sendable, Hashable {
         codes = Set(try reader.labels("codes") ?? [])
         tokenCodes = Set(try reader.labels("token-codes") ?? [])
         honoursRetryAfter = try reader.flag("retry-after") ?? true
-        isNever = try reader.flag("never") ?? false
-        unknownOutcome = try reader.word("unknown")
+    }
+
+    /// Reads the table `retry`: what is tried again, and when.
+    static func withPauses(
+        _ reader: inout SettingsReader
+    ) throws(SettingsError) -> (RetryRule, RetryPauses) {
+        (try RetryRule(&reader), try RetryPauses(&reader))
     }
 
     private static func statuses(
@@ -52,6 +54,27 @@ package struct RetryRule: Sendable, Hashable {
             throw reader.error(key, " holds statuses of refusals, from 400 to 599")
         }
         return Set(statuses)
+    }
+}
+
+/// When a take is sent again, as far as a profile says; nil leaves it to the plan.
+package struct RetryPauses: Sendable, Hashable {
+    /// Whether a take is kept at its first failure.
+    package var isNever = false
+    package var unknownOutcome: UnknownOutcome?
+    package var whileSpeaking: [Duration]?
+    package var afterRelease: [Duration]?
+    package var longestRetryAfter: Duration?
+
+    init() {}
+
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
+        isNever = try reader.flag("never") ?? false
+        unknownOutcome = try reader.word("unknown")
+        whileSpeaking = try reader.times("pauses-while-speaking", upTo: 86_400)
+        afterRelease = try reader.times("pauses-after-release", upTo: 86_400)
+        longestRetryAfter = try reader.seconds(
+            "longest-retry-after-seconds", upTo: 86_400, allowsZero: true)
     }
 }
 

@@ -123,7 +123,7 @@ extension ServiceURL: CustomStringConvertible, CustomDebugStringConvertible, Cus
 /// The parameters of a URL's query, as `name=value` between `&` (WHATWG URL §5.1).
 extension ServiceURL {
     /// - Returns: the URL with the names of its secret parameters, and their values as written.
-    func withoutSecrets() -> (url: ServiceURL, secrets: [(name: String, value: String)]) {
+    package func withoutSecrets() -> (url: ServiceURL, secrets: [(name: String, value: String)]) {
         var secrets: [(name: String, value: String)] = []
         let url = mappingParameters { name, value in
             guard !value.isEmpty, SecretName.isSecret(name) else { return nil }

@@ -14,6 +14,8 @@ package struct TransferSettings: Sendable, Hashable {
     package var connect: Duration?
     package var answer: Duration?
     package var stall: Duration?
+    package var refusal: Duration?
+    package var whole: Duration?
     /// Redirects may lead there, with the secret and the audio.
     package var redirectOrigins: [Origin] = []
     package var catchUpRate: CatchUpRate?
@@ -32,6 +34,8 @@ package struct TransferSettings: Sendable, Hashable {
         connect = try reader.seconds("connect-seconds", upTo: 86_400)
         answer = try reader.seconds("answer-seconds", upTo: 86_400)
         stall = try reader.seconds("stall-seconds", upTo: 86_400)
+        refusal = try reader.seconds("refusal-seconds", upTo: 86_400)
+        whole = try reader.seconds("whole-seconds", upTo: 86_400)
         allowsSecretsInClear = try reader.flag("insecure-token") ?? false
         if let text = try reader.string("catch-up") {
             catchUpRate = CatchUpRate(text)
@@ -103,6 +107,14 @@ public enum CatchUpRate: Sendable, Hashable {
             Int(
                 max(1, min(factor * Double(format.nominalByteRate), 1e12).rounded())
                     * (isBase64 ? 4 / 3 : 1))
+        }
+    }
+
+    /// The text that is read as this rate, in the bounds of one.
+    package var text: String {
+        switch self {
+        case .bytes(let perSecond): "\(min(max(perSecond, 1), 1_000_000_000_000))"
+        case .times(let factor): "\(min(max(factor, 1.1), 10_000))x"
         }
     }
 

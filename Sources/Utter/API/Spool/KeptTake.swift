@@ -122,7 +122,7 @@ public struct KeptTake: Sendable {
     public var transcript: String? { known?.transcript }
 
     /// The name of the service's profile, or the URL without its query; empty when that is not known.
-    public var service: String { known?.delivery?.profile?.name ?? known?.url ?? "" }
+    public var service: String { known?.delivery?.profileName ?? known?.url ?? "" }
 
     /// How many requests have carried it, over all programs.
     public var attempts: Int { known?.attempts ?? 0 }

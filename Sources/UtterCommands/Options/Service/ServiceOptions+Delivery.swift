@@ -95,15 +95,15 @@ extension ServiceOptions {
     private func changeFormat(
         of plan: inout DeliveryPlan, _ format: AudioCodec?, from record: DeliveryManifest
     ) {
-        let isPlain = record.profile?.name == nil
         if let format {
             plan.format = format
-            if format.name != record.format, isPlain, !says("body.content-type") {
+            if format.name != record.format, record.profileName == nil, !says("body.content-type") {
                 plan.service.contentType = nil
             }
         }
-        let wasRaw = record.form == nil && record.jsonBody == nil
-        guard says("body"), wasRaw != (plan.service.body == .raw) else { return }
+        guard says("body"), let old = try? DeliveryPlan(record),
+            (old.service.body == .raw) != (plan.service.body == .raw)
+        else { return }
         plan.service.headers.removeAll { $0.isNamed("Content-Type") }
         // Where nothing else names the rate, the audio does itself.
         if plan.format == .pcm, plan.service.body != .raw, format == nil { plan.format = .wav }

@@ -61,8 +61,7 @@ extension ServiceOptions {
     ) throws(CommandFailure) -> [ProfileText] {
         let texts = try overridingTexts()
         guard !texts.isEmpty else { return [] }
-        let known = record.profile?.texts.map { ProfileText(name: $0.name, text: $0.text) }
-        _ = try Self.profile(texts + (known ?? [ProfileText(plainFor: record.url)]))
+        _ = try Self.profile(texts + record.profileTexts)
         return texts
     }
 

@@ -47,13 +47,13 @@ extension ServiceOptions {
     ) throws(CommandFailure) -> DeliveryPlan {
         let id = manifest.id.text
         let texts = try overridingTexts(of: record)
-        let reason = "take \(id) was for no service by its name"
-        if record.profile == nil, texts.isEmpty { try refuseWords(reason) }
         do throws(ProfileError) {
             return try DeliveryPlan(
                 record, overriding: texts, words: profile.words, codec: format)
         } catch {
-            if case .unknownWord = error, record.profile?.name == nil { try refuseWords(reason) }
+            if case .unknownWord = error, record.profileName == nil {
+                try refuseWords("take \(id) was for no service by its name")
+            }
             var failure = CommandFailure(error)
             failure.message = "take \(id) cannot be sent: \(failure.message)"
             if failure.status == .configuration { failure.status = .localIO }
@@ -90,7 +90,6 @@ extension ServiceOptions {
         if plan.service.url.origin != home, !says("transfer.insecure-token") {
             plan.allowsSecretsInClear = try settings()?.allowsTokenInClear ?? false
         }
-        if use.profile.isPlain { plan.service.authentication.origin = nil }
         try change(&plan, by: settings())
         try addSecrets(to: &plan, parameter, settled: settled)
         try check(plan)
