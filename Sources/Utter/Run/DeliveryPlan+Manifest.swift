@@ -69,31 +69,24 @@ extension DeliveryPlan {
 
     /// The plan of the profile, in the format of this one, and the words that are said to it.
     ///
-    /// A service without a profile, or one that could not be made anew, is known by its URL.
+    /// A service without a profile is known by its URL.
     private var base: (plan: DeliveryPlan, words: [String: String]) {
-        guard let use = service.use else { return (plainBase, [:]) }
-        let formats = ProfileText(
+        let own = ProfileText(
             overriding: "formats = [{ codec = \(TOMLText.quoted(format.name)) }]",
             place: Self.place)
-        for texts in [use.profile.texts, [formats] + use.profile.texts] {
-            // The profile was read before, and may not take the format.
-            guard let profile = try? ServiceProfile.reading(texts),
-                let own = try? ProfileUse(profile, words: use.words, codec: format),
-                let plan = try? DeliveryPlan(own)
-            else { continue }
-            return (plan, use.words)
+        let (texts, words) = (service.use?.profile.texts ?? [], service.use?.words ?? [:])
+        let plain = [ProfileText(plainFor: service.url.withoutSecrets().url.text)]
+        for (texts, words) in [(texts, words), ([own] + texts, words), (plain, [:])] {
+            // The profile was read before, but may not take the format.
+            if let plan = try? plan(of: texts, words) { return (plan, words) }
         }
-        return (plainBase, [:])
+        return (self, [:])
     }
 
-    private var plainBase: DeliveryPlan {
-        let plain = ProfileText(plainFor: service.url.withoutSecrets().url.text)
-        let use = (try? ServiceProfile.reading([plain])).flatMap {
-            try? ProfileUse($0, words: [:], codec: format)
-        }
-        let plan = use.flatMap { try? DeliveryPlan($0) }
-        // A URL can be read again.
-        return plan ?? self
+    private func plan(
+        of texts: [ProfileText], _ words: [String: String]
+    ) throws(ProfileError) -> DeliveryPlan {
+        try DeliveryPlan(ProfileUse(.reading(texts), words: words, codec: format))
     }
 
     /// The plan that a take remembers, without its secrets; of what is said now, the first text

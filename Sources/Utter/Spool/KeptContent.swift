@@ -72,6 +72,7 @@ extension TakeFolder {
         let frames = isClosed ? 0 : manifest.frames ?? 0
         // The plan that it remembers is that of another object.
         let place = manifest.archived?.renamed(plan.service.url.text, to: suffix)
+        // The end of its path has no bearing on whether a URL can be read.
         if let place, let url = try? ServiceURL(place) { plan.service.url = url }
         (plan.idSuffix, plan.hasOwnName) = ("-\(suffix)", true)
         plan.format = isClosed || kind != codec.fileExtension ? .wav : codec == .pcm ? .wav : codec

@@ -113,9 +113,11 @@ struct Comparison {
         let delivery = try options.service.of(service).delivery(
             of: kept, format: options.format)
         let own = kept.known?.delivery
+        // A take that cannot be sent has no service of its own.
+        let ownURL = own.flatMap { try? DeliveryPlan($0) }?.service.url
         let isOwn =
             (delivery.profile?.profile.name ?? "") == own?.profileName ?? ""
-            && delivery.service.url == own.flatMap { try? DeliveryPlan($0) }?.service.url
+            && delivery.service.url == ownURL
         var plan = Plan(delivery: delivery, isOwn: isOwn)
         if isOwn {
             plan.delivery = try options.service.of(nil).delivery(

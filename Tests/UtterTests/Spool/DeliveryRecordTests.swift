@@ -164,6 +164,14 @@ import Testing
             }
     }
 
+    private static func plan(
+        _ texts: [ProfileText], by plan: DeliveryPlan
+    ) throws -> DeliveryPlan {
+        let profile = try ServiceProfile(texts: texts)
+        return try DeliveryPlan(
+            ProfileUse(profile, words: plan.profile?.words ?? [:], codec: plan.format))
+    }
+
     /// As it is written and read.
     private func read(_ record: DeliveryManifest) throws -> DeliveryManifest {
         try JSONDecoder().decode(DeliveryManifest.self, from: JSONEncoder().encode(record))
@@ -260,11 +268,7 @@ import Testing
                 let line = key.line(for: path.replacing("NAME", with: "x-own"), value: value)
                 let own = ProfileText(overriding: line, place: "-c")
                 // Not each value goes with each service.
-                guard let profile = try? ServiceProfile(texts: [own] + texts),
-                    let use = try? ProfileUse(
-                        profile, words: plan.profile?.words ?? [:], codec: plan.format),
-                    let plan = try? DeliveryPlan(use)
-                else { continue }
+                guard let plan = try? Self.plan([own] + texts, by: plan) else { continue }
                 count += 1
                 expectSame(plan, try DeliveryPlan(read(plan.record)), "\(name), \(line)")
             }

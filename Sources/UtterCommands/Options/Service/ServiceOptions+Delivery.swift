@@ -101,6 +101,7 @@ extension ServiceOptions {
                 plan.service.contentType = nil
             }
         }
+        // The plan that is changed here was made of it.
         guard says("body"), let old = try? DeliveryPlan(record),
             (old.service.body == .raw) != (plan.service.body == .raw)
         else { return }
