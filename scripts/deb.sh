@@ -8,7 +8,7 @@ set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
 
-version=$(sed -n 's/.*text = "\(.*\)"/\1/p' Sources/Utter/API/UtterVersion.swift)${UTTER_DEB_REVISION:-}
+version=$(sed -n 's/.*text = "\(.*\)"/\1/p' Sources/Upload/UtterVersion.swift)${UTTER_DEB_REVISION:-}
 architecture=$(dpkg --print-architecture)
 maintainer="${DEBFULLNAME:-$(git config user.name)} <${DEBEMAIL:-$(git config user.email)}>"
 # The last commit's, so that the same sources make the same packages.

@@ -19,7 +19,7 @@ cannot() {
 }
 
 [ $# -gt 0 ] || set -- bookworm trixie
-version=$(sed -n 's/.*text = "\(.*\)"/\1/p' Sources/Utter/API/UtterVersion.swift)
+version=$(sed -n 's/.*text = "\(.*\)"/\1/p' Sources/Upload/UtterVersion.swift)
 notes=$(awk -v head="## [$version]" 'index($0, "## [") == 1 { on = index($0, head) == 1; next } on' CHANGELOG.md)
 [ -n "$notes" ] || cannot "CHANGELOG.md says nothing of $version" "add '## [$version] - DATE' and what has changed"
 if [ -z "${DRAFT:-}" ]; then

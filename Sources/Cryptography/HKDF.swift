@@ -2,7 +2,6 @@
 
 internal import CCrypto
 internal import Glibc
-package import LinuxPlatform
 
 /// The key derivation of RFC 5869 with SHA-256, over HMAC.
 enum HKDF {
@@ -58,49 +57,5 @@ package enum HMACSHA256 {
         // It allocates its context; without memory for that there is no going on.
         precondition(unsafe result != nil, "no memory for a key")
         return digest
-    }
-}
-
-package struct SHA256 {
-    private var context = SHA256_CTX()
-
-    package init() { unsafe SHA256_Init(&context) }
-
-    package mutating func update(_ bytes: Span<UInt8>) {
-        _ = unsafe bytes.withUnsafeBufferPointer { buffer in
-            unsafe SHA256_Update(&context, buffer.baseAddress, buffer.count)
-        }
-    }
-
-    package var bytes: [UInt8] {
-        var last = context
-        var digest = [UInt8](repeating: 0, count: 32)
-        unsafe SHA256_Final(&digest, &last)
-        return digest
-    }
-
-    /// Blocks on the disk.
-    package static func ofFile(at path: String) throws(SystemError) -> (SHA256, byteCount: Int) {
-        let file = OwnedDescriptor(
-            taking: try retryingInterrupts("open \(path)") {
-                unsafe open(path, O_RDONLY | O_CLOEXEC)
-            })
-        var (digest, byteCount) = (SHA256(), 0)
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let count = try retryingInterrupts("read \(path)") {
-                unsafe read(file.number, &buffer, buffer.count)
-            }
-            guard count > 0 else { return (digest, byteCount) }
-            digest.update(buffer.span.extracting(first: count))
-            byteCount += count
-        }
-    }
-
-    /// 64 lower-case digits.
-    package var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -48,3 +48,22 @@ func fileStatus(of descriptor: Int32, _ call: String = "fstat") throws(SystemErr
     guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError.last(call) }
     return status
 }
+
+/// Counts of bytes on a disk, as a person reads them.
+package enum DiskSpace {
+    package static func text(_ count: Int) -> String {
+        count < 10_000_000 ? "\(count / 1_000) kB" : "\(count / 1_000_000) MB"
+    }
+
+    /// As a person writes it: with the greatest unit of which it is a multiple.
+    package static func text(ofLimit limit: Int) -> String {
+        let units = [(40, "T"), (30, "G"), (20, "M"), (10, "k")]
+        let unit = units.first { limit > 0 && limit % (1 << $0.0) == 0 }
+        return unit.map { "\(limit >> $0.0)\($0.1)" } ?? "\(limit) bytes"
+    }
+
+    /// Says that a disk has less room left than a limit.
+    package static func shortage(_ free: Int, limit: Int) -> String {
+        "the disk has only \(text(free)) left, less than \(text(ofLimit: limit))"
+    }
+}

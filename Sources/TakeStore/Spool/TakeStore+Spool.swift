@@ -182,9 +182,8 @@ package enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .takes(let limit): "too many recordings wait already: \(limit) is the limit"
         case .bytes(let count, let limit):
-            "takes fill \(Self.size(count)) already, and \(Self.typed(limit)) is the limit"
-        case .free(let count, let limit):
-            "the disk has only \(Self.size(count)) left, less than \(Self.typed(limit))"
+            "takes fill \(DiskSpace.text(count)) already, and \(DiskSpace.text(ofLimit: limit)) is the limit"
+        case .free(let count, let limit): DiskSpace.shortage(count, limit: limit)
         }
     }
 
@@ -192,19 +191,9 @@ package enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
     package var warning: String {
         switch self {
         case .takes(let limit): "the limit of \(limit) waiting recordings is nearly reached"
-        case .bytes(_, let limit): "takes fill nearly \(Self.typed(limit)), which is the limit"
+        case .bytes(_, let limit):
+            "takes fill nearly \(DiskSpace.text(ofLimit: limit)), which is the limit"
         case .free: description
         }
-    }
-
-    /// A limit as a person writes it: with the greatest unit of which it is a multiple.
-    private static func typed(_ limit: Int) -> String {
-        let units = [(40, "T"), (30, "G"), (20, "M"), (10, "k")]
-        let unit = units.first { limit > 0 && limit % (1 << $0.0) == 0 }
-        return unit.map { "\(limit >> $0.0)\($0.1)" } ?? "\(limit) bytes"
-    }
-
-    private static func size(_ count: Int) -> String {
-        count < 10_000_000 ? "\(count / 1_000) kB" : "\(count / 1_000_000) MB"
     }
 }

@@ -290,29 +290,3 @@ package protocol BodySource: Sendable {
 extension BodySource {
     package func recordingByteCount(at offset: Int) -> Int { offset }
 }
-
-/// Writes bytes in base64 (RFC 4648 §4), in groups of three that become four characters.
-///
-/// Foundation's makes a new object of each piece; a body is read piece by piece into one buffer.
-enum Base64 {
-    private static let alphabet = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    private static let padding = UInt8(ascii: "=")
-
-    static func characterCount(of byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
-
-    static func encoded(_ bytes: [UInt8]) -> [UInt8] {
-        var characters: [UInt8] = []
-        characters.reserveCapacity(characterCount(of: bytes.count))
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let second = start + 1 < bytes.count ? bytes[start + 1] : 0
-            let third = start + 2 < bytes.count ? bytes[start + 2] : 0
-            let group = Int(bytes[start]) << 16 | Int(second) << 8 | Int(third)
-            characters.append(alphabet[group >> 18])
-            characters.append(alphabet[group >> 12 & 63])
-            characters.append(start + 1 < bytes.count ? alphabet[group >> 6 & 63] : padding)
-            characters.append(start + 2 < bytes.count ? alphabet[group & 63] : padding)
-        }
-        return characters
-    }
-}

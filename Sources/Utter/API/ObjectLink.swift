@@ -152,14 +152,15 @@ package final class ObjectLink: Sendable {
         _ request: ObjectRequest, by service: RecognitionService,
         into sink: (@Sendable (Span<UInt8>) -> Bool)?
     ) throws(ObjectFailure) -> ObjectAnswer {
-        let observer: ObjectObserver
+        let (taken, end): (ObjectSink, TransferResult)
         do throws(SystemError) {
-            observer = try ObjectObserver(limit: request.limit, sink)
+            (taken, end) = try AwaitedTransfer.perform(
+                transfer(request, by: service), into: ObjectSink(request.limit, sink),
+                by: transport)
         } catch {
             throw .unusable(error.description)
         }
-        let end = observer.perform(transfer(request, by: service), by: transport)
-        if observer.isRefused { throw .notTaken("what the store sends cannot be taken") }
+        if taken.isOver { throw .notTaken("what the store sends cannot be taken") }
         guard end.ending == .answered, let status = end.status else {
             let host = service.url.origin.description
             let failure = TakeFailure.notDelivered(end.ending, host: host).description
@@ -169,7 +170,7 @@ package final class ObjectLink: Sendable {
             }
         }
         return ObjectAnswer(
-            status: status, headers: end.headers, body: observer.body, retryAfter: end.retryAfter)
+            status: status, headers: end.headers, body: taken.body, retryAfter: end.retryAfter)
     }
 
     private func transfer(
@@ -206,64 +207,28 @@ package final class ObjectLink: Sendable {
     }
 }
 
-/// Waits on the calling thread; false when `isOver` has become true.
-package func waits(_ time: Duration, unless isOver: () -> Bool = { false }) -> Bool {
-    let end = ContinuousClock.now + time
-    // It needs no descriptor, and so it is there.
-    let news = try? Wakeup(isPolled: false)
-    while end > .now {
-        if isOver() { return false }
-        news?.wait(.until(min(end, .now + .milliseconds(250))))
-    }
-    return !isOver()
-}
-
-/// Runs what waits, and blocks the calling thread until it has ended; not on the cooperative pool.
-package func blocking<Value: Sendable>(
-    _ body: @escaping @Sendable () async -> Value
-) -> Value {
-    let found = Found<Value>()
-    // It needs no descriptor, and so it is there.
-    let news = try? Wakeup(isPolled: false)
-    Task {
-        let value = await body()
-        found.value.withLock { $0 = value }
-        news?.signal()
-    }
-    while true {
-        if let value = found.value.withLock({ $0 }) { return value }
-        news?.wait(.until(.now + .seconds(60)))
-    }
-}
-
-private final class Found<Value: Sendable>: Sendable {
-    let value = Mutex<Value?>(nil)
-}
-
 /// Holds an answer, or hands it on.
-final class ObjectObserver: AwaitedTransfer, @unchecked Sendable {
+struct ObjectSink: AnswerSink {
     private let limit: Int
     private let sink: (@Sendable (Span<UInt8>) -> Bool)?
     private(set) var body: [UInt8] = []
     private var isGood = false
-    private(set) var isRefused = false
+    /// It is refused.
+    private(set) var isOver = false
 
-    init(limit: Int, _ sink: (@Sendable (Span<UInt8>) -> Bool)? = nil) throws(SystemError) {
+    init(_ limit: Int, _ sink: (@Sendable (Span<UInt8>) -> Bool)? = nil) {
         (self.limit, self.sink) = (limit, sink)
-        try super.init()
     }
 
-    override var reading: AnswerReading { isRefused ? .ended : .goesOn }
+    mutating func takeHead(status: Int, headers: [(name: String, value: String)]) {
+        isGood = (200..<300).contains(status)
+    }
 
-    override func transferDidReceiveHead(
-        status: Int, headers: [(name: String, value: String)]
-    ) { isGood = (200..<300).contains(status) }
-
-    override func transferDidReceive(_ bytes: Span<UInt8>) {
+    mutating func take(_ bytes: Span<UInt8>) {
         if let sink, isGood {
-            if !sink(bytes) { isRefused = true }
+            if !sink(bytes) { isOver = true }
         } else if body.count + bytes.count > limit {
-            isRefused = true
+            isOver = true
         } else {
             body.append(bytes)
         }

@@ -125,11 +125,11 @@ extension Pipeline {
         let transfer = delivery.request(request, for: Journal(), frames: 0, of: nextID())
         let (result, body): (TransferResult, [UInt8])
         do throws(SystemError) {
-            let answer = try ObjectObserver(limit: 1 << 20)
-            result = try await NamedThread.result(name: "store") { [transport = wiring.transfer] in
-                answer.perform(transfer, by: transport)
+            let (taken, end) = try await NamedThread.result(name: "store") {
+                [transport = wiring.transfer] () throws(SystemError) in
+                try AwaitedTransfer.perform(transfer, into: ObjectSink(1 << 20), by: transport)
             }.get()
-            body = answer.body
+            (result, body) = (end, taken.body)
         } catch {
             throw OpenUploadError(description: error.description)
         }

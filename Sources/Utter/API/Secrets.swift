@@ -1,25 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LinuxPlatform
-public import SpeechService
+internal import SpeechService
 internal import Synchronization
-
-/// Asks the owner of a pipeline for a secret that a service wants.
-public struct SecretQuestion: Sendable, Hashable {
-    /// Where the secret comes from, as the take's plan names it.
-    public var source: SecretSource
-    /// Where the answer is sent to, and nowhere else.
-    public var origin: Origin
-    /// Whether that service has just refused the last answer.
-    public var isRefused: Bool
-}
-
-/// Answers with the secret, or throws an error whose description is the reason why there is none.
-///
-/// Called on Swift's cooperative pool while the take records; the next question waits for this answer.
-/// After a minute, or when the pipeline or each take that wants the answer has ended, the task is
-/// cancelled and its answer does not count.
-public typealias SecretProvider = @Sendable (SecretQuestion) async throws -> String
 
 /// Asks for secrets, one question at a time, and shares the answers.
 ///

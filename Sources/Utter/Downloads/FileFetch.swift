@@ -3,7 +3,6 @@
 internal import Fetching
 internal import LinuxPlatform
 internal import SpeechService
-internal import Synchronization
 internal import Upload
 
 /// Where the bytes of a file go, and how many are there.
@@ -65,7 +64,8 @@ final class FetchTarget: @unchecked Sendable {
     }
 }
 
-private final class FileObserver: AwaitedTransfer, @unchecked Sendable {
+/// Takes an answer into its target.
+private struct FileSink: AnswerSink {
     let request: FileRequest
     let target: FetchTarget
     private(set) var step: FileRequest.Step?
@@ -73,28 +73,23 @@ private final class FileObserver: AwaitedTransfer, @unchecked Sendable {
     private(set) var avoided: String?
     private(set) var hasProxy = false
     private(set) var skipping = 0
-    private var isOver = false
+    private(set) var isOver = false
 
-    init(_ request: FileRequest, _ target: FetchTarget) throws(SystemError) {
+    init(_ request: FileRequest, _ target: FetchTarget) {
         (self.request, self.target) = (request, target)
-        try super.init()
     }
 
-    override var reading: AnswerReading { isOver ? .ended : .goesOn }
+    mutating func avoid(address: String) { avoided = address }
 
-    override func transferDidAvoid(address: String) { avoided = address }
+    mutating func findProxy() { hasProxy = true }
 
-    override func transferDidFindProxy() { hasProxy = true }
-
-    override func transferDidReceiveHead(
-        status: Int, headers: [(name: String, value: String)]
-    ) {
+    mutating func takeHead(status: Int, headers: [(name: String, value: String)]) {
         let step = request.step(status: status, headers: headers, seconds: HTTPDate.seconds)
         self.step = step
         guard case .take(_, let skipping, let part) = step else { return isOver = true }
         self.skipping = skipping
         target.type = headers.first { $0.name == "content-type" }?.value
-        attempt { () throws(DownloadFailure) in
+        attempt { [target] () throws(DownloadFailure) in
             if let total = part.total, total > target.limit { throw .noRoom(target.limitReason) }
             target.isRestarted = skipping > 0 || part.byteCount < target.part.byteCount
             target.part = part
@@ -102,18 +97,18 @@ private final class FileObserver: AwaitedTransfer, @unchecked Sendable {
         }
     }
 
-    override func transferDidReceive(_ bytes: Span<UInt8>) {
+    mutating func take(_ bytes: Span<UInt8>) {
         guard case .take? = step, !isOver else { return }
         let skipped = min(skipping, bytes.count)
         skipping -= skipped
         let room = (target.part.total ?? .max) - target.part.byteCount
         let piece = bytes.extracting(skipped..<skipped + min(room, bytes.count - skipped))
         guard !piece.isEmpty else { return }
-        attempt { () throws(DownloadFailure) in try target.write(piece) }
+        attempt { [target] () throws(DownloadFailure) in try target.write(piece) }
         if target.part.isWhole { isOver = true }
     }
 
-    private func attempt(_ body: () throws(DownloadFailure) -> Void) {
+    private mutating func attempt(_ body: () throws(DownloadFailure) -> Void) {
         do throws(DownloadFailure) {
             try body()
         } catch {
@@ -195,12 +190,12 @@ struct FileFetch: Sendable {
         // Another origin chooses no path that is opened.
         var (url, isOpened) = (typed, isOpened)
         for hop in 0...Self.redirectLimit {
-            let (observer, result) = try perform(request, at: url, isOpened, target)
-            if let failure = observer.failure ?? isOver() { throw failure }
-            if let address = observer.avoided, observer.step == nil {
+            let (answer, result) = try perform(request, at: url, isOpened, target)
+            if let failure = answer.failure ?? isOver() { throw failure }
+            if let address = answer.avoided, answer.step == nil {
                 throw .ownNetwork(host: url.origin.description, address: address)
             }
-            switch observer.step {
+            switch answer.step {
             case .take?:
                 guard result.ending == .answered else { throw Self.broken(result) }
                 if target.part.total == nil, result.timings.httpVersion != "2",
@@ -209,7 +204,7 @@ struct FileFetch: Sendable {
                     notices.note("the server does not say how long it is; it ended the connection")
                 }
                 // A part does not say that it is the last.
-                if result.header("content-range") == nil, observer.skipping == 0 {
+                if result.header("content-range") == nil, answer.skipping == 0 {
                     target.part.total = target.part.total ?? target.part.byteCount
                 }
                 guard target.part.isWhole else { throw .unreachable("only a part of it came") }
@@ -260,20 +255,24 @@ struct FileFetch: Sendable {
 
     private func perform(
         _ request: FileRequest, at url: ServiceURL, _ isOpened: Bool, _ target: FetchTarget
-    ) throws(DownloadFailure) -> (FileObserver, TransferResult) {
+    ) throws(DownloadFailure) -> (FileSink, TransferResult) {
         while !turns.take() { try pause(.milliseconds(20)) }
         defer { turns.give() }
         if let failure = isOver() { throw failure }
-        let observer = try onDisk { () throws(SystemError) in try FileObserver(request, target) }
-        let result = observer.perform(transfer(request, to: url, isOpened), by: transport) {
-            isOver() != nil
+        let (answer, result) = try onDisk { () throws(SystemError) in
+            try AwaitedTransfer.perform(
+                transfer(request, to: url, isOpened), into: FileSink(request, target),
+                by: transport
+            ) {
+                isOver() != nil
+            }
         }
-        if observer.hasProxy {
+        if answer.hasProxy {
             notices.note(
                 "through a proxy it cannot be checked whether \(download.url.origin), or what it leads to, is in the own network"
             )
         }
-        return (observer, result)
+        return (answer, result)
     }
 
     private func transfer(
@@ -301,20 +300,4 @@ struct FileFetch: Sendable {
         return name.hasPrefix("[") || name.allSatisfy { $0.isNumber || $0 == "." }
             || OwnNetwork.isOwnName(name)
     }
-}
-
-/// How many requests may be under way at once; from any thread, never blocks.
-final class Turns: Sendable {
-    private let free: Atomic<Int>
-
-    init(_ count: Int) { free = Atomic(count) }
-
-    func take() -> Bool {
-        // It counts, and hands nothing over.
-        guard free.subtract(1, ordering: .relaxed).newValue < 0 else { return true }
-        give()
-        return false
-    }
-
-    func give() { free.add(1, ordering: .relaxed) }
 }

@@ -92,24 +92,3 @@ package enum Launch {
         return failure.status.code
     }
 }
-
-extension StandardOutput {
-    /// Writes what was asked for, and ends its line.
-    static func give(_ text: String) throws(CommandFailure) {
-        guard !StandardOutput.print(text) else { return }
-        let reason = SystemError.last("write").reason
-        throw CommandFailure("standard output takes nothing: \(reason)", status: .localIO)
-    }
-
-    /// Writes what a command is there for, and ends its line.
-    ///
-    /// - Throws: the status to exit with, when not all of it could be written; why is said, unless the
-    ///   reader has read enough.
-    static func show(_ text: String) throws {
-        guard !StandardOutput.print(text) else { return }
-        let error = SystemError.last("write")
-        guard error.code != EPIPE else { throw ExitStatus.localIO.code }
-        throw Launch.exit(
-            CommandFailure("standard output takes nothing: \(error.reason)", status: .localIO))
-    }
-}

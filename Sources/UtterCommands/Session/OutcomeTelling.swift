@@ -114,16 +114,3 @@ struct OutcomeTelling {
         return lines + [.hint(hint)]
     }
 }
-
-extension [ToldLine] {
-    func tell() {
-        for line in self {
-            switch line.kind {
-            case .line: StandardError.line(line.text)
-            case .error: StandardError.error(line.text)
-            case .hint: StandardError.hint(line.text)
-            case .plain: StandardError.write(TerminalText.sanitized(line.text))
-            }
-        }
-    }
-}

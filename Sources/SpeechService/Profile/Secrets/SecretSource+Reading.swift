@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import LinuxPlatform
-public import SpeechService
 
 extension SecretSource {
     /// Reads the secret from a variable of the environment, a file or a credential of systemd; where
