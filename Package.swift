@@ -37,7 +37,7 @@ let voiceFile = detector.flatMap { detectors[$0] } ?? "none.cpp"
 let package = Package(
     name: "utter",
     products: [
-        .library(name: "Utter", targets: ["Utter"]),
+        .library(name: "Utter", targets: ["Utter", "Downloads"]),
         .library(name: "RecognitionEndpoint", targets: ["RecognitionEndpoint"]),
         .executable(name: "utter", targets: ["UtterCLI"]),
         .executable(name: "utter-endpoint", targets: ["UtterEndpointCLI"]),
@@ -130,11 +130,15 @@ let package = Package(
             name: "SpeechService",
             dependencies: ["AudioCodecs", "LinuxPlatform", "Settings", "CCurl", "CZlib"],
             resources: [.embedInCode("Profiles")], swiftSettings: shipped),
-        // What is decided about files that are fetched.
-        .target(name: "Fetching", swiftSettings: shipped),
         .target(
             name: "Upload",
             dependencies: ["Cryptography", "LinuxPlatform", "SpeechService", "CCurl"],
+            swiftSettings: shipped),
+
+        // Recordings that lie elsewhere, beside what is recorded here.
+        .target(
+            name: "Downloads",
+            dependencies: ["Cryptography", "LinuxPlatform", "SpeechService", "Upload"],
             swiftSettings: shipped),
 
         // Keys outside of the terminal.
@@ -166,8 +170,7 @@ let package = Package(
             name: "Utter",
             dependencies: [
                 "AudioCore", "AudioCodecs", "AudioDevices", "Capture", "Cassettes", "Cryptography",
-                "Fetching", "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore",
-                "Upload",
+                "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore", "Upload",
             ],
             swiftSettings: shipped),
         .target(
@@ -181,8 +184,9 @@ let package = Package(
         .target(
             name: "UtterCommands",
             dependencies: [
-                "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "LinuxPlatform",
-                "OperatorMetrics", "Settings", "UtterControl", "UtterSettings", "UtterTerminal",
+                "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "Downloads",
+                "LinuxPlatform", "OperatorMetrics", "Settings", "UtterControl", "UtterSettings",
+                "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
@@ -310,7 +314,10 @@ let package = Package(
             dependencies: ["SpeechService", "AudioCodecs", "Settings", "CZlib", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "FetchingTests", dependencies: ["Fetching", "TestSupport"],
+            name: "DownloadsTests",
+            dependencies: [
+                "Downloads", "Cryptography", "LinuxPlatform", "SpeechService", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "UploadTests",
@@ -327,9 +334,9 @@ let package = Package(
                 "TestSupport", "Upload",
             ], exclude: ["Fixtures"],
             swiftSettings: settings),
-        // A program in another package: it imports Utter alone, and sees what is public.
+        // A program in another package: it imports the product alone, and sees what is public.
         .testTarget(
-            name: "ClientTests", dependencies: ["Utter"], packageAccess: false,
+            name: "ClientTests", dependencies: ["Utter", "Downloads"], packageAccess: false,
             swiftSettings: settings),
         .testTarget(
             name: "RecognitionEndpointTests",

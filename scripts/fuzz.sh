@@ -12,7 +12,7 @@ build=.build-fuzz
 flags=(-c release --scratch-path "$build" -Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing)
 
 scripts/install-packages.sh --check build
-for module in SpeechService Fetching; do swift build "${flags[@]}" --target "$module"; done
+for module in SpeechService Downloads; do swift build "${flags[@]}" --target "$module"; done
 products=$(swift build "${flags[@]}" --show-bin-path)
 
 # SwiftPM gives every program a main of its own, and so does libFuzzer: the last step is by hand.

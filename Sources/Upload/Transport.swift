@@ -62,9 +62,9 @@ package struct TransferRequest: Sendable {
     package var keepsCoding = false
     /// The answer may end where the connection is closed in order, also over TLS.
     package var endsWithConnection = false
-    /// No address of this machine or of the network around it is connected to (`OwnNetwork`), but a
-    /// proxy's, which looks names up itself.
-    package var avoidsOwnNetwork = false
+    /// Asked on the transfer thread before each connection, with the 4 or 16 bytes of its address, or
+    /// nil where a proxy looks the name up: answers with what is not connected to, or nil.
+    package var avoids: (@Sendable (_ address: [UInt8]?) -> String?)?
 
     package init(
         url: String, headers: [(name: String, value: String)], body: RequestBody,
@@ -81,7 +81,7 @@ package struct TransferRequest: Sendable {
 package protocol TransferObserver: AnyObject, Sendable {
     func transferDidConnect()
 
-    /// An address was not connected to, since it is one of the own network.
+    /// An address was not connected to, since the request avoids it.
     func transferDidAvoid(address: String)
 
     /// A proxy carries the request: which address it connects to cannot be known.

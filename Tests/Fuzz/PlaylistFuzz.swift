@@ -2,7 +2,7 @@
 
 import Glibc
 
-@testable import Fetching
+@testable import Downloads
 
 /// What libFuzzer calls with each input, again and again; `scripts/fuzz.sh` builds it.
 ///

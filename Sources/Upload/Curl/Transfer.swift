@@ -58,7 +58,7 @@ final class Transfer: @unchecked Sendable {
         timings.began = progress.start
         try self.easy.prepare(request)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe try self.easy.setCallbacks(context, asksForAddresses: request.avoidsOwnNetwork)
+        unsafe try self.easy.setCallbacks(context, asksForAddresses: request.avoids != nil)
     }
 
     /// For the multi handle's calls; not to be kept.

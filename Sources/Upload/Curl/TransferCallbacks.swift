@@ -40,7 +40,7 @@ func noteTraffic(
     guard kind == CURLINFO_TEXT || kind == CURLINFO_HEADER_OUT else { return 0 }
     let transfer = unsafe transfer(context)
     let isRemark = kind == CURLINFO_TEXT
-    guard !isRemark || transfer?.request.avoidsOwnNetwork == true else { return 0 }
+    guard !isRemark || transfer?.request.avoids != nil else { return 0 }
     let bytes = unsafe UnsafeRawBufferPointer(start: text, count: count)
     let words = unsafe String(decoding: bytes, as: UTF8.self)
     if isRemark { transfer?.didRead(remark: words) } else { transfer?.didSend(head: words) }
@@ -78,4 +78,25 @@ func writeResponse(
 /// The loop keeps the transfer alive until its handle is gone.
 private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
     unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+}
+
+extension Transfer {
+    /// Called for each address that is about to be connected to, on the transfer thread.
+    func mayConnect(to address: [UInt8]) -> Bool {
+        let found = request.avoids?(hasProxy ? nil : address)
+        if hasProxy { observer.transferDidFindProxy() }
+        if let found { observer.transferDidAvoid(address: found) }
+        return found == nil
+    }
+
+    /// Before it connects, libcurl says that it takes a proxy of the environment, or which hosts are
+    /// reached without one.
+    ///
+    /// Were its words others, a proxy of the own network would be refused as any server there is.
+    func didRead(remark: String) {
+        guard remark.hasPrefix("Uses proxy env variable "),
+            !remark.lowercased().hasPrefix("uses proxy env variable no_proxy")
+        else { return }
+        hasProxy = true
+    }
 }

@@ -202,15 +202,6 @@ extension DeliveryPlan {
     }
 }
 
-extension ConnectionSettings {
-    /// Without the environment's proxy, which cannot reach this machine's own services.
-    func reaching(_ url: ServiceURL) -> ConnectionSettings {
-        var connection = self
-        if proxy == nil, url.origin.isLoopback { connection.proxy = Proxy.none }
-        return connection
-    }
-}
-
 /// How much longer encrypting makes the body of a recording, of which parts are ranges.
 struct SealedLength: Sendable {
     let headByteCount: Int

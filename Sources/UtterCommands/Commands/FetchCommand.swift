@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+internal import Downloads
 import Utter
 internal import UtterTerminal
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Downloads
 internal import Synchronization
 internal import Utter
 internal import UtterSettings
@@ -15,12 +16,12 @@ struct FetchSession {
 
     /// `folder` is that of the kept takes, or another one for downloads that are none of them.
     init(
-        in folder: String = Environment.stateFolder, limits: SpoolLimits? = nil,
+        in folder: String = Environment.stateFolder, limits: DownloadLimits? = nil,
         isQuiet: Bool = false, printsEvents: Bool = false, obeying running: RunningTake
     ) throws(CommandFailure) {
         (self.isQuiet, self.printsEvents, self.running) = (isQuiet, printsEvents, running)
         let asker = SecretAsker()
-        let limits = if let limits { limits } else { try KeepOptions.standard.limits }
+        let limits = if let limits { limits } else { try KeepOptions.standard.downloadLimits }
         downloads = Downloads(in: folder, limits: limits) { try await asker.answer($0) }
         progress = FetchProgress(
             printsEvents: printsEvents,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Downloads
 internal import Utter
 internal import UtterTerminal
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Downloads
 internal import Utter
 
 package struct KeepOptions: ParsableArguments {
@@ -40,6 +41,14 @@ package struct KeepOptions: ParsableArguments {
                 takes: try KnownSettings.takeLimit.value() ?? standard.takes,
                 bytes: try KnownSettings.byteLimit.value()?.byteCount ?? standard.bytes,
                 free: try KnownSettings.freeLimit.value()?.byteCount ?? standard.free)
+        }
+    }
+
+    /// Those of takes, as far as they count for downloads.
+    var downloadLimits: DownloadLimits {
+        get throws(CommandFailure) {
+            let limits = try limits
+            return DownloadLimits(bytes: limits.bytes, free: limits.free)
         }
     }
 

@@ -54,6 +54,15 @@ public struct ConnectionSettings: Sendable, Hashable {
     }
 }
 
+extension ConnectionSettings {
+    /// Without the environment's proxy, which cannot reach this machine's own services.
+    package func reaching(_ url: ServiceURL) -> ConnectionSettings {
+        var connection = self
+        if proxy == nil, url.origin.isLoopback { connection.proxy = Proxy.none }
+        return connection
+    }
+}
+
 /// A version of TLS.
 public enum TLSVersion: String, Sendable, CaseIterable {
     /// TLS 1.2 (RFC 5246).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Downloads
 internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
@@ -147,7 +148,7 @@ package struct LocalSetup {
         let place = wanted.folder == nil ? folder : path(of: wanted)
         try orFailure { _ = try Folder.make(at: place) }
         let fetching = try FetchSession(
-            in: folder, limits: SpoolLimits(takes: .max, bytes: .max, free: 64 << 20),
+            in: folder, limits: DownloadLimits(bytes: .max, free: 64 << 20),
             obeying: RunningTake())
         defer { fetching.end() }
         for file in wanted.files {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Cryptography
-internal import Fetching
 internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
-internal import TakeStore
 
 /// Fetches one download to its end, on a thread of its own, which may block.
 struct DownloadRun {

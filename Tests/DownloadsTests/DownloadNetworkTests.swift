@@ -4,9 +4,8 @@ import Cryptography
 import TestSupport
 import Testing
 
+@testable import Downloads
 @testable import LinuxPlatform
-@testable import Upload
-@testable import Utter
 
 /// Where a server may lead a download, and where not.
 @Suite struct DownloadNetworkTests {

@@ -3,39 +3,35 @@
 /// What is known of a file that is being fetched.
 ///
 /// What a server says of the file counts until the server says something else.
-package struct FilePart: Sendable, Equatable {
+struct FilePart: Sendable, Equatable {
     /// The first bytes, which are there.
-    package var byteCount = 0
+    var byteCount = 0
     /// Of the whole file; nil while it is not known.
-    package var total: Int?
+    var total: Int?
     /// With its quotation marks, and `W/` before a weak one (RFC 9110 §8.8.3); or a date from which
     /// on the file has not changed, as strong as a tag (§8.8.2.2).
-    package var tag: String?
+    var tag: String?
 
-    package init(byteCount: Int = 0, total: Int? = nil, tag: String? = nil) {
-        (self.byteCount, self.total, self.tag) = (byteCount, total, tag)
-    }
-
-    package var isWhole: Bool { byteCount == total }
+    var isWhole: Bool { byteCount == total }
 
     /// Whether a server can be asked for the rest: a part may belong to another file.
-    package var canGoOn: Bool { tag.map { !$0.hasPrefix("W/") } ?? false }
+    var canGoOn: Bool { tag.map { !$0.hasPrefix("W/") } ?? false }
 }
 
 /// One request for a file, and what is to be done with the head of its answer; pure.
 ///
 /// What is wanted is the whole file, or a range of it that a playlist names. The rest is asked for only
 /// with the tag of what is there (`If-Range`, RFC 9110 §13.1.5): a file that has changed begins anew.
-package struct FileRequest: Sendable {
+struct FileRequest: Sendable {
     let part: FilePart
     /// Of the file on the server.
     let range: Range<Int>?
     /// Of a whole copy that is there: an unchanged one is not sent again.
     let knownTag: String?
     /// A coding is the file's own, as that of `talk.wav.gz` may be, and is not undone.
-    package let keepsCoding: Bool
+    let keepsCoding: Bool
 
-    package init(
+    init(
         _ part: FilePart = FilePart(), of range: Range<Int>? = nil, knownTag: String? = nil,
         keepsCoding: Bool = false
     ) {
@@ -48,7 +44,7 @@ package struct FileRequest: Sendable {
     private var start: Int { (range?.lowerBound ?? 0) + part.byteCount }
     private var asksForRange: Bool { range != nil || part.byteCount > 0 }
 
-    package var fields: [(name: String, value: String)] {
+    var fields: [(name: String, value: String)] {
         var fields = [(name: "Accept-Encoding", value: "identity")]
         if asksForRange {
             let end = range.map { "\($0.upperBound - 1)" } ?? ""
@@ -62,7 +58,7 @@ package struct FileRequest: Sendable {
         return fields
     }
 
-    package enum Step: Sendable, Equatable {
+    enum Step: Sendable, Equatable {
         /// The body follows: its bytes stand in the part from `at` on, after those to be skipped.
         case take(at: Int, skipping: Int, FilePart)
         /// What is there is all.
@@ -79,7 +75,7 @@ package struct FileRequest: Sendable {
     }
 
     /// By the final response's head, with names in lower case; `seconds` reads a date of it.
-    package func step(
+    func step(
         status: Int, headers: [(name: String, value: String)],
         seconds: (String) -> Double? = { _ in nil }
     ) -> Step {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Cryptography
-internal import Fetching
 internal import FoundationEssentials
 internal import LinuxPlatform
 internal import SpeechService

@@ -5,9 +5,9 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Downloads
 @testable import LinuxPlatform
 @testable import SpeechService
-@testable import Utter
 
 /// Servers that say less than others, or other than was asked for, and names that URLs give files.
 @Suite struct OddOriginTests {

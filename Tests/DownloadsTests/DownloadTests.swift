@@ -5,15 +5,15 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Downloads
 @testable import LinuxPlatform
-@testable import Utter
 
 /// A folder of downloads of the test's own.
 final class DownloadBench: Sendable {
     let folder: TemporaryFolder
     let downloads: Downloads
 
-    init(limits: SpoolLimits = .standard) throws {
+    init(limits: DownloadLimits = .standard) throws {
         folder = try TemporaryFolder()
         downloads = Downloads(in: folder.path("state"), limits: limits)
     }
@@ -265,9 +265,9 @@ final class DownloadBench: Sendable {
 
     @Test func limitsOfTheDiskHold() async throws {
         let server = try FileServer(["/a": .init(Self.bytes), "/b": .init(Self.bytes)])
-        let bench = try DownloadBench(limits: SpoolLimits(takes: 1, bytes: 150_000, free: 0))
+        let bench = try DownloadBench(limits: DownloadLimits(bytes: 150_000, free: 0))
         try await bench.expect(Self.bytes, of: server.url("/a"))
-        let full = try DownloadBench(limits: SpoolLimits(takes: 1, bytes: .max, free: .max))
+        let full = try DownloadBench(limits: DownloadLimits(bytes: .max, free: .max))
         for found in [
             try await bench.fetch(server.url("/b")), try await full.fetch(server.url("/a")),
         ] {

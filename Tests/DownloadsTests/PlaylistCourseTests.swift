@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import Fetching
+@testable import Downloads
 
 @Suite struct PlaylistCourseTests {
     /// Segments of the encoder's run with that name.

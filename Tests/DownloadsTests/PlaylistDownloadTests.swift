@@ -4,8 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Downloads
 @testable import LinuxPlatform
-@testable import Utter
 
 /// Playlists that ffmpeg has made, fetched by us and read by it again.
 @Suite struct PlaylistDownloadTests {

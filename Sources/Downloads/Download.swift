@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import SpeechService
+// URLs, tokens and connections are named by a program that imports this module.
+@_exported public import SpeechService
 
 /// A file, or a playlist of HTTP Live Streaming (RFC 8216), that is to be fetched from a URL.
 public struct Download: Sendable {
@@ -35,6 +36,20 @@ public struct Download: Sendable {
 
     /// Names what is to be fetched.
     public init(_ url: ServiceURL) { self.url = url }
+}
+
+/// What downloads may take of the disk.
+public struct DownloadLimits: Sendable, Equatable {
+    /// The most bytes of all of them.
+    public var bytes: Int
+    /// The bytes of the file system that stay free.
+    public var free: Int
+
+    /// Creates limits.
+    public init(bytes: Int, free: Int) { (self.bytes, self.free) = (bytes, free) }
+
+    /// 4 GiB, and 64 MiB free.
+    public static let standard = DownloadLimits(bytes: 4 << 30, free: 64 << 20)
 }
 
 /// What has been fetched, whole.

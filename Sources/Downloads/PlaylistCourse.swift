@@ -4,7 +4,7 @@
 ///
 /// What is there already is gone on with. An encoder that begins its numbers again makes a new run of
 /// the same recording.
-package struct PlaylistCourse: Sendable {
+struct PlaylistCourse: Sendable {
     /// The number of the last segment that was taken; nil before the first.
     private var last: Int?
     /// Of the first segment of the last playlist.
@@ -18,18 +18,18 @@ package struct PlaylistCourse: Sendable {
     private let longest: Double?
     private var taken = 0.0
     /// Segments that were gone before they were seen.
-    package private(set) var lostCount = 0
+    private(set) var lostCount = 0
 
     /// So many times in a row a live playlist may stay as it was.
     static let unchangedLimit = 30
 
-    package init(after entries: [LocalPlaylist.Entry] = [], longest: Double? = nil) {
+    init(after entries: [LocalPlaylist.Entry] = [], longest: Double? = nil) {
         (last, self.longest) = (entries.last?.sequence, longest)
         taken = entries.reduce(0) { $0 + $1.duration }
         for entry in entries { identities[entry.sequence] = entry.identity }
     }
 
-    package enum Next: Sendable, Equatable {
+    enum Next: Sendable, Equatable {
         /// After so many seconds.
         case reload(after: Double)
         case ends
@@ -38,7 +38,7 @@ package struct PlaylistCourse: Sendable {
     }
 
     /// - Returns: what is to be fetched, in order, and what comes then.
-    package mutating func take(_ playlist: MediaPlaylist) -> (new: [MediaSegment], next: Next) {
+    mutating func take(_ playlist: MediaPlaylist) -> (new: [MediaSegment], next: Next) {
         var new: [MediaSegment] = []
         var isNewRun = align(playlist)
         for segment in playlist.segments {
@@ -104,22 +104,22 @@ package struct PlaylistCourse: Sendable {
 ///
 /// While segments are fetched, a file has a line for each that is there, in order, so
 /// that a later run goes on behind it.
-package struct LocalPlaylist: Sendable {
-    package static let name = "index.m3u8"
+struct LocalPlaylist: Sendable {
+    static let name = "index.m3u8"
     /// What is there of it while segments are fetched.
-    package static let partName = "index.part"
+    static let partName = "index.part"
 
-    package struct Entry: Sendable, Equatable {
-        package var sequence: Int
-        package var duration: Double
+    struct Entry: Sendable, Equatable {
+        var sequence: Int
+        var duration: Double
         /// Of where it came from, without secrets: another one is a segment of another recording.
-        package var identity: String
+        var identity: String
         /// Of its file; nil of one that is missing.
-        package var name: String?
-        package var map: String?
+        var name: String?
+        var map: String?
         var isDiscontinuous: Bool
 
-        package init(_ segment: MediaSegment, name: String?, map: String?) {
+        init(_ segment: MediaSegment, name: String?, map: String?) {
             (sequence, duration) = (segment.number, segment.duration)
             isDiscontinuous = segment.isDiscontinuous
             (identity, self.name, self.map) = (segment.identity, name, map)
@@ -133,7 +133,7 @@ package struct LocalPlaylist: Sendable {
             (name, map, isDiscontinuous) = (text(words[3]), text(words[4]), words[5] == "1")
         }
 
-        package var line: String {
+        var line: String {
             [
                 "\(sequence)", "\(duration)", identity, name ?? "-", map ?? "-",
                 isDiscontinuous ? "1" : "0",
@@ -142,7 +142,7 @@ package struct LocalPlaylist: Sendable {
     }
 
     /// Reads the lines of `Entry.line`; one that was not written to its end does not count.
-    package static func entries(in text: String) -> [Entry] {
+    static func entries(in text: String) -> [Entry] {
         var entries: [Entry] = []
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
             guard let entry = Entry(line.split(separator: " ")) else { break }
@@ -152,7 +152,7 @@ package struct LocalPlaylist: Sendable {
     }
 
     /// The playlist of all entries that have a file.
-    package static func text(of entries: [Entry]) -> String {
+    static func text(of entries: [Entry]) -> String {
         let target = entries.map(\.duration).max() ?? 1
         var lines = [
             "#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-TARGETDURATION:\(Int(target.rounded(.up)))",

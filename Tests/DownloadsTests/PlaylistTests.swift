@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import Fetching
+@testable import Downloads
 
 @Suite struct PlaylistTests {
     private func media(_ lines: String) throws -> MediaPlaylist {

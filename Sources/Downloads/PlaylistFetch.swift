@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fetching
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fetching
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
-public import TakeStore
 internal import Upload
 
 /// Fetches recordings that lie elsewhere, and keeps what has come of them until they are whole.
@@ -19,7 +17,7 @@ internal import Upload
 /// four requests are under way at once. Usable from any thread.
 public final class Downloads: Sendable {
     let state: String
-    let limits: SpoolLimits
+    let limits: DownloadLimits
     private let secrets: SecretProvider
     /// Starts with the first request.
     private let carrier = Mutex<(any Transport)?>(nil)
@@ -30,11 +28,11 @@ public final class Downloads: Sendable {
     /// Names a folder, and touches nothing.
     ///
     /// - Parameters:
-    ///   - folder: an absolute path, such as that of a `Spool`: downloads are in `downloads` below it.
-    ///   - limits: the most bytes of all downloads, and how much of the disk stays free.
+    ///   - folder: an absolute path, such as that of kept takes: downloads are in `downloads` below it.
+    ///   - limits: of all downloads there.
     ///   - secrets: asked for tokens that are not known yet.
     public init(
-        in folder: String, limits: SpoolLimits = .standard,
+        in folder: String, limits: DownloadLimits = .standard,
         secrets: @escaping SecretProvider = { try await $0.source.read() }
     ) {
         (state, self.limits, self.secrets) = (folder, limits, secrets)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Cryptography
-internal import Fetching
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
-internal import TakeStore
 
 /// Fetches one segment, what stands before it, and its key; from any thread that may block.
 struct SegmentFetch: Sendable {
@@ -140,7 +138,7 @@ struct SegmentFetch: Sendable {
 /// How much more a download may hold; from any thread.
 final class Room: Sendable {
     private let folder: Folder
-    private let limits: SpoolLimits
+    private let limits: DownloadLimits
     private let byteCount: Int
     let reason: String
     private let sum = Atomic(0)
@@ -149,7 +147,7 @@ final class Room: Sendable {
     private static let interval = 1 << 20
 
     /// Of what the other downloads leave.
-    init(in parent: Folder, without id: String, _ limits: SpoolLimits) throws(DownloadFailure) {
+    init(in parent: Folder, without id: String, _ limits: DownloadLimits) throws(DownloadFailure) {
         let names = try onDisk { () throws(SystemError) in try parent.names() }
         let others = names.filter { $0 != id }.reduce(0) { sum, name in
             // What cannot be looked at holds nothing, as far as can be said.
@@ -168,7 +166,7 @@ final class Room: Sendable {
 
     func check() throws(DownloadFailure) {
         guard let free = folder.freeByteCount, free < limits.free else { return }
-        throw .noRoom(SpoolShortage.free(free, limit: limits.free).description)
+        throw .noRoom(DiskSpace.shortage(free, limit: limits.free))
     }
 
     /// Looks at it once in a while.

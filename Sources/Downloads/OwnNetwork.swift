@@ -6,7 +6,7 @@ internal import Glibc
 ///
 /// By the registries of special addresses (RFC 6890), with what stands for an IPv4 address inside IPv6.
 /// What is not known is one of them.
-package enum OwnNetwork {
+enum OwnNetwork {
     /// The first bits of addresses, and how many count.
     private static let four: [([UInt8], Int)] = [
         // This network; private (RFC 1918); shared (RFC 6598); loopback; link-local (RFC 3927).
@@ -49,7 +49,7 @@ package enum OwnNetwork {
     }
 
     /// Whether nothing in the internet has the name (RFC 6761, RFC 6762, RFC 8375).
-    package static func isOwnName(_ host: String) -> Bool {
+    static func isOwnName(_ host: String) -> Bool {
         let host = host.hasSuffix(".") ? host.dropLast() : host[...]
         return !host.contains(".")
             || [".localhost", ".local", ".internal", ".home.arpa", ".lan"]
@@ -67,40 +67,15 @@ package enum OwnNetwork {
         guard unsafe inet_pton(isSix ? AF_INET6 : AF_INET, host, &bytes) == 1 else {
             return isOwnName(host) ? host : nil
         }
-        let address = Array(bytes.prefix(isSix ? 16 : 4))
-        return contains(address) ? text(of: address) : nil
+        return shown(Array(bytes.prefix(isSix ? 16 : 4)))
     }
 
-    /// As a person reads it.
-    static func text(of address: [UInt8]) -> String {
+    /// An address of the own network as a person reads it; nil for another one.
+    static func shown(_ address: [UInt8]) -> String? {
+        guard contains(address) else { return nil }
         if address.count == 4 { return address.map { "\($0)" }.joined(separator: ".") }
         return stride(from: 0, to: address.count - 1, by: 2).map {
             String(Int(address[$0]) << 8 | Int(address[$0 + 1]), radix: 16)
         }.joined(separator: ":")
-    }
-}
-
-extension Transfer {
-    /// Called for each address that is about to be connected to, on the transfer thread.
-    func mayConnect(to address: [UInt8]) -> Bool {
-        // Of what a proxy connects to, only what the URL says is known.
-        let found =
-            hasProxy
-            ? OwnNetwork.ownPlace(in: request.url)
-            : OwnNetwork.contains(address) ? OwnNetwork.text(of: address) : nil
-        if hasProxy { observer.transferDidFindProxy() }
-        if let found { observer.transferDidAvoid(address: found) }
-        return found == nil
-    }
-
-    /// Before it connects, libcurl says that it takes a proxy of the environment, or which hosts are
-    /// reached without one.
-    ///
-    /// Were its words others, a proxy of the own network would be refused as any server there is.
-    func didRead(remark: String) {
-        guard remark.hasPrefix("Uses proxy env variable "),
-            !remark.lowercased().hasPrefix("uses proxy env variable no_proxy")
-        else { return }
-        hasProxy = true
     }
 }

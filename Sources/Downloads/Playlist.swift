@@ -3,18 +3,18 @@
 /// What a playlist of HTTP Live Streaming says (RFC 8216, and what later drafts add).
 ///
 /// That is the variants of a recording or the segments of one. Tags that are not known are left out.
-package enum Playlist: Sendable, Equatable {
+enum Playlist: Sendable, Equatable {
     /// References to playlists, of which the one is to be taken that has a voice and least else.
     case variants([Variant], variables: [String: String])
     case media(MediaPlaylist)
 
     /// The most bytes of a text.
-    package static let byteLimit = 4 << 20
+    static let byteLimit = 4 << 20
     /// The most segments of a playlist, and of a recording: a day of 2 s each.
-    package static let segmentLimit = 50_000
+    static let segmentLimit = 50_000
 
-    package struct Variant: Sendable, Equatable {
-        package var reference: String
+    struct Variant: Sendable, Equatable {
+        var reference: String
         var bandwidth = 0
         /// Whether no list of codecs says that there is no sound in it.
         var hasSound = true
@@ -23,7 +23,7 @@ package enum Playlist: Sendable, Equatable {
     }
 
     /// `imports` are the variables of the playlist that has named this one.
-    package init(
+    init(
         _ bytes: [UInt8], importing imports: [String: String] = [:]
     ) throws(PlaylistError) {
         guard Self.begins(bytes), bytes.count <= Self.byteLimit,
@@ -41,63 +41,63 @@ package enum Playlist: Sendable, Equatable {
     }
 
     /// A byte order mark may stand before it, although it should not (RFC 8216 §4).
-    package static func begins(_ bytes: some Sequence<UInt8>) -> Bool {
+    static func begins(_ bytes: some Sequence<UInt8>) -> Bool {
         ["#EXTM3U", "\u{FEFF}#EXTM3U"].contains { bytes.starts(with: $0.utf8) }
     }
 }
 
 /// The segments of one recording, or of what a live one has of it now.
-package struct MediaPlaylist: Sendable, Equatable {
-    package var segments: [MediaSegment] = []
+struct MediaPlaylist: Sendable, Equatable {
+    var segments: [MediaSegment] = []
     /// In seconds, from 1 to 3600.
     var targetDuration = 0
     /// No segment will follow.
-    package var isEnded = false
+    var isEnded = false
     /// Segments are added and none goes.
     var isEvent = false
 }
 
-package struct MediaSegment: Sendable, Equatable {
+struct MediaSegment: Sendable, Equatable {
     /// A file, or a range of one, and how it is encrypted.
-    package struct Resource: Sendable, Hashable {
-        package var reference: String
-        package var range: Range<Int>?
-        package var key: Key?
+    struct Resource: Sendable, Hashable {
+        var reference: String
+        var range: Range<Int>?
+        var key: Key?
     }
 
-    package struct Key: Sendable, Hashable {
-        package var reference: String
+    struct Key: Sendable, Hashable {
+        var reference: String
         /// The initialization vector, 16 bytes; of a segment it is the number if none is said.
-        package var vector: [UInt8]?
+        var vector: [UInt8]?
     }
 
-    package var sequence = 0
+    var sequence = 0
     /// Of the recording, without a second: an encoder may begin its own numbers again.
-    package var number = 0
+    var number = 0
     /// Of where it is, without secrets; at the same number another one is of another run.
-    package var identity = ""
-    package var resource: Resource
+    var identity = ""
+    var resource: Resource
     /// In seconds.
     var duration: Double
     var isDiscontinuous = false
     /// It is missing, and must not be fetched.
-    package var isGap = false
+    var isGap = false
     /// What stands before it in its file; nil of a segment that needs none.
-    package var map: Resource?
+    var map: Resource?
 
-    package var vector: [UInt8] {
+    var vector: [UInt8] {
         resource.key?.vector
             ?? (0..<16).map { UInt8(truncatingIfNeeded: $0 < 8 ? 0 : sequence >> ((15 - $0) * 8)) }
     }
 }
 
-package enum PlaylistError: Error, Sendable, Equatable, CustomStringConvertible {
+enum PlaylistError: Error, Sendable, Equatable, CustomStringConvertible {
     case noPlaylist
     case malformed(line: Int, String)
     case tooLong
     case protected(by: String)
 
-    package var description: String {
+    var description: String {
         switch self {
         case .noPlaylist: "it is not a playlist of HTTP Live Streaming, or is larger than 4 MiB"
         case .malformed(let line, let reason): "line \(line) of its playlist \(reason)"

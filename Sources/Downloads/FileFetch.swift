@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Fetching
 internal import LinuxPlatform
 internal import SpeechService
 internal import Upload
@@ -288,7 +287,12 @@ struct FileFetch: Sendable {
         (transfer.keepsCoding, transfer.endsWithConnection) = (request.keepsCoding, true)
         transfer.connection = download.connection.reaching(url)
         transfer.connection.proxyExceptions = download.connection.proxy == nil ? nil : []
-        transfer.avoidsOwnNetwork = !isOwn(url.origin)
+        if !isOwn(url.origin) {
+            // Of what a proxy connects to, only what the URL says is known.
+            transfer.avoids = { [url] address in
+                address.map(OwnNetwork.shown) ?? OwnNetwork.ownPlace(in: url.text)
+            }
+        }
         return transfer
     }
 
