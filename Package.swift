@@ -141,6 +141,12 @@ let package = Package(
             dependencies: ["Cryptography", "LinuxPlatform", "SpeechService", "Upload"],
             swiftSettings: shipped),
 
+        // Writes requests and their answers down, in front of whatever makes them.
+        .target(
+            name: "CassetteRecording",
+            dependencies: ["Cassettes", "LinuxPlatform", "SpeechService", "Upload"],
+            swiftSettings: shipped),
+
         // Keys outside of the terminal.
         .target(
             name: "KeyboardDevices", dependencies: ["LinuxPlatform", "CEvdev"],
@@ -169,7 +175,7 @@ let package = Package(
         .target(
             name: "Utter",
             dependencies: [
-                "AudioCore", "AudioCodecs", "AudioDevices", "Capture", "Cassettes", "Cryptography",
+                "AudioCore", "AudioCodecs", "AudioDevices", "Capture", "Cryptography",
                 "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore", "Upload",
             ],
             swiftSettings: shipped),
@@ -184,9 +190,9 @@ let package = Package(
         .target(
             name: "UtterCommands",
             dependencies: [
-                "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "Downloads",
-                "LinuxPlatform", "OperatorMetrics", "Settings", "UtterControl", "UtterSettings",
-                "UtterTerminal",
+                "Utter", "AudioCore", "AudioDevices", "Capture", "CassetteRecording",
+                "Cryptography", "Downloads", "LinuxPlatform", "OperatorMetrics", "Settings",
+                "UtterControl", "UtterSettings", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
@@ -329,9 +335,9 @@ let package = Package(
         .testTarget(
             name: "UtterTests",
             dependencies: [
-                "Utter", "AudioCodecs", "AudioCore", "AudioDevices", "Capture", "Cassettes",
-                "Cryptography", "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore",
-                "TestSupport", "Upload",
+                "Utter", "AudioCodecs", "AudioCore", "AudioDevices", "Capture",
+                "CassetteRecording", "Cassettes", "Cryptography", "LinuxPlatform",
+                "OperatorMetrics", "SpeechService", "TakeStore", "TestSupport", "Upload",
             ], exclude: ["Fixtures"],
             swiftSettings: settings),
         // A program in another package: it imports the product alone, and sees what is public.

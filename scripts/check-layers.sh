@@ -93,7 +93,7 @@ findings=$(
             say("no library imports Foundation; FoundationEssentials may do in some")
         }
         shipped && !command && text ~ /^[a-z@_ ]*import FoundationEssentials/ \
-            && target !~ /^(Cassettes|Downloads|Fleet|SpeechService|TakeStore|RecognitionEndpoint|Utter|UtterCommands|UtterControl|UtterTerminal)$/ {
+            && target !~ /^(CassetteRecording|Cassettes|Downloads|Fleet|SpeechService|TakeStore|RecognitionEndpoint|Utter|UtterCommands|UtterControl|UtterTerminal)$/ {
             say("FoundationEssentials is not for this module")
         }
         shipped && comment($0) ~ /[^a-z](nobody|whoever|somebody|anybody|someone|anyone|everybody)[^a-z]/ {

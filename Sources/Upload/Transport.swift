@@ -77,6 +77,16 @@ package struct TransferRequest: Sendable {
     }
 }
 
+/// Carries out what waits for the disk.
+package typealias DiskWork = @Sendable (@escaping @Sendable () -> Void) -> Void
+
+/// Puts an observer in front of that of one request to a service; `name` is the request's own.
+package typealias TransferObserving =
+    @Sendable (
+        _ request: TransferRequest, _ name: String, _ service: RecognitionService,
+        _ observer: any TransferObserver, _ writes: @escaping DiskWork
+    ) -> any TransferObserver
+
 /// Told what happens to a transfer, on the transfer thread; must not block.
 package protocol TransferObserver: AnyObject, Sendable {
     func transferDidConnect()

@@ -50,8 +50,8 @@ public struct DeliveryPlan: Sendable {
     var hasOwnName = false
     /// Whether requests have a `traceparent`.
     var isTraced = false
-    /// Where each request and its answer is written; nil is nowhere.
-    package var cassettes: CassetteFolder?
+    /// Observes each request and its answer; nil observes none.
+    package var observing: TransferObserving?
 
     /// Whether `TakeEvent.progress` is told: where it is not shown, the caller is not woken for it.
     public var reportsProgress = true

@@ -256,10 +256,11 @@ final class Wiring: Sendable {
         body.growth = run.growth
         body.mayEndBody = { [weak run] in run?.isWanted(lane) ?? false }
         var observer: any TransferObserver = AttemptObserver(of: lane, for: run, request)
-        if let cassettes = plan.cassettes {
-            observer = CassetteRecorder(
-                of: body, request.number, of: run.id, to: run.service, into: cassettes,
-                tells: observer, writes: { [sync] in sync.perform($0) })
+        if let observing = plan.observing {
+            let digits = "00\(request.number)".suffix(max(3, "\(request.number)".count))
+            observer = observing(body, "\(run.id.text)-\(digits)", run.service, observer) {
+                [sync] in sync.perform($0)
+            }
         }
         run.hold(
             transfer.start(

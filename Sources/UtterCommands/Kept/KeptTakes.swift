@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CassetteRecording
 internal import Cryptography
 internal import Utter
 internal import UtterTerminal
@@ -91,7 +92,7 @@ enum KeptTakes {
                     // A timer says nothing, and chooses no service for what was said before.
                     var plan = try options.service.delivery(
                         of: take, format: options.format, isAsked: isAsked || !options.output.quiet)
-                    plan.cassettes = session.cassettes
+                    plan.observing = session.cassettes?.observing
                     // A bar shows how many are answered, not how far each has come.
                     plan.reportsProgress = false
                     items.append((take, plan))

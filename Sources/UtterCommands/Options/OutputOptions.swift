@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import CassetteRecording
 internal import LinuxPlatform
 internal import Utter
 internal import UtterTerminal

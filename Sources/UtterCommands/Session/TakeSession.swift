@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CassetteRecording
 internal import LinuxPlatform
 package import Utter
 internal import UtterTerminal
@@ -101,7 +102,7 @@ package struct TakeSession {
     /// Has a take tell how far it has come, where something shows that, and write cassettes.
     func watch(_ plan: inout DeliveryPlan) {
         plan.reportsProgress = output.events || showsLine
-        plan.cassettes = cassettes
+        plan.observing = cassettes?.observing
         ServiceOptions.shorten(&plan)
     }
 

@@ -4,6 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
+@testable import CassetteRecording
 @testable import Cassettes
 @testable import SpeechService
 @testable import Utter
@@ -26,7 +27,9 @@ import Testing
         let take = try bench.replay(
             Array(repeating: 7, count: 16_000), to: server.url(path), retry: retry
         ) { plan in
-            plan.delivery.cassettes = try CassetteFolder(path: tape.path, keepsBodies: keepsBodies)
+            plan.delivery.observing = try CassetteFolder(
+                path: tape.path, keepsBodies: keepsBodies
+            ).observing
             plan.isCompleteSoon = true
             try change(&plan)
         }
@@ -77,7 +80,7 @@ import Testing
             ]
         ])
         let (speaker, take, log) = try bench.speak(to: server.url()) { plan in
-            plan.delivery.cassettes = try CassetteFolder(path: tape.path)
+            plan.delivery.observing = try CassetteFolder(path: tape.path).observing
             plan.delivery.service.answer = try AnswerRule("sequence")
         }
         speaker.say(Array(repeating: 7, count: 320))
