@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the formatting, the layers, the scripts and the index of decisions, and says all it has
-# found.
+# Checks the formatting, the layers, the bars, the scripts and the index of decisions, and says all
+# it has found.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 status=0
 swift format lint --strict --parallel -r Sources Tests Package.swift || status=1
 scripts/check-layers.sh || status=1
+scripts/bars.py || status=1
 for script in scripts/*.sh scripts/git-hooks/* .ci/run; do
     bash -n "$script" || status=1
 done
