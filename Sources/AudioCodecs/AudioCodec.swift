@@ -12,19 +12,19 @@ public struct AudioCodec: Sendable {
     /// All forms, in the order in which a person reads them.
     public static let allCases: [AudioCodec] = [.pcm, .wav, .oggOpus, .flac]
 
-    /// What the form is called, such as `ogg-opus`.
+    /// The form's name, such as `ogg-opus`.
     public let name: String
     /// Such as "Ogg Opus".
     package let title: String
-    /// Of the journal, without the dot.
+    /// The extension of a journal in this form, without the dot.
     package let fileExtension: String
-    /// All that files of this form have, without the dot.
+    /// All extensions of files in this form, without the dot.
     var fileExtensions: [String]
     /// The `Content-Type` of the request body (RFC 9110 §8.3).
     package let mediaType: String
     /// All media types that name this form, in lower case and without parameters.
     package var mediaTypes: [String]
-    /// What a file begins with whatever was said, when it is the same for every file.
+    /// The first bytes of each file of this form, where they are the same for all; otherwise empty.
     ///
     /// A decoder is given it instead of the file's own, which a power cut may have taken.
     package var header: [UInt8] = []
@@ -32,7 +32,7 @@ public struct AudioCodec: Sendable {
     package var bodyOffset = 0
     /// The most that a second of speech comes to, in bytes; for the size of a ring.
     let highestByteRate: Int
-    /// What a second of speech comes to, in bytes; where it varies a generous mean.
+    /// The bytes of a second of speech; a generous mean where they vary.
     package let nominalByteRate: Int
     package let isLossless: Bool
     /// Where a file says how many samples it has, and how; nil when none does, or readers do without.
@@ -64,7 +64,7 @@ public struct AudioCodec: Sendable {
 }
 
 extension AudioCodec: RawRepresentable, CaseIterable, Hashable {
-    /// What the form is called.
+    /// The form's name.
     public var rawValue: String { name }
 
     /// The form of which a recording has this type; nil when there is none.
@@ -124,7 +124,7 @@ package protocol AudioEncoder: AnyObject {
     /// Appends everything that is still inside the encoder and the file's end mark.
     func finish(into output: inout [UInt8]) throws(EncodingError)
 
-    /// What the file would begin with if it had been known before what is known now: how long it is.
+    /// The beginning that the file would have if its length had been known at the start.
     ///
     /// As long as what `begin` has appended, and asked after `finish`; nil when nothing would change.
     var settledHeader: [UInt8]? { get }
@@ -218,7 +218,7 @@ public enum EncodingError: Error, Sendable, Equatable {
 }
 
 extension EncodingError: CustomStringConvertible {
-    /// What happened and why, in one line without capital and full stop.
+    /// The message: what happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
         case .codecFailed(let operation, let reason):

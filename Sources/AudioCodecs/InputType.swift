@@ -2,7 +2,7 @@
 
 internal import AudioCore
 
-/// What the first bytes of an input say about it.
+/// The kind of an input, as its first bytes tell it.
 package indirect enum InputType: Sendable, Equatable {
     /// RIFF, RF64 or BW64, with samples of a kind that we read or without a format.
     case wav
@@ -168,7 +168,7 @@ struct MPEGFrame {
     /// Frames of MPEG-1 a second by index; MPEG-2 has half, MPEG-2.5 a quarter.
     private static let sampleRates = [44_100, 48_000, 32_000]
 
-    /// Nil when the bytes are no such header.
+    /// Reads a header; nil when the bytes are not one.
     init?(_ bytes: Span<UInt8>) {
         guard bytes.count >= Self.headerByteCount, bytes[1] >= 0xE0 else { return nil }
         if bytes[0] == 0x56 {

@@ -34,7 +34,7 @@ struct FLACHeader {
     /// per sample.
     static let sampleCountPlace = 21..<26
 
-    /// What stands there; 0 for more than 36 bits hold, as for a number that is not known.
+    /// The field's bytes; 0 stands for an unknown number, and for one that needs more than 36 bits.
     static func sampleCountBytes(_ count: Int) -> [UInt8] {
         let count = count < 1 << 36 ? count : 0
         // 16 bits per sample are written as 15.

@@ -53,7 +53,7 @@ final class FLACRecoverer: AudioRecoverer {
         isBroken = true
         // Without memory nothing is found, which changes nothing on the disk.
         guard let header = try? FLACEncoder().header else { return }
-        // As above.
+        // Without memory nothing is found here, either.
         reader = try? FLACReader(streamInfo: Array(header[8..<42]), offset: offset)
         reader?.append(rest.span)
     }

@@ -175,7 +175,7 @@ final class OggOpusDecoder: AudioDecoder {
         let isKnown = (0...Self.maximumPosition).contains(page.granulePosition)
         let end = isKnown ? page.granulePosition : (position ?? 0) + length
         var kept = pageSamples.count
-        // Of a first page that is damaged the place is known.
+        // A damaged first page still tells its place.
         if let position = position ?? (timeline.damage == nil ? nil : 0) {
             let isBack = end < position
             timeline.lose(
@@ -234,7 +234,7 @@ struct OpusHead {
     /// Samples at 48 kHz to drop from the beginning.
     let preSkip: Int
 
-    /// What to apply to the decoded samples, in 1/256 dB.
+    /// The gain for the decoded samples, in 1/256 dB.
     let outputGain: Int
 
     init(packet: Span<UInt8>) throws(UndecodableAudio) {

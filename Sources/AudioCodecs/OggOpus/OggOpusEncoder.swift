@@ -100,7 +100,8 @@ final class OggOpusEncoder: AudioEncoder {
         return bytes
     }
 
-    /// One frame of no bytes, as for a pause: 20 ms of SILK, wideband, mono (RFC 6716 §3.1, §3.2.1).
+    /// A packet with a frame of no bytes, as for a pause: 20 ms of SILK, wideband, mono (RFC 6716
+    /// §3.1, §3.2.1).
     private static let silentPacket: [UInt8] = [9 << 3]
 
     /// Every packet as long as RFC 6716 allows, each on a page of its own.

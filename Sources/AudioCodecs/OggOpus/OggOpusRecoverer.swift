@@ -47,7 +47,7 @@ final class OggOpusRecoverer: AudioRecoverer {
                 guard let page = try pages.nextPage() else { return }
                 take(page)
             } catch {
-                // What follows a broken page is trusted only where its numbers agree.
+                // Pages behind a broken one are trusted only where their numbers agree.
                 isBroken = true
             }
             if isBroken && !isResuming { return }
@@ -61,7 +61,7 @@ final class OggOpusRecoverer: AudioRecoverer {
             granule = max(granule, page.granulePosition)
             return
         }
-        // One of the headers may have been spared; both are made anew.
+        // A header may have been spared; both are made anew.
         guard page.sequenceNumber >= Self.headerPageCount else { return }
         resumption = (pages.byteCount - page.byteCount, page)
     }

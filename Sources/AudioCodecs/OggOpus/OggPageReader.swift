@@ -50,7 +50,7 @@ internal import Glibc
         _ = unsafe ogg_sync_wrote(&sync, bytes.count)
     }
 
-    /// Nil when more bytes are needed.
+    /// Reads the next page; nil when it needs more bytes.
     ///
     /// - Throws: `UndecodableAudio.notAPage` when the next bytes are not an intact page; reading may go
     ///   on where the next one may begin.

@@ -2,7 +2,7 @@
 
 internal import COpus
 
-/// One logical Ogg stream (RFC 3533): packets in, pages out.
+/// Writer of a logical Ogg stream (RFC 3533): packets in, pages out.
 ///
 /// Sound because the state is allocated in `init`, never handed out, and freed in `deinit`; it
 /// lives on the heap because the pages that libogg makes point into it.

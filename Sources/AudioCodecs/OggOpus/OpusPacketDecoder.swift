@@ -10,7 +10,7 @@ internal import Glibc
 @safe final class OpusPacketDecoder {
     private let decoder: OpaquePointer
     private let factor: Float
-    /// Of the next packet, without the headers.
+    /// Number of the next packet, not counting the headers.
     private var number = 0
     private var samples = [Int16](repeating: 0, count: maximumSampleCount)
 

@@ -2,7 +2,7 @@
 
 internal import COpus
 
-/// One libopus encoder for 16 kHz mono speech.
+/// A libopus encoder for 16 kHz mono speech.
 ///
 /// Sound because the pointer is created in `init`, never handed out, and destroyed in `deinit`.
 @safe struct OpusPacketEncoder: ~Copyable {

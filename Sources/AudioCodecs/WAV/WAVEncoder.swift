@@ -89,7 +89,7 @@ final class WAVEncoder: AudioEncoder {
     /// Readers, ours too, take greater sizes for unknown ones.
     private static let longestByteCount = 0xFFFF_F000
 
-    /// What stands before this many bytes of samples; nil is an unknown number.
+    /// Makes the header for this many bytes of samples; nil: their number is unknown.
     static func makeHeader(isLong: Bool = false, byteCount: Int?) -> [UInt8] {
         let unknown = 0xFFFF_FFFF
         let room = 28

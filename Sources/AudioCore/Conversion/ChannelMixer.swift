@@ -25,7 +25,7 @@ struct ChannelMixer {
     /// Interleaved, less than a window.
     private var window: [Int16] = []
     private var energies: [Double]
-    /// Nil is the mean.
+    /// The channel that is taken alone; nil: the mean of all.
     private var channel: Int?
     private var presentWindows = 0
 

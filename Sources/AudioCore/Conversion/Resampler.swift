@@ -2,7 +2,7 @@
 
 internal import CSampleRate
 
-/// One libsamplerate state for one channel at a fixed ratio.
+/// A libsamplerate state for one channel at a fixed ratio.
 ///
 /// Sound because the pointer is created in `init`, never handed out, and deleted in `deinit`.
 @safe struct Resampler: ~Copyable {

@@ -127,7 +127,7 @@ package final class SpeechConverter {
     }
 }
 
-/// What resampling may cost in delay and work.
+/// The delay and the work that resampling may cost.
 ///
 /// Measured with libsamplerate 0.2.2, one channel, on one core of a 2-core virtual machine.
 /// Delay is what the filter holds back; of the band, the first frequency is 0.3 dB down and the

@@ -109,7 +109,7 @@ public struct StreamFormat: Sendable, Hashable {
         self.channelCount = channelCount
     }
 
-    /// What every encoder takes and every recogniser expects: 16 kHz mono.
+    /// The format of every encoder and recogniser: 16 kHz mono.
     public static let speech = StreamFormat(sampleRate: 16_000, channelCount: 1)
 
     /// Frames in one period of 20 ms, the unit in which the sound card wakes us.

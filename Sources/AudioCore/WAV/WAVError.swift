@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong with a WAV file; every offset is in bytes from the file's start.
+/// A flaw of a WAV file; every offset is in bytes from the file's start.
 package enum WAVError: Error, Sendable, Equatable {
     case notRIFF(found: ChunkIdentifier)
     case notWAVE(found: ChunkIdentifier)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands before the samples of a WAV file, and says what they are.
+/// The chunks before the samples of a WAV file, which describe them.
 ///
 /// RIFF, RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088) with PCM or IEEE float samples, plain
 /// or as `WAVE_FORMAT_EXTENSIBLE`, and any chunks before the data.
@@ -22,7 +22,7 @@ package struct WAVHeader: Sendable, Hashable {
     /// cannot seek say so with `0xFFFFFFFF`, with values around `0x7FFFFFFF` (sox, arecord),
     /// or with 0 where no chunk follows.
     package let dataByteCount: Int?
-    /// What is odd about further samples of a file: "holds another recording at byte 4711".
+    /// An oddity in the samples that follow: "holds another recording at byte 4711".
     package var oddity: String?
 
     package var bytesPerFrame: Int { streamFormat.channelCount * sampleFormat.byteCount }

@@ -9,14 +9,14 @@
 package struct WAVHeaderParser: Sendable {
     /// The most chunks before the data; a hostile file could hold millions of empty ones.
     static let maximumChunkCount = 1_024
-    /// What looks like a longer chunk behind the samples is more samples.
+    /// The longest chunk behind the samples; a longer one counts as more samples.
     private static let longestFollower = 1 << 24
     package private(set) var wantedOffset = 0
 
     /// How many bytes `take` needs, at most a whole extensible format chunk.
     package private(set) var wantedByteCount = 12
 
-    /// Of the samples that follow.
+    /// The oddity of the samples that follow, for `WAVHeader.oddity`.
     private var oddity: String?
 
     private var state = State.atStart
@@ -45,7 +45,7 @@ package struct WAVHeaderParser: Sendable {
         lookBehind(offset)
     }
 
-    /// What is to be said of an error behind the first samples; nil of the file's end.
+    /// The warning for an error behind the first samples; nil at the file's end.
     package func leftOut(_ error: WAVError) -> String? {
         if case .endsInHeader = error { return nil }
         return "\(oddity ?? "goes on behind its sound"), which is left out: \(error)"
