@@ -45,7 +45,7 @@ public enum CaptureError: Error, Sendable, Equatable {
 }
 
 extension CaptureError: CustomStringConvertible {
-    /// What happened and why, in one line without capital and full stop.
+    /// The message: what happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
         case .deviceNotFound(let device, let reason):

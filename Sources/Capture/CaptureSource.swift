@@ -11,7 +11,7 @@ public import Glibc
 /// blocks holds up nothing else. `name` and `isLive` may be asked on any thread; no two other members are
 /// called at once. No member but `open` and `close` may block longer than a period.
 public protocol CaptureSource: AnyObject, Sendable {
-    /// What a person calls this source: a device name, a file name, "standard input".
+    /// The source's name for a person: a device name, a file name, "standard input".
     var name: String { get }
 
     /// Whether frames that are not read in time are lost.
@@ -30,12 +30,12 @@ public protocol CaptureSource: AnyObject, Sendable {
     /// Until then the capture thread does not wait for the journal. Asked after each read of frames.
     var nextFrames: ContinuousClock.Instant? { get }
 
-    /// What was agreed on with an open device; nil for a source that is not a device.
+    /// The settings that were agreed on with an open device; nil for a source that is not a device.
     ///
     /// Asked on the thread that has opened the source.
     var details: SourceDetails? { get }
 
-    /// What a person should know of a source that ended well, such as a file cut short.
+    /// An oddity of a source that ended well, such as a file cut short, in words for a person.
     var warning: String? { get }
 
     /// Opens the source and says what it will deliver.
@@ -82,7 +82,7 @@ public protocol CaptureSource: AnyObject, Sendable {
     func close()
 }
 
-/// What one read of a source delivered.
+/// The result of one read of a source.
 public enum SourceRead: Sendable, Equatable {
     /// This many frames, at least one, stand at the start of the buffer.
     case frames(Int)
@@ -98,7 +98,7 @@ public enum SourceRead: Sendable, Equatable {
     case end
 }
 
-/// What must happen before another read is worth while.
+/// The event that makes another read worth while.
 public enum SourceWait: Sendable, Equatable {
     /// One of the source's poll descriptors is ready.
     case forDescriptors
@@ -135,17 +135,17 @@ extension CaptureSource {
     /// False: what was read is nowhere else.
     public var isStored: Bool { false }
 
-    /// Nil, for most sources.
+    /// `nil`, for most sources.
     public var nextFrames: ContinuousClock.Instant? { nil }
 
-    /// Nothing, for most sources.
+    /// `nil`, for most sources.
     public var details: SourceDetails? { nil }
 
     /// Nothing, for most sources.
     public var warning: String? { nil }
 }
 
-/// What was agreed on with a device.
+/// The settings that were agreed on with a device.
 public struct SourceDetails: Sendable, Equatable {
     /// The sound card behind the device; nil when a sound server stands before it.
     public var card: String?

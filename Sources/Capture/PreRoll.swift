@@ -112,9 +112,9 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
                 switch try device.read(into: &room) {
                 case .frames(let count):
                     recent += buffer[..<(count * channels)]
-                    // Not each time: what stays is moved.
+                    // To forget moves what stays, so it is not done each time.
                     if recent.count > 2 * capacity { forgetOldest() }
-                // What is remembered has no holes.
+                // The remembered sound has no holes.
                 case .gap: recent.removeAll(keepingCapacity: true)
                 case .wait(let wait): return wait
                 case .end: throw .deviceSilent(device: name, seconds: 0)

@@ -2,14 +2,14 @@
 
 internal import FoundationEssentials
 
-/// One request and its answer as a file that a person can read, without secrets.
+/// A request and its answer as a file that a person can read, without secrets.
 ///
 /// It is recorded from a real service, or written by hand from a service's documentation, and it is
 /// replayed as a server: what a service does can be tried without that service. In place of each
 /// secret stands `Cassette.secret`. `docs/cassettes.md` describes the file.
 package struct Cassette: Sendable, Equatable {
     static let version = 1
-    /// What stands in place of a secret; compared with a request, it is any text.
+    /// The mark that stands in place of a secret; compared with a request, it matches any text.
     package static let secret = "…"
 
     package struct Request: Sendable, Equatable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Cassette.Request {
-    /// What a request that came differs in from this one, each as a line for a person.
+    /// Lists how a request differs from this one, each difference as a line for a person.
     ///
     /// Compared are the method, the path, the query, the type of the body, and each field in which a
     /// secret stood: it must be there, written in the same way. Names of other fields, their values

@@ -74,7 +74,7 @@ extension ALSADevice {
 
     /// As `start`, after an overrun: what the ring held is gone.
     func restart() throws(ALSAError) -> Int64 {
-        // One that runs, and delivers nothing, must be stopped first; any other does not mind.
+        // A device that runs, and delivers nothing, must be stopped first; any other does not mind.
         _ = unsafe snd_pcm_drop(handle.pcm)
         try ALSAError.check("snd_pcm_prepare", unsafe snd_pcm_prepare(handle.pcm))
         return try start()

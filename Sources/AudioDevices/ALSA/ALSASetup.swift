@@ -45,7 +45,8 @@ struct ALSASetup {
         return agreed
     }
 
-    /// Nil when the PCM has no usable sample format.
+    /// Agrees on a sample format, a rate and a period; nil when the PCM has no usable
+    /// sample format.
     private static func negotiate(
         with handle: borrowing ALSAHandle, _ period: Duration
     ) throws(ALSAError) -> ALSASetup? {

@@ -9,10 +9,10 @@ public struct CaptureDevice: Sendable, Hashable {
     /// The ALSA name, to be passed to `Microphone`.
     public let name: String
 
-    /// What the device calls itself, in one line; empty when it says nothing.
+    /// The device's description of itself, in one line; empty when it has none.
     public let description: String
 
-    /// Nil when the device is not bound to a card.
+    /// The card that the device is bound to; nil: none.
     package var card: String?
 
     /// Whether `Microphone` takes it by default.

@@ -39,7 +39,7 @@ package enum DeviceChoice {
         guard matches.count == 1 || isOneCard else {
             throw .deviceUnclear(device: text, candidates: matches.map(\.name))
         }
-        // Of one card's many names the one that shares it with others.
+        // A card has many names: one that shares it with other programs is preferred.
         return ["sysdefault:", "plughw:"].lazy
             .compactMap { form in matches.first { $0.name.hasPrefix(form) } }.first ?? first
     }

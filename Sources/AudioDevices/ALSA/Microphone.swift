@@ -33,7 +33,7 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     /// A microphone does not wait for us.
     public var isLive: Bool { true }
 
-    /// What was agreed on with the open device; nil while it is closed.
+    /// The settings that were agreed on with the open device; nil while it is closed.
     public var details: SourceDetails? { stream?.details }
 
     /// Opens the device and starts to capture: what is said from now on waits in its ring.

@@ -111,7 +111,7 @@ struct MicrophoneStream: ~Copyable {
         do throws(ALSAError) {
             end = position + (try device.available())
         } catch {
-            // What was lost since the card stopped still belongs to the take.
+            // Frames that were lost since the card stopped still belong to the take.
             let now = ALSADevice.now()
             end = error.code == EPIPE ? max(position, clock.frames(at: now)) : position
         }
@@ -152,11 +152,12 @@ extension MicrophoneStream {
         let available = try device.available()
         let now = ALSADevice.now()
         let keepsTime = hasHadTime(for: position + available, by: now)
-        // One that is ahead of time would make every later loss seem longer than it was.
+        // A note that is ahead of time would make every later loss seem longer than it was.
         if keepsTime { clock.note(frames: position + available, at: now) }
         settleGrain(available: available, wasWoken: wasWoken)
-        // Given up only when they are about to be overwritten, and then some more, so that there is
-        // time to read what follows: giving up one frame after the other would never end.
+        // Frames are given up only when they are about to be overwritten, and then some more, so
+        // that there is time to read what follows: giving up one frame after the other would never
+        // end.
         let isFull = available > device.setup.bufferFrames - margin / 2
         guard !isFull || !keepsTime else {
             try discard(available - (device.setup.bufferFrames - margin))
@@ -240,7 +241,7 @@ extension MicrophoneStream {
 // MARK: - Waiting and recovering
 
 extension MicrophoneStream {
-    /// What to wait for, now that nothing can be read.
+    /// Chooses what to wait for, now that nothing can be read.
     ///
     /// `wasRefused`: the driver did not give the frames that it claims to have.
     private mutating func rest(

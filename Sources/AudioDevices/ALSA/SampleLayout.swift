@@ -32,7 +32,7 @@ enum SampleLayout: CaseIterable {
         }
     }
 
-    /// Of the upper 16 bits.
+    /// Offset of the upper 16 bits in a sample, in bytes.
     private var offset: Int {
         switch self {
         case .s16: 0

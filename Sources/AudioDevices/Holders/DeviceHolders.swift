@@ -11,7 +11,8 @@ struct DeviceHolders {
     /// A folder like `/proc`.
     var root = "/proc"
 
-    /// Nil is any card; from any thread; reads a few files for each process.
+    /// Finds the programs that hold a card, or any card for nil; from any thread; reads a
+    /// few files for each process.
     func holders(ofCard card: Int? = nil) -> [DeviceHolder] {
         let owners = owners(ofCard: card)
         let processes = owners.isEmpty ? openers(ofCard: card) : owners
@@ -90,7 +91,7 @@ struct DeviceHolders {
     }
 
     private func names(_ folder: String) -> [String] {
-        // What is not there, or not ours to be read, has none.
+        // A folder that is missing, or that we may not read, has no names.
         ((try? Folder.names(at: "\(root)/\(folder)")) ?? []).filter { !$0.hasPrefix(".") }
     }
 

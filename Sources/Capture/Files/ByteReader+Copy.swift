@@ -4,7 +4,7 @@ internal import Glibc
 internal import LinuxPlatform
 
 extension ByteReader {
-    /// What tells at its end where the sound is.
+    /// Kinds of files that tell at their end where the sound is.
     static let kindsReadBackwards: Set = [
         "MP4 (M4A)", "QuickTime", "CAF", "AIFF", "Monkey's Audio", "WavPack", "True Audio",
         "Musepack", "DSD",
@@ -60,7 +60,7 @@ extension ByteReader {
                 ]
                 _ = unsafe poll(&events, 2, -1)
                 if events[1].revents != 0 { return false }
-                // What cannot be read is the end.
+                // A failed read counts as the end.
                 let count = try? retryingInterrupts("read") {
                     unsafe Glibc.read(source, &buffer, buffer.count)
                 }

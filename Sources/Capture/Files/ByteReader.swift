@@ -18,7 +18,7 @@ struct ByteReader: ~Copyable {
 
     let descriptor: Int32
 
-    /// Of a regular file when it was opened; nil for a pipe.
+    /// Bytes of a regular file when it was opened; nil for a pipe.
     let fileByteCount: Int?
     private(set) var position = 0
 
@@ -73,7 +73,7 @@ struct ByteReader: ~Copyable {
 
     var byteCount: Int { end - start }
 
-    /// What was read and not consumed.
+    /// The bytes that were read and not consumed.
     var unread: [UInt8] { Array(buffer[start..<end]) }
 
     /// Whether any other reader of the same file finds the same bytes.

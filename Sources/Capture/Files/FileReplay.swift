@@ -5,11 +5,11 @@ public import AudioCore
 public import Glibc
 internal import LinuxPlatform
 
-/// What there is in an input, from its first sample on.
+/// The sound of an input, from its first sample on.
 protocol RecordedAudio: AnyObject {
     var format: StreamFormat { get }
 
-    /// Otherwise a pipe, or a device.
+    /// Whether the input is a regular file; otherwise it is a pipe or a device.
     var isFile: Bool { get }
 
     /// To be polled; nil when nothing needs to be waited for.
@@ -22,10 +22,11 @@ protocol RecordedAudio: AnyObject {
 
     var deliveredFrameCount: Int { get }
 
-    /// Nil while an input of unknown length goes on.
+    /// Frames that are left; nil while an input of unknown length goes on.
     var frameCountLeft: Int? { get }
 
-    /// By their frames: lost ones that become silence, or none, where samples end that others follow.
+    /// The next break, in frames: lost ones that become silence, or an empty range where samples
+    /// end and others follow.
     var nextBreak: Range<Int>? { get }
 
     /// When an input that says nothing has ended or is given up; nil is never.
@@ -91,7 +92,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         }
     }
 
-    /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
+    /// An oddity of the recording, or `nil`; final once `read` has said `.end`.
     public var warning: String? { audio?.warning }
 
     private enum Input {
@@ -168,7 +169,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
             return try ForeignAudio(
                 converter, reading: reader, kind: kind, name: name, awaited: awaited)
         case .notSound(let kind): throw .notSound(name: name, kind: kind)
-        // What is wrong with any other file is what a WAV header lacks.
+        // Any other file is refused for what it lacks of a WAV header.
         case .wav, .unknown, .undecided: return try CodedAudio(.wav, reading: reader, name: name)
         }
     }
@@ -193,7 +194,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         let unit = min(room, max(1, audio.format.framesPerPeriod))
         precondition(unit > 0, "a capture buffer holds at least one frame")
         let grain = !audio.isRaw || clock.isHoldingBack ? unit : 1
-        // What is read ahead beyond a period would be moved at each read.
+        // Bytes that are read ahead beyond a period would be moved at each read.
         let most = isStored ? room : unit
 
         let available = try audio.prepare(most)

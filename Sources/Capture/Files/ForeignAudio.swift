@@ -45,7 +45,7 @@ final class ForeignAudio: RecordedAudio {
     private var samples: CodedAudio?
     private var lastNews = ContinuousClock.now
     private var isOver = false
-    /// What was read ahead: frames of silence, and a period or the end behind them.
+    /// Frames that were read ahead: silence, and a period or the end behind it.
     private var silentFrames = 0
     private var ahead: [Int16] = []
 
@@ -222,7 +222,7 @@ final class ForeignAudio: RecordedAudio {
         return all > 0 ? all : nil
     }
 
-    /// What comes through a pipe may be as slow as speech once it has begun.
+    /// A pipe may be as slow as speech once its sound has begun.
     var deadline: ContinuousClock.Instant? {
         if case .pipe = input, deliveredFrameCount > 0 { return nil }
         return lastNews + patience

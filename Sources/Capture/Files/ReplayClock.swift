@@ -53,7 +53,8 @@ struct ReplayClock {
         schedule?.instant(ofFrames: frames) ?? now()
     }
 
-    /// Nil while nothing is held back, or nothing was asked, and for `step` 0: nothing follows.
+    /// When the next frames are due; nil while nothing is held back, before any reading, and
+    /// for `step` 0: nothing follows.
     func next(_ step: Int, after frames: Int) -> ContinuousClock.Instant? {
         step > 0 ? schedule?.instant(ofFrames: frames + step) : nil
     }

@@ -3,7 +3,7 @@
 package import AudioCore
 internal import Synchronization
 
-/// What a take has captured so far; written by the capture thread, read by any.
+/// The counts of a take's frames so far; written by the capture thread, read by any.
 ///
 /// Frames are of 16 kHz mono, after conversion. At every moment
 /// `captured + gaps = encoded + what waits to become silence`.
@@ -46,7 +46,7 @@ package final class CaptureAccount: Sendable {
             rootMeanSquare: Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
     }
 
-    /// Nil when nothing has been captured in this run.
+    /// The peak level; nil when nothing has been captured in this run.
     package var peak: Level? {
         let peak = Float(bitPattern: peakBits.load(ordering: .relaxed))
         return peak < 0 ? nil : Level(peak: peak, rootMeanSquare: 0)

@@ -45,14 +45,15 @@ public struct CaptureEnd: Sendable {
     public var cause: Cause
     /// Every hole, in order; at most 1,000, the last one standing for all that followed.
     public var gaps: [Gap]
-    /// What a person should know of a source that ended well, such as a file cut short.
+    /// An oddity of a source that ended well, such as a file cut short, in words for a person.
     public var warning: String?
     /// Whether a voice was heard; nil when nothing has listened, as for a file.
     public var hasVoice: Bool?
     /// What was wrong with a microphone's signal at any time, each once; of a file, that it is nothing
     /// but digital silence, and what its channels are like.
     public var faults: [SignalState]
-    /// What was agreed on with a device; nil for another source, and without one that opened.
+    /// The settings that were agreed on with a device; nil for another source, and without
+    /// one that opened.
     public var details: SourceDetails?
 
     /// Whether a source that is not live was stopped before its end, as far as is known.
@@ -85,7 +86,7 @@ public struct CaptureEnd: Sendable {
     }
 }
 
-/// What a microphone's signal is like.
+/// The state of a microphone's signal.
 public enum SignalState: String, Sendable, CaseIterable {
     /// As it should be, or nothing is known against it.
     case good

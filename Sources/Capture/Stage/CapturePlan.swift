@@ -4,10 +4,10 @@ internal import AudioCore
 
 /// How long one recording may and must be.
 public struct CapturePlan: Sendable {
-    /// What follows the request to stop, from a live source.
+    /// How long a live source goes on after the request to stop.
     public var tail: Tail
 
-    /// At 16 kHz, gaps included; nil is no limit.
+    /// The most frames, at 16 kHz with gaps included; nil: no limit.
     package var longestFrames: Int?
 
     /// Drops a take that is stopped before it has this many frames at 16 kHz: a key was only

@@ -4,14 +4,14 @@ package import AudioCodecs
 package import AudioCore
 package import LinuxPlatform
 
-/// One take up to the ring: source → converter → encoder → ring.
+/// A take up to the ring: source → converter → encoder → ring.
 ///
 /// It belongs to the capture thread, and while a live source is open to that source's `CardThread`,
 /// which can lose it during any call of the source. After the first second nothing is allocated.
 /// Lost frames are owed to the timeline: silence of the same length goes into the encoder before the
 /// next frames do.
 package final class CaptureStage {
-    /// Per channel: 100 ms at 16 kHz.
+    /// Frames of one read for each channel: 100 ms at 16 kHz.
     private static let framesPerRead = 1_600
     /// Reads in a row before other takes get their turn.
     private static let readsPerTurn = 16
@@ -68,7 +68,7 @@ package final class CaptureStage {
     var opening: SourceOpening { source.opening }
     var didWrite: Bool { output.didWrite }
 
-    /// Nil when the take has ended.
+    /// The event that the take waits for; nil when it has ended.
     var pendingWait: StageWait? { if case .ended = phase { nil } else { wait } }
 
     func noteReadiness() { isReady = true }
@@ -187,7 +187,7 @@ package final class CaptureStage {
         case (.running, .draining), (.tail, .draining): drain()
         default: phase = next
         }
-        // What was said just before the stop counts.
+        // A voice just before the stop counts.
         if case .tail = phase { gate.judge() }
     }
 
@@ -230,7 +230,7 @@ package final class CaptureStage {
     private func finishOutput(after cause: CaptureEnd.Cause) throws(EncodingError) -> Bool {
         guard output.settle() else { return false }
         if case .encoder = cause {
-            // What the encoder still holds cannot be had.
+            // The frames inside the encoder cannot be had.
         } else if account.encodedFrames > 0 || cause == .finished {
             try finishEncoding()
         }

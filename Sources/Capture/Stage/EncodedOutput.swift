@@ -125,7 +125,7 @@ struct GapLedger {
     private(set) var gaps: [Gap] = []
     /// Frames that still have to become silence.
     private(set) var owed = 0
-    /// What rounding left over, in parts of the source's rate, so that many small losses add up.
+    /// The remainder of rounding, in parts of the source's rate, so that many small losses add up.
     private var remainder = 0
 
     init() { gaps.reserveCapacity(16) }

@@ -53,7 +53,7 @@ struct OpeningWatch {
         return now >= doubtful + Self.secondLook ? .hopeless : .nothing
     }
 
-    /// Nil when only the opening matters.
+    /// When the watch has something to say; nil when only the opening matters.
     var due: ContinuousClock.Instant? {
         guard let began else { return nil }
         guard isLate else { return began + Self.lateness }

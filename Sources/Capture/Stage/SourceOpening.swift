@@ -75,7 +75,7 @@ final class SourceOpening: Sendable {
         return isWanted
     }
 
-    /// Nil while the source is opening; on the capture thread.
+    /// The opened source or its error; nil while it is opening; on the capture thread.
     var result: Result<Opened, CaptureError>? {
         guard isDone.load(ordering: .acquiring) else { return nil }
         return state.withLock { if case .done(let result) = $0 { result } else { nil } }

@@ -21,7 +21,8 @@ package enum VoiceDetector {
     /// A voice without a pause, longer than a click.
     private(set) var hasHeardVoice = false
 
-    /// Nil without a detector, or when memory ran out: all sound then counts as voice.
+    /// The detector; nil when none is built in, or when memory ran out: all sound then
+    /// counts as voice.
     private let detector: OpaquePointer?
     /// Frames that have not been judged.
     private var waiting: [Int16] = []
@@ -29,8 +30,8 @@ package enum VoiceDetector {
 
     /// 200 ms: a click, and what the detector adds to it, is shorter.
     private static let shortestVoice = 3_200
-    /// What is judged in retrospect, 400 ms: a detector takes the 200 ms behind a voice for one, and
-    /// needs some time to know the room again.
+    /// The frames that are judged in retrospect, 400 ms: a detector takes the 200 ms behind a
+    /// voice for one, and needs some time to know the room again.
     private static let keptFrames = 6_400
 
     init() {
