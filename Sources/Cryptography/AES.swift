@@ -108,8 +108,8 @@ internal import LinuxPlatform
 package enum AESCBC {
     package static let keyByteCount = 16
 
-    /// Nil when a length or the padding is wrong, as under another key; the ciphertext is whole blocks
-    /// of 16 bytes, and `vector` the initialization vector.
+    /// Decrypts whole blocks of 16 bytes; nil when a length or the padding is wrong, as under
+    /// another key.
     package static func open(_ bytes: [UInt8], key: [UInt8], vector: [UInt8]) -> [UInt8]? {
         guard key.count == keyByteCount, vector.count == keyByteCount, !bytes.isEmpty,
             bytes.count.isMultiple(of: keyByteCount), bytes.count < Int32.max

@@ -77,7 +77,7 @@ struct Box {
         return box + Self.check(box[...])
     }
 
-    /// Nil when the key is another one, or the box belongs elsewhere.
+    /// Opens a box; nil when the key is another one, or the box belongs elsewhere.
     func open(
         _ box: [UInt8], under root: [UInt8], for context: [UInt8]
     ) throws(SystemError) -> [UInt8]? {

@@ -203,7 +203,7 @@ public enum KeyError: Error, Equatable {
 }
 
 extension KeyError: CustomStringConvertible {
-    /// What is wrong, in one line without capital and full stop.
+    /// The message: what is wrong, in one line without capital and full stop.
     public var description: String {
         switch self {
         case .tooShort(let minimum): "a passphrase has at least \(minimum) bytes"

@@ -75,14 +75,14 @@ package final class EncryptedFile: JournalFile {
 
     package var damage: [Range<Int>] { map.damage.map(\.lost).filter { !$0.isEmpty } }
 
-    /// What follows is of no use.
+    /// The end of the last intact frame in the file; bytes behind it count for nothing.
     package var fileByteCount: Int { end.load(ordering: .acquiring) }
 
     package func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
         guard let writer, offset <= writer.end.audio else {
             throw SystemError(call: "write", code: EINVAL)
         }
-        // Of a row of writes that are repeated, some may have been taken before.
+        // A repeated row of writes begins with bytes that may be there already.
         let known = writer.end.audio - offset
         guard known < bytes.count else { return }
         try writer.append(bytes.extracting(droppingFirst: known))

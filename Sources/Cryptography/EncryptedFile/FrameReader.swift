@@ -14,7 +14,7 @@ final class FrameReader: @unchecked Sendable {
     private let cipher: AESGCM
     private var window: [UInt8] = []
     private var windowRange = 0..<0
-    /// Of the frame that was last decrypted for a part of it.
+    /// The frame that was last decrypted for a part of it.
     private var frame: [UInt8] = []
     private var frameStart = 0
     private var frameLength = 0
@@ -37,7 +37,7 @@ final class FrameReader: @unchecked Sendable {
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
         var position: FramePosition
-        // Of two that begin with the same byte, `start` knows of what may lie between.
+        // If both begin with the same byte, `start` counts: it knows what may lie between them.
         if let next, next.audio <= offset, next.audio > start.audio {
             position = next
         } else {
@@ -110,7 +110,7 @@ final class FrameReader: @unchecked Sendable {
         keepFrame(header, at: FramePosition(file: place, audio: header.offset))
     }
 
-    /// Nil when no whole frame is left in the block, or before `end`.
+    /// Reads the header at `place`; nil when no whole frame is left in the block, or before `end`.
     ///
     /// True only if the frame turns out to be intact.
     func header(at place: Int, end: Int) throws(SystemError) -> FrameHeader? {

@@ -2,7 +2,7 @@
 
 internal import LinuxPlatform
 
-/// What an encrypted file holds, every frame of it decrypted and checked once.
+/// The frames and the damage of an encrypted file, each frame decrypted and checked once.
 ///
 /// Behind a part that was altered or damaged the file goes on where the header of the damaged frame
 /// says that it ends, or else with the next block; the frame there tells exactly how much audio is

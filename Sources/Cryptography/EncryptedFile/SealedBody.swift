@@ -145,7 +145,7 @@ package final class SealedBody: Sendable {
     }
 }
 
-/// What an encrypted body says of itself, before its first byte.
+/// The type and the query of an encrypted body, which stand before its first byte.
 package struct SealedHead: Sendable, Equatable {
     private static let end = Array("\r\n\r\n".utf8)
     static let limit = 16 << 10
@@ -184,7 +184,7 @@ package struct SealedBodyReader: ~Copyable {
     private var pending: [UInt8] = []
     /// Bytes of `pending` that are done with.
     private var taken = 0
-    /// Of the file, and of what is in it.
+    /// The place in the file, and in the audio inside it.
     private var position = FramePosition(file: 0, audio: 0)
     private var number: UInt32 = 0
     /// Before the head is whole.

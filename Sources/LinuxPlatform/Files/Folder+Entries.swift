@@ -135,7 +135,7 @@ extension Folder {
         return max(0, count)
     }
 
-    /// Of this user; nil when the system does not say.
+    /// Bytes that this user may still write; nil when the system does not say.
     package var freeByteCount: Int? {
         var status = statvfs()
         guard unsafe fstatvfs(descriptor.number, &status) == 0 else { return nil }
@@ -144,7 +144,7 @@ extension Folder {
 }
 
 extension Folder {
-    /// What the kernel calls this boot of the machine; empty where it does not say.
+    /// The kernel's name for this boot of the machine; empty where it does not say.
     package static let bootName: String = {
         let path = "/proc/sys/kernel/random/boot_id"
         // Without it, only what was synced counts.

@@ -100,7 +100,7 @@ package final class Folder: Sendable {
             try renameFolder(hidden, toNew: name)
             return folder
         } catch {
-            // What stays is cleared away by a later run.
+            // A later run clears away a folder that stays.
             _ = unsafe unlinkat(number, hidden, AT_REMOVEDIR)
             throw error
         }
@@ -224,10 +224,10 @@ package final class Folder: Sendable {
         Int(try status(of: name).st_size)
     }
 
-    /// Nil for a missing file; much cheaper than a thrown error.
+    /// Bytes of a file; nil for a missing one, which is much cheaper than a thrown error.
     package func size(of name: String) -> Int? { entry(name).map { Int($0.st_size) } }
 
-    /// What a file may hold without a further block of the disk, in bytes.
+    /// Bytes that a file may hold without a further block of the disk.
     package func room(of name: String) throws(SystemError) -> Int {
         Int(try status(of: name).st_blocks) * 512
     }
@@ -276,7 +276,7 @@ package final class Folder: Sendable {
         while true {
             let parent = unsafe utter_openat(
                 descriptor.number, up, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-            // What cannot be opened was not made by us.
+            // A folder that we cannot open was not made by us.
             guard parent >= 0 else { return ancestors }
             let folder = Folder(path: "\(path)/\(up)", descriptor: OwnedDescriptor(taking: parent))
             let status = try fileStatus(of: folder.descriptor.number, "fstat \(path)/\(up)")

@@ -32,7 +32,7 @@ package struct FolderWatch: ~Copyable {
     }
 }
 
-/// What tells whether a path still leads to the same file, with the same content.
+/// A fingerprint that tells whether a path still leads to the same file, with the same content.
 package struct FileMark: Equatable, Sendable {
     private let words: [Int]
 

@@ -32,7 +32,7 @@ package protocol JournalFile: Sendable {
 }
 
 extension JournalFile {
-    // What cannot reserve need not, and what has no name cannot lose it.
+    // A file that cannot reserve need not, and one without a name cannot lose it.
     package var descriptor: Int32? { nil }
     package func reserve(_ byteCount: Int) throws(SystemError) {}
     package func trim() throws(SystemError) {}

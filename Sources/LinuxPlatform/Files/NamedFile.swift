@@ -117,7 +117,7 @@ package struct NamedFile: Sendable {
         }
         let name = String(
             target[(target.lastIndex(of: "/").map(target.index(after:)) ?? target.startIndex)...])
-        // One process writes one file at a time.
+        // No other writer has this name.
         let temporary = ".utter-\(getpid())-\(UInt32.random(in: .min ... .max)).new"
         let file = try OwnedDescriptor(of: "open \(path)") {
             unsafe utter_openat(

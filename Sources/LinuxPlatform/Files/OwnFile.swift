@@ -160,7 +160,7 @@ extension OwnFile {
         for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
             .enumerated()
         where String(validating: line, as: UTF8.self) == nil {
-            // What cannot be read becomes this character.
+            // Decoding turns each unreadable byte into this character.
             let column = String(decoding: line, as: UTF8.self).prefix { $0 != "\u{FFFD}" }.count
             throw ReadingError(
                 "\(path):\(index + 1):\(column + 1): it is not UTF-8", .correct(file: path))
@@ -180,7 +180,7 @@ public struct ReadingError: Error, Sendable, Equatable, CustomStringConvertible 
         case writeToPipe
     }
 
-    /// What happened and why.
+    /// The message: what happened and why.
     public let description: String
     package let remedy: Remedy?
 

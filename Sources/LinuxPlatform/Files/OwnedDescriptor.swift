@@ -87,7 +87,7 @@ package func readAll(
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: min(limit, 1 << 16) + 1)
     while !isEnough(bytes) {
-        // One byte more than there should be, so that a file that is too long is noticed.
+        // A byte more than there should be tells that a file is too long.
         let wanted = min(buffer.count, limit + 1 - bytes.count)
         if let patience {
             let end = ContinuousClock.now + patience

@@ -12,8 +12,8 @@ package final class SyncBatch {
     /// The most files of one call.
     private static let limit = 256
 
-    /// Nil before the first call, and where the system has no such calls (before Linux 4.18), forbids
-    /// them, or has no room left.
+    /// The kernel's context; nil before the first call, and where the system has no such calls
+    /// (before Linux 4.18), forbids them, or has no room left.
     private var context: aio_context_t?
     private var hasBegun = false
 

@@ -25,13 +25,13 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         return unsafe String(cString: text)
     }
 
-    /// What happened and why, in one line without capital and full stop.
+    /// The message: what happened and why, in one line without capital and full stop.
     public var description: String { "\(call): \(reason)" }
 
     /// Whether a descriptor, memory or a thread could not be had; what was asked for may be
     /// there.
     package var isOfLimit: Bool {
-        // Of other calls EAGAIN means that the same may succeed later.
+        // EAGAIN of other calls means that the same may succeed later.
         [EMFILE, ENFILE, ENOMEM].contains(code) || code == EAGAIN && call == Self.threadCall
     }
 

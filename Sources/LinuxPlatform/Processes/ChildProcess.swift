@@ -11,7 +11,7 @@ package struct ChildProcess: ~Copyable, Sendable {
     package enum Stream: ~Copyable, Sendable {
         /// `/dev/null`.
         case nothing
-        /// One of the standard descriptors of this process, which stay open.
+        /// A standard descriptor of this process, which stays open.
         case shared(Int32)
         /// Closed here once the program has begun: a number that was closed before could be
         /// another thread's file by then.

@@ -66,7 +66,7 @@ package enum ProcessLimits {
     }
 }
 
-/// What the system writes to the disk when this process crashes: all of its memory.
+/// The dump of all memory that the system writes to the disk when this process crashes.
 package enum CoreDumps {
     /// Forbids them, and with them every other process to look into this one's memory.
     ///

@@ -26,13 +26,13 @@ package final class SignalDescriptor: Sendable {
     }
 }
 
-/// Nil for a descriptor that is not a terminal.
+/// Columns of a terminal; nil for any other descriptor.
 package func terminalColumns(_ descriptor: Int32) -> Int? {
     let columns = Int(utter_terminal_columns(descriptor))
     return columns > 0 ? columns : nil
 }
 
-/// Nil for a descriptor that is not a terminal.
+/// Rows of a terminal; nil for any other descriptor.
 package func terminalRows(_ descriptor: Int32) -> Int? {
     let rows = Int(utter_terminal_rows(descriptor))
     return rows > 0 ? rows : nil

@@ -57,7 +57,7 @@ package enum LocalSocket {
         return socket
     }
 
-    /// Nil when no client waits; never blocks.
+    /// Accepts a client; nil when none waits; never blocks.
     package static func accept(from listener: Int32) throws(SystemError) -> OwnedDescriptor? {
         let number = utter_accept(listener)
         if number >= 0 { return OwnedDescriptor(taking: number) }
@@ -173,7 +173,7 @@ package enum LocalSocket {
 package struct JournalSocket: Sendable {
     private let path: String
 
-    /// Nil unless the descriptor leads to the journal, as `stream` says: its device and inode number.
+    /// Fails unless the descriptor leads to the journal: `stream` is its device and inode number.
     ///
     /// `stream` is what systemd sets as `JOURNAL_STREAM` (systemd.exec(5)).
     package init?(

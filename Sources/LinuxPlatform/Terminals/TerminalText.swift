@@ -64,7 +64,7 @@ package enum TerminalText {
         return result + words[start...]
     }
 
-    /// What is cut ends in "…".
+    /// Cuts a text to so many bytes; a cut one ends in "…".
     package static func cut(_ text: String, to byteLimit: Int = excerptByteLimit) -> String {
         guard text.utf8.count > byteLimit else { return text }
         let ellipsis = "…"
@@ -82,7 +82,7 @@ package enum TerminalText {
     ///
     /// Bytes that are not UTF-8 become U+FFFD.
     package static func excerpt(of bytes: some Sequence<UInt8>) -> String {
-        // One more than the limit, so that cut(_:to:) sees that something is missing.
+        // A byte more than the limit lets cut(_:to:) see that something is missing.
         let head = Array(bytes.prefix(excerptByteLimit + 1))
         return cut(singleLine(sanitized(String(decoding: head, as: UTF8.self))))
     }

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// One of the many things that a loop serves, such as a take.
+/// A mark of one thing among the many that a loop serves, such as a take.
 ///
 /// A thread that has something for the loop to do sets the mark of what it is for, without a lock,
 /// and then signals the loop's wake-up. The loop takes all marks that are set, and looks at nothing

@@ -36,7 +36,7 @@ package final class NamedThread: Sendable {
         return await end.value
     }
 
-    // Of a thread that is not joined, the system would keep the stack until the process ends.
+    // The system would keep the stack of a thread that is not joined until the process ends.
     deinit { if !isJoined.load(ordering: .relaxed) { pthread_detach(handle) } }
 
     /// Waits for the end of the thread; later calls return at once.

@@ -13,13 +13,13 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable` because the semaphore's functions are safe from any thread.
 @safe package final class Wakeup: @unchecked Sendable {
-    /// Nil for a thread that sleeps.
+    /// The descriptor that the thread polls; nil for a thread that sleeps.
     private let event: OwnedDescriptor?
     /// -1 for a thread that sleeps; to be polled for `POLLIN`.
     package let descriptor: Int32
     private let semaphore: UnsafeMutablePointer<sem_t>
     private let isSignalled = Atomic(false)
-    /// What the woken thread is to look at, if it serves many.
+    /// Marks of the things that the woken thread is to look at, if it serves many.
     package let marks = Marks()
 
     /// - Throws: `SystemError` without a descriptor left, unless the thread sleeps.

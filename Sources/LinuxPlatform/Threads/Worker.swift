@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// What one loop does: it takes in what others send, works for a turn, and waits.
+/// The work of one loop: it takes in what others send, works for a turn, and waits.
 ///
 /// Made on the thread of its `WorkerLoop` and touched by it alone, so that it needs no lock.
 package protocol Worker: SendableMetatype {
@@ -10,7 +10,7 @@ package protocol Worker: SendableMetatype {
 
     mutating func receive(_ message: Message)
 
-    /// One turn; `isLast`: the loop has been shut down, and all messages were received.
+    /// Works for one turn; `isLast`: the loop has been shut down, and all messages were received.
     ///
     /// After the shut-down turns go on while the result is `.goesOn`.
     mutating func turn(isLast: Bool) -> WorkerPause
@@ -43,7 +43,7 @@ package enum WorkerPause: Equatable {
     case until(ContinuousClock.Instant)
     case untilWoken
 
-    /// Nil is never.
+    /// Waits until an instant; nil: until woken.
     package init(until instant: ContinuousClock.Instant?) {
         self = instant.map { .until($0) } ?? .untilWoken
     }
