@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a file that is being fetched.
+/// The state of a file that is being fetched.
 ///
 /// What a server says of the file counts until the server says something else.
 struct FilePart: Sendable, Equatable {
     /// The first bytes, which are there.
     var byteCount = 0
-    /// Of the whole file; nil while it is not known.
+    /// Bytes of the whole file; nil while they are not known.
     var total: Int?
-    /// With its quotation marks, and `W/` before a weak one (RFC 9110 §8.8.3); or a date from which
-    /// on the file has not changed, as strong as a tag (§8.8.2.2).
+    /// The server's tag, with its quotation marks, and `W/` before a weak one (RFC 9110 §8.8.3);
+    /// or a date from which on the file has not changed, as strong as a tag (§8.8.2.2).
     var tag: String?
 
     var isWhole: Bool { byteCount == total }
@@ -18,15 +18,16 @@ struct FilePart: Sendable, Equatable {
     var canGoOn: Bool { tag.map { !$0.hasPrefix("W/") } ?? false }
 }
 
-/// One request for a file, and what is to be done with the head of its answer; pure.
+/// A request for a file, and what is to be done with the head of its answer; pure.
 ///
-/// What is wanted is the whole file, or a range of it that a playlist names. The rest is asked for only
-/// with the tag of what is there (`If-Range`, RFC 9110 §13.1.5): a file that has changed begins anew.
+/// It wants the whole file, or a range of it that a playlist names. The rest is asked for only
+/// with the tag of what is there (`If-Range`, RFC 9110 §13.1.5): a file that has changed begins
+/// anew.
 struct FileRequest: Sendable {
     let part: FilePart
-    /// Of the file on the server.
+    /// The wanted bytes of the file on the server; nil: all.
     let range: Range<Int>?
-    /// Of a whole copy that is there: an unchanged one is not sent again.
+    /// The tag of a whole copy that is there: an unchanged file is not sent again.
     let knownTag: String?
     /// A coding is the file's own, as that of `talk.wav.gz` may be, and is not undone.
     let keepsCoding: Bool
@@ -40,7 +41,7 @@ struct FileRequest: Sendable {
         self.knownTag = knownTag
     }
 
-    /// Of the file on the server.
+    /// The first byte that is wanted of the file on the server.
     private var start: Int { (range?.lowerBound ?? 0) + part.byteCount }
     private var asksForRange: Bool { range != nil || part.byteCount > 0 }
 
@@ -61,12 +62,12 @@ struct FileRequest: Sendable {
     enum Step: Sendable, Equatable {
         /// The body follows: its bytes stand in the part from `at` on, after those to be skipped.
         case take(at: Int, skipping: Int, FilePart)
-        /// What is there is all.
+        /// The part is the whole file already.
         case whole
         /// The copy that is known is still right.
         case unchanged
         case moved(to: String)
-        /// What is there belongs to another file, or cannot be gone on with.
+        /// The part belongs to another file, or cannot be gone on with.
         case anew
         /// Now.
         case busy(status: Int)
@@ -99,7 +100,7 @@ struct FileRequest: Sendable {
                 guard status == 200 else { return asksForRange ? anew : .unusable(Self.unasked) }
                 return wholeFile(of: field("content-length").flatMap { Int($0) }, tag)
             }
-            // One server answers 200 with a part.
+            // A server was seen to answer 200 with a part.
             return partial(ContentRange(text), tag)
         case 304: return knownTag != nil ? .unchanged : .unusable("it answers 304, unasked")
         case 301, 302, 303, 307, 308:
@@ -176,7 +177,7 @@ private struct ContentRange {
         (self.first, self.last, self.total) = (first, last, total)
     }
 
-    /// Of `bytes */TOTAL`.
+    /// The size in `bytes */TOTAL`.
     static func total(_ text: String) -> Int? {
         text.lowercased().hasPrefix("bytes */") ? Int(text.dropFirst(8)) : nil
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a playlist of HTTP Live Streaming says (RFC 8216, and what later drafts add).
+/// A playlist of HTTP Live Streaming (RFC 8216, and what later drafts add).
 ///
-/// That is the variants of a recording or the segments of one. Tags that are not known are left out.
+/// It has the variants of a recording or the segments of one. Tags that are not known are left out.
 enum Playlist: Sendable, Equatable {
     /// References to playlists, of which the one is to be taken that has a voice and least else.
     case variants([Variant], variables: [String: String])
@@ -72,17 +72,17 @@ struct MediaSegment: Sendable, Equatable {
     }
 
     var sequence = 0
-    /// Of the recording, without a second: an encoder may begin its own numbers again.
+    /// Number in the recording, without a second: an encoder may begin its own numbers again.
     var number = 0
-    /// Of where it is, without secrets; at the same number another one is of another run.
+    /// The place of the segment, without secrets; another one at the same number is of another run.
     var identity = ""
     var resource: Resource
-    /// In seconds.
+    /// Length in seconds.
     var duration: Double
     var isDiscontinuous = false
     /// It is missing, and must not be fetched.
     var isGap = false
-    /// What stands before it in its file; nil of a segment that needs none.
+    /// The piece that stands before the segment in its file; nil when it needs none.
     var map: Resource?
 
     var vector: [UInt8] {
@@ -116,11 +116,11 @@ private struct PlaylistReader {
     private var renditions: [String: String] = [:]
     private var variant: Playlist.Variant?
     private var (line, sequence) = (0, 0)
-    /// What is said of the next segment.
+    /// Tags of the next segment.
     private var duration: Double?
     private var range: (count: Int, start: Int?)?
     private var (isDiscontinuous, isGap, isMedia) = (false, false, false)
-    /// What is said of all from here on.
+    /// Tags of all segments from here on.
     private var (key, map): (MediaSegment.Key?, MediaSegment.Resource?)
     private var last: (reference: String, end: Int)?
 

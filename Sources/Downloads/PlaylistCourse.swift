@@ -7,14 +7,14 @@
 struct PlaylistCourse: Sendable {
     /// The number of the last segment that was taken; nil before the first.
     private var last: Int?
-    /// Of the first segment of the last playlist.
+    /// Number of the first segment of the last playlist.
     private var first: Int?
     /// A segment's number in the recording, less its own.
     private var offset = 0
-    /// Those that were seen, by their numbers in the recording.
+    /// Identities of the seen segments, by their numbers in the recording.
     private var identities: [Int: String] = [:]
     private var unchangedCount = 0
-    /// In seconds; nil is without an end.
+    /// Limit of the recording in seconds; nil: none.
     private let longest: Double?
     private var taken = 0.0
     /// Segments that were gone before they were seen.
@@ -61,7 +61,7 @@ struct PlaylistCourse: Sendable {
         if let longest, taken >= longest { return (new, .ends) }
         unchangedCount = new.isEmpty ? unchangedCount + 1 : 0
         guard unchangedCount < Self.unchangedLimit else { return (new, .standsStill) }
-        // One target duration after a change, half of it otherwise (RFC 8216 §6.3.4).
+        // The pause is a target duration after a change, half of it otherwise (RFC 8216 §6.3.4).
         let pause = Double(playlist.targetDuration) / (new.isEmpty ? 2 : 1)
         return (new, .reload(after: max(0.5, pause)))
     }
@@ -106,15 +106,16 @@ struct PlaylistCourse: Sendable {
 /// that a later run goes on behind it.
 struct LocalPlaylist: Sendable {
     static let name = "index.m3u8"
-    /// What is there of it while segments are fetched.
+    /// Name of the incomplete playlist, while segments are fetched.
     static let partName = "index.part"
 
     struct Entry: Sendable, Equatable {
         var sequence: Int
         var duration: Double
-        /// Of where it came from, without secrets: another one is a segment of another recording.
+        /// Place that the segment came from, without secrets: another one is a segment of another
+        /// recording.
         var identity: String
-        /// Of its file; nil of one that is missing.
+        /// Name of the segment's file; nil when it is missing.
         var name: String?
         var map: String?
         var isDiscontinuous: Bool

@@ -3,12 +3,12 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// One measured thing, and its values by their labels, as Prometheus reads them (text format 0.0.4).
+/// A measured thing, and its values by their labels, as Prometheus reads them (text format 0.0.4).
 ///
 /// A label has few values: no text, id or URL is one.
 package struct MetricFamily: Sendable {
     package struct Sample: Sendable {
-        /// What follows the family's name, such as `{state="kept"}`.
+        /// The text behind the family's name, such as `{state="kept"}`.
         let suffix: String
         package let value: Double
     }
@@ -101,7 +101,7 @@ extension [MetricFamily] {
     package var text: String { map(\.text).joined() }
 }
 
-/// What Prometheus' own clients tell of a process, under the same names.
+/// The numbers that Prometheus' own clients tell of a process, under the same names.
 enum ProcessNumbers {
     static var families: [MetricFamily] {
         var usage = rusage()
@@ -124,7 +124,7 @@ enum ProcessNumbers {
                     "process_resident_memory_bytes", "Memory in use, in bytes.",
                     count * Double(getpagesize())))
         }
-        if let descriptors = try? Folder.open(at: "/proc/self/fd").names() {  // As above.
+        if let descriptors = try? Folder.open(at: "/proc/self/fd").names() {  // No /proc.
             families.append(
                 .gauge("process_open_fds", "Descriptors that are open.", Double(descriptors.count)))
         }

@@ -11,7 +11,7 @@ internal import Synchronization
 /// spoken are answered first, and beyond the limit the oldest gives way. Nothing wakes the thread
 /// without a client.
 package final class MetricsServer: Sendable {
-    /// What is told, asked for on the thread `metrics`; it may read the disk.
+    /// The numbers to tell, asked for on the thread `metrics`; it may read the disk.
     package struct Source: Sendable {
         var families: @Sendable () -> [MetricFamily]
         /// Why the program takes no work, in one line; nil when it does.
@@ -29,7 +29,7 @@ package final class MetricsServer: Sendable {
     private static let headLimit = 8_192
     private static let clientLimit = 128
 
-    /// Of a place with a port; 0 elsewhere.
+    /// Port, if the place has one; otherwise 0.
     package let port: Int
     private let end: Wakeup
     private let thread: NamedThread
@@ -60,7 +60,7 @@ package final class MetricsServer: Sendable {
         thread.join()
     }
 
-    /// What the thread owns.
+    /// The listening socket, owned by the thread.
     private final class Listener: Sendable {
         let socket: OwnedDescriptor
         var number: Int32 { socket.number }
@@ -100,7 +100,7 @@ package final class MetricsServer: Sendable {
                 answer = rest.dropFirst(try LocalSocket.send(rest, to: socket.number))
                 if answer?.isEmpty == true { _ = Glibc.shutdown(socket.number, Int32(SHUT_WR)) }
             } catch {
-                // What is wrong with a client is its own matter.
+                // A client's failure is its own matter.
                 answer = []
             }
         }

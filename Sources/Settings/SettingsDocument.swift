@@ -112,7 +112,7 @@ private final class DocumentBuilder {
     }
 }
 
-/// What is missing around a bare word, which toml++ takes for half a number, date or `true`.
+/// Advice on a bare word, which toml++ takes for half a number, date or `true`.
 private func advice(on reason: String) -> String {
     let isBareWord =
         reason.contains("could not determine value type") || reason.contains("parsing boolean")

@@ -42,7 +42,7 @@ package struct SettingsNode: Sendable, Hashable {
 package struct SettingsTable: Sendable, Hashable {
     package struct Member: Sendable, Hashable {
         package var name: String
-        /// Of the name.
+        /// The place of the name.
         package var place: SettingsPosition
         package var node: SettingsNode
     }
@@ -62,7 +62,7 @@ package struct SettingsPosition: Sendable, Hashable, Comparable {
     package var line: Int
     /// From 1, in characters.
     package var column: Int
-    /// Nil where only one file is read.
+    /// The file's name; nil where only one file is read.
     package var file: String?
 
     package init(line: Int, column: Int, file: String? = nil) {
@@ -80,7 +80,7 @@ package struct SettingsError: Error, Sendable, Equatable {
     /// In characters; a reason may repeat what the file says.
     private static let limit = 400
 
-    /// Nil for something that is missing.
+    /// The place of what is wrong; nil when something is missing.
     package var place: SettingsPosition?
     package var reason: String
 
