@@ -56,7 +56,7 @@ enum OwnNetwork {
                 .contains { host.lowercased().hasSuffix($0) }
     }
 
-    /// What a URL says itself of where it leads: its address, or a name of the own network; or nil.
+    /// The place in the own network that a URL itself names, by address or name; or nil.
     static func ownPlace(in url: String) -> String? {
         let parts = url.split(separator: "/", maxSplits: 2)
         guard parts.count > 1 else { return nil }

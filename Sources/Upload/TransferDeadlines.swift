@@ -122,7 +122,7 @@ struct SendingPace {
     mutating func room(now: ContinuousClock.Instant) -> Int {
         let elapsed = min(now - last, .seconds(1))
         let earned = Int(Double(bytesPerSecond) * (elapsed / .seconds(1)))
-        // What is less than a byte is earned next time.
+        // A fraction of a byte is earned next time.
         if earned > 0 {
             allowance = min(burst, allowance + earned)
             last = now

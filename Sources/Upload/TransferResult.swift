@@ -2,7 +2,7 @@
 
 /// How one transfer ended.
 public struct TransferResult: Sendable {
-    /// What ended it.
+    /// The cause of a transfer's end.
     public enum Ending: Sendable, Equatable {
         /// A final response was read to its end.
         case answered
@@ -14,7 +14,7 @@ public struct TransferResult: Sendable {
         case insecure(String)
         /// The proxy does not let the request through: it answers with this status.
         case proxyRefused(status: Int)
-        /// What answers there does not speak TLS, or none that we speak; the text is libcurl's.
+        /// The other side does not speak TLS, or none that we speak; the text is libcurl's.
         case notTLS(String)
         /// The connection broke before a complete answer; the text is libcurl's.
         case connectionLost(String)
@@ -28,22 +28,22 @@ public struct TransferResult: Sendable {
         case cancelled
     }
 
-    /// What ended it.
+    /// The cause of the end.
     public var ending: Ending
     /// The final response's status (RFC 9110 §15), or nil when none came.
     public var status: Int?
-    /// Of the final response; names in lower case.
+    /// Fields of the final response; names in lower case.
     package var headers: [(name: String, value: String)]
     /// Bytes of the recording that the connection took, whatever the body makes of them, and those
     /// before them that the service had.
     public var sentByteCount: Int
-    /// Taken by the connection, without chunk framing.
+    /// Bytes that the connection took, without chunk framing.
     package var wireByteCount: Int
     /// The byte of the whole body at which the request began.
     package var bodyStart = 0
-    /// With chunk framing, where there is one.
+    /// Bytes with chunk framing, where there is one.
     package var framedByteCount = 0
-    /// Of the answer's body, as they travelled.
+    /// Bytes of the answer's body, as they travelled.
     package var receivedByteCount = 0
     package var isBodyComplete: Bool
     package var timings: TransferTimings
@@ -76,11 +76,11 @@ public struct TransferResult: Sendable {
 
 /// Durations since the start.
 package struct TransferTimings: Sendable, Equatable {
-    /// Nil when the transfer did not begin.
+    /// When the transfer began; nil when it did not.
     package var began: ContinuousClock.Instant?
     package var resolved: Duration?
     package var connected: Duration?
-    /// Nil without TLS.
+    /// When TLS was set up; nil without TLS.
     package var secured: Duration?
     /// The connection had the head of the request.
     package var headOut: Duration?
@@ -97,7 +97,7 @@ package struct TransferTimings: Sendable, Equatable {
 }
 
 extension TransferResult.Ending {
-    /// One word, such as `connection-lost`.
+    /// The ending as one word, such as `connection-lost`.
     package var word: String {
         switch self {
         case .answered: "answered"

@@ -45,7 +45,7 @@ package struct TransferRequest: Sendable {
     package var session: TransferSession?
     /// Asked for on the transfer thread when the transfer begins.
     package var lateHeaders: @Sendable () -> [(name: String, value: String)] = { [] }
-    /// Of the body; nil is unlimited.
+    /// Bytes of the body that are sent in a second; nil: no limit.
     package var bytesPerSecond: Int?
     /// Asked on the transfer thread before the body ends: false breaks the transfer off, for a take
     /// that was cancelled meanwhile.
@@ -110,7 +110,7 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// lower case.
     func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)])
 
-    /// Of the final response, an error's too.
+    /// Bytes of the final response's body, an error's too, have come.
     func transferDidReceive(_ bytes: Span<UInt8>)
 
     /// Whether later bytes can say anything.

@@ -4,7 +4,7 @@ internal import Cryptography
 package import LinuxPlatform
 
 extension RequestBody {
-    /// Of a sealed source; blocks on the disk.
+    /// The digest of a body with a sealed source; blocks on the disk.
     package func sha256() throws(SystemError) -> String { try digest().hexadecimal }
 
     func digest() throws(SystemError) -> SHA256 {

@@ -19,7 +19,7 @@ package struct RequestBody: Sendable {
 
     var prologue: [UInt8]
     var source: any BodySource
-    /// Of the source.
+    /// The byte of the source at which the body begins to read.
     var sourceStart: Int
     var transform: Transform
     var epilogue: [UInt8]
@@ -77,19 +77,19 @@ package struct RequestBody: Sendable {
             end: end ?? (sourceEnd >= mostEnd ? mostEnd : nil))
     }
 
-    /// What of the whole body is there, and whether that is all.
+    /// The bytes of the whole body that are there, and whether they are all.
     var available: (byteCount: Int, isWhole: Bool) {
         let extent = extent
         return (extent.wholeEnd ?? extent.sourceEnd, extent.wholeEnd != nil)
     }
 
-    /// On the wire; nil while it is not known.
+    /// Bytes on the wire; nil while they are not known.
     var byteCount: Int? { extent.end.map { $0 - start } }
 
-    /// Of the whole body; nil while the recording grows.
+    /// Bytes of the whole body; nil while the recording grows.
     package var wholeByteCount: Int? { extent.wholeEnd }
 
-    /// Nil for a body in chunks.
+    /// The length that the request states; nil for a body in chunks.
     var contentLength: Int? { saysLength ? byteCount : nil }
 
     func isReady(at offset: Int) -> Bool {

@@ -3,7 +3,7 @@
 internal import CCurl
 internal import LinuxPlatform
 
-/// One libcurl easy handle with everything that must live as long as it does.
+/// A libcurl easy handle with everything that must live as long as it does.
 @safe struct CurlEasy: ~Copyable {
     private let handle: UnsafeMutableRawPointer
     private var headers: UnsafeMutablePointer<curl_slist>?
@@ -143,7 +143,7 @@ internal import LinuxPlatform
         unsafe utter_getinfo_string(handle, info).map { unsafe String(cString: $0) }
     }
 
-    /// Nil without TLS, and once the connection is gone.
+    /// The version of TLS and the cipher; nil without TLS, and once the connection is gone.
     var security: (version: String, cipher: String)? {
         var (version, cipher): (UnsafePointer<CChar>?, UnsafePointer<CChar>?) = (nil, nil)
         guard unsafe utter_get_security(handle, &version, &cipher), let version = unsafe version,

@@ -10,7 +10,7 @@ internal import LinuxPlatform
 @safe final class CurlMulti {
     private let multi: UnsafeMutableRawPointer
     private let sockets: ReadySet
-    /// What libcurl wants to know of each socket.
+    /// The events of each socket that libcurl waits for.
     private var wishes: [Int32: ReadySet.Events] = [:]
     /// Sockets of which the kernel may not have been told yet: libcurl often changes its mind twice
     /// in one turn.

@@ -4,7 +4,7 @@ internal import CCurl
 internal import LinuxPlatform
 internal import SpeechService
 
-/// One HTTP request on its way, touched by the transfer thread alone once it has begun.
+/// An HTTP request on its way, touched by the transfer thread alone once it has begun.
 ///
 /// libcurl pulls the body through `fill`: bytes, *pause* when there is nothing yet, or the end. It
 /// never rewinds and follows nothing: every resend is another transfer, decided by us.
@@ -106,7 +106,7 @@ final class Transfer: @unchecked Sendable {
             return now
         case .next(var instant):
             if let end = refusedAt.map({ $0 + request.deadlines.refusal }) {
-                // What was heard of it is the answer.
+                // The part of the refusal that has come is the answer.
                 if end <= now { return endAsKnown(now) }
                 instant = min(instant, end)
             }
@@ -177,7 +177,7 @@ final class Transfer: @unchecked Sendable {
         guard !progress.isConnected else { return breakOff(.connectionLost("it was kept open")) }
         progress.isConnected = true
         hasReusedConnection = !hasOpenedSocket
-        // What was said while connecting has only now begun to wait for the connection.
+        // Sound from the time of connecting has only now begun to wait for the connection.
         progress.waitingSince = nil
         socket = sockets.socket(ofLocalPort: localPort)
         if let socket {

@@ -36,7 +36,7 @@ func noteTraffic(
     _: UnsafeMutableRawPointer?, _ kind: curl_infotype, _ text: UnsafeMutablePointer<CChar>?,
     _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    // Of the bodies nothing is looked at: their pieces come here as well.
+    // The bodies' pieces come here as well, and are left alone.
     guard kind == CURLINFO_TEXT || kind == CURLINFO_HEADER_OUT else { return 0 }
     let transfer = unsafe transfer(context)
     let isRemark = kind == CURLINFO_TEXT

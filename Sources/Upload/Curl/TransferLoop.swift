@@ -54,7 +54,7 @@ extension TransferResult {
 
 /// The transfer thread: obeys commands, and gives libcurl its turn.
 struct TransferWorker: Worker {
-    /// Nil when libcurl could not be set up.
+    /// The table; nil when libcurl could not be set up.
     private let table: TransferTable?
     /// The end of every transfer without a table.
     private let refusal: TransferResult.Ending

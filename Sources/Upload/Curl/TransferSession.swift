@@ -3,7 +3,8 @@
 internal import CCurl
 internal import SpeechService
 
-/// What the requests of one take share: the cookies that each origin sets, which no other origin gets.
+/// The state that a take's requests share: the cookies that each origin sets, which no other
+/// origin gets.
 ///
 /// libcurl would hand them to each port of a host, as RFC 6265 §8.5 warns, and to http what https has
 /// set. It goes with the take; nothing of it is written down. Its content is touched by the transfer
@@ -14,7 +15,7 @@ package final class TransferSession: @unchecked Sendable {
     package init() {}
 
     func jar(for url: String) -> CookieJar? {
-        // Of a URL that libcurl refuses no request is sent.
+        // No request is sent to a URL that libcurl refuses.
         guard let origin = try? ServiceURL(url).origin else { return nil }
         if let known = jars[origin] { return known }
         let jar = CookieJar()
@@ -28,7 +29,7 @@ package final class TransferSession: @unchecked Sendable {
     /// A transfer keeps the jar until its own handle is gone.
     let handle: UnsafeMutableRawPointer
 
-    /// Nil when memory ran out.
+    /// Makes an empty jar; nil when memory ran out.
     init?() {
         guard let share = unsafe curl_share_init() else { return nil }
         unsafe handle = share

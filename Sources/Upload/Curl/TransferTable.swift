@@ -171,14 +171,14 @@ final class TransferTable {
 struct TransferNotes {
     var isTouched = false
     var hasEnded = false
-    /// What the last look has returned.
+    /// The result of the last look.
     var nextLook = ContinuousClock.now
 }
 
 /// The transfers to be looked at in this turn; touched by the transfer thread alone.
 final class TouchedTransfers {
     private(set) var list: [Transfer] = []
-    /// Those that are taken; empty between turns, and made once as the others.
+    /// Transfers that were taken; empty between turns, and made once as the others.
     private var taken: [Transfer] = []
 
     func add(_ transfer: Transfer) {
