@@ -28,14 +28,14 @@ public enum AnswerError: Error, Sendable, Equatable {
     case serviceReported(message: String, code: String? = nil)
     /// The body is a web page.
     case webPage(title: String?)
-    /// Nothing here reads answers of this media type.
+    /// The answer has a media type that nothing here reads.
     case unsupportedMediaType(String)
-    /// What the head says the transcript is cannot be decoded; `reason` says why.
+    /// The transcript cannot be decoded in the way that the head names; `reason` says why.
     case undecodable(reason: String)
 }
 
 extension AnswerError: CustomStringConvertible {
-    /// What happened and why, in one line without capital and full stop.
+    /// The message: what happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
         case .empty:

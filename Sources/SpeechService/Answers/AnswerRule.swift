@@ -6,7 +6,7 @@ internal import LinuxPlatform
 public struct AnswerRule: Sendable, Hashable {
     var framing: AnswerFraming
     package var values: ValueRule
-    /// What must be true somewhere in the answer, or it is a failure; nil when nothing must.
+    /// The condition that must hold somewhere in the answer, or it is a failure; nil: none.
     var success: ValueCondition?
     var noSpeech: ValueCondition?
     /// Texts that stand for a recording without speech, such as "[BLANK_AUDIO]"; in lower case and
@@ -147,7 +147,8 @@ package struct ErrorPlaces: Sendable, Hashable {
     var messageHeaders: [String] = []
     var codes: [JSONPath] = []
 
-    /// One line of at most 200 bytes, harmless to a terminal; nil for none.
+    /// The service's message, in one line of at most 200 bytes, harmless to a terminal;
+    /// nil for none.
     package func message(in head: AnswerHead) -> String? {
         messageHeaders.lazy.compactMap(head.header).compactMap { JSONValue.string($0).label }
             .first { !$0.isEmpty }

@@ -2,10 +2,10 @@
 
 internal import LinuxPlatform
 
-/// What the values of one answer have said so far, by a rule.
+/// The sum of the values of one answer so far, by a rule.
 ///
-/// Knows nothing of bytes: decoders cut them into values and hand these in. What is kept, which are
-/// finals and partials that are appended to, is bounded by the bytes of their values.
+/// Knows nothing of bytes: decoders cut them into values and hand these in. It keeps finals, and
+/// partials that are appended to, up to a bound on the bytes of their values.
 struct AnswerValues: Sendable {
     private struct Pending {
         var hypothesis: Hypothesis
@@ -24,7 +24,7 @@ struct AnswerValues: Sendable {
     private var finalByteCount = 0
     private var segments: [RecognizedWord] = []
     private var segmentByteCount = 0
-    /// Of values without a text, until a final takes it.
+    /// The language of values without a text, until a final takes it.
     private var language: String?
     private var duration, confidence: Double?
     private var textlessExcerpt: String?
@@ -247,7 +247,7 @@ extension ValueCondition {
     }
 }
 
-/// What services say when they understood nothing: no speech, or why not.
+/// The texts by which services say that they understood nothing: no speech, or why not.
 enum NoSpeech {
     /// Azure's.
     private static let statuses: Set<String> = [

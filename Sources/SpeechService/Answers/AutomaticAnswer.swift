@@ -10,7 +10,7 @@ struct AutomaticAnswer: ResponseDecoder {
 
     private let rule: AnswerRule
     private let limit: Int
-    /// Nil until a byte decides.
+    /// The decoder; nil until a byte decides.
     ///
     /// Mutated in place: a copy would copy the body with each chunk.
     private var decoder: (any ResponseDecoder)?

@@ -4,14 +4,15 @@
 enum Charset: Sendable {
     /// Windows-1252, as which ISO 8859-1 is read everywhere (WHATWG Encoding §4.2).
     case latin
-    /// Nil until the first bytes tell.
+    /// UTF-16, whose byte order is nil until the first bytes tell it.
     case utf16(isLittle: Bool?)
 
     /// From 0x80 to 0x9F; the characters behind have their numbers in Unicode.
     private static let letters = Array(
         "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ".unicodeScalars)
 
-    /// Nil for a type that names none; what is not known is read as UTF-8.
+    /// Reads the charset of a type; nil when it names none that we know, so that the
+    /// answer is read as UTF-8.
     init?(_ contentType: String?) {
         let parts = (contentType ?? "").lowercased().split(separator: "charset=", maxSplits: 1)
         switch parts.last?.filter({ $0 != "\"" && $0 != " " }).prefix(while: { $0 != ";" }) {

@@ -59,7 +59,7 @@ struct MediaType {
         essence = type.filter { !$0.isWhitespace }.lowercased()
     }
 
-    /// Nil for a type that leaves it open.
+    /// The framing that the type implies; nil when it leaves that open.
     var framing: AnswerFraming? {
         switch essence {
         case "application/json", "text/json", "application/x-ndjson", "application/ndjson",

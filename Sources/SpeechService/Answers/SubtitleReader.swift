@@ -58,7 +58,7 @@ struct SubtitleReader: AnswerReader {
         guard line.isEmpty else {
             if !hasBegun { isWebVTT = line.starts(with: "WEBVTT".utf8) }
             hasBegun = true
-            // What stands in front of the times is a number or a name.
+            // A number or a name may stand in front of the times.
             let isTimed = !block.isEmpty && block[0].contains(Self.arrow)
             if !isTimed, line.contains(Self.arrow) { block = [] }
             block.append(line)

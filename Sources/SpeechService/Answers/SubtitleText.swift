@@ -6,7 +6,7 @@ internal import LinuxPlatform
 package enum SubtitleText {
     package struct Cue: Equatable, Sendable {
         var start, end: Double
-        /// One line, harmless to a terminal.
+        /// The text in one line, harmless to a terminal.
         var text: String
         var speaker: String?
     }

@@ -25,10 +25,10 @@ public struct Transcript: Sendable, Hashable {
 
     package init() {}
 
-    /// What is being said since the last final; may still change.
+    /// The words since the last final, which may still change.
     public var partial: String { TerminalText.singleLine(rawPartial) }
 
-    /// In memory, approximately.
+    /// Bytes in memory, approximately.
     package var byteCount: Int { finalByteCount + rawPartial.utf8.count }
 
     /// - Returns: whether the hypothesis is anything new.

@@ -50,14 +50,14 @@ struct ValueCondition: Sendable, Hashable {
         holds(of: found(in: value, of: event))
     }
 
-    /// Of any of several values.
+    /// Whether the condition holds for any of several values.
     func holds(of found: [JSONValue]) -> Bool {
         test == .isAbsent
             ? found.allSatisfy { $0 == .null } : found.contains { test.holds(of: $0) }
     }
 
-    /// Of the field that this condition is about; empty when the field is missing, nil for another
-    /// condition.
+    /// The text of the field that this condition is about; empty when the field is missing, nil
+    /// for another condition.
     func headerText(in head: AnswerHead) -> String? {
         guard case .header(let name) = place else { return nil }
         return head.header(name) ?? ""

@@ -4,7 +4,7 @@ struct ValueSelector: Sendable, Hashable {
     var condition: ValueCondition
     var kind: ValueKind
     var textPaths: [JSONPath]?
-    /// Nil for the kind's own way.
+    /// How a text joins the ones before it; nil: in the kind's own way.
     var merge: TextMerge?
 
     init(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One value of JSON (RFC 8259 §3).
+/// A value of JSON (RFC 8259 §3).
 enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// A double (RFC 8259 §6); what is too large becomes infinite.
+    /// A double (RFC 8259 §6); a number that is too large becomes infinite.
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -15,7 +15,7 @@ enum JSONValue: Sendable, Hashable {
     var number: Double? { if case .number(let number) = self { number } else { nil } }
     var elements: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 
-    /// Of two members with this name the later one.
+    /// The value of the last member with this name.
     subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value

@@ -75,7 +75,7 @@ struct ProfileField: Sendable, Hashable {
         return all + rest
     }
 
-    /// Nil when a word has no value.
+    /// Fills in the words; nil when one of them has no value.
     func filled(by words: [String: String]) -> String? {
         isJSON ? WordJSON.filled(value.text, by: words) : value.filled(by: words)
     }

@@ -14,11 +14,11 @@ public struct ProfileWord: Sendable, Hashable {
     /// Each request fills in the take's name.
     static let fixed = ["rate": "16000", "take": TakeMark.text, "brace": "{"]
 
-    /// What it is called, such as `language`.
+    /// The word's name, such as `language`.
     public internal(set) var name: String
-    /// What it is for.
+    /// The purpose of the word.
     public internal(set) var about: String?
-    /// What counts when it is not said; nil is nothing.
+    /// The value of a word that is not said; nil: none.
     public package(set) var standard: String?
     /// Whether the service cannot be asked without it.
     public internal(set) var isRequired = false
@@ -32,7 +32,7 @@ public struct ProfileWord: Sendable, Hashable {
     /// Whether its slashes separate path segments, as in `openai/whisper-large-v3`.
     var isPath = false
 
-    /// What may be said; empty when that is anything.
+    /// The values that the word takes; empty when it takes any.
     public var choices: [String] { isLimited ? values.map(\.said) : [] }
 
     /// In the person's or the service's spelling.

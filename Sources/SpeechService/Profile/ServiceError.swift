@@ -23,8 +23,7 @@ public enum ServiceError: Error, Sendable, Equatable {
     case invalidAnswerRule(text: String)
     /// A form cannot be sent; `reason` says why.
     case invalidForm(reason: String)
-    /// What stands in a body under this name would be a secret, and a take remembers bodies as they
-    /// are.
+    /// A body's field of this name would hold a secret, and a take remembers bodies as they are.
     case secretInBody(name: String)
     /// A text is no JSON document into which a recording can be put; `reason` says why.
     case invalidTemplate(reason: String)
@@ -33,7 +32,7 @@ public enum ServiceError: Error, Sendable, Equatable {
 }
 
 extension ServiceError: CustomStringConvertible {
-    /// What happened and why, in one line without capital and full stop.
+    /// The message: what happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
         case .invalidURL(let text, let reason):
@@ -82,7 +81,7 @@ public enum ProfileError: Error, Sendable, Equatable {
 }
 
 extension ProfileError: CustomStringConvertible {
-    /// What happened and why, in one line.
+    /// The message: what happened and why, in one line.
     public var description: String {
         switch self {
         case .missingWord(let word, let service): "\(service) needs a \(word)"

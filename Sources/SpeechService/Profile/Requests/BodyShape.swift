@@ -2,7 +2,7 @@
 
 internal import Settings
 
-/// What the body of a request is made of beside the recording.
+/// The parts of a request's body beside the recording.
 public enum BodyShape: Sendable, Hashable {
     /// Nothing.
     case raw
@@ -21,7 +21,7 @@ package struct BodyFrame: Sendable, Hashable {
 }
 
 extension RecognitionService {
-    /// What stands around a recording; the same for the same arguments.
+    /// Makes the bytes around a recording; they are the same for the same arguments.
     ///
     /// - Parameters:
     ///   - mediaType: the recording's own type.
@@ -73,7 +73,7 @@ struct BodyPlan: Sendable, Hashable {
         let document = try reader.string("template")
         keyFile = try reader.string("key-file")
         template = document ?? ""
-        // What only one kind has names it.
+        // A field that only one kind has names that kind.
         let isForm = field != nil || fileName != nil || !fields.isEmpty
         kind = said ?? (document != nil ? .json : isForm ? .form : .raw)
         guard kind == .json else { return }

@@ -9,7 +9,7 @@ public struct HeaderField: Sendable, Hashable {
     /// Without outer white space; may be a secret, see `description`.
     package let value: String
 
-    /// Of framing and connection: libcurl's or our own.
+    /// Fields of framing and connection, which libcurl or our own code sets.
     private static let reserved: Set<String> = [
         "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te",
         "trailer", "transfer-encoding", "upgrade",
@@ -104,7 +104,7 @@ extension HeaderField: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension UInt8 {
-    /// Of ASCII.
+    /// Whether the byte is a letter or a digit of ASCII.
     package var isLetterOrDigit: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -68,7 +68,7 @@ public struct JSONTemplate: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// Of all objects in it, in order.
+    /// The members of all objects in the value, in order.
     fileprivate var members: [JSONMember] {
         switch self {
         case .array(let elements): elements.flatMap(\.members)

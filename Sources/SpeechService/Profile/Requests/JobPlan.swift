@@ -13,7 +13,7 @@ package struct JobPlan: Sendable, Hashable {
     /// Where URLs in answers may lead, without secrets, beside the steps' origins.
     var origins: [Origin] = []
 
-    /// Those that no step captures.
+    /// The words that no step captures.
     var words: [String] {
         steps.indices.flatMap { index -> [String] in
             let captured = steps[..<index].flatMap { $0.captures.map(\.name) }
@@ -33,7 +33,7 @@ package struct JobStep: Sendable, Hashable {
         case none
         case recording
         case json(String)
-        /// Of a type that the step's fields name.
+        /// A text of a type that the step's fields name.
         case text(String)
     }
 
@@ -72,7 +72,7 @@ package struct JobStep: Sendable, Hashable {
         return texts.flatMap { WordTemplate($0).words }
     }
 
-    /// What stands there for `ownOrigin`; nil where words do, or the service's URL.
+    /// The text that stands for `ownOrigin`; nil where words or the service's URL stand there.
     var originText: String? {
         guard let url, !url.hasPrefix("{"), let scheme = url.firstRange(of: "://")
         else { return nil }
@@ -81,7 +81,7 @@ package struct JobStep: Sendable, Hashable {
     }
 
     var ownOrigin: Origin? {
-        // What is not one is refused when the profile is read.
+        // A text that is not an origin is refused when the profile is read.
         originText.flatMap { try? Origin($0) }
     }
 

@@ -9,7 +9,7 @@ internal import Settings
 /// is not known; `{folder}` is the URL of a folder that `folder` makes. A service that takes only whole recordings has no more than
 /// `whole`.
 package struct PartsPlan: Sendable, Hashable {
-    /// One request for the whole recording, when that has at most `smallest` bytes.
+    /// Sends the whole recording, when that has at most `smallest` bytes.
     package var whole: JobStep?
     /// Makes a folder of the recording's place, when the place has none: status 409 of `whole`.
     package var folder: JobStep?
@@ -30,7 +30,7 @@ package struct PartsPlan: Sendable, Hashable {
     package var count = 10_000
     /// The most requests at once.
     package var parallel = 4
-    /// What stands for each part in `{parts}`.
+    /// The text that stands for each part in `{parts}`.
     var each = ""
     var between = ""
 
@@ -40,7 +40,7 @@ package struct PartsPlan: Sendable, Hashable {
 
     private static let ownNames = ["number", "tag", "parts", "digest", "folder", "root", "prefix"]
 
-    /// Those that nothing here gives a value.
+    /// The words that nothing here gives a value.
     var words: [String] {
         let own = Set(Self.ownNames + steps.flatMap { $0.captures.map(\.name) })
         return ((steps + [list].compactMap { $0 }).flatMap(\.names) + WordTemplate(each).words)

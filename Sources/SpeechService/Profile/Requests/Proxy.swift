@@ -2,7 +2,7 @@
 
 internal import LinuxPlatform
 
-/// What stands between this machine and a service.
+/// The proxy between this machine and a service.
 public enum Proxy: Sendable, Hashable, CustomStringConvertible {
     /// Nothing, whatever the environment says.
     case none

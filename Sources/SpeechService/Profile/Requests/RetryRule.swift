@@ -2,8 +2,8 @@
 
 internal import Settings
 
-/// What to do when the whole body was sent and no final answer came: the service may have the take,
-/// and may charge for it again.
+/// The step to take when the whole body was sent and no final answer came: the service may have
+/// the take, and may charge for it again.
 public enum UnknownOutcome: String, Sendable, CaseIterable {
     /// Send it again, marked by the same id and the next attempt number.
     case resend
@@ -17,9 +17,9 @@ public enum UnknownOutcome: String, Sendable, CaseIterable {
 ///
 /// `StatusVerdict.of(status:)` decides what it leaves open.
 package struct RetryRule: Sendable, Hashable {
-    /// Nil for the usual ones.
+    /// Statuses that are tried again; nil for the usual ones.
     var statuses: Set<Int>?
-    /// Nil for the usual ones.
+    /// Statuses that refuse the token; nil for the usual ones.
     var tokenRefusals: Set<Int>?
     /// Codes in answers that are tried again, whatever the status; without regard to case.
     ///
@@ -109,7 +109,7 @@ extension RetryRule {
     }
 }
 
-/// What a final status means for a posted recording (RFC 9110 §15).
+/// The meaning of a final status for a posted recording (RFC 9110 §15).
 package enum StatusVerdict: Sendable, Hashable {
     /// 2xx: the answer decides.
     case accepted

@@ -98,7 +98,7 @@ public struct ServiceURL: Sendable, Hashable {
     static func shown(_ text: String) -> String {
         var visible = text.prefix { $0 != "?" && $0 != "#" }
         if let sign = visible.lastIndex(of: "@") {
-            // What stands before another colon may be a name.
+            // A name may stand before another colon.
             let scheme = ["https://", "http://"].first { visible.hasPrefix($0) } ?? ""
             visible = scheme + "…" + visible[sign...]
         }

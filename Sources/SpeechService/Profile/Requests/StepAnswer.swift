@@ -125,7 +125,7 @@ extension JobStep {
         return .next(values)
     }
 
-    /// What an answer says of several things: for each of them a value of each capture.
+    /// Reads an answer about several things: a value of each capture for each of them.
     package func rows(of answer: StepAnswer) -> [[String: String]] {
         let columns = captures.map { capture in
             answer.values(at: capture.place).map { (capture.name, Self.text($0)) }
@@ -138,7 +138,7 @@ extension JobStep {
         }
     }
 
-    /// Nil for a value that cannot stand in a URL or a field.
+    /// The value as text; nil when it cannot stand in a URL or a field.
     private static func text(_ value: JSONValue) -> String? {
         let text: String
         switch value {

@@ -69,11 +69,11 @@ public enum RequestMethod: String, Sendable, Codable, CaseIterable {
     case put = "PUT"
 }
 
-/// Nil for no limit.
+/// The limits of a service; nil: none.
 package struct ServiceLimits: Sendable, Hashable {
     package var longest: Duration?
     package var shortest: Duration?
-    /// Of the audio as it travels.
+    /// Bytes of the audio as it travels.
     package var byteCount: Int?
 
     init() {}
@@ -99,7 +99,7 @@ public enum CatchUpRate: Sendable, Hashable {
     /// So many times as fast as it was spoken.
     case times(Double)
 
-    /// Of the body; at least 1; Base64 takes four bytes for three.
+    /// Bytes of the body in a second, at least 1; Base64 takes four bytes for three.
     package func bytesPerSecond(of format: AudioCodec, inBase64 isBase64: Bool) -> Int {
         switch self {
         case .bytes(let perSecond): max(1, perSecond)

@@ -40,7 +40,7 @@ package struct WordTemplate: Sendable, Hashable {
         }
     }
 
-    /// Nil when a word has no value.
+    /// Fills in the words; nil when one of them has no value.
     func filled(by values: [String: String]) -> String? {
         var filled = ""
         for part in parts {

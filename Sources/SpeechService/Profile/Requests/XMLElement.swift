@@ -9,7 +9,7 @@ package enum XMLElement {
     private static let byteLimit = 1 << 20
     private static let entities = [
         "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
-        // Of subtitles (WebVTT §6.4).
+        // Subtitles have these (WebVTT §6.4).
         "nbsp": " ", "lrm": "\u{200E}", "rlm": "\u{200F}",
     ]
 
@@ -32,7 +32,7 @@ package enum XMLElement {
         return texts
     }
 
-    /// Of those in an answer of several parts (RFC 4918 §14.28).
+    /// The highest status in an answer of several parts (RFC 4918 §14.28).
     package static func worstStatus(in document: [UInt8]) -> Int? {
         texts(of: "status", in: document).compactMap { line in
             line.split(separator: " ").dropFirst().first.flatMap { Int($0) }

@@ -8,7 +8,7 @@ package struct AuthenticationPlan: Sendable, Hashable {
     package struct Part: Sendable, Hashable {
         package var place: Credential.Place
         package var form = SecretForm.plain
-        /// Nil when only a person can say.
+        /// The default source; nil when only a person can name one.
         package var source: SecretSource?
         package var isRequired = true
     }
@@ -35,7 +35,7 @@ package struct AuthenticationPlan: Sendable, Hashable {
     /// Whether the parts' sources may be asked for a service there.
     package func belongs(to other: Origin) -> Bool { origin == nil || origin == other }
 
-    /// Nil for a service without secrets.
+    /// The first part; nil for a service without secrets.
     package var token: Part? {
         get { parts.first }
         set { if let newValue, !parts.isEmpty { parts[0] = newValue } }
@@ -55,12 +55,12 @@ extension AuthenticationPlan {
 
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         let said = try reader.word("kind", as: Kind.self)
-        // What only one kind has names it.
+        // A field that only one kind has names that kind.
         let meant: Kind? =
             reader.place("header") != nil
             ? .header : reader.place("scheme") != nil ? .scheme : nil
         let kind = said ?? meant ?? .bearer
-        // What a profile that is extended says of another kind says nothing here.
+        // Fields of another kind in an extended profile say nothing here.
         let own = reader.place("kind")
         for key in Self.fields where reader.place(key).map({ $0.file != own?.file }) ?? false {
             guard own != nil else { break }

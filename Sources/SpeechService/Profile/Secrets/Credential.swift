@@ -25,7 +25,7 @@ public struct Credential: Sendable, Hashable {
     package let place: Place
     package let form: SecretForm
     package let source: SecretSource
-    /// Nil until known; secret.
+    /// The secret itself; nil until it is known.
     package let plain: String?
 
     /// Creates a credential for the `Authorization` field, such as `Bearer …` (RFC 9110 §11.4).
@@ -133,11 +133,11 @@ public struct Credential: Sendable, Hashable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// As it stands in the request; nil until known; secret.
+    /// The value in the request; nil until it is known; secret.
     package var value: String? { plain.map { form.applied(to: $0) } }
 
-    /// What must not be written anywhere: the secret, its form in the request without the scheme,
-    /// and the password alone; secret.
+    /// The texts that must not be written anywhere: the secret, its form in the request without
+    /// the scheme, and the password alone; secret.
     package var secrets: [String] {
         guard let plain, let value else { return [] }
         var all = [plain]
@@ -192,7 +192,7 @@ public enum SecretSource: Sendable, Hashable {
     case variable(String)
     /// The first line of the file at this path.
     case file(String)
-    /// What this shell command prints.
+    /// The output of this shell command.
     case command(String)
     /// All header fields of the file at this path.
     case headerFile(String)

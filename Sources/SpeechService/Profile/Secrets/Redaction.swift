@@ -55,7 +55,7 @@ package struct Redaction: Sendable {
     /// Without a secret's end at the start, or a secret's start at the end.
     private func withoutRemains(_ bytes: [UInt8]) -> [UInt8] {
         let mark = Array(Self.mark.utf8)
-        // What was cut says so.
+        // A text that was cut ends with the mark.
         let isMarked = bytes.suffix(mark.count).elementsEqual(mark)
         var rest = isMarked ? bytes.dropLast(mark.count) : bytes[...]
         let end = longest(in: rest) { rest.suffix($1).elementsEqual($0.prefix($1)) }

@@ -12,7 +12,7 @@ package enum SharedCredentials {
         "AWS_SESSION_TOKEN": "aws_session_token",
     ]
 
-    /// What the file has in place of a variable; nil for another variable, where one of them is set
+    /// The file's value in place of a variable; nil for another variable, where one of them is set
     /// (the three belong together), and without a file; blocks on the disk.
     ///
     /// - Throws: `ReadingError` for a file that others may read.
@@ -49,7 +49,7 @@ package enum SharedCredentials {
 
     private static var section: String { Environment[filled: "AWS_PROFILE"] ?? "default" }
 
-    /// Of a file of sections and lines `KEY = VALUE`.
+    /// Finds a value in a file of sections and lines `KEY = VALUE`.
     static func value(of key: String, in text: String, section: String) -> String? {
         var isOurs = false
         for line in text.split(whereSeparator: \.isNewline) {

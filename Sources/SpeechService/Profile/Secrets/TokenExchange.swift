@@ -72,7 +72,7 @@ package struct TokenExchange: Sendable, Hashable {
         return (text, told.flatMap { Self.lifetime(of: $0, at: now) } ?? lifetime)
     }
 
-    /// What a number says: seconds, or a time in seconds or milliseconds since 1970.
+    /// The lifetime by a number: seconds, or a time in seconds or milliseconds since 1970.
     private static func lifetime(of number: Double, at now: Double) -> Duration? {
         guard number.isFinite, number > 0 else { return nil }
         let seconds =
