@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// What is wrong with a take on the disk, or with the folder of all takes.
+/// A flaw of a take on the disk, or of the folder of all takes.
 public enum TakeStoreError: Error, Sendable, Equatable {
     /// No take has this name, or this as a part of it.
     case noSuchTake(String)
@@ -41,7 +41,7 @@ public enum TakeStoreError: Error, Sendable, Equatable {
 }
 
 extension TakeStoreError: CustomStringConvertible {
-    /// What happened and why, in one line without capital and full stop.
+    /// The message: what happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
         case .noSuchTake("last"): "there is no take yet"

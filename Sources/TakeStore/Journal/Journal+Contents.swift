@@ -77,7 +77,7 @@ extension Journal {
             do throws(SystemError) {
                 count = try bytes.read(from: self, at: offset)
             } catch {
-                // What memory holds begins behind the file.
+                // The bytes in memory begin behind the file.
                 count = offset < inFile ? min(bytes.count, inFile - offset) : bytes.count
                 lost += count
                 failure = failure ?? error
@@ -89,7 +89,7 @@ extension Journal {
         return lost
     }
 
-    /// Of a sealed journal; blocks on the disk.
+    /// All bytes of a sealed journal; blocks on the disk.
     func contents() throws(SystemError) -> [UInt8] {
         var all: [UInt8] = []
         all.reserveCapacity(byteCount)
@@ -97,7 +97,7 @@ extension Journal {
         return all
     }
 
-    /// Of a sealed journal, in hexadecimal; reads all of it, and blocks on the disk.
+    /// The digest of a sealed journal, in hexadecimal; reads all of it, and blocks on the disk.
     package func sha256() throws(SystemError) -> String {
         var digest = SHA256()
         try forEachPiece { piece, _ in digest.update(piece) }

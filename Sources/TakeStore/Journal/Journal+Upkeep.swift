@@ -4,7 +4,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
-// What the sync thread does for a journal, turn by turn.
+// The sync thread's work on a journal, turn by turn.
 extension Journal {
     /// Disk space is reserved this far ahead, so that a nearly full disk is noticed early: 32 s of
     /// PCM.

@@ -14,9 +14,9 @@ internal import Synchronization
 ///
 /// The file is written by the journal thread until the seal, and by the sync thread from then on.
 package final class Journal: Sendable {
-    /// Of a take: 2.3 h of PCM.
+    /// The most bytes of a take in memory: 2.3 h of PCM.
     static let memoryLimit = 256 << 20
-    /// For what follows the request to stop: more than the ring holds.
+    /// Room for the bytes after the request to stop: more than the ring holds.
     static let memoryReserve = 4 << 20
 
     struct Memory {
@@ -34,7 +34,7 @@ package final class Journal: Sendable {
         var upkeep = Upkeep()
     }
 
-    /// Nil when the journal lives in memory only.
+    /// The path of the file; nil when the journal lives in memory only.
     package let path: String?
 
     let home: JournalHome?
@@ -194,8 +194,8 @@ package final class Journal: Sendable {
         do throws(SystemError) {
             try copy(to: memory.file, from: offset, to: end, at: 0)
         } catch {
-            // What cannot be read any more is left where it is, for a reader to find out; what of it
-            // could be is not what follows.
+            // Bytes that cannot be read any more stay where they are, for a reader to find out;
+            // the part that can be read does not border on what follows.
             memory = Memory(file: MemoryFile(), start: end)
         }
         state.withLock { $0.memory = memory }
@@ -219,7 +219,7 @@ private struct JournalTail {
     private static let limit = 4 << 10
 
     private var bytes: [UInt8] = []
-    /// Of the first byte, in the journal.
+    /// The place of the first byte in the journal.
     private var start = 0
 
     mutating func append(_ new: Span<UInt8>, at offset: Int) {
@@ -261,7 +261,7 @@ package struct JournalCondition: Sendable, Equatable {
 
     package struct Shortage: Sendable, Equatable {
         package var error: SystemError
-        /// Nil when unknown.
+        /// Bytes that are free; nil when unknown.
         package var freeByteCount: Int?
     }
 }

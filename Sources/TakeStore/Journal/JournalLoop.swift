@@ -83,11 +83,11 @@ struct JournalWorker: Worker {
     private let marks: Marks
     private let onAppend: @Sendable () -> Void
     private var stages: [ObjectIdentifier: JournalStage] = [:]
-    /// Those to be looked at in the next turn.
+    /// Stages to be looked at in the next turn.
     private var due: [JournalStage] = []
-    /// Those of this turn; empty between turns, and made once as the others.
+    /// Stages of this turn; empty between turns, and made once as the others.
     private var turned: [JournalStage] = []
-    /// Of stages, for tests.
+    /// The count of looks at stages, for tests.
     private(set) var lookCount = 0
 
     init(marks: Marks = Marks(), onAppend: @escaping @Sendable () -> Void) {
@@ -108,7 +108,7 @@ struct JournalWorker: Worker {
 
     mutating func turn(isLast: Bool) -> WorkerPause {
         if isLast { receive(nil) }
-        // Of a stage that is still to come, or has ended, there is none.
+        // A mark may outlive its stage.
         marks.take { mark in stages[ObjectIdentifier(mark)].map { expect($0) } }
         swap(&due, &turned)
         defer { turned.removeAll(keepingCapacity: true) }

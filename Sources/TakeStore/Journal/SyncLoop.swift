@@ -106,7 +106,7 @@ struct SyncWorker: Worker {
     private mutating func tendNext() -> Bool {
         let begin = now()
         guard let first = firstDueAt, first <= begin else { return false }
-        // Those that are due soon come along, so that in the end all are due at once.
+        // Journals that are due soon come along, so that in the end all are due at once.
         let soon = begin + Self.period / 2
         var due = entries.indices.filter { entries[$0].dueAt <= soon }
         if due.count > Self.crowd {
@@ -127,7 +127,7 @@ struct SyncWorker: Worker {
         return true
     }
 
-    /// What the kernel does not take together is synced one by one.
+    /// Syncs the journals in one call; those that the kernel does not take together, one by one.
     private func syncTogether(_ indices: [Int], at begin: ContinuousClock.Instant) {
         let due = indices.compactMap { index -> (Journal, Journal.DueSync, Int32)? in
             let journal = entries[index].journal

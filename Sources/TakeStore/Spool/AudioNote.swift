@@ -22,7 +22,7 @@ struct AudioNote: Equatable {
     /// Notes what was found among the names, which are sorted: in the order in which takes began.
     init(names: [String], waiting: [TakeID], released: [TakeID], byteCount: Int) {
         newest = names.dropLast(Self.newestCount).last { TakeID($0) != nil } ?? ""
-        // Those that are looked at in any case are left out.
+        // Takes that are looked at in any case are left out.
         self.waiting = Set(waiting.map(\.text).filter { [newest] in $0 <= newest })
         self.released = Set(released.map(\.text))
         self.byteCount = byteCount
@@ -33,7 +33,7 @@ struct AudioNote: Equatable {
         byteCount = Self.byteCount(in: bytes) ?? 0
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         let first = lines.first?.split(separator: " ") ?? []
-        // Of a few takes none is older than the newest.
+        // A note of only a few takes names no newest one.
         guard first.count == 1 || first.count == 2 && TakeID(String(first[1])) != nil,
             Self.byteCount(in: bytes) != nil
         else { return }

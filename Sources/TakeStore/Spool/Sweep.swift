@@ -38,7 +38,7 @@ package struct Sweep: Sendable {
     private var waitingBytes = 0
     /// Audio that waits for nothing, newest first.
     private var released: [Audio] = []
-    /// Of that, what goes; nil before all takes were looked at.
+    /// The audio among it that goes; nil before all takes were looked at.
     private var excess: [Audio]?
 
     /// Lists the takes; blocks on the disk, as the steps do.
@@ -95,7 +95,7 @@ package struct Sweep: Sendable {
                 try? take.removeAudio(fileName: manifest.audio)  // Left to the next sweep.
                 return
             }
-            // What is in use is left for the next time.
+            // A take in use is left for the next time.
             if retention.isOver(manifest, age: age), (try? store.remove(take)) != nil {
                 return removed.append(id)
             }

@@ -21,7 +21,7 @@ extension TakeStore {
     package func quarantined() -> (folder: String, names: [String]) {
         let path = "\(state.path)/\(Self.quarantineName)"
         guard state.hasOwnFolder(Self.quarantineName),
-            // What cannot be opened cannot be listed either.
+            // A folder that cannot be opened cannot be listed either.
             let folder = try? state.openFolder(Self.quarantineName),
             let names = try? folder.names()  // Neither can what cannot be read.
         else { return (path, []) }
@@ -31,7 +31,7 @@ extension TakeStore {
     /// Why a take was moved out of the way, as its manifest says; nil when that says nothing.
     package func quarantineReason(of name: String) -> String? {
         guard let id = TakeID(name),
-            // What cannot be opened says nothing.
+            // A folder that cannot be opened gives no reason.
             let folder = try? state.openFolder(Self.quarantineName).openFolder(name)
         else { return nil }
         // Some are there because there is no manifest, or because it cannot be read.
@@ -58,7 +58,7 @@ extension TakeStore {
     package func isHollow(_ id: TakeID) -> Bool {
         // Nearly all have one.
         guard !hasManifest(id),
-            // What cannot be looked at may hold anything.
+            // A folder that cannot be looked at may hold anything.
             let take = try? take(id)
         else { return false }
         return take.isHollow
@@ -77,7 +77,7 @@ extension TakeStore {
 
     /// Clears away what programs have left that died while they made or removed a take.
     package func clearLeftovers() {
-        // What cannot be listed now is left for the next time.
+        // Leftovers that cannot be listed now are left for the next time.
         for name in (try? takes.names()) ?? [] where name.hasPrefix(".") {
             if let id = Self.id(name, behind: Self.removedPrefix) {
                 finishRemoval(of: id, name)
@@ -93,10 +93,10 @@ extension TakeStore {
 
     /// Deletes what is in a take's folder, which has this hidden name by now.
     func finishRemoval(of id: TakeID, _ name: String) {
-        // What cannot be opened or removed is left for the next time, here and below.
+        // A folder that cannot be opened or removed is left for the next time, here and below.
         guard let folder = try? takes.openFolder(name) else { return }
         TakeFolder(id: id, folder: folder).removeFiles()
-        try? takes.removeFolder(name)  // As above.
+        try? takes.removeFolder(name)  // Left for the next time.
     }
 
     /// Removes a take that never got its name, or gives it that when it has audio, of which a power
@@ -104,22 +104,23 @@ extension TakeStore {
     ///
     /// The process that has just made it is about to lock it, unless it has audio.
     private func clearUnborn(_ id: TakeID, _ name: String) {
-        // As above.
+        // Left for the next time.
         guard let folder = try? takes.openFolder(name), let names = try? folder.names()
         else { return }
         let hasAudio = names.contains { name in
             TakeFolder.audioNames.contains { [$0, $0 + TakeFolder.newSuffix].contains(name) }
         }
         let age = Date().timeIntervalSince1970 - (folder.modificationTime(of: ".") ?? 0)
-        guard hasAudio || abs(age) >= Self.longestBirth, (try? folder.lock()) == true  // As above.
+        guard hasAudio || abs(age) >= Self.longestBirth, (try? folder.lock()) == true  // Left, too.
         else { return }
         guard !hasAudio else {
-            // As above; a take that has its name already is not replaced.
+            // A name that is taken already is not replaced, and a failure is left for the
+            // next time.
             if (try? takes.renameFolder(name, toNew: id.text)) != nil { try? takes.sync() }
             return
         }
         TakeFolder(id: id, folder: folder).removeFiles()
-        try? takes.removeFolder(name)  // As above.
+        try? takes.removeFolder(name)  // Left for the next time.
     }
 }
 
@@ -127,12 +128,12 @@ extension TakeFolder {
     /// Whether there is neither a manifest nor a byte of audio in it, nor anything unknown.
     var isHollow: Bool {
         let folder = folder
-        // What cannot be looked at may hold anything.
+        // A folder that cannot be looked at may hold anything.
         guard let names = try? folder.names() else { return false }
         return names.allSatisfy { name in
             if Self.textNames.contains(name) { return name.hasSuffix(Self.newSuffix) }
             return Self.ownNames.contains(name) && name != Self.damagedName
-                && (try? folder.byteCount(of: name)) == 0  // As above.
+                && (try? folder.byteCount(of: name)) == 0  // So may such a file.
         }
     }
 }

@@ -88,7 +88,7 @@ extension TakeStore {
 
     private var removedFolder: Folder? {
         guard state.hasOwnFolder(Self.removedName) else { return nil }
-        // What cannot be opened holds nothing that could be had.
+        // A folder that cannot be opened holds nothing that could be had.
         return try? state.openFolder(Self.removedName)
     }
 }

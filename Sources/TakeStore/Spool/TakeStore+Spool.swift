@@ -24,7 +24,7 @@ extension TakeStore {
         if let free = takes.freeByteCount, free < limits.free, free + spareByteCount < limits.free {
             return .free(free, limit: limits.free)
         }
-        // What cannot be counted is no reason to refuse; making the take's folder will tell.
+        // A failure to count is no reason to refuse; making the take's folder will tell.
         let names = (try? takes.entryCount(upTo: limits.takes)) ?? 0
         let note = note(.audio)
         let grown = recording + growth.load(ordering: .relaxed)
@@ -33,7 +33,7 @@ extension TakeStore {
         let noted = AudioNote(note)
         let released = released(by: noted)
         var (count, bytes) = (0, 0)
-        // As above.
+        // A failure to list is no reason, either.
         for name in ((try? takes.names()) ?? [])
         where noted.mayHaveAudio(name) && !released.contains(name) {
             guard let id = TakeID(name), let size = audioByteCount(of: id) else { continue }
@@ -42,7 +42,7 @@ extension TakeStore {
             return readUnknown(in: noted, upTo: count)
                 ? shortage(by: limits, recording: recording) : .takes(limit: count)
         }
-        // What has been deleted meanwhile is known now.
+        // Audio that was deleted meanwhile is known now.
         growth.store(bytes - noted.byteCount, ordering: .relaxed)
         guard bytes >= limits.bytes else { return nil }
         return readUnknown(in: noted, upTo: limits.takes)
@@ -68,12 +68,12 @@ extension TakeStore {
         guard !hasReadUnknown.exchange(true, ordering: .relaxed) else { return false }
         let released = released(by: noted)
         var (waiting, found) = (0, false)
-        // As above.
+        // Without a list nothing is learnt.
         for id in (try? ids()) ?? []
         where waiting < limit && noted.mayHaveAudio(id.text) && !released.contains(id.text)
             && audioByteCount(of: id) != nil
         {
-            // What cannot be read waits.
+            // An unreadable take counts as waiting.
             if !noted.isWaiting(id.text), (try? take(id).manifest().isReleasedAnswer) == true {
                 noteRelease(of: id)
                 found = true
@@ -91,7 +91,7 @@ extension TakeStore {
         note(noted.bytes, as: .audio)
     }
 
-    /// Of a take that this process has made; from any thread.
+    /// Counts the growth of a take that this process has made; from any thread.
     package func hasGrown(by byteCount: Int) {
         growth.add(byteCount, ordering: .relaxed)
     }
@@ -107,7 +107,8 @@ extension TakeStore {
         takes.freeByteCount.map { $0 < limits.free } ?? false
     }
 
-    /// What can be deleted when the disk is short, in the order in which it goes.
+    /// The takes and the audio that can be deleted when the disk is short, in the order
+    /// in which they go.
     package var spares: [Spare] {
         removed.map { .removed($0) }
             + released(by: noted).sorted().compactMap { TakeID($0) }.map { .audio($0) }
@@ -144,7 +145,7 @@ extension TakeStore {
 extension TakeFolder {
     static func audioByteCount(in parent: Folder, _ name: String) -> Int? {
         for file in audioNames {
-            // Of several names only one is there.
+            // Only one of several names is there.
             if let size = parent.size(of: "\(name)/\(file)") { return size }
         }
         return nil

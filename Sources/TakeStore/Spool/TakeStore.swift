@@ -213,14 +213,14 @@ extension TakeStore {
     package func change(_ note: Note, _ body: ([UInt8]) -> [UInt8]) {
         // Without the lock, lines may be lost.
         let own = try? state.openFolder(".")
-        _ = try? own?.lock(until: .now + .seconds(2))  // As above.
+        _ = try? own?.lock(until: .now + .seconds(2))  // Likewise.
         self.note(body(self.note(note)), as: note)
         own?.unlock()
     }
 
     /// Blocks on the disk; a failure loses the note.
     func note(_ bytes: [UInt8], as note: Note) {
-        // As above.
+        // A lost note is found again by the next sweep.
         try? state.replaceFile(note.rawValue, with: bytes)
     }
 }

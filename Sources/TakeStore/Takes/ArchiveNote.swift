@@ -3,10 +3,10 @@
 internal import Glibc
 package import LinuxPlatform
 
-/// What a take remembers of its copy in an archive.
+/// The take's memory of its copy in an archive.
 ///
-/// What an archive is still to get is a take of its own in a second store, the queue: with a second
-/// name of the audio file, so that the first may go, and with `ArchivedContents`.
+/// An archive's queue is a second store, with a take for each copy that it is still to get: with a
+/// second name of the audio file, so that the first may go, and with `ArchivedContents`.
 package struct ArchiveNote: Sendable, Codable, Equatable {
     /// The URL of the audio, for a person: without its query.
     package let place: String
@@ -16,7 +16,7 @@ package struct ArchiveNote: Sendable, Codable, Equatable {
     package init(place: String) { self.place = place }
 }
 
-/// What an archive gets of a take: objects whose names differ in what stands behind the first dot.
+/// The objects that an archive gets of a take; their names differ behind the first dot.
 package struct ArchivedContents: Sendable, Codable, Equatable {
     /// Such as `wav`, `txt` and `json`, in the order in which they are stored.
     package var suffixes: [String]
@@ -93,7 +93,7 @@ extension TakeStore {
         _ manifest: TakeManifest, of folder: TakeFolder
     ) throws(SystemError) {
         guard !hasTake(manifest.id) else { return }
-        // What a killed program has left: it has no name until it is whole.
+        // A killed program may have left a part of it, without a name until it is whole.
         removeUnborn(manifest.id)
         let entry = try makeTake(manifest.id) { entry throws(SystemError) in
             try entry.save(manifest)
@@ -109,7 +109,7 @@ extension TakeStore {
         // Where there is none, and where it is in use, nothing is to be done.
         guard let left = try? takes.openFolder(hidden), (try? left.lock()) == true else { return }
         TakeFolder(id: id, folder: left).removeFiles()
-        try? takes.removeFolder(hidden)  // As above.
+        try? takes.removeFolder(hidden)  // The folder is left for the next time.
     }
 
     /// False when it was not in the queue.
@@ -130,7 +130,7 @@ extension TakeStore {
     ///   process has it, or its object is not stored.
     package func advance(_ id: TakeID) throws(TakeStoreError) -> Bool? {
         let entry = try take(id)
-        // What cannot be locked is in use.
+        // A take that cannot be locked is in use.
         guard (try? entry.lock()) == true else { return nil }
         defer { entry.unlock() }
         var manifest = try entry.manifest()

@@ -8,8 +8,8 @@ package import LinuxPlatform
 package struct TakeAudio: Sendable {
     /// The bytes of audio that the file holds; of an encrypted file, up to its last whole frame.
     package let byteCount: Int
-    /// What was altered or damaged and is silent now, in bytes of the audio, in order; empty for a
-    /// file that is not encrypted, where damage does not show.
+    /// Ranges that were altered or damaged and are silent now, in bytes of the audio, in order;
+    /// empty for a file that is not encrypted, where damage does not show.
     package let damage: [Range<Int>]
     /// Bytes at the end of the file that belong to no whole frame of an encrypted file.
     package let tornByteCount: Int

@@ -27,7 +27,7 @@ package final class TakeFolder: Sendable {
     static let audioNames = ["", encryptedSuffix].flatMap { suffix in
         Set(AudioCodec.allCases.map(\.fileExtension)).sorted(by: >).map { "audio.\($0)\(suffix)" }
     }
-    /// What a file is called until it is whole, and takes the place of the one before.
+    /// The ending of a file's name until it is whole, and takes the place of the one before.
     static let newSuffix = ".new"
     /// Everything but audio that this program puts into the folder of a take.
     static let textNames = ([manifestName, notedName] + answerNames)
@@ -143,7 +143,7 @@ package final class TakeFolder: Sendable {
             throw SystemError(call: "encode \(path)/\(Self.manifestName)", code: EINVAL)
         }
         guard bytes.count <= Self.manifestLimit else {
-            // What could not be read again must not replace what can.
+            // A manifest that could not be read again must not replace one that can.
             throw SystemError(call: "write \(path)/\(Self.manifestName)", code: EFBIG)
         }
         return bytes
@@ -337,18 +337,18 @@ package final class TakeFolder: Sendable {
     func removeFiles() {
         let folder = folder
         for name in Self.ownNames {
-            // As above; most takes have no such file.
+            // Most takes have no such file.
             try? destroyKey(in: name)
-            // What cannot be removed stays, and the folder with it.
+            // A file that cannot be removed stays, and the folder with it.
             try? folder.removeFile(name)
         }
     }
 }
 
-/// What the disk knows of transfers that have begun since the manifest was written last.
+/// The disk's notes of transfers that have begun since the manifest was written last.
 ///
-/// Making a manifest durable may take a slow disk seconds, and what was durable before must not
-/// be replaced by what is not. So the thread that begins a transfer writes a second file beside
+/// Making a manifest durable may take a slow disk seconds, and a durable file must not be
+/// replaced by one that is not. So the thread that begins a transfer writes a second file beside
 /// `take.json`, `take.json.begun`, of the same form, and waits for nothing: it is there when the
 /// program is killed. It counts as far as it knows of more transfers than `take.json`.
 extension TakeFolder {
@@ -356,7 +356,7 @@ extension TakeFolder {
     /// manifest.
     package func noteTransfers(of manifest: TakeManifest) throws(SystemError) {
         var note = manifest
-        // Of an earlier answer, which says nothing of these transfers.
+        // The transcript is of an earlier answer, which says nothing of these transfers.
         if !note.isLocked { note.transcript = nil }
         try folder.replaceFile(Self.notedName, with: try encoded(note), isDurable: false)
     }
