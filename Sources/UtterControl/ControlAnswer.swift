@@ -4,7 +4,7 @@ internal import FoundationEssentials
 package import LinuxPlatform
 package import Utter
 
-/// One line of an answer; `docs/control.md` describes it.
+/// A line of an answer; `docs/control.md` describes it.
 package struct ControlAnswer: Codable, Sendable, Equatable {
     package enum Kind: String, Codable {
         /// It was read, and is done when the client says that it is still there.
@@ -27,7 +27,7 @@ package struct ControlAnswer: Codable, Sendable, Equatable {
     package var message: String?
     var hint: String?
     package var text: String?
-    /// What else there is to say of the result, for standard error.
+    /// Further lines about the result, for standard error.
     package var lines: [ToldLine]?
     package var status: ControlStatus?
     /// Whether the text is where the start said, and needs only to be printed.
@@ -67,7 +67,7 @@ package struct ControlAnswer: Codable, Sendable, Equatable {
 
     /// Reads a line; nil when it is not ours.
     init?(line: [UInt8]) {
-        // What comes from another program is believed or not; why not helps no person.
+        // Another program's line is believed or not; the reason why not helps no person.
         guard let answer = try? JSONDecoder().decode(Self.self, from: Data(line)),
             answer.version == ControlRequest.version
         else { return nil }
@@ -77,7 +77,7 @@ package struct ControlAnswer: Codable, Sendable, Equatable {
     var line: [UInt8] { ControlLine.encoded(self) }
 }
 
-/// One line for a person, which another process may have to write.
+/// A line for a person, which another process may have to write.
 package struct ToldLine: Codable, Sendable, Equatable {
     package enum Kind: String, Codable {
         case line
@@ -116,7 +116,7 @@ package struct TakeConclusion: Sendable {
     }
 }
 
-/// What the program that owns the socket does at the moment.
+/// The state of the program that owns the socket.
 package struct ControlStatus: Codable, Sendable, Equatable {
     /// As much of what is heard so far is told: its end.
     static let textLimit = 2_000
@@ -128,7 +128,7 @@ package struct ControlStatus: Codable, Sendable, Equatable {
     /// How loud the last 20 ms were, in dBFS; nil when nothing is recorded.
     package var level: Double?
     package var text = ""
-    /// What is wrong with the take, the gravest first; nil when nothing is.
+    /// The flaws of the take, the gravest first; nil: none.
     package var troubles: [TakeTrouble.Line]?
     /// Whether a daemon answers, which goes on without a take.
     package var isDaemon = false
@@ -159,7 +159,7 @@ package struct ControlFailure: Error {
     package var message: String
     package var hint: String?
     package var exit: Int32
-    /// What the system refused, which may have a hint of its own.
+    /// The system's refusal, which may have a hint of its own.
     package var cause: SystemError?
 
     package init(_ message: String, hint: String?, exit: Int32) {
@@ -171,13 +171,13 @@ package struct ControlFailure: Error {
         self.cause = cause
     }
 
-    /// What counts without a program that records.
+    /// The failure when no program records.
     package static let nothingRecorded = ControlFailure(
         "nothing is being recorded",
         hint: "begin with: utter start; the last transcript is printed by: utter last",
         status: .nothingRecorded)
 
-    /// What counts for a start that a stop has overtaken.
+    /// The failure of a start that a stop has overtaken.
     static let stoppedBefore = ControlFailure(
         "the recording was stopped before it began", status: .heardNothing)
 }

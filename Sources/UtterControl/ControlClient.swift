@@ -126,7 +126,7 @@ package struct ControlClient: ~Copyable {
                 if bytes.isEmpty { return .closed }
                 input.append(bytes)
             } catch {
-                // One that broke says nothing more.
+                // A broken connection says nothing more.
                 return .closed
             }
         }

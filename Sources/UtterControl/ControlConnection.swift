@@ -7,10 +7,10 @@ package struct ControlClientID: Hashable, Sendable {
     let number: Int
 }
 
-/// One client of the control socket, as its owner sees it.
+/// A client of the control socket, as its owner sees it.
 ///
-/// Touched by the control thread alone. What a client does not read costs one buffer, and what it
-/// does not say costs a time.
+/// Touched by the control thread alone. A client that does not read costs one buffer, and one
+/// that does not speak costs a time.
 final class ControlConnection {
     enum State: Equatable {
         case asking
@@ -31,11 +31,11 @@ final class ControlConnection {
     let id: ControlClientID
     private let socket: OwnedDescriptor
     private(set) var state = State.asking
-    /// What it has asked for, and is to confirm.
+    /// The request that it is to confirm.
     private var unconfirmed: ControlRequest?
     private var input = ControlLine(limit: ControlRequest.byteLimit)
     private var output: ArraySlice<UInt8> = []
-    /// When what is awaited must have come.
+    /// When the awaited answer must have come.
     private(set) var deadline: ContinuousClock.Instant?
     /// Whether it will ask for nothing more.
     private(set) var hasFinished = false
@@ -96,7 +96,7 @@ final class ControlConnection {
                     hasFinished = true
                     break
                 }
-                // What follows its last word is read, so that it can read the answer, and dropped.
+                // Bytes behind its last word are read, so that it can read the answer, and dropped.
                 if state != .closing { input.append(bytes) }
                 if input.isTooLong { break }
             }
@@ -121,7 +121,7 @@ final class ControlConnection {
         tell(ControlAnswer(.ready))
     }
 
-    /// What it has asked for; nil when its word took so long that it may be gone again.
+    /// Its request; nil when its word took so long that it may be gone again.
     func confirmed(at now: ContinuousClock.Instant) -> ControlRequest? {
         defer { unconfirmed = nil }
         guard let deadline, now < deadline else { return nil }

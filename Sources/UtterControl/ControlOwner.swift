@@ -7,7 +7,7 @@ internal import LinuxPlatform
 package final class ControlOwner: Sendable {
     private let place: ControlPlace?
     private let socket: OwnedDescriptor
-    /// What the path led to when it was ours.
+    /// The mark of the path when it was ours.
     private let mark: FileMark?
 
     /// How long another process may take to change the socket.

@@ -84,7 +84,7 @@ extension ControlPlace {
             // Two numbers can be encoded, always.
             let bytes = try? JSONEncoder().encode(end)
         else { return }
-        // As above.
+        // Without the file, a late start is not forbidden.
         try? Folder.make(at: folder).replaceFile(endMark, with: Array(bytes), isDurable: false)
     }
 
@@ -92,7 +92,7 @@ extension ControlPlace {
     package var lastEnd: ProcessBeginning? {
         // A file that is missing, or is not ours, forbids nothing.
         guard let bytes = try? Folder.make(at: folder).contents(of: endMark, limit: 4_096),
-            // As above.
+            // A file in another form forbids nothing.
             let end = try? JSONDecoder().decode(ProcessBeginning.self, from: Data(bytes))
         else { return nil }
         return end.isPast ? end : nil

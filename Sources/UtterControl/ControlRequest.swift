@@ -5,7 +5,7 @@ internal import Glibc
 package import LinuxPlatform
 package import Utter
 
-/// What a client asks for: one line of JSON; `docs/control.md` describes it.
+/// A client's request: one line of JSON; `docs/control.md` describes it.
 package struct ControlRequest: Codable, Sendable, Equatable {
     package enum Command: String, Codable, CaseIterable {
         /// A recording begins, unless one goes on.
@@ -21,14 +21,14 @@ package struct ControlRequest: Codable, Sendable, Equatable {
         /// It went up: it was tapped, or its recording ends.
         case keyUp
         case status
-        /// What happens now, and each change of it.
+        /// The state now, and each change of it.
         case follow
         /// The client is still there, and wants what it has asked for.
         case confirmed
         /// The text of the answer has been printed.
         case taken
 
-        /// What it asks of a dictation; nil of one that begins and ends nothing.
+        /// Its meaning for a dictation; nil when it begins and ends nothing.
         package var input: Dictation.Input? {
             switch self {
             case .start: .start
@@ -103,7 +103,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
         guard let name = head.command, Command(rawValue: name) != nil else {
             throw .command(head.command ?? "")
         }
-        // As above.
+        // The decoder's words help no person here, either.
         guard let request = try? decoder.decode(Self.self, from: Data(line)) else {
             throw .unreadable
         }
@@ -111,7 +111,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
         if [.keyDown, .keyUp].contains(command), key == nil { key = "the key" }
     }
 
-    /// What a key did longer ago was not meant for what happens now.
+    /// The age at which a key's movement was not meant for what happens now.
     static let longestAge = Duration.seconds(30)
 
     static var clock: Int64 {

@@ -3,7 +3,7 @@
 internal import Glibc
 package import LinuxPlatform
 
-/// What the control thread does: it reads what clients ask for, has it done, and tells them.
+/// The control thread's work: it reads what clients ask for, has it done, and tells them.
 ///
 /// A client can harm itself alone: its lines have a length, its silence a time, and what it does
 /// not read is not said twice.
@@ -161,7 +161,7 @@ package struct ControlWorker: Worker {
     private func take(_ request: ControlRequest, of connection: ControlConnection) {
         var request = request
         switch connection.state {
-        // One that has gone does not hear what has come of it.
+        // A client that has gone does not hear what has come of its request.
         case .asking where connection.isLost && request.command.hasEffect: return
         case .asking where request.confirm == true: return connection.askToConfirm(request)
         case .asking: break
@@ -171,7 +171,7 @@ package struct ControlWorker: Worker {
         case .printing where request.command == .taken:
             settle(connection, hasPrinted: true)
             return connection.become(.closing)
-        // One request a client; what else it says costs nothing.
+        // Each client has one request; all else that it says costs nothing.
         default: return
         }
         guard request.instant != nil else { return refuse(connection, .late) }
@@ -217,7 +217,7 @@ package struct ControlWorker: Worker {
         let ended = connections.filter(\.isOver)
         guard !ended.isEmpty else { return }
         connections.removeAll(where: \.isOver)
-        // One that has closed its side cannot say that it has printed what it has read.
+        // A client that has closed its side cannot say that it has printed what it has read.
         for connection in ended {
             // Its request may not be begun yet.
             if connection.state == .asked { handler.didEnd(connection.id, hasPrinted: false) }

@@ -3,7 +3,7 @@
 package import LinuxPlatform
 package import Utter
 
-// What the machine hears, says and remembers.
+// The machine's events, actions and memory.
 extension RecorderMachine {
     package enum Event: Sendable {
         /// A client asks, or without one the program itself or a signal, which hear no answer.
@@ -19,7 +19,7 @@ extension RecorderMachine {
         case concluded(TakeConclusion)
         /// A text was given where its press says; the places that have not taken it have complained.
         case given(TakeID, complaints: [ToldLine])
-        /// What became of a take is on the disk.
+        /// The fate of a take is on the disk.
         case placed
         /// The wait for a client that asks for a text is over.
         case outwaited(Int)
@@ -86,7 +86,7 @@ extension RecorderMachine {
         var isPlaced: Bool { key != nil || request.placed == true }
     }
 
-    /// One take, until its text is where it belongs.
+    /// A take, until its text is where it belongs.
     struct Entry: Sendable {
         let number: Int
         let id: TakeID

@@ -2,7 +2,7 @@
 
 package import Utter
 
-// What becomes of takes, and what is shown of them.
+// The fate of takes, and what is shown of them.
 extension RecorderMachine {
     func entry(_ number: Int) -> Entry? { entries.first { $0.number == number } }
 

@@ -5,7 +5,7 @@ package import LinuxPlatform
 package import Settings
 internal import SpeechService
 
-/// What the person's file of settings says.
+/// The settings of the person's file.
 ///
 /// A service that it names is a table `services.NAME`; all else is a setting of a catalogue.
 package struct Configuration: Sendable {
@@ -130,7 +130,7 @@ package enum ConfigurationFile {
     /// How long another process may change the file.
     private static let patience = Duration.seconds(5)
 
-    /// Nil when another process holds the folder of the file for five seconds.
+    /// Locks the folder of the file; nil when another process holds it for five seconds.
     package static func lock() throws(SystemError) -> Folder? {
         // The folder itself may be a link.
         let target = unsafe realpath(folder.cPath, nil)

@@ -4,7 +4,7 @@ internal import AudioCodecs
 package import Settings
 package import SpeechService
 
-/// What the person's file says of one service: a table `services.NAME`.
+/// The settings of one service in the person's file: a table `services.NAME`.
 ///
 /// It may say all fields of a profile, which then count over the profile, and has names of its own
 /// for what is usual.
@@ -130,7 +130,7 @@ package struct ServiceSettings: Sendable {
         do throws(SettingsError) {
             return try ServiceProfile(texts: [own] + profile.texts)
         } catch {
-            // What misses something else is named by the first field.
+            // A field that misses something else is named by the first one.
             throw SettingsError(
                 error.reason, at: error.place.flatMap { self.place(of: $0) } ?? fields[0].place)
         }

@@ -2,7 +2,7 @@
 
 internal import SpeechService
 
-/// One thing that an option, a variable or the person's file can say.
+/// A thing that an option, a variable or the person's file can say.
 ///
 /// The first of these that says something counts: the option of its own, `-c`, the variable, the file.
 /// All are read by the same `parse`.
@@ -11,9 +11,9 @@ package struct Setting<Value: Sendable>: AnySetting {
     package let name: String
     package let variable: String?
     package let kind: SettingKind
-    /// What may be written, for a message: "an age with its unit, such as 7d".
+    /// The form of its values, for a message: "an age with its unit, such as 7d".
     package let form: String
-    /// What counts when nothing is said, as a person writes it; nil for nothing.
+    /// The value when nothing is said, as a person writes it; nil: none.
     package let standard: String?
     package let parse: @Sendable (String) -> Value?
 

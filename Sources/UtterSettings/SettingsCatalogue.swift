@@ -5,7 +5,7 @@ internal import SpeechService
 
 package struct SettingsCatalogue: Sendable {
     package let all: [any AnySetting]
-    /// Those that a recording can do without, by their names; `recording.` is all of a table.
+    /// Settings that a recording can do without, by their names; `recording.` is all of a table.
     private let dispensable: [String]
     /// The names of settings, by those that people write for them.
     private let synonyms: [String: String]

@@ -38,7 +38,7 @@ package struct SettingsText {
         return String(all)
     }
 
-    /// What stands at a path such as `keep`, `audio`, as a person writes it; nil when nothing does.
+    /// The value at a path such as `keep`, `audio`, as a person writes it; nil when there is none.
     package func value(at path: [String]) -> String? {
         node(at: path).map { Self.written($0.value) }
     }
@@ -140,7 +140,7 @@ package struct SettingsText {
         return index + 1
     }
 
-    /// What stands in a line behind a value, but white space and a remark.
+    /// The rest of a line behind a value, but white space and a remark.
     private static func rest(of line: Line, behind end: Int) -> ArraySlice<Unicode.Scalar> {
         let rest = line[end...].drop { " \t\r".unicodeScalars.contains($0) }
         return rest.first == "#" ? [] : rest
