@@ -19,7 +19,7 @@ internal import Synchronization
 /// Usable from any thread. Everything happens on one thread, in the order in which it was said. The
 /// takes are followed by the dictation itself.
 public final class Dictation: Sendable {
-    /// What a person does, or a program for them.
+    /// An act of a person, or of a program for them.
     public enum Input: Sendable, Equatable, CaseIterable {
         /// The key went down; repeats of a key that is held do not count.
         case keyDown
@@ -43,7 +43,7 @@ public final class Dictation: Sendable {
         case idle
         /// The microphone is being opened.
         case arming
-        /// What is said is recorded.
+        /// The microphone records.
         case recording
         /// The key is up; the last word is still recorded.
         case tail
@@ -53,7 +53,7 @@ public final class Dictation: Sendable {
         case waiting
     }
 
-    /// What a person sees.
+    /// The state that a person sees.
     public struct State: Sendable, Equatable {
         /// How far the newest take has come.
         public var phase = Phase.idle
@@ -63,7 +63,7 @@ public final class Dictation: Sendable {
         public var isLatched = false
     }
 
-    /// What the person should know.
+    /// News that the person should have.
     public enum News: Sendable, Equatable {
         /// The recording goes on without the key; the next press ends it.
         case latched
@@ -79,7 +79,7 @@ public final class Dictation: Sendable {
         case onlyOne
     }
 
-    /// What has come of an input, with the number of the take that it was for.
+    /// The consequence of an input, with the number of the take that it was for.
     public enum Reply: Sendable, Equatable {
         /// The take was begun, or none could be.
         case started(Int)
@@ -204,12 +204,12 @@ public final class Dictation: Sendable {
     /// A listener begins with those that still run. At most 256 wait for it.
     public var takes: AsyncStream<Take> { begun.stream }
 
-    /// What a person sees, at each change; for a new listener each time.
+    /// The state that a person sees, at each change; for a new listener each time.
     ///
     /// A listener begins with the last change. At most 256 wait for it; the oldest are dropped then.
     public var states: AsyncStream<State> { shown.stream }
 
-    /// What the person should know from now on; for a new listener each time.
+    /// The news from now on; for a new listener each time.
     ///
     /// At most 256 wait for it; the oldest are dropped then.
     public var news: AsyncStream<News> { told.stream }
@@ -226,7 +226,7 @@ public final class Dictation: Sendable {
     package func look(_ body: @escaping @Sendable (Phase) -> Void) { _ = send(.look(body)) }
 
     private func send(_ message: sending DictationWorker.Message) -> Bool {
-        // Nil only while the thread starts, when there is no take yet.
+        // The loop is missing only while the thread starts, when there is no take yet.
         loop.withLock { $0 }?.send(message) ?? false
     }
 }

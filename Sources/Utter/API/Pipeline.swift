@@ -27,7 +27,7 @@ public final class Pipeline: Sendable {
     package let numbers = TakeNumbers()
     let tokens = TokenCache()
     let secrets: SecretKeeper
-    /// Nil without an archive.
+    /// The archiver; nil without an archive.
     let archiver: Archiver?
     /// Complete after `shutDown`.
     package let unwritten = UnwrittenTakes()

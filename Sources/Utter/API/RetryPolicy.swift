@@ -16,7 +16,7 @@ public struct RetryPolicy: Sendable, Equatable {
     /// The longest `Retry-After` that is waited for after the release; a longer one keeps the
     /// take.
     public var longestRetryAfter: Duration
-    /// What to do when the outcome is unknown.
+    /// The step to take when the outcome is unknown.
     public var unknownOutcome: UnknownOutcome
 
     /// Creates a policy.

@@ -8,13 +8,13 @@ internal import Synchronization
 
 /// Listens to a microphone without a take, and keeps nothing: how loud it is, and what is wrong.
 public enum SignalProbe {
-    /// What a microphone is like at one moment.
+    /// The state of a microphone at one moment.
     public struct Reading: Sendable {
         /// How much was heard so far.
         public var elapsed: Duration
         /// The loudest sample since the last reading, in dBFS.
         public var peakDecibels: Float
-        /// What is wrong with the signal, if anything is.
+        /// The state of the signal.
         public var state: SignalState
         /// The loudest sample so far; nil without one.
         package var loudest: Float?
@@ -22,7 +22,7 @@ public enum SignalProbe {
         package var floor: Float?
     }
 
-    /// What was heard in all.
+    /// The summary of what was heard.
     public struct Report: Sendable {
         /// How it ended, with what was agreed on and whether a voice was heard.
         public var end: CaptureEnd

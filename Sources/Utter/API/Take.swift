@@ -5,7 +5,7 @@ internal import Glibc
 public import LinuxPlatform
 public import TakeStore
 
-/// One recording on its way to its transcript.
+/// A recording on its way to its transcript.
 ///
 /// Usable from any thread.
 public final class Take: Sendable {
@@ -18,7 +18,7 @@ public final class Take: Sendable {
 
     package var began: ContinuousClock.Instant { run.meter.began }
 
-    /// What happens, in order, until the outcome is known; for a new listener each time.
+    /// The take's events, in order, until the outcome is known; for a new listener each time.
     ///
     /// A listener begins with what has happened before, and one that comes after the end is told it,
     /// too. At most 256 events are kept for that, and as many for each listener that is slow: of

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong with a take while it runs, as its events tell it.
+/// The trouble of a take while it runs, as its events tell it.
 ///
 /// Pure.
 package struct TakeTrouble: Sendable, Equatable {
     package enum Kind: String, Sendable, Codable {
         /// The service said no: for good, or for now.
         case refused
-        /// What is recorded lives in memory only.
+        /// The recording lives in memory only.
         case unkept
         /// The service is not reached.
         case offline
     }
 
-    /// What a person is told, in one line.
+    /// The trouble for a person, in one line.
     package struct Line: Sendable, Codable, Equatable {
         package var kind: Kind
         package var reason: String

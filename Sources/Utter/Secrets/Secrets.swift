@@ -72,7 +72,7 @@ final class SecretKeeper: Sendable {
             let answer = await secret(
                 from: credential.source, to: service.url.origin, isRefused: !old.isEmpty
             ) { text in
-                // One that cannot be used is as it was.
+                // A secret that cannot be used has not changed.
                 (try? credential.answered(text)).map { Set(old).isSubset(of: $0) } ?? true
             }
             do {
@@ -150,7 +150,7 @@ final class SecretKeeper: Sendable {
             let key = Key(source: credential.source, origin: service.url.origin)
             state.withLock { state in
                 guard let known = state.known[key],
-                    // One that cannot be used was not refused.
+                    // A secret that cannot be used was not refused.
                     let answers = try? credential.answered(known.secret),
                     Set(answers).isSubset(of: refused)
                 else { return }

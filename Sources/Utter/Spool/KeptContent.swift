@@ -17,7 +17,7 @@ struct KeptContent {
     var digest: String?
     /// The next try would send other bytes of the same meaning.
     var isMadeAnew = false
-    /// What is missing of it, for a person.
+    /// The missing parts, each in a sentence for a person.
     var reports: [String] = []
 }
 
@@ -55,12 +55,12 @@ extension TakeFolder {
         return KeptContent(
             file: kept, journal: journal, frames: manifest.frames ?? 0,
             gapFrames: manifest.gapFrames ?? 0,
-            // What is sent now is not what was recorded then, when a part of it is silent.
+            // A recording with silent parts is sent with another digest than it was recorded with.
             digest: journal === kept && audio.damage.isEmpty ? manifest.sha256 : nil,
             reports: [audio.damageReport, shortfall, interruption].compactMap(\.self))
     }
 
-    /// What an archive gets under a suffix; blocks on the disk.
+    /// The object that an archive gets under a suffix; blocks on the disk.
     func object(
         _ suffix: String, of manifest: TakeManifest, by plan: inout DeliveryPlan
     ) throws(TakeStoreError) -> KeptContent {
@@ -113,7 +113,7 @@ extension TakeFolder {
         }
     }
 
-    /// What is known of a take, for its archive; reads its audio.
+    /// The description of a take for its archive; reads its audio.
     private func description(
         of manifest: TakeManifest, _ audio: SentAudio, isEncrypted: Bool
     ) throws(TakeStoreError) -> [UInt8] {

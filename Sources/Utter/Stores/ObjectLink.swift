@@ -7,7 +7,7 @@ internal import Synchronization
 internal import TakeStore
 package import Upload
 
-/// One request to a store of objects, which belongs to no take.
+/// A request to a store of objects, which belongs to no take.
 package struct ObjectRequest: Sendable {
     var method: String
     /// The object's name; nil asks the bucket.
@@ -47,7 +47,7 @@ package struct ObjectAnswer: Sendable {
 package enum ObjectFailure: Error, Sendable, Equatable {
     /// It may answer another time.
     case unreachable(String)
-    /// What came could not be taken: the disk is full, or it is too long.
+    /// The answer could not be taken: the disk is full, or it is too long.
     case notTaken(String)
     /// It will not do so unless something changes.
     case unusable(String)

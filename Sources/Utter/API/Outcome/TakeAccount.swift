@@ -45,7 +45,7 @@ extension TakeAccount {
             sha256: seal?.sha256 ?? "")
     }
 
-    /// What must hold for a take besides its numbers.
+    /// The circumstances of a take that decide which of its numbers must agree.
     struct Circumstances {
         /// The length of all holes that are listed; nil when an earlier run has recorded, whose
         /// list is gone.
@@ -59,8 +59,8 @@ extension TakeAccount {
         var isSentWhole = false
     }
 
-    /// What differs between a stage and the one before, as a sentence without capital and full stop;
-    /// nil when nothing does.
+    /// The difference between a stage and the one before, as a sentence without capital and full
+    /// stop; nil when they agree.
     func imbalance(_ circumstances: Circumstances) -> String? {
         let known = capturedFrames + gapFrames
         let isEncodedRight =

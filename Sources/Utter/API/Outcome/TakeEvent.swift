@@ -4,7 +4,7 @@ public import AudioCore
 public import Capture
 public import SpeechService
 
-/// What happens to a take, in order.
+/// An event of a take; they come in order.
 public enum TakeEvent: Sendable {
     /// The source is not open yet, though it has had a second for that; it is waited for.
     case opening(source: String)
@@ -21,7 +21,7 @@ public enum TakeEvent: Sendable {
     ///
     /// Old ones are dropped. None come unless `DeliveryPlan.reportsProgress`.
     case progress(TakeProgress)
-    /// What was agreed on with the device that was opened.
+    /// The settings that were agreed on with the device that was opened.
     case negotiated(SourceDetails)
     /// The signal of the microphone is like this from now on; it was good before the first of these.
     case signal(SignalState)
@@ -73,7 +73,7 @@ public struct TakeProgress: Sendable, Equatable {
     package var isEnding = false
 }
 
-/// What a person should know of a take: of the disk, the source, or a limit.
+/// A remark for a person about a take: about the disk, the source, or a limit.
 public enum TakeNotice: Sendable, Equatable {
     /// The take cannot be kept on the disk, and lives in memory; the text says why.
     case unprotected(reason: String)

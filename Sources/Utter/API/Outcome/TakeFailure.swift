@@ -21,7 +21,7 @@ public enum TakeFailure: Error, Sendable, Equatable {
     case insecure(reason: String, host: String)
     /// The proxy does not let the request through.
     case proxyRefused(status: Int)
-    /// What answers at the service's port does not speak TLS.
+    /// The server at the service's port does not speak TLS.
     case notTLS(reason: String, host: String)
     /// The service said no; `message` is its own, and the advice what must change.
     case refused(status: Int, message: String?, advice: RefusalAdvice? = nil)
@@ -35,7 +35,7 @@ public enum TakeFailure: Error, Sendable, Equatable {
     case redirectRefused(location: String, reason: String)
     /// The answer is not a transcript.
     case answerUnusable(AnswerError)
-    /// What came back is not a usable HTTP response.
+    /// The answer is not a usable HTTP response.
     case responseUnusable(reason: String)
     /// The service does not take such a recording, which was not sent.
     case outsideLimits(reason: String)
@@ -50,7 +50,7 @@ public enum TakeFailure: Error, Sendable, Equatable {
 }
 
 extension TakeFailure: CustomStringConvertible {
-    /// What happened and why, in one line without capital and full stop.
+    /// The message: what happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
         case .capture(let error): error.description

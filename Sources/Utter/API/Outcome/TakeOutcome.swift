@@ -10,11 +10,11 @@ public import Upload
 public struct TakeOutcome: Sendable {
     /// The take's name.
     public var id: TakeID
-    /// What was understood, or why nothing was.
+    /// The transcript, or why there is none.
     public var result: Result<Transcript, TakeFailure>
     /// How the recording ended.
     public var capture: CaptureEnd
-    /// What was captured, encoded, stored and sent.
+    /// The counts of what was captured, encoded, stored and sent.
     public var account: TakeAccount
     /// Every transfer, in order.
     public var attempts: [TakeAttempt]
@@ -33,7 +33,7 @@ public struct TakeOutcome: Sendable {
     ///
     /// What was captured until then was sent.
     public var cutShort: String?
-    /// What a person should know of disk, source and limits, in order; at most the newest 100.
+    /// Remarks for a person about disk, source and limits, in order; at most the newest 100.
     public var notices: [TakeNotice]
     /// The loudest sample of the recording in dBFS; nil for a take of an earlier run.
     package var peakDecibels: Float?
@@ -133,7 +133,7 @@ extension TakeOutcome {
         return "\(tenths / 10).\(tenths % 10) s"
     }
 
-    /// What is wrong with the take's account, or nil when every sample is accounted for.
+    /// The flaw of the take's account, or nil when every sample is accounted for.
     public var imbalance: String? {
         var circumstances = TakeAccount.Circumstances()
         if !capture.gaps.isEmpty {
@@ -148,7 +148,7 @@ extension TakeOutcome {
             let recording = attempts.last { $0.carriesRecording }
             circumstances.isSentWhole = recording?.result.isBodyComplete ?? false
         }
-        // What had no room any more ended the recording.
+        // Frames that had no room any more ended the recording.
         if cutShort != nil { circumstances.isJournaledWhole = false }
         return account.imbalance(circumstances)
     }
@@ -163,7 +163,7 @@ extension TakeOutcome {
     }
 }
 
-/// One transfer of a take.
+/// A transfer of a take.
 public struct TakeAttempt: Sendable {
     /// Its number, from 1, as the request has named it; earlier runs have made those before.
     public var number: Int
@@ -175,7 +175,7 @@ public struct TakeAttempt: Sendable {
     /// A part of the recording, which is nothing without the others.
     var isPiece = false
 
-    /// What follows it is another request, and not the same once more.
+    /// Whether the next one is another request, and not the same once more.
     fileprivate var wentWell: Bool {
         guard result.ending == .answered, let status = result.status else { return false }
         return (200..<300).contains(status) && (result.isBodyComplete || !carriesRecording)

@@ -6,7 +6,7 @@ public import TakeStore
 
 /// A take on the disk, as it was at one moment.
 public struct KeptTake: Sendable {
-    /// What has become of a take.
+    /// The state of a take on the disk.
     public enum State: String, Sendable {
         /// Audio is still being captured.
         case recording
@@ -20,7 +20,7 @@ public struct KeptTake: Sendable {
         case kept
         /// The take was cancelled; its audio is deleted after a time.
         case cancelled
-        /// What is known of the take was damaged; recovery builds it anew from the audio.
+        /// The description of the take was damaged; recovery builds it anew from the audio.
         case damaged
         /// A later version of this library wrote the take, and can read it.
         case later
@@ -42,7 +42,7 @@ public struct KeptTake: Sendable {
 
     /// The take's name.
     public let id: TakeID
-    /// What has become of it.
+    /// The take's state.
     public let state: State
     /// Why it has no transcript, or why it cannot be read, in one line; nil when nothing is wrong.
     public let reason: String?
@@ -51,7 +51,7 @@ public struct KeptTake: Sendable {
     /// Whether the program that recorded or sent the take has died, so that `Spool.recover` brings the
     /// take to an end.
     public let isAbandoned: Bool
-    /// What the take remembers, or why that cannot be read.
+    /// The take's manifest, or why it cannot be read.
     @Boxed package private(set) var manifest: Result<TakeManifest, TakeStoreError>
     /// Why what is encrypted of it cannot be read; nil when it can, or nothing is.
     package let lock: TakeStoreError?
@@ -67,7 +67,7 @@ public struct KeptTake: Sendable {
         do throws(TakeStoreError) {
             let take = try store.take(id)
             var manifest = try take.manifest()
-            // What cannot be looked at is nowhere.
+            // A file that cannot be looked at is nowhere.
             byteCount = try? take.audioByteCount(fileName: manifest.audio)
             if byteCount != nil { path = "\(take.path)/\(manifest.audio)" }
             isDead = manifest.state == .kept && byteCount == nil
@@ -106,7 +106,7 @@ public struct KeptTake: Sendable {
         (audioPath, audioByteCount) = (path, byteCount)
     }
 
-    // What cannot be read is told by `reason`.
+    // `reason` tells why a manifest cannot be read.
     package var known: TakeManifest? { try? manifest.get() }
 
     /// When it began; nil when neither its name nor what it remembers says so.
@@ -118,7 +118,7 @@ public struct KeptTake: Sendable {
     /// How long it is, once its audio is complete.
     public var length: Duration? { known?.frames.map { .milliseconds(Double($0) / 16) } }
 
-    /// What was said in it; nil without an answer, and empty when nothing was heard.
+    /// The text of the take; nil without an answer, and empty when nothing was heard.
     public var transcript: String? { known?.transcript }
 
     /// The name of the service's profile, or the URL without its query; empty when that is not known.

@@ -5,7 +5,7 @@ public import TakeStore
 
 /// How a kept take that was sent again has ended.
 public struct ResentTake: Sendable {
-    /// What became of it.
+    /// The way in which it ended.
     public enum Ending: Sendable {
         /// It was sent; a transcript that the program has is to be told to `Take.release`.
         case outcome(TakeOutcome, of: Take)
@@ -21,7 +21,7 @@ public struct ResentTake: Sendable {
 
     /// The take as it was before.
     public let kept: KeptTake
-    /// What became of it.
+    /// The way in which it ended.
     public let ending: Ending
     /// Whether others are skipped because of its failure.
     package let closesService: Bool
@@ -110,7 +110,7 @@ private struct ResendRun: OrderedBatch {
 
     let takes: [KeptTake]
     let plan: @Sendable (KeptTake) throws(TakeStoreError) -> DeliveryPlan
-    /// Nil is the pipeline's own spool.
+    /// The spool of the takes; nil: the pipeline's own.
     let queue: Spool?
     let pipeline: Pipeline
     let told: AsyncStream<ResentTake>.Continuation

@@ -15,7 +15,7 @@ extension Spool {
     @discardableResult
     public func remove(_ id: TakeID, forGood: Bool = false) throws(TakeStoreError) -> Bool {
         let store = try store()
-        // What is removed from a full disk is removed for its room.
+        // A person removes takes from a full disk for their room.
         guard forGood || removesForGood else { return try store.setAside(try store.take(id)) }
         try queue.existing()?.dequeue(id)
         if forGood, store.removed.contains(where: { $0.id == id }) {

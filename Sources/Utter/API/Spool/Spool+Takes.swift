@@ -8,10 +8,10 @@ package import TakeStore
 public enum TakeChoice: Sendable {
     /// All of them.
     case all
-    /// Those without an answer, except cancelled ones.
+    /// Takes without an answer, except cancelled ones.
     case waiting
-    /// Those that may be sent unasked now, in the order in which they are sent; those whose program
-    /// has died wait for `Spool.recover`.
+    /// Takes that may be sent unasked now, in the order in which they are sent; those whose
+    /// program has died wait for `Spool.recover`.
     case due
 }
 
@@ -60,7 +60,7 @@ extension Spool {
         while true {
             let take = try store.find(name)
             Recovery.recover(take.id, in: store)
-            // One of which nothing can be played is gone now.
+            // A take of which nothing can be played is gone now.
             if store.holds(take) {
                 return KeptTake(take.id, in: store, by: SpoolAge(in: store))
             }
@@ -176,11 +176,11 @@ extension Spool {
         _ take: KeptTake, _ body: (inout TakeManifest) -> Bool
     ) throws(TakeStoreError) -> Bool {
         let folder = try store().take(take.id)
-        // What cannot be locked is in use.
+        // A take that cannot be locked is in use.
         guard (try? folder.lock()) == true else { return false }
         defer { folder.unlock() }
         var manifest = try folder.manifest()
-        // As is said above.
+        // A failure loses only the change.
         if body(&manifest) { try? folder.save(manifest) }
         return true
     }

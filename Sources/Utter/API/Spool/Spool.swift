@@ -41,7 +41,7 @@ public final class Spool: Sendable {
         (self.limits, self.retention, self.archive) = (limits, retention, archive)
     }
 
-    /// What an archive is still to get: takes with another service, and the same key.
+    /// The queue of an archive: takes with another service, and the same key.
     package var queue: Spool {
         queued.withLock { queued in
             if let queued { return queued }
@@ -67,7 +67,7 @@ public final class Spool: Sendable {
     }
 
     private func isQueued(_ id: TakeID) -> Bool {
-        // One that cannot be looked at is not there, as far as can be said.
+        // A take that cannot be looked at is not there, as far as can be said.
         (try? queue.existing())?.hasTake(id) ?? false
     }
 
@@ -81,7 +81,7 @@ public final class Spool: Sendable {
             if let opened { return try opened.get() }
             do throws(TakeStoreError) {
                 let store = try TakeStore(stateFolder: folder, key: try readKey())
-                // What cannot be listed is told when a take's folder cannot be made.
+                // A folder that cannot be listed is told when a take's folder cannot be made.
                 let last = try? store.newestID()
                 newest.withLock { $0 = last }
                 opened = .success(store)

@@ -14,9 +14,9 @@ public struct TakeSamples {
         case damaged(reason: String)
     }
 
-    /// What of the audio is silent because it was altered or damaged; nil when nothing is.
+    /// The parts of the audio that are silent because they were altered or damaged; nil: none.
     ///
-    /// Of what its decoder finds once the samples have been read.
+    /// It knows what its decoder finds once the samples have been read.
     public var damageReport: String? { report ?? flaws.sentence(about: "it") }
 
     private let report: String?
@@ -84,7 +84,7 @@ extension [UInt8] {
 }
 
 extension TakeSamples.Failure: CustomStringConvertible {
-    /// What happened and why, in one line without capital and full stop.
+    /// The message: what happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
         case .unreadable(let error): "reading the take failed: \(error.reason)"
