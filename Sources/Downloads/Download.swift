@@ -52,19 +52,19 @@ public struct DownloadLimits: Sendable, Equatable {
     public static let standard = DownloadLimits(bytes: 4 << 30, free: 64 << 20)
 }
 
-/// What has been fetched, whole.
+/// A file that has been fetched, whole.
 public struct FetchedFile: Sendable, Equatable {
     /// The name of its download: 16 letters and digits, the same for the same URL.
     public var id: String
     /// An absolute path: of the file, or of a playlist that names files beside it.
     public var path: String
-    /// Of the file, or of all segments.
+    /// Bytes of the file, or of all segments.
     public var byteCount: Int
     /// Whether it is a playlist.
     public var isPlaylist: Bool
     /// Whether it was there already, and has not changed since.
     public var isUnchanged: Bool
-    /// What a person may want to know, each in one line.
+    /// Remarks for a person, each in one line.
     public var notices: [String]
 }
 
@@ -74,7 +74,7 @@ public struct DownloadProgress: Sendable, Equatable {
     public var id: String
     /// Bytes that are on the disk.
     public var byteCount: Int
-    /// Of the whole file; nil while it is not known, and of a playlist.
+    /// Bytes of the whole file; nil while they are not known, and for a playlist.
     public var total: Int?
     /// Segments of a playlist that are there; nil of a file.
     public var segmentCount: Int?
@@ -90,7 +90,7 @@ public struct DownloadProgress: Sendable, Equatable {
 
 /// A download on the disk.
 public struct KeptDownload: Sendable, Equatable {
-    /// What is to become of it.
+    /// The state of a download.
     public enum State: String, Sendable {
         /// It goes on with the next flush.
         case waiting
@@ -108,11 +108,11 @@ public struct KeptDownload: Sendable, Equatable {
     public var id: String
     /// Without its query, in which there may be secrets; empty where its note cannot be read.
     public var url: String
-    /// What is to become of it.
+    /// The download's state.
     public var state: State
     /// Bytes that are on the disk, of the file or of all segments.
     public var byteCount: Int
-    /// Of the whole file; nil where that is not known.
+    /// Bytes of the whole file; nil where they are not known.
     public var total: Int?
     /// Why it is not whole, in one line; nil when nothing has failed.
     public var reason: String?
@@ -155,7 +155,7 @@ public enum DownloadFailure: Error, Sendable, Equatable {
 }
 
 extension DownloadFailure: CustomStringConvertible {
-    /// What happened and why, in one line without capital and full stop.
+    /// The message: what happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
         case .left: "the download was left; what came is kept"

@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import LinuxPlatform
 internal import SpeechService
 
-/// What is noted of a download, in `fetch.json` in its folder.
+/// The note of a download, in `fetch.json` in its folder.
 ///
 /// It is read by the person alone, since a URL may hold secrets. Beside it are `body.part`, the first
 /// bytes of a file; of a playlist `index.part`, which has a line for each segment that is there; and
@@ -46,7 +46,7 @@ struct DownloadNote: Codable {
         ownOrigins = Set(ownOrigins + download.ownOrigins.map(\.description)).sorted()
     }
 
-    /// What a later run fetches, without being told more than the folder.
+    /// The download that a later run goes on with, without being told more than the folder.
     func download() throws(DownloadFailure) -> Download {
         do throws(ServiceError) {
             var download = Download(try ServiceURL(url))
@@ -80,7 +80,8 @@ struct DownloadFolder: Sendable {
         folder = makes ? try parent.makeFolder(id) : try parent.openFolder(id)
     }
 
-    /// Nil when there is none yet; an error when it is damaged, or another version has written it.
+    /// Reads the note; nil when there is none yet, an error when it is damaged or another version
+    /// has written it.
     func note() throws(DownloadFailure) -> DownloadNote? {
         guard folder.size(of: Self.noteName) != nil else { return nil }
         let bytes = try onDisk { () throws(SystemError) in
@@ -106,7 +107,7 @@ struct DownloadFolder: Sendable {
 
     var isPaused: Bool { folder.size(of: Self.pauseName) != nil }
 
-    /// What is there of the file, and can be gone on with.
+    /// The part of the file that is there, and can be gone on with.
     func part(by note: DownloadNote) -> FilePart {
         let size = folder.size(of: Self.partName) ?? 0
         // Since then the memory of the machine has what the disk may not have.
@@ -126,13 +127,13 @@ struct DownloadFolder: Sendable {
         // The rest would take room, and nothing else, here and below.
         for name in (try? folder.names()) ?? []
         where name.hasSuffix(".part") && ![Self.partName, LocalPlaylist.partName].contains(name) {
-            try? folder.removeFile(name)  // As above.
+            try? folder.removeFile(name)  // It only takes room.
         }
     }
 
     /// Bytes of all files but the notes.
     var byteCount: Int {
-        // What cannot be listed holds nothing, as far as can be said.
+        // A folder that cannot be listed holds nothing, as far as can be said.
         let names = (try? folder.names()) ?? []
         return names.filter { $0 != Self.noteName }.reduce(0) { $0 + (folder.size(of: $1) ?? 0) }
     }

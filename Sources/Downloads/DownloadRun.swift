@@ -61,7 +61,7 @@ struct DownloadRun {
             // It has been changed meanwhile.
             note = (try? folder.note()) ?? note  // What failed first is told, here and below.
             (note.reason, note.isLasting) = (error.description, error.isLasting)
-            try? folder.save(note)  // As above.
+            try? folder.save(note)  // The first error is told.
             throw error
         }
     }
@@ -77,7 +77,7 @@ struct DownloadRun {
 
     private mutating func fetch(in folder: DownloadFolder) throws(DownloadFailure) -> FetchedFile {
         if let sha256 = download.sha256, let path = note.path {
-            // What cannot be read is fetched again.
+            // An unreadable file is fetched again.
             let isRight = (try? Self.digest(of: path)) == sha256
             if isRight, isCopyWanted { return try file(isUnchanged: true) }
             download.isFresh = !isRight
@@ -146,7 +146,7 @@ struct DownloadRun {
 
     /// Whether what was fetched before is there as it was, at the place where it is wanted.
     private var isCopyWanted: Bool {
-        // One of another length was changed or damaged.
+        // A file of another length was changed or damaged.
         guard let path = note.path, OwnFile.isRegular(path),
             note.isPlaylist || Self.byteCount(of: path) == note.byteCount
         else { return false }
@@ -229,7 +229,7 @@ struct DownloadRun {
         do throws(DownloadFailure) {
             try put(folder, name, others, partName: partName, at: place)
         } catch {
-            // What is whole waits here for another place.
+            // The whole file waits here for another place.
             note.path = nil
             try folder.save(note)
             throw error
@@ -290,7 +290,7 @@ struct DownloadRun {
     }
 }
 
-/// What a person may want to know of a download, each once; from any thread.
+/// Remarks for a person about a download, each once; from any thread.
 final class Notices: Sendable {
     private let texts = Mutex<[String]>([])
 
@@ -306,7 +306,7 @@ final class DownloadMeter: Sendable {
     private struct Told {
         var time = ContinuousClock.now - .seconds(1)
         var first: Int?
-        /// What has come since it was told last.
+        /// The progress since it was told last.
         var untold: DownloadProgress?
     }
 

@@ -162,10 +162,10 @@ public final class Downloads: Sendable {
     public func all() -> [KeptDownload] {
         // Without the folder there are none, and what cannot be read is none.
         let parent = try? Folder.open(at: path)
-        let names = try? parent?.names()  // As above.
+        let names = try? parent?.names()  // No folder, no names.
         guard let parent, let names else { return [] }
         return names.compactMap { name in
-            let folder = try? DownloadFolder(name, in: parent)  // As above.
+            let folder = try? DownloadFolder(name, in: parent)  // An unreadable one is none.
             return folder.flatMap(Self.kept)
         }
     }
@@ -185,7 +185,7 @@ public final class Downloads: Sendable {
         }
         let isDone = note.path != nil
         return KeptDownload(
-            id: folder.id, url: (try? ServiceURL(note.url))?.description ?? "",  // As above.
+            id: folder.id, url: (try? ServiceURL(note.url))?.description ?? "",  // Or unknown.
             state: isRunning
                 ? .running
                 : isDone ? .done : folder.isPaused ? .paused : note.isLasting ? .failed : .waiting,
@@ -233,16 +233,16 @@ public final class Downloads: Sendable {
     var path: String { state + "/downloads" }
 
     private func folder(_ id: String) throws(DownloadFailure) -> DownloadFolder {
-        // What cannot be opened is not there, here and below.
+        // A folder that cannot be opened is not there, here and below.
         let parent = try? Folder.open(at: path)
         guard let parent, !id.contains("/"), id.count == 16,
-            let folder = try? DownloadFolder(id, in: parent)  // As above.
+            let folder = try? DownloadFolder(id, in: parent)  // Nor is this one.
         else { throw .unknown(id) }
         return folder
     }
 }
 
-/// What goes up once; from any thread.
+/// A flag that goes up once; from any thread.
 final class Flag: Sendable {
     private let state = Atomic(false)
 

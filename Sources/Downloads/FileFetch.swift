@@ -20,7 +20,7 @@ final class FetchTarget: @unchecked Sendable {
     let limitReason: String
     /// Called when bytes have come.
     private let grew: (FetchTarget) throws(DownloadFailure) -> Void
-    /// Of the last answer.
+    /// The media type of the last answer.
     var type: String?
     private static let headByteCount = 32
 
@@ -155,7 +155,7 @@ struct FileFetch: Sendable {
                 let request = FileRequest(
                     target.part, of: range, knownTag: knownTag, keepsCoding: keepsCoding)
                 if let ending = try ask(url, isOpened, request, target) { return ending }
-                // One that has changed since begins anew at once.
+                // A file that has changed since begins anew at once.
             } catch {
                 switch error {
                 case .unreachable, .busy: break

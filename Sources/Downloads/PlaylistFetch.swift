@@ -18,7 +18,7 @@ struct PlaylistFetch {
     private let folder: DownloadFolder
     private let meter: DownloadMeter
     private let notices: Notices
-    /// What is there, and how many bytes its list has on the disk.
+    /// The entries that are there, and how many bytes their list has on the disk.
     private var entries: [LocalPlaylist.Entry]
     private var listByteCount: Int
     /// References to variants: the one that is fetched, those that cannot be, and all the others.
@@ -26,7 +26,7 @@ struct PlaylistFetch {
     private var failed: Set<String> = []
     private var others: [String] = []
 
-    /// Of all segments.
+    /// Bytes of all segments.
     var byteCount: Int { segments.room.came }
 
     init(
@@ -44,7 +44,7 @@ struct PlaylistFetch {
     /// Fetches all files, and returns their names; the new playlist is called `newName`.
     mutating func run(_ text: [UInt8], at url: ServiceURL) throws(DownloadFailure) -> [String] {
         var (text, place, failures) = ([UInt8]?(text), url, 0)
-        /// Of the variant that was chosen.
+        /// The URL of the chosen variant.
         var variant: ServiceURL?
         var (course, isLive) = (newCourse(), false)
         while true {
@@ -90,7 +90,7 @@ struct PlaylistFetch {
                 }
                 failures = entries.count > before ? 1 : failures + 1
                 if failures >= FileFetch.pauses.count {
-                    // What is there of another variant is not gone on with.
+                    // Segments of another variant are not gone on with.
                     guard !isLive, let chosen, chosen != others.last else { throw error }
                     failed.insert(chosen)
                     failures = 1
@@ -114,7 +114,7 @@ struct PlaylistFetch {
         return (target.bytes, place)
     }
 
-    /// Of variants, that of the first which can be had.
+    /// The first media playlist among the variants that can be had.
     private mutating func media(
         of text: [UInt8], at url: ServiceURL
     ) throws(DownloadFailure) -> (MediaPlaylist, ServiceURL) {

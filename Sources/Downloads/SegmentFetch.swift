@@ -23,7 +23,7 @@ struct SegmentFetch: Sendable {
 
     /// The path and the range, without what signs them.
     func identity(of resource: MediaSegment.Resource, _ base: ServiceURL) -> String {
-        // What cannot be resolved fails when it is fetched.
+        // A reference that cannot be resolved fails when it is fetched.
         let url = try? fetch.resolve(resource.reference, from: base)
         let path = url.map { String($0.target.prefix { $0 != "?" }) } ?? ""
         let text = path + (resource.range.map { " \($0)" } ?? "")
@@ -146,11 +146,11 @@ final class Room: Sendable {
     /// How much comes between two looks at the free space, in bytes.
     private static let interval = 1 << 20
 
-    /// Of what the other downloads leave.
+    /// Makes the room that the other downloads leave.
     init(in parent: Folder, without id: String, _ limits: DownloadLimits) throws(DownloadFailure) {
         let names = try onDisk { () throws(SystemError) in try parent.names() }
         let others = names.filter { $0 != id }.reduce(0) { sum, name in
-            // What cannot be looked at holds nothing, as far as can be said.
+            // A folder that cannot be looked at holds nothing, as far as can be said.
             sum + ((try? DownloadFolder(name, in: parent).byteCount) ?? 0)
         }
         (folder, self.limits, byteCount) = (parent, limits, max(0, limits.bytes - others))
