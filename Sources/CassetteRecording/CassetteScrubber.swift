@@ -35,7 +35,7 @@ struct CassetteScrubber {
         var found: [String] = []
         let fields = Self.fields(of: head).map { (name: $0.name, value: $0.value) } + answer
         for field in fields where SecretName.isSecret(field.name) {
-            // Of a cookie, each value; otherwise what stands behind the scheme.
+            // A cookie has a secret in each value; any other field behind the scheme.
             let parts = field.value.split { $0 == ";" || $0 == "," }.map { part in
                 part.drop { $0 != "=" }.dropFirst()
             }
@@ -78,7 +78,7 @@ struct CassetteScrubber {
         guard !field.name.lowercased().hasSuffix("cookie") else {
             return CassetteField(field.name, Cassette.secret)
         }
-        // What is known leaves the way in which it is written, such as `Token …`.
+        // A known secret leaves the way in which it is written, such as `Token …`.
         let value = known.redacted(field.value)
         if value != field.value { return CassetteField(field.name, redaction.redacted(value)) }
         let words = field.value.split(separator: " ")

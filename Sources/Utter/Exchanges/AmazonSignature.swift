@@ -30,7 +30,7 @@ extension RecognitionService {
         if let session = secrets.session {
             added.append((name: "X-Amz-Security-Token", value: session))
         }
-        // What a proxy may change is not signed.
+        // Fields that a proxy may change are not signed.
         let names = ["content-type", "x-amz-", "x-lex-"]
         let own = headers.filter { header in
             names.contains { header.name.lowercased().hasPrefix($0) }

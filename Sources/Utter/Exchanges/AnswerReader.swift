@@ -64,7 +64,7 @@ struct AnswerReader: Sendable {
     private mutating func learn(
         _ read: (inout any ResponseDecoder) throws(AnswerError) -> [Hypothesis]
     ) -> Bool {
-        // What follows a broken answer cannot mend it.
+        // Later bytes cannot mend a broken answer.
         guard failure == nil, var decoder else { return false }
         // Two of them would share the body, and each chunk would copy it.
         self.decoder = nil
@@ -84,7 +84,7 @@ struct AnswerReader: Sendable {
         let words =
             rule.errors.message(in: head)
             ?? ServiceMessage.extract(from: refusal, contentType: head.mediaType, at: rule.errors)
-        // What a store says to a request that was signed for another region.
+        // A store names its region when a request was signed for another one.
         let region =
             head.header("x-amz-bucket-region") ?? XMLElement.texts(of: "Region", in: refusal).first
         guard let region = region.map(TerminalText.shown) else { return words }

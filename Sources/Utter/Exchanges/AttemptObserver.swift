@@ -24,13 +24,13 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     private let lane: Int
     private let step: StepRequest?
     private let carriesRecording: Bool
-    /// Of a part of the recording.
+    /// Bytes of a part of the recording.
     private var pieceByteCount = 0
-    /// Bytes of audio before it.
+    /// Bytes of audio before the part.
     private let pieceStart: Int?
     private var answer: AnswerReader
     private var firstText: ContinuousClock.Instant?
-    /// Of a good answer to one of several requests, which is read as a whole.
+    /// The head of a good answer to one of several requests, which is read as a whole.
     private var head: (status: Int, fields: AnswerHead)?
     private var body: [UInt8] = []
     private var byteCount = 0
@@ -91,13 +91,13 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
 
     private func read(_ bytes: Span<UInt8>) {
         guard head == nil else {
-            // One that is cut is no JSON.
+            // A truncated body fails to parse later.
             body.append(bytes.extracting(first: min(bytes.count, Self.bodyLimit - body.count)))
             return
         }
         let hadHeardEnd = answer.hasHeardEnd
         if answer.accumulate(bytes) { hear() }
-        // What is said now would go nowhere.
+        // Words from now on would go nowhere.
         if answer.hasHeardEnd, !hadHeardEnd { run.handle(.heardEnd) }
     }
 

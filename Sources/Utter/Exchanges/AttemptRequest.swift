@@ -9,7 +9,8 @@ internal import TakeStore
 internal import Upload
 
 extension DeliveryPlan {
-    /// One attempt to deliver a take; `frames` is 0 unless the body says how many there are.
+    /// The request of an attempt to deliver a take; `frames` is 0 unless the body says how
+    /// many there are.
     func request(
         _ request: ExchangeRequest, for journal: Journal, frames: Int, of id: TakeID,
         token: Credential? = nil, digest: String? = nil
@@ -138,7 +139,7 @@ extension DeliveryPlan {
         format.length != nil && frames > 0 ? "-whole" : ""
     }
 
-    /// What it sends is a file there.
+    /// Whether each request makes a file at the service.
     var sendsParts: Bool { if case .parts = service.exchange { true } else { false } }
 
     private func body(
@@ -179,7 +180,7 @@ extension DeliveryPlan {
             sealedLength: sealedLength)
     }
 
-    /// Nil unless the body is encrypted; a form's is that of its audio alone.
+    /// The encrypted length; nil unless the body is encrypted; a form's is that of its audio alone.
     var sealedLength: SealedLength? {
         guard service.bodyKey != nil else { return nil }
         let frame = service.frame(mediaType: format.mediaType, fileName: "", id: "take")

@@ -12,22 +12,22 @@ internal import Upload
 /// `TokenFirst` fetches a token before each of them. Requests that are under way side by side have a
 /// *lane* each; an exchange that makes one after the other knows of none.
 protocol Exchange: Sendable {
-    /// Under way, or next.
+    /// The request that is under way, or next.
     var request: ExchangeRequest { get }
-    /// How many may be under way.
+    /// Requests that may be under way at once.
     var laneCount: Int { get }
-    /// What is under way goes on with new secrets.
+    /// Requests that are under way go on with new secrets.
     var outlivesSecrets: Bool { get }
     /// Its requests hold the whole body, of which the digest is worth knowing.
     var sendsDigest: Bool { get }
-    /// In bytes of the recording, what the service has for good, of all runs; nil is what the last
+    /// Bytes of the recording that the service has for good, of all runs; nil: those that the last
     /// request has sent.
     var storedByteCount: Int? { get }
     /// Requests that the service may have taken whole, over all runs.
     var takenCount: Int { get }
     /// The service has shown that it takes bodies with a length only.
     var needsLength: Bool { get }
-    /// What another process needs to go on; nil when that begins anew.
+    /// The notes with which another process goes on; nil when it begins anew.
     var progress: ExchangeProgress? { get }
 
     /// Begins the request, or returns it again; if it says a length that is not known yet, it waits.
@@ -56,7 +56,7 @@ protocol Exchange: Sendable {
     mutating func learn(from interim: AnswerHead)
 }
 
-/// What a lane does now.
+/// The next step of a lane.
 enum Beginning: Sendable, Equatable {
     case request(ExchangeRequest)
     /// Waits until the recording is complete.
@@ -75,7 +75,7 @@ struct ExchangeRequest: Sendable, Equatable {
     /// Waits for the end of the recording.
     var saysLength: Bool
     var isComplete = false
-    /// What the service's clock is ahead of ours, in seconds.
+    /// How far the service's clock is ahead of ours, in seconds.
     var clockOffset = 0.0
     /// A connection of an earlier take may not carry it.
     var wantsFreshConnection = false
@@ -83,14 +83,14 @@ struct ExchangeRequest: Sendable, Equatable {
     var omitsExpectation = false
     /// It is made by HTTP/1.1, where an early answer is read whatever follows it.
     var avoidsHTTP2 = false
-    /// Nil for the recording and its transcript.
+    /// The step; nil for the recording and its transcript.
     var step: StepRequest?
 
     var carriesRecording: Bool { step?.content == nil }
-    /// Of an upload whose URL is a secret, that of its service.
+    /// The URL for a person; that of the service, when an upload's own is a secret.
     var shownURL: String { (upload?.shownURL ?? url).description }
     var upload: UploadRequest? { if case .upload(let use)? = step?.use { use } else { nil } }
-    /// Nil for a request that sends no part.
+    /// The part; nil for a request that sends none.
     var piece: PieceRequest? { if case .piece(let use)? = step?.use { use } else { nil } }
     /// The head says the digest of the body, which is a part.
     var wantsDigest: Bool { piece != nil && carriesRecording || upload?.saysChecksum == true }
@@ -109,9 +109,9 @@ struct StepRequest: Sendable, Equatable {
     var method: StepMethod
     /// Beside those that every request has.
     var headers: [HeaderField] = []
-    /// Nil is the recording.
+    /// The content; nil: the recording.
     var content: Content?
-    /// Those of the service.
+    /// The service's secrets go with the request.
     var carriesSecrets = false
     var use: Use
 
@@ -136,7 +136,7 @@ enum ExchangeStep: Sendable, Equatable {
     /// Only of a part of the recording; another try would be no better.
     case answeredInPart
     case request(after: Pause)
-    /// What follows is decided when another lane has ended.
+    /// Another lane's end decides what follows.
     case idle
     case failed(TakeFailure)
 }
@@ -144,11 +144,11 @@ enum ExchangeStep: Sendable, Equatable {
 struct Pause: Sendable, Equatable {
     /// Unless the speaker ends before.
     var duration = Duration.zero
-    /// What the service has asked for, whatever the speaker does.
+    /// The pause that the service has asked for, whatever the speaker does.
     var atLeast = Duration.zero
     /// A speaker who ends before this would wait too long.
     var waitableFrom = Duration.zero
-    /// Nil for a redirect.
+    /// The failure before the pause; nil for a redirect.
     var cause: TakeFailure?
     /// The recording still went on: the pause ends with it.
     var isForSpeaker = false
@@ -174,7 +174,7 @@ struct Reply: Sendable {
     var message: String?
     /// From a refusal, or from an answer that reports an error.
     var code: String?
-    /// Of a step of a job; nil without a good status.
+    /// The verdict on a step of a job; nil without a good status.
     var verdict: StepVerdict?
     var hasToken = false
 
@@ -190,7 +190,7 @@ struct Reply: Sendable {
     }
 }
 
-/// What a decision depends on beside events.
+/// The circumstances of a decision beside events.
 struct Moment: Sendable {
     /// Since the take began, monotonic.
     var elapsed = Duration.zero
@@ -269,10 +269,10 @@ extension DeliveryPlan {
 }
 
 extension RecognitionService {
-    /// Nil when the service needs no token, or the secret is missing.
+    /// The request for a token; nil when the service needs none, or the secret is missing.
     func tokenRequest(uuid: String) -> (use: TokenExchange, request: TokenRequest)? {
         guard case .token(let use) = authentication.use, let secrets = ClientSecrets(of: self),
-            // One that cannot be made has been refused before the take (`checkSecrets`).
+            // A request that cannot be made has been refused before the take (`checkSecrets`).
             let request = try? use.request(with: secrets, uuid: uuid)
         else { return nil }
         return (use, request)

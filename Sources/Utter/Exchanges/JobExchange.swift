@@ -51,7 +51,7 @@ struct JobExchange: Exchange {
             unknownCount = progress.unknown ?? 0
         }
         if prepare(number: attemptsBefore + 1) == nil { return }
-        // What was captured leads nowhere.
+        // The captured values lead nowhere.
         forget()
         // The profile's own URL is left when a step's makes no sense.
         _ = prepare(number: attemptsBefore + 1)

@@ -142,7 +142,7 @@ struct PartsExchange: Exchange {
         if surrender != nil { return isAlone ? begin(.abort, on: lane) : .idle }
         if !table.isMade {
             guard isAlone else { return .idle }
-            // What has been lost is looked for before it is made again.
+            // A lost upload is looked for before it is made again.
             if mayBeTaken, canLook, recording.isComplete { return begin(.look, on: lane) }
             return beginFirst(on: lane)
         }
@@ -170,7 +170,7 @@ struct PartsExchange: Exchange {
         let start = table.byteCount
         let rest = recording.byteCount - start
         guard rest > 0 || !recording.isComplete else {
-            // Of an empty recording, too, a part is needed.
+            // An empty recording needs a part, too.
             return table.parts.isEmpty ? begin(.part(0), on: lane) : nil
         }
         if rest >= partByteCount || recording.isComplete {
@@ -243,7 +243,7 @@ struct PartsExchange: Exchange {
             return step
         case (.complete, 409): return beginAnew(ended)
         case (.whole, 409) where plan.folder != nil && !hasFolders: return makeFolder(0, ended)
-        // What is there may be this recording.
+        // The object that is there may be this recording.
         case (_, 412) where lane.job.isLast && canLook:
             isRefused = lane.job == .complete
             return stand(ended, for: .look)

@@ -2,7 +2,7 @@
 
 internal import SpeechService
 
-/// What a service has of a recording that is sent in parts, and what is left to send.
+/// The parts of a recording that a service has, and those that are left to send.
 struct PartsTable: Sendable, Equatable {
     enum Job: Sendable, Equatable {
         case whole
@@ -25,17 +25,17 @@ struct PartsTable: Sendable, Equatable {
     enum Claim { case plain, odd }
 
     struct Part: Sendable, Equatable {
-        /// Of the body, in bytes.
+        /// Bytes of the body.
         let range: Range<Int>
-        /// What the service has said of it; nil while it is not stored.
+        /// The service's tag for the part; nil while it is not stored.
         var tag: String?
     }
 
     /// In the order of the body, without holes.
     var parts: [Part] = []
-    /// Those that can be sent now.
+    /// Parts that can be sent now.
     var queue: [Int] = []
-    /// What the service has said of the upload, such as its id.
+    /// Values that the service has given the upload, such as its id.
     var captured: [String: String] = [:]
     var isMade = false
     /// The store was asked for an upload, and may have made it.
@@ -79,7 +79,7 @@ extension PartsTable {
     private static let rows = "parts"
     private static let mark = "asked-for"
 
-    /// What an earlier run has noted; parts that were under way are sent again.
+    /// Reads the notes of an earlier run; parts that were under way are sent again.
     init(from values: [String: String]) {
         self.init()
         mayBeMade = values[Self.mark] != nil
@@ -111,11 +111,11 @@ extension PartsTable {
     }
 }
 
-/// What one of an exchange's lanes does.
+/// The job of one of an exchange's lanes.
 struct PartsLane {
     var job: PartsTable.Job
     var number: Int
-    /// Of the upload for which it was begun.
+    /// The number of the upload for which it was begun.
     var generation: Int
     /// In place of the step's own; a redirect leads there.
     var url: ServiceURL?

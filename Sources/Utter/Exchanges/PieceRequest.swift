@@ -100,7 +100,7 @@ extension DeliveryPlan {
 }
 
 extension ServiceURL {
-    /// Those in which it lies, from the outermost on, without the root of its server.
+    /// The folders in which it lies, from the outermost on, without the root of its server.
     var folders: [String] {
         let names = target.prefix { $0 != "?" }.split(separator: "/").dropLast()
         return names.indices.map { "\(origin)/\(names[...$0].joined(separator: "/"))/" }

@@ -4,7 +4,7 @@ internal import LinuxPlatform
 internal import SpeechService
 internal import Upload
 
-/// One request with the recording, whose answer is the transcript.
+/// A request with the recording, whose answer is the transcript.
 ///
 /// It is repeated from the first byte after failures that may pass: every resend is decided here
 /// and numbered. libcurl resends nothing.
@@ -15,14 +15,14 @@ struct PostOnce: Exchange {
     /// The least pause in a hurry: what failed just now fails again.
     private static let shortestHurry = Duration.seconds(1)
 
-    /// Of a connection that is used again: many services close theirs after 5 s, and a request that
-    /// crosses the close is lost.
+    /// The idle time after which a connection is not used again: many services close theirs after
+    /// 5 s, and a request that crosses the close is lost.
     static let longestIdleTime = Duration.seconds(4)
 
     private(set) var request: ExchangeRequest
     private(set) var takenCount: Int
     private(set) var needsLength = false
-    /// What became of a request can be asked, so that one of unknown outcome may be repeated.
+    /// The service can be asked about a request, so that one of unknown outcome may be repeated.
     var knowsOutcome = false
     private let origin: Origin
     private let allowed: [Origin]
@@ -145,7 +145,7 @@ struct PostOnce: Exchange {
         case .proxyRefused(let status): return .failed(.proxyRefused(status: status))
         case .notTLS(let text): return .failed(.notTLS(reason: text, host: host))
         case .badResponse(let text):
-            // What was wrong with the answer before it was too long says more.
+            // The flaw of the answer before it was too long says more.
             return .failed(
                 reply.failure.map { .answerUnusable($0) } ?? .responseUnusable(reason: text))
         // A person's wish is known before: here the loops end, and the take is sent another time.
@@ -285,7 +285,7 @@ struct PostOnce: Exchange {
 
     private static func shown(_ value: String?) -> String? {
         value.map { value in
-            // What stands in a query may be a secret that is not known here.
+            // A query may hold a secret that is not known here.
             let path = value.prefix { $0 != "?" }
             let text = TerminalText.shown(String(path))
             return path.endIndex == value.endIndex ? text : text + "?…"

@@ -4,7 +4,7 @@ internal import LinuxPlatform
 internal import SpeechService
 internal import Upload
 
-/// What a refusal says of the way in which the request must change.
+/// A refusal's advice on how the request must change.
 public enum RefusalAdvice: Sendable, Equatable {
     /// The service is somewhere else (`Location`, RFC 9110 §10.2.2).
     case elsewhere(location: String)

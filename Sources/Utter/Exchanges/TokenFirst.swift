@@ -10,7 +10,7 @@ struct TokenFirst: Exchange {
     private let url: ServiceURL
     private let policy: RetryPolicy
     private var exchange: any Exchange
-    /// Nil while there is a token.
+    /// The exchange that fetches a token; nil while there is one.
     private var engine: PostOnce?
     /// A refused token may only be too old.
     private var mayRefresh: Bool
@@ -80,7 +80,8 @@ struct TokenFirst: Exchange {
             let step = exchange.next(after: reply, isSpeaking: isSpeaking, at: now)
             // 403 says that the client may not; a good status has the code of a token that is too old.
             guard case .failed(.tokenRefused(let status, _, _)) = step else {
-                // What was not refused may be too old by the next request, hours of speech later.
+                // A token that was good now may be too old for the next request, hours of speech
+                // later.
                 mayRefresh = true
                 return step
             }

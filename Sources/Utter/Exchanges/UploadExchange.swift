@@ -4,7 +4,7 @@ internal import SpeechService
 internal import TakeStore
 internal import Upload
 
-/// One upload that goes on where it was after its connection broke, and whose answer is the
+/// An upload that goes on where it was after its connection broke, and whose answer is the
 /// transcript.
 ///
 /// The service makes the upload, and says at which URL: in an interim answer to the recording itself
@@ -14,7 +14,7 @@ internal import Upload
 struct UploadExchange: Exchange {
     private struct Resource {
         var url: ServiceURL
-        /// What the service is known to have, in bytes of the whole body.
+        /// Bytes of the whole body that the service is known to have.
         var offset = 0
         var knowsLength = false
         /// It has said so: an append is a question for the text.
@@ -148,7 +148,7 @@ struct UploadExchange: Exchange {
     private mutating func go(to next: Step) {
         step = next
         engine.lead(to: next == .create ? delivery.service.url : upload?.url)
-        // What became of a request can be asked.
+        // The service can be asked about a request.
         engine.knowsOutcome = upload != nil
     }
 

@@ -95,7 +95,7 @@ struct UploadRequest: Sendable, Equatable {
     }
 }
 
-/// What a service says of an upload in the head of an answer (the draft's §4, tus 1.0).
+/// The head of an answer about an upload (the draft's §4, tus 1.0).
 enum UploadAnswer {
     static let version = "Upload-Draft-Interop-Version"
     static let versionNumber = "8"
@@ -113,7 +113,7 @@ enum UploadAnswer {
 
     static func isComplete(_ head: AnswerHead) -> Bool { head.header("upload-complete") == "?1" }
 
-    /// Of the whole body; nil while the service does not know it.
+    /// The length of the whole body; nil while the service does not know it.
     static func length(in head: AnswerHead) -> Int? {
         head.header("upload-length").flatMap { Int($0) }
     }
