@@ -138,7 +138,7 @@ final class Broadcast<Element: Sendable>: Sendable {
 extension TakeEvent {
     /// Waiting events.
     private static let limit = 256
-    /// Of waiting transcripts, the newest not counted.
+    /// Bytes of waiting transcripts, the newest not counted.
     private static let byteLimit = 256 << 10
 
     /// Adds an event to a listener's waiting ones.

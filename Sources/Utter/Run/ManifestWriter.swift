@@ -25,10 +25,10 @@ final class ManifestWriter: Sendable {
     private let before: TakeManifest?
     private let store: TakeStore
     private let sync: SyncLoop
-    /// Nil when the take is for no archive.
+    /// The archiver; nil when the take is for no archive.
     private let archiver: Archiver?
     private let present: Mutex<Present>
-    /// Of the manifest on the disk; used by the sync thread alone.
+    /// The version of the manifest on the disk; used by the sync thread alone.
     private let savedVersion = Atomic(-1)
     /// The take has ended, and its folder waits to be unlocked.
     private let isEnded = Atomic(false)
@@ -159,7 +159,7 @@ final class ManifestWriter: Sendable {
         isNamed.store(true, ordering: .relaxed)
     }
 
-    /// One job a folder, so that audio is synced in between.
+    /// Syncs one folder with each job, so that audio is synced in between.
     private func syncNames(in folders: ArraySlice<Folder>) {
         guard let folder = folders.first else { return endNames(nil) }
         sync.perform { [self] in
@@ -262,7 +262,7 @@ final class ManifestWriter: Sendable {
             let isForArchive = enqueue()
             isEnded.store(true, ordering: .relaxed)
             unlockOnceSettled()
-            // What has found no place in the queue is tried once more there, and told.
+            // A take that has found no place in the queue is tried once more there, and told.
             if isForArchive { archiver?.begin() }
         }
     }
@@ -319,7 +319,7 @@ extension TakeManifest {
         wasAnswered = nil
         var reason = outcome.shortfall
         if case .failure(let failure) = outcome.result { reason = failure.description }
-        // What was answered before stays answered, unless there is a better answer.
+        // A take that was answered before stays answered, unless there is a better answer.
         if before?.state == .answered, let reason {
             keep(.answered, reason: "sent once more: \(reason)")
             return
@@ -340,7 +340,7 @@ extension TakeManifest {
             // The state says enough of what was not wanted.
             let isUnwanted = failure.isUnwanted
             keep(isUnwanted ? .cancelled : .kept, reason: isUnwanted ? nil : reason)
-            // What broke off an upload is not what it was refused for: it can go on.
+            // A broken upload can go on, other than one that was refused.
             let canGoOn = progress.map { ["upload", "parts"].contains($0.step) } ?? false
             isHeld = failure.isForGood && !(canGoOn && failure.isOfAnswer) ? true : nil
             if failure.mayBeTheTakes || isHeld == nil && failure.isOfAnswer {

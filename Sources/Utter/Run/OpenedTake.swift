@@ -8,7 +8,7 @@ internal import TakeStore
 /// Where a new take is kept: a folder of the store, or memory when the disk cannot take it.
 struct OpenedTake {
     let journal: Journal
-    /// Nil when the take lives in memory.
+    /// The writer of the manifest; nil when the take lives in memory.
     let record: ManifestWriter?
     /// Why the take is not on the disk; nil when it is, or was never meant to be.
     let unprotected: String?

@@ -86,7 +86,7 @@ final class ProgressMeter: Sendable {
 }
 
 extension CaptureAccount {
-    /// What was lost included.
+    /// The length of the recording, with lost frames.
     var length: Duration { StreamFormat.speech.duration(ofFrames: capturedFrames + gapFrames) }
 }
 

@@ -11,7 +11,7 @@ struct Protection: Sendable {
     private var folder: String?
     private var journal = JournalCondition()
     private var manifest: String?
-    /// Nil unless the recording had to end.
+    /// Why the recording had to end; nil when it had not.
     private(set) var endReason: String?
     private(set) var notices: [TakeNotice] = []
 
@@ -26,13 +26,13 @@ struct Protection: Sendable {
         /// Why the manifest could not be written, or nil.
         case manifest(String?)
         case journal(JournalCondition)
-        /// Of a take of an earlier run.
+        /// Damage of a take of an earlier run.
         case damage(String)
         /// The answer is odd.
         case answer(String)
         /// The take lives in memory, and that is full.
         case full
-        /// What was odd about its source.
+        /// An oddity of the source.
         case source(String)
     }
 

@@ -68,8 +68,8 @@ enum Recovery {
         }
     }
 
-    /// Nil for a take that is final or waits to be sent, and where only a person, or a later program,
-    /// can tell.
+    /// Looks at a take; nil when it is final or waits to be sent, and where only a person, or a
+    /// later program, can tell.
     private static func look(at take: TakeFolder) -> Finding? {
         do throws(TakeStoreError) {
             let manifest = try take.manifest()
@@ -105,7 +105,7 @@ enum Recovery {
             return try setAside(manifest, take, store, reason: reason)
         }
         let wasRecording = manifest.state == .recording
-        // What a power cut has taken from a sealed take is missing at its end.
+        // A power cut takes the end of a sealed take.
         if wasRecording || audio.byteCount < manifest.byteCount ?? .max {
             guard let codec = AudioCodec(rawValue: manifest.format) else { return false }
             guard try complete(&manifest, audio, codec, in: take) else {
@@ -168,7 +168,7 @@ enum Recovery {
         let dropsEmptyTail = manifest.state == .recording && !manifest.isEncrypted
         var whole = try measure(audio, codec, dropsEmptyTail: dropsEmptyTail)
         var (report, silentFrames) = (audio.damageReport, 0)
-        // What a power cut leaves between is a few blocks of the disk.
+        // A power cut leaves holes of only a few blocks of the disk.
         for _ in 0..<mostHoles {
             guard let hole = whole.hole else { break }
             try take.replace(
@@ -188,7 +188,7 @@ enum Recovery {
             report =
                 "its audio is damaged at byte \(whole.byteCount); what follows is in the file still"
         } else if manifest.isEncrypted {
-            // What follows the last whole page is in a frame that others share.
+            // Bytes behind the last whole page are in a frame that others share.
             if audio.tornByteCount <= longestTear {
                 try take.cutTear(audio, fileName: manifest.audio)
             }

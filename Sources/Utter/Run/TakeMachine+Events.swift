@@ -78,7 +78,7 @@ extension TakeMachine {
     struct Ending: Sendable {
         var result: Result
         var capture: CaptureEnd
-        /// Nil when the journal was never sealed.
+        /// The seal; nil when the journal was never sealed.
         var seal: JournalSeal?
         /// From the end of the recording to the last answer; nil without one.
         var answerDelay: Duration?
@@ -121,11 +121,11 @@ struct RecordingExtent: Sendable, Equatable {
     var digest: String?
 }
 
-/// What is sent of a take, its exchange, and the result.
+/// The body of a take that is sent, its exchange, and the result.
 struct TakeDelivery: Sendable {
     typealias Result = Swift.Result<Transcript, TakeFailure>
 
-    /// One request after the other.
+    /// A lane: one request after the other.
     enum Lane: Sendable {
         enum Wait { case journal, seal, secrets, growth }
 
@@ -144,7 +144,7 @@ struct TakeDelivery: Sendable {
 
     /// In bytes of the journal.
     let start: Int
-    /// Nil for a body that is not encrypted.
+    /// The encrypted length; nil for a body that is not encrypted.
     let sealedLength: SealedLength?
     var exchange: any Exchange
     var lanes = [Lane.waiting(for: .journal)]
@@ -173,7 +173,7 @@ struct TakeDelivery: Sendable {
         return sealedLength?.body(of: audio, isWhole: isWhole) ?? audio
     }
 
-    /// What the service has for good, in parts; nil without any.
+    /// Bytes that the service has for good, in parts; nil without any.
     var stored: (audio: Int, body: Int)? {
         exchange.storedByteCount.map { (sealedLength?.audio(before: $0) ?? $0, $0) }
     }

@@ -52,7 +52,7 @@ extension TakeMachine {
         }
         switch answer {
         case .success(let exchange):
-            // What is under way on other lanes goes on.
+            // Requests on other lanes go on.
             if !delivery.exchange.outlivesSecrets { delivery.exchange = exchange }
             if exchange.request.number > 1 { digest() }
             beginAll()

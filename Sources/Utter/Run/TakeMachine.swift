@@ -7,7 +7,7 @@ internal import SpeechService
 internal import TakeStore
 internal import Upload
 
-/// One take from its first sample to its outcome: told what has happened, it says what to do.
+/// A take from its first sample to its outcome: told what has happened, it says what to do.
 ///
 /// Pure. Two things go on side by side, the recording and its delivery, which has a lane for each
 /// request that may be under way:
@@ -141,7 +141,7 @@ struct TakeMachine: Sendable {
         phase = .sealing(end)
         actions.append(.tell(.captured(end)))
         if let warning = end.warning { protect(.source(warning)) }
-        // What never began has nothing to be sent.
+        // A recording that never began has nothing to be sent.
         switch end.cause {
         case .source(let error) where isEmpty:
             conclude(.failure(.capture(error)), now)
@@ -171,7 +171,7 @@ struct TakeMachine: Sendable {
             conclude(.failure(.journal(reason: loss.description)), now)
         }
         actions.append(.saveSeal(seal, isWhole: end.isWhole, isSending: delivery.result == nil))
-        // What is awaited by a person does not wait for a pause that was made for a speaker.
+        // A person who waits for the text does not wait for a pause that was made for a speaker.
         for lane in delivery.lanes.indices {
             switch delivery.lanes[lane] {
             case .noting(let pause), .sending(_, let pause):
@@ -357,7 +357,7 @@ struct TakeMachine: Sendable {
         let attempt = TakeAttempt(
             number: request.number, url: request.shownURL, result: result,
             carriesRecording: request.carriesRecording, isPiece: request.piece != nil)
-        // Of a question that is asked again and again the last counts.
+        // Polls share a number: keep the last.
         if let last = attempts.last, last.number == attempt.number { attempts.removeLast() }
         attempts.append(attempt)
         actions.append(.saveAttempt(attempt))

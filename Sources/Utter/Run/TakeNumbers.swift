@@ -4,7 +4,7 @@ package import OperatorMetrics
 internal import Synchronization
 internal import Upload
 
-/// What a pipeline has counted since it began, for an operator; from any thread.
+/// The counts of a pipeline since it began, for an operator; from any thread.
 package final class TakeNumbers: Sendable {
     private struct State {
         var takes: [String: Double] = [:]
@@ -86,7 +86,7 @@ extension TransferResult {
 extension Spool {
     /// The takes on the disk, and the age of the oldest that waits; blocks on the disk.
     package var families: [MetricFamily] {
-        // What cannot be looked at is told by what fills it.
+        // A spool that cannot be read is told by the takes that it cannot hold.
         let takes = (try? takes()) ?? []
         var counts: [String: Double] = ["kept": 0]
         for take in takes { counts[take.state.rawValue, default: 0] += 1 }

@@ -57,7 +57,7 @@ extension TakeRun {
         guard let limit else { return }
         let rest = limit - StreamFormat.speech.duration(ofFrames: account.encodedFrames)
         guard rest <= DeliveryPlan.limitWarning, meter.isFirstOfLimit() else { return }
-        // One so short leaves no time to be warned.
+        // A limit so short leaves no time to warn.
         if limit > DeliveryPlan.limitWarning {
             tell(.noticed(.limitNear(rest: rest, limit: limit)))
         }
@@ -99,7 +99,8 @@ extension TakeRun {
         handle(.protection(.spoolNearlyFull(near.warning)))
     }
 
-    /// Of requests that each send a part; less than 0 for what was sent for nothing.
+    /// Counts the bytes of requests that each send a part; fewer than 0 for those that
+    /// were sent for nothing.
     func didSend(more byteCount: Int) { didSend(byteCount: meter.sentByteCount(adding: byteCount)) }
 
     /// On the transfer thread; only once the journal is complete, before that its thread reports.

@@ -19,11 +19,11 @@ final class TakeRun: Sendable {
         var due: [TakeMachine.Action] = []
         var isActing = false
         var journal: Journal?
-        /// Nil unless the take is kept on the disk.
+        /// The writer of the manifest; nil unless the take is kept on the disk.
         var record: ManifestWriter?
         /// Samples that the body claims, set by the first request; 0 claims nothing.
         var statedFrames: Int?
-        /// Those that were asked for.
+        /// Secrets the provider answered with.
         var secrets: [Credential] = []
         var asking: Task<Void, Never>?
         var isSettled = false
@@ -48,7 +48,7 @@ final class TakeRun: Sendable {
     let growth: Mark
     /// In bytes of the journal; what is reached is reported once.
     let awaitedByteCount = Atomic(Int.max)
-    /// Of a kept take that is sent in another form.
+    /// The path of the audio of a kept take that is sent in another form.
     private let audioPath: String?
     /// The service's longest recording; nil without a limit.
     let limit: Duration?
@@ -69,7 +69,7 @@ final class TakeRun: Sendable {
         meter = ProgressMeter(of: account, bodyOffset: plan.format.bodyOffset)
     }
 
-    /// Of a new take, made at the first call.
+    /// The take's name; a new take gets it at the first call.
     ///
     /// The thread that makes the folder asks once it knows the names on the disk. An earlier caller
     /// gets one by the clock, and waits for no disk.
@@ -165,7 +165,7 @@ final class TakeRun: Sendable {
     }
 
     func hold(_ secrets: [Credential]) { state.withLock { $0.secrets = secrets } }
-    /// Those that were asked for.
+    /// Secrets the provider answered with.
     var secrets: [Credential] { state.withLock { $0.secrets } }
 
     /// With the secrets that were asked for.
@@ -193,7 +193,7 @@ final class TakeRun: Sendable {
     func isWanted(_ lane: Int) -> Bool { state.withLock { $0.machine.isWanted(lane) } }
     var digest: String? { state.withLock { $0.machine.delivery.digest } }
 
-    /// Of the body of a lane's next request, in hexadecimal digits.
+    /// Keeps the digest of the body of a lane's next request, in hexadecimal digits.
     func hold(bodyDigest: String?, of lane: Int) {
         state.withLock { $0.bodyDigests[lane] = bodyDigest }
     }

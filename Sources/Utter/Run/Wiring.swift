@@ -85,7 +85,7 @@ final class Wiring: Sendable {
         if run.pipeline.spool != nil {
             // Longer than the disk should take to open the take's folder.
             let patience = Duration.seconds(1)
-            // Of no meaning once the journal is there. A task that sleeps would start five threads.
+            // Irrelevant once the journal is open. A task that sleeps would start five threads.
             capture.call(at: .now + patience) { [weak run] in run?.handle(.diskIsSlow(patience)) }
         }
         // `open` on a thread of its own, the others on the journal thread.
@@ -217,7 +217,7 @@ final class Wiring: Sendable {
         }
     }
 
-    /// Of the body of a request, in hexadecimal digits; nil when it cannot be read.
+    /// The digest of the body of a request, in hexadecimal digits; nil when it cannot be read.
     private func digest(of request: ExchangeRequest, for run: TakeRun) -> String? {
         guard let journal = run.journal else { return nil }
         let body = run.openedPlan.request(

@@ -5,7 +5,7 @@ internal import LinuxPlatform
 internal import Synchronization
 internal import TakeStore
 
-/// What an archive has got, and what it is still to get.
+/// Takes that an archive has got, and that it is still to get.
 public struct ArchiveReport: Sendable {
     /// Takes that are stored with all that belongs to them.
     package(set) public var stored = 0
@@ -24,7 +24,7 @@ final class Archiver: Sendable {
     private struct State {
         weak var pipeline: Pipeline?
         var task: Task<Void, Never>?
-        /// Of the task that ended last, until it is asked for.
+        /// The report of the task that ended last, until it is asked for.
         var report: ArchiveReport?
         /// Takes that found no place in the queue when that was tried last.
         var unqueued = ArchiveReport()
@@ -44,7 +44,7 @@ final class Archiver: Sendable {
         (self.spool, self.archive) = (spool, archive)
     }
 
-    /// What a take remembers that the archive is to get; nil when that cannot be.
+    /// The note of a take that the archive is to get; nil when that cannot be.
     func note(for manifest: TakeManifest) -> ArchiveNote? {
         (archive.unusablePlace ?? manifest.queued(for: archive)?.url).map { ArchiveNote(place: $0) }
     }
@@ -82,7 +82,7 @@ final class Archiver: Sendable {
     /// - Returns: how many are still outside of the queue, and why.
     func adopt() -> ArchiveReport {
         state.withLock { $0.unqueued = ArchiveReport() }
-        // What cannot be looked at is left for the next time, here and below.
+        // A take that cannot be looked at is left for the next time, here and below.
         if let store = try? spool.existing(), let ids = try? store.idsWithAudio() {
             for id in ids { enqueue(id, of: store) }
         }
@@ -91,18 +91,18 @@ final class Archiver: Sendable {
 
     /// Sends what waits to the archive of today's settings, as a person has asked for.
     func moveQueue() {
-        // What cannot be looked at stays as it is, here and below.
+        // A take that cannot be changed keeps its place in the old archive.
         for take in (try? spool.queue.takes()) ?? [] {
-            _ = try? spool.queue.change(take) { $0.move(to: archive) }  // As above.
+            _ = try? spool.queue.change(take) { $0.move(to: archive) }  // It stays there.
         }
     }
 
     func enqueue(_ id: TakeID, of store: TakeStore) {
-        // As above.
+        // A take that cannot be read is left for the next time.
         guard let folder = try? store.take(id), let known = try? folder.manifest(),
             known.isUnarchived
         else { return }
-        guard !known.isLocked, (try? folder.lock()) == true  // As above.
+        guard !known.isLocked, (try? folder.lock()) == true  // Without a lock it is another's.
         else { return _ = fail("another utter has it, or its key is missing") }
         defer { folder.unlock() }
         // It may have changed before it was locked.
@@ -184,7 +184,7 @@ extension Pipeline {
     /// - Parameter isAsked: whether what the archive has refused lately is tried again, too.
     /// - Returns: what it has got, once nothing more can be done now.
     public func archive(isAsked: Bool = false) async -> ArchiveReport {
-        // What was answered so far is in the queue then.
+        // Takes that were answered so far are in the queue then.
         await settled()
         if !isAsked, let report = await archiver?.rest() { return report }
         archiver?.begin(isAsked: isAsked)
@@ -210,7 +210,7 @@ extension Pipeline {
         while !Task.isCancelled {
             // A queue that cannot be read is told by those that wait.
             let takes = await onDisk { [failed] in
-                (try? queue.takesToStore(isAsked: isAsked, but: failed)) ?? []  // As above.
+                (try? queue.takesToStore(isAsked: isAsked, but: failed)) ?? []  // None to read.
             }
             guard !takes.isEmpty else { break }
             let batch = ResendBatch(
@@ -231,14 +231,14 @@ extension Pipeline {
                 case .skipped, .elsewhere, .left: continue
                 }
                 await settled()
-                // What cannot go on now does so the next time.
+                // An object that is not stored now goes on the next time.
                 let isStored = await onDisk { try? queue.store().advance(id) } ?? nil
                 guard let isStored else { continue }
                 failed.remove(id)
                 if isStored { report.stored += 1 }
             }
         }
-        // As above.
+        // An unreadable queue counts as empty.
         report.waiting = await onDisk { (try? queue.takes(where: .all).count) ?? 0 }
         report.waiting += unqueued?.waiting ?? 0
         report.reason = report.reason ?? unqueued?.reason
@@ -281,7 +281,7 @@ extension KeptTake {
         case nil, .old, .doubtful: return true
         case .later: return false
         case .held:
-            // One that cannot be read was long ago.
+            // A refusal at an unreadable time was long ago.
             let last = known?.history?.last?.ended.flatMap { try? Date($0, strategy: .iso8601) }
             return last.map { now.timeIntervalSince($0) >= Self.refusalPause } ?? true
         }

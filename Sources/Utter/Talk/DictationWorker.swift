@@ -2,7 +2,7 @@
 
 internal import LinuxPlatform
 
-/// What a dictation begins and ends: a `Take`, or what a test plays.
+/// A take as a dictation begins and ends it: a `Take`, or a test's.
 ///
 /// Called on the thread of the dictation, in order.
 protocol Dictated: Sendable {
@@ -54,10 +54,10 @@ struct DictationWorker: Worker {
     struct Happening {
         let event: TalkMachine.Event
         let instant: ContinuousClock.Instant
-        /// Nil is any take.
+        /// The take that the event is for; nil: any.
         var onlyTake: Int?
         var first: (@Sendable () -> Void)?
-        /// Nil after the last turn.
+        /// The answer; it is told nil after the last turn.
         var reply: (@Sendable (Dictation.Reply?) -> Void)?
     }
 
@@ -139,7 +139,7 @@ struct DictationWorker: Worker {
         let actions = machine.handle(event, at: instant)
         if case .take(let number, .settled) = event { forget(number) }
         for action in actions { perform(action) }
-        // Those that could not begin.
+        // Takes that could not begin have ended.
         for case .start(let number) in actions where takes[number] == nil {
             handle(.take(number, .settled), at: instant)
         }

@@ -15,7 +15,7 @@
 /// that listens again begins the next take itself once silence has ended one.
 struct TalkMachine: Sendable {
     enum Event: Sendable, Equatable {
-        /// What a person does; of a key, with the name that tells it from others.
+        /// An act of a person; a key's comes with the name that tells it from others.
         case input(Dictation.Input, key: String = "")
         /// The clock may have reached `nextTime`.
         case time
@@ -43,7 +43,7 @@ struct TalkMachine: Sendable {
 
         /// While a key is held.
         var held = Duration.seconds(300)
-        /// Of any recording; `held` may be shorter.
+        /// Limit of any recording; `held` may be shorter.
         var longest = Duration.seconds(1_800)
         /// Before the end.
         var warning = Duration.seconds(10)
@@ -90,7 +90,7 @@ struct TalkMachine: Sendable {
 
     // MARK: - What is known
 
-    /// Of the newest take.
+    /// The phase of the newest take.
     var phase: Dictation.Phase {
         if let voice {
             return voice.grip == .released ? .tail : voice.isHeard ? .recording : .arming
@@ -246,7 +246,7 @@ struct TalkMachine: Sendable {
         case .latch: (limit, grace) = (limits.longest, Limits.grace)
         case .released: return nil
         }
-        // Of a few seconds the person knows when they are over.
+        // A person knows when a few seconds are over.
         let isWarned = voice.isWarned || limits.longest <= limits.warning * 2
         let end = voice.start + limit
         return (isWarned ? nil : end - limits.warning, end + grace)
