@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One control sequence (ECMA-48 §5.4) from a terminal.
+/// A control sequence (ECMA-48 §5.4) from a terminal.
 struct ControlCode {
     /// `?` or its like before the numbers.
     private let mark: UInt8?

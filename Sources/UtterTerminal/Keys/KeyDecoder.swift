@@ -123,7 +123,7 @@ struct KeyDecoder {
     private mutating func inCharacter(
         _ byte: UInt8, _ bits: UInt32, _ missing: Int
     ) -> TerminalInput? {
-        // What is not the rest of it begins something else.
+        // A byte that does not continue the character begins something else.
         guard 0x80...0xBF ~= byte else { return begin(byte, []) }
         let bits = bits << 6 | UInt32(byte & 0x3F)
         guard missing == 1 else {

@@ -34,13 +34,13 @@ package struct KeyInterpreter {
     }
 
     private let chosen: TalkKey
-    /// Nil until it is known.
+    /// The terminal's reports; nil until they are known.
     private(set) var reports: Reports?
     private var filter: RepeatFilter
     /// Releases are reported, also if that became known too late to count.
     private var seesReleases = false
     private var answerDeadline: ContinuousClock.Instant?
-    /// Of which the terminal would make signals.
+    /// Keys of which the terminal would make signals.
     var signalKeys = SignalKeys()
 
     /// `answerDeadline`: when a terminal that was asked has not answered; nil for one that was not.

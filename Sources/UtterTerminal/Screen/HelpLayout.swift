@@ -105,7 +105,7 @@ package struct HelpLayout {
     private func hanging(
         _ text: Substring, behind head: Substring, indent: Int, isUsage: Bool = false
     ) -> [String] {
-        // What belongs together in usage, such as [--for <time>], is one word.
+        // Words that belong together in usage, such as [--for <time>], are one word.
         let glue: Character = "\u{A0}"
         var depth = 0
         let glued = text.map { character -> Character in

@@ -6,10 +6,10 @@ internal import LinuxPlatform
 /// Paints the changing lines of the newest take on a terminal; pure.
 struct LivePainter: Sendable {
     var schedule = RedrawSchedule()
-    /// Of takes that are not over.
+    /// States of takes that are not over.
     private var states: [Int: ScreenState] = [:]
     private var newest = 0
-    /// Nil when nothing is on the screen.
+    /// The lines on the screen; nil: none.
     private var drawn: (lines: [String], size: WindowSize)?
 
     /// - Returns: lines that stay, to be written above.
@@ -33,7 +33,8 @@ struct LivePainter: Sendable {
         return take == newest
     }
 
-    /// Nil when the lines are on the screen already, or there are none.
+    /// The text that brings the screen up to date; nil when the lines are there already,
+    /// or there are none.
     ///
     /// The turn is over even if nothing may be drawn in it (`isFree` is false).
     mutating func draw(
@@ -111,14 +112,14 @@ struct LogPainter: Sendable {
         return connection.text
     }
 
-    /// Nil while there is no line.
+    /// The time until the next line; nil: none.
     func wait(at now: ContinuousClock.Instant) -> Duration? {
         (course, connection) == (toldCourse, toldConnection) ? nil : max(.zero, (next ?? now) - now)
     }
 }
 
 extension ScreenState.Course {
-    /// What a log says of it after `told`; nil is nothing.
+    /// The log's line for it after `told`; nil: none.
     fileprivate func text(after told: Self) -> String? {
         switch self {
         case .unknown: return nil
@@ -161,7 +162,7 @@ package enum LiveText {
     private static func up(_ count: Int) -> String { count > 0 ? "\u{1B}[\(count)A" : "" }
 }
 
-/// Of standard error's terminal.
+/// The size of standard error's terminal.
 package struct WindowSize: Equatable {
     /// At least 1 each.
     var columns: Int

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the screen shows of a take, many takes, or a microphone; pure.
+/// The screen's view of a take, many takes, or a microphone; pure.
 package struct ScreenState: Sendable, Equatable {
     package enum Tone: Int, Sendable {
         case microphone = 31
@@ -211,9 +211,9 @@ package struct LevelMeter: Equatable, Sendable {
     /// How long the peak stays marked.
     private static let hold = Duration.milliseconds(1_500)
     private static let floor: Float = -60
-    /// One cell, filled from the left.
+    /// Eighths of a cell, filled from the left.
     private static let eighths = Array(" ▏▎▍▌▋▊▉█")
-    /// One cell, filled from below.
+    /// Eighths of a cell, filled from below.
     private static let steps = Array(" ▁▂▃▄▅▆▇█")
 
     private var share: Float = 0

@@ -78,7 +78,7 @@ extension Environment {
 
 /// The transcript, and nothing else.
 package enum StandardOutput {
-    /// Nil when standard output is not a terminal.
+    /// The columns; nil when standard output is not a terminal.
     package static var columns: Int? {
         isatty(STDOUT_FILENO) == 1 ? terminalColumns(STDOUT_FILENO) ?? 80 : nil
     }

@@ -60,7 +60,7 @@ package enum TextWidth {
     /// line.
     static func suffix(of text: some StringProtocol, columns: Int) -> String {
         guard Self.columns(of: text) > columns else { return String(text) }
-        // One is for the mark.
+        // The mark takes a column.
         var room = columns - 1
         let start =
             text.indices.reversed().prefix {
@@ -71,7 +71,7 @@ package enum TextWidth {
         return words.count > 1 ? words : "…" + text[start...]
     }
 
-    /// What is cut ends in "…".
+    /// The beginning of the text; a cut one ends in "…".
     package static func prefix(of text: String, columns: Int) -> String {
         guard Self.columns(of: text) > columns else { return text }
         var room = columns - 1

@@ -40,7 +40,7 @@ package final class KeyTerminal {
     /// `reportsCodes`: keys come as escape codes.
     private var (hasAnswered, reportsCodes) = (false, false)
 
-    /// Nil when there is no terminal.
+    /// Opens the terminal; nil when there is none.
     init?() {
         // Not blocking: a terminal that is stopped with Ctrl-S must not keep us from ending.
         let flags = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
@@ -65,7 +65,7 @@ package final class KeyTerminal {
 
     var isTaken: Bool { before != nil }
 
-    /// Of which the terminal would make signals.
+    /// Keys of which the terminal would make signals.
     var signalKeys: SignalKeys { before?.signalKeys ?? SignalKeys() }
 
     /// Sets modes for keys, and drops what was typed before.
@@ -150,7 +150,7 @@ package final class KeyTerminal {
     /// is lost, so nothing is awaited that will not come.
     private func drain(_ decoder: KeyDecoder) {
         var decoder = decoder
-        // One that has not answered by now never does.
+        // A terminal that has not answered by now never does.
         if !hasAnswered, patienceEnd.map({ $0 <= .now }) ?? true { openQuestions = 0 }
         if reportsCodes || openQuestions > 0 {
             // Keys that move until it has read this are reported as codes, before the answer.
@@ -186,7 +186,7 @@ package final class KeyTerminal {
         if count == 0 { return .closed }
         switch errno {
         case EINTR, EAGAIN: return .nothing
-        // Of a terminal that is gone, too.
+        // A terminal that is gone answers with EIO, too.
         case EIO: return isInForeground || tcgetpgrp(number) < 0 ? .closed : .inBackground
         default: return .closed
         }

@@ -11,7 +11,7 @@ internal import Synchronization
 package final class Signals: Sendable {
     /// How a person begins and ends a recording.
     package enum Controls: Sendable, Equatable {
-        /// Of the terminal; this process may still be in the background.
+        /// The terminal's keys; this process may still be in the background.
         case keys(KeyInterpreter.Reports)
         case lines
         case nothing
@@ -225,7 +225,7 @@ package final class Signals: Sendable {
         }
     }
 
-    /// Nil when a signal asks nothing of the takes.
+    /// The request that a signal makes of the takes; nil: none.
     private func handle(_ number: Int32, _ terminal: inout TerminalWatch) -> Request? {
         switch number {
         case SIGINT: return .cancel
@@ -305,7 +305,7 @@ extension Signals {
     }
 }
 
-/// What a person or another program asks of the running takes.
+/// A request to the running takes, by a person or another program.
 package enum Request: Sendable, Equatable {
     /// A line on a pipe: ends the recording, also one that is about to begin.
     case line

@@ -36,7 +36,7 @@ final class TerminalKeys {
     /// To be polled for `POLLIN`; -1 while another program has the terminal.
     var descriptor: Int32 { isInBackground ? -1 : terminal.number }
 
-    /// Nil until it is known.
+    /// The terminal's reports; nil until they are known.
     var reports: KeyInterpreter.Reports? { interpreter.reports }
 
     /// When to call `time`; nil when nothing waits for the clock.
@@ -105,7 +105,7 @@ final class TerminalKeys {
         terminal.dropInput()
     }
 
-    /// What was typed meanwhile is dropped.
+    /// Takes the terminal back; keys that were typed meanwhile are dropped.
     func takeBack() {
         guard isLent else { return }
         isLent = false
@@ -132,7 +132,7 @@ final class TerminalKeys {
 /// The terminal as the thread of the signals sees it: keys to read, and a caller that waits for
 /// what they can report.
 struct TerminalWatch {
-    /// Nil while no keys are read.
+    /// The keys; nil while none are read.
     private(set) var keys: TerminalKeys?
     /// Settled once it is known what the terminal can report.
     private var waiting: Settlement<Signals.Taken>?
@@ -152,7 +152,7 @@ struct TerminalWatch {
         isReadable: Bool, at now: ContinuousClock.Instant
     ) -> [KeyInterpreter.Meaning] {
         guard let keys else { return [] }
-        // What is there to be read has come in time, however late this thread is.
+        // Bytes that can be read have come in time, however late this thread is.
         let meanings = isReadable ? keys.read(at: now) : keys.time(at: now)
         if meanings == nil { leave() }
         tell()

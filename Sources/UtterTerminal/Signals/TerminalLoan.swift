@@ -63,7 +63,7 @@ package final class ForegroundTerminal {
     /// For the caller that gives it to another group.
     package var number: Int32 { descriptor.number }
 
-    /// Nil when there is no terminal, or another program has it.
+    /// Borrows the terminal; nil when there is none, or another program has it.
     package init?() {
         let number = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else { return nil }

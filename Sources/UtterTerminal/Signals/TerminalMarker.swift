@@ -27,7 +27,7 @@ struct TerminalMarker: Codable {
         guard let folder = try? Self.folder(),
             // Numbers and words can be encoded, always.
             let bytes = try? JSONEncoder().encode(marker),
-            // As above.
+            // A full disk is no reason, either.
             (try? folder.replaceFile(terminal.name, with: Array(bytes), isDurable: false)) != nil
         else { return nil }
         return folder.path + "/" + terminal.name
@@ -36,7 +36,7 @@ struct TerminalMarker: Codable {
     static func left(on terminal: TerminalDevice) -> TerminalMarker? {
         // A file that is missing, or is not ours, tells nothing.
         guard let bytes = try? folder()?.contents(of: terminal.name, limit: 4_096),
-            // As above.
+            // A file in another form tells nothing, either.
             let marker = try? JSONDecoder().decode(TerminalMarker.self, from: Data(bytes)),
             marker.terminalTime == terminal.madeAt,
             ProcessBeginning.ticks(of: marker.process) != marker.startTime

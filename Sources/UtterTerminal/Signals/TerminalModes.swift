@@ -13,7 +13,7 @@ struct TerminalModes: Codable {
     var inputSpeed: UInt32
     var outputSpeed: UInt32
 
-    /// Nil when the terminal is gone.
+    /// Reads the modes; nil when the terminal is gone.
     init?(of descriptor: Int32) {
         var modes = termios()
         guard unsafe tcgetattr(descriptor, &modes) == 0 else { return nil }
