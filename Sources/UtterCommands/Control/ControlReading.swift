@@ -7,9 +7,9 @@ internal import Utter
 internal import UtterControl
 internal import UtterTerminal
 
-/// What a command does with the answer to what it has asked for.
+/// How a command treats the answer to its request.
 enum ControlReading {
-    /// What counts when no program answers at a socket that a variable names.
+    /// The failure when no program answers at a socket that a variable names.
     static func unanswered(_ place: ControlPlace) -> CommandFailure {
         CommandFailure(
             "no utter answers at \(place.path), which \(ControlPlace.variable) names",

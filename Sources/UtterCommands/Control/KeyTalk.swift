@@ -81,7 +81,8 @@ package final class KeyTalk: Sendable {
     }
 }
 
-/// What the thread does that speaks with the socket: a slow recorder never keeps the keyboard waiting.
+/// The work of the thread that speaks with the socket: a slow recorder never keeps the keyboard
+/// waiting.
 private struct KeyWorker: Worker {
     enum Message: Sendable {
         case moved(Dictation.Input, ContinuousClock.Instant)

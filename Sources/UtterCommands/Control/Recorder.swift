@@ -174,7 +174,7 @@ final class Recorder: Sendable {
         case .report(let failure): CommandFailure(failure).report()
         case .tell(let conclusion):
             conclusion.tellUnclaimed()
-            // Of one that a place has not taken the desktop knows.
+            // The desktop shows a text that no place has taken.
             guard conclusion.answer.text != nil, conclusion.answer.placed != false else { return }
             core.withLock { $0.notice(of: conclusion.take) }?.tellUnplacedText()
         case .news(let news, let key, let client): tell(news, key, client)
@@ -293,7 +293,7 @@ extension Recorder: ControlHandler {
     }
 }
 
-// What the dictation asks for, and tells, on its thread.
+// The dictation's requests and news, on its thread.
 extension Recorder {
     private func startTake(_ number: Int) -> Take? {
         var plan: TakePlan
@@ -334,7 +334,7 @@ extension Recorder {
                 key.map { "\($0) is taken to be stuck; the recording is sent" }
                 ?? "the recording is as long as --max; it is sent"
         case .latched: text = "recording goes on; press \(key ?? "the key") once more to end it"
-        // Those who gave the command are told.
+        // The answer tells the client that gave the command.
         case .alreadyRecording, .notRecording, .onlyOne: return
         }
         if let client {

@@ -18,7 +18,7 @@ final class RecorderProcess: Sendable {
     private static let patience = Duration.seconds(30)
 
     private let process: Mutex<ChildProcess>
-    /// What it writes to standard error.
+    /// The recorder's standard error.
     private let said: OwnedDescriptor
 
     private init(_ path: String, _ words: [String]) throws(SystemError) {
@@ -77,7 +77,7 @@ final class RecorderProcess: Sendable {
 
     private func tellWhatItSays(until deadline: ContinuousClock.Instant) {
         while waitUntilReadable(said.number, by: deadline) {
-            // One that cannot be read says nothing more.
+            // A pipe that cannot be read says nothing more.
             guard let bytes = try? readAll(said.number, limit: 1 << 20, until: { !$0.isEmpty }),
                 !bytes.isEmpty
             else { return }
@@ -86,7 +86,7 @@ final class RecorderProcess: Sendable {
     }
 
     private func status(by deadline: ContinuousClock.Instant) -> Int32? {
-        // One that cannot be waited for is as good as gone.
+        // A process that cannot be waited for is as good as gone.
         process.withLock { process in (try? process.status(by: deadline)) ?? nil }
     }
 

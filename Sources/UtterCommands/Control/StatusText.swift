@@ -25,7 +25,7 @@ extension ControlStatus {
         return (parts + told).joined(separator: "  ")
     }
 
-    /// What is wrong, and what was heard, each in a line without controls.
+    /// The troubles and the words, each in a line without controls.
     fileprivate var told: [String] {
         let lines = (troubles ?? []).map { "\($0.kind.rawValue): \($0.reason)" } + [text]
         return lines.map { TerminalText.singleLine(TerminalText.sanitized($0)) }
@@ -35,7 +35,7 @@ extension ControlStatus {
 
 /// A status as Waybar's custom modules read it with `"return-type": "json"` (waybar-custom(5)).
 struct WaybarLine: Encodable {
-    /// What the bar shows; it hides a module whose text is empty.
+    /// The bar's text; it hides a module whose text is empty.
     var text: String
     /// For `format-icons`.
     var alt: String

@@ -131,11 +131,11 @@ enum KeptTakes {
 
     /// Removes cancelled takes whose audio has gone by its age, once services have dropped them, too.
     private static func dropOverdue(in session: TakeSession) async {
-        // What cannot be listed or removed is left for the next time.
+        // A take that cannot be listed or removed is left for the next time.
         for take in (try? session.spool.takes()) ?? []
         where take.state == .cancelled && take.audioPath == nil && take.isPartlyThere {
             if await session.pipeline.drops(take) {
-                _ = try? session.spool.remove(take.id, forGood: true)  // As above.
+                _ = try? session.spool.remove(take.id, forGood: true)  // Left, too.
             }
         }
     }

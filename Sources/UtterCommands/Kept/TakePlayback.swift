@@ -62,7 +62,7 @@ final class TakePlayback: Sendable {
         let ends = try orFailure { try makePipe() }
         let reading = OwnedDescriptor(taking: ends.reading)
         var pipe: OwnedDescriptor? = OwnedDescriptor(taking: ends.writing)
-        // What waits in the pipe is shown as heard.
+        // Sound that waits in the pipe is shown as heard.
         _ = fcntl(ends.writing, Self.setPipeSize, 4_096)
         _ = fcntl(ends.writing, F_SETFL, O_NONBLOCK)
         var damage: CommandFailure?

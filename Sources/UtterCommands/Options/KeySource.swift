@@ -35,7 +35,7 @@ package struct KeySource: Sendable {
     let file: String?
     let command: String?
 
-    /// What the environment or the file of settings says.
+    /// The source that the environment or the file of settings names.
     static let environment = KeySource(file: nil, command: nil)
 
     private enum Place {

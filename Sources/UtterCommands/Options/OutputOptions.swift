@@ -73,7 +73,7 @@ package struct OutputOptions: ParsableArguments {
         var options = self
         (options.quiet, options.verbose) = (detail == .quiet, detail == .verbose)
         _ = (try KnownSettings.cue.value(), try KnownSettings.partials.value())
-        // Of the program, not of a take: every command writes to the same screen.
+        // It is the program's, not a take's: every command writes to the same screen.
         if try KnownSettings.plain.value(plain ? true : nil) == true { StandardError.bePlain() }
         return options
     }

@@ -7,7 +7,7 @@ internal import Utter
 internal import UtterTerminal
 
 struct VoiceOptions: ParsableArguments {
-    /// What is shorter is a key that was touched.
+    /// The usual least length; a shorter press only touched the key.
     private static let usualLeast = Duration.milliseconds(200)
 
     @OptionGroup

@@ -38,7 +38,7 @@ struct BatchCount {
 
     private var done: Int { answered + failed + elsewhere + left }
 
-    /// What is to be seen of it: `send ▕███···▏ 3/10, 1 failed, 8.3× real time`.
+    /// The line on the screen: `send ▕███···▏ 3/10, 1 failed, 8.3× real time`.
     func screen(at now: ContinuousClock.Instant) -> ScreenState {
         let counts = "\(done)/\(total)" + (failed > 0 ? ", \(failed) failed" : "")
         let speed = speed(at: now).map { "\(counts), \($0)× real time" }
@@ -47,7 +47,7 @@ struct BatchCount {
             verb, facts: [.share(share), .text([speed, counts].compactMap(\.self))])
     }
 
-    /// What became of them: `9 of 10 answered, 1 failed; 2:31 of audio in 0:12, 12.6× real time`.
+    /// The summary of all: `9 of 10 answered, 1 failed; 2:31 of audio in 0:12, 12.6× real time`.
     func summary(at now: ContinuousClock.Instant) -> String {
         let counts = [
             (failed, "failed"), (elsewhere, "gone or sent by another utter"), (left, "left"),

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Utter
 internal import UtterTerminal
 
-/// What keys, lines on a pipe and signals mean to a dictation in a terminal.
+/// The meaning of keys, lines on a pipe and signals for a dictation in a terminal.
 ///
 /// Called on the thread of the signals; what is asked of the dictation is done on its own.
 final class DictationRequests: Sendable {

@@ -3,7 +3,7 @@
 package import Capture
 
 extension Converter {
-    /// Nil when there is none.
+    /// The installed converter; nil: none.
     package static var installed: Converter? {
         DesktopTool.path(of: "ffmpeg").map {
             Converter(path: $0, environment: ScrubbedEnvironment.entries())

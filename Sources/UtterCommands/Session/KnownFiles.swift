@@ -16,13 +16,13 @@ final class KnownFiles: Sendable {
     /// More takes than this are not noted; the oldest go first.
     private static let longestNote = 1_500
 
-    /// Those of takes that go on when their file is sent.
+    /// States of takes that go on when their file is sent.
     private static let states: [TakeManifest.State] = [.kept, .cancelled]
 
     private let spool: Spool?
     /// The takes that are noted, or nil before they are looked for.
     private let known = Mutex<[Noted]?>(nil)
-    /// What the files of takes that run were before they were read.
+    /// The versions of the files of running takes before they were read.
     private let versions = Mutex<[TakeID: FileVersion]>([:])
 
     /// A noted take and the length of its file; nil when it is encrypted.
@@ -36,7 +36,6 @@ final class KnownFiles: Sendable {
     init(in spool: Spool?) { self.spool = spool }
 
     /// The takes on the disk; nil where none are, or none can be looked at.
-    // In no store, no file is known.
     private var store: TakeStore? { try? spool?.store() }
 
     /// The kept take of a file that was to go to the same service; nil when there is none.
@@ -49,7 +48,7 @@ final class KnownFiles: Sendable {
             take.file == file && take.url == plan.service.url.description
                 && (take.delivery?.profileName ?? "") == (plan.profile?.profile.name ?? "")
         }
-        // One that has gone meanwhile, or was answered, does not count.
+        // A take that has gone meanwhile, or was answered, does not count.
         guard let id = take?.id,
             let state = try? store.take(id).manifest().state,  // As is said above.
             Self.states.contains(state)
@@ -73,17 +72,17 @@ final class KnownFiles: Sendable {
     /// version is from before it was read: another recording may be in its place by now.
     func note(_ path: String, of version: FileVersion, as take: TakeID) {
         guard let store, Self.byteCount(of: path) != nil else { return }
-        guard let folder = try? store.take(take),  // As above.
-            (try? folder.lock()) == true  // As above.
+        guard let folder = try? store.take(take),  // Then it is not noted.
+            (try? folder.lock()) == true  // Nor is it then.
         else { return }
         defer { folder.unlock() }
-        guard var manifest = try? folder.manifest(),  // As above.
+        guard var manifest = try? folder.manifest(),  // Nor then.
             manifest.file == nil, Self.states.contains(manifest.state)
         else { return }
         manifest.file = Self.identity(of: path)
         // Not before its bytes are known, too.
         guard version == FileVersion(of: path) else { return }
-        // As above.
+        // Then the note is missing.
         guard (try? folder.save(manifest)) != nil else { return }
         let size = manifest.isEncrypted ? nil : manifest.file?.byteCount
         store.change(.takesOfFiles) {
@@ -105,7 +104,7 @@ final class KnownFiles: Sendable {
                     if take.state == .answered { over.insert(take.id) }
                     if Self.states.contains(take.state) { found.append(take) }
                 } catch {
-                    // What cannot be read now may be read next time.
+                    // A take that cannot be read now may be readable next time.
                     if case .noSuchTake = error { over.insert(entry.take) }
                 }
             }
@@ -146,7 +145,7 @@ final class KnownFiles: Sendable {
     }
 
     private static func identity(of path: String) -> SentFile? {
-        // What cannot be read now is not known.
+        // An unreadable file is not known.
         (try? SHA256.ofFile(at: path)).map {
             SentFile(byteCount: $0.byteCount, sha256: $0.0.hexadecimal)
         }

@@ -5,7 +5,7 @@ internal import Utter
 internal import UtterControl
 internal import UtterTerminal
 
-/// What to tell a person of how a take ended, once its transcript has been printed.
+/// The words to a person about the end of a take, once its transcript has been printed.
 struct OutcomeTelling {
     /// Below this, in dBFS, a recording holds no voice that anything understands.
     private static let quiet: Float = -50
@@ -60,7 +60,7 @@ struct OutcomeTelling {
         return lines
     }
 
-    /// Of several files, the one whose take it is stands before the text.
+    /// Puts the name of the file before the text, where several files are sent.
     private func named(_ text: String) -> String {
         guard session.namesTexts, let file = session.file else { return text }
         return "\(file): \(text)"

@@ -22,7 +22,7 @@ final class RunningTake: Sendable {
         var status: ExitStatus?
         /// Where a person begins and ends takes: what to do about requests, and whether it did.
         var obeys: (@Sendable (Request) -> Bool)?
-        /// What is to be done when the program is asked to end.
+        /// Called when the program is asked to end.
         var leaves: (@Sendable () -> Void)?
     }
 

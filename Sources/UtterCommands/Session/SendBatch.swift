@@ -55,7 +55,7 @@ struct SendBatch: OrderedBatch {
             try session.folder?.check(file)
             return try plan(file)
         }
-        // What comes from a pipe is nowhere else, and is kept at least.
+        // A pipe's sound is nowhere else, and is kept at least.
         if case .success(let plan) = prepared, file != "-",
             gate.reason(against: .init(plan.delivery.service)) != nil
         {

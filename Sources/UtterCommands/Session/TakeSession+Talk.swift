@@ -73,7 +73,7 @@ extension TakeSession {
 
     /// Begins with the first take, or says how one does.
     private func begin(_ scene: Scene) {
-        // What was asked before is about the first take.
+        // Earlier requests are about the first take.
         let isStopped = running.attach(scene.requests.obey)
         if scene.manner.beginsAtOnce(with: scene.controls) {
             scene.dictation.handle(.start)
@@ -142,7 +142,7 @@ extension TakeSession {
 }
 
 extension TalkManner {
-    /// What a person is told; nil when the rest says it.
+    /// The words for a person; nil when the rest says it.
     fileprivate func text(of news: Dictation.News) -> String? {
         switch news {
         case .latched: "recording goes on: press \(key.title) to stop"

@@ -82,7 +82,7 @@ extension ExitStatus {
     fileprivate var withoutPlace: ExitStatus { self == .textPrinted ? .localIO : self }
 }
 
-// What was promised of the disk.
+// The promises about the disk.
 extension TakeSession {
     /// Makes sure that the folder of takes is ours alone, and that takes can be kept, if they must.
     func checkStore() throws(CommandFailure) {

@@ -24,22 +24,22 @@ package struct TakeSession {
     let running: RunningTake
     let output: OutputOptions
     let texts: TextOutput
-    /// What plays the tones of recordings; nil when none are wanted.
+    /// The player of the tones of recordings; nil when none are wanted.
     private let cues: CuePlayer?
     /// How long the audio of an answered take stays; nil for as long as is usual.
     let audioTime: Duration?
-    /// Where requests and their answers are written; nil is nowhere.
+    /// The folder for requests and their answers; nil: they are not written.
     let cassettes: CassetteFolder?
     /// The takes on the disk, with the key that this session has.
     let spool: Spool
     let known: KnownFiles
 
-    /// What to say when nothing listens where a service is looked for that nothing names.
+    /// The message when no service is set, and none listens where one is looked for.
     static let serviceUnset =
         "no service is set, and none listens at \(ServiceOptions.localURL)"
     /// The file whose take runs, as the person named it; nil for microphones and kept takes.
     var file: String?
-    /// Where a file's text goes to files of its own; nil is nowhere.
+    /// The folder for a file's text; nil: none.
     var folder: TranscriptFolder?
     /// Whether each text stands behind the name of its file.
     var namesTexts = false
@@ -76,7 +76,7 @@ package struct TakeSession {
     /// Begins a take, or goes on with the one that is kept of the same file.
     func begin(_ plan: TakePlan) async -> Take {
         if let file, let kept = known.take(of: file, for: plan.delivery),
-            // One that is sent by another process is no reason not to send the file.
+            // A take that another process sends is no reason not to send the file.
             let take = try? await pipeline.resend(kept, by: plan.delivery)
         {
             return take
@@ -235,7 +235,7 @@ package struct TakeSession {
         running.finish(status)
         pipeline.sweep()
         pipeline.shutDown()
-        // What failed after the last event has not been told yet.
+        // A failure after the last event has not been told yet.
         for take in pipeline.unwritten.all where !running.isUnprotected(take.id) {
             StandardError.line(
                 "warning: the outcome of take \(take.id.text) is not on the disk: "
@@ -246,11 +246,12 @@ package struct TakeSession {
         }
     }
 
-    /// What is not stored in this time, or when the person wants to leave, waits for the next command.
+    /// Waits for the archive; takes that are not stored in this time, or when the person wants to
+    /// leave, wait for the next command.
     private func waitForArchive() async {
         // A wrong setting has ended the command before.
         let limit = (try? KnownSettings.archiveTime.value()?.duration) ?? .seconds(5)
-        // Who reads the text to its end has it.
+        // Close stdout first: readers wait for EOF.
         StandardOutput.end()
         let waiting = Task { [pipeline] in await pipeline.restOfArchive() }
         let timer = Task {
@@ -310,7 +311,7 @@ package struct TakeSession {
         rescue.save(answer: await answer(to: rescue.question, within: .seconds(60))).tell()
     }
 
-    /// Nil when no line comes, or the person wants to leave.
+    /// Reads an answer; nil when no line comes, or the person wants to leave.
     private func answer(to question: String, within time: Duration) async -> String? {
         StandardError.question(question)
         let answer = await signals.line(within: time) { [running] in running.farewell != nil }

@@ -18,7 +18,7 @@ struct TalkManner: Sendable {
     var key: TalkKey
     /// Whether the command line names the key: another one will not do.
     var isKeyAsked: Bool
-    /// What the command line wants of the key; nil is what the terminal can.
+    /// The manner that the command line asks for; nil: as the terminal can.
     var wish: Wish?
     var answerTime: Duration
 
@@ -53,7 +53,7 @@ struct TalkManner: Sendable {
     /// The key that ends when nothing is recorded; q may be the one to talk with.
     private var endKey: String { key.codes.contains(KeyCode("q")) ? "Ctrl-D" : "q" }
 
-    /// What to do when nothing is recorded.
+    /// The prompt when nothing is recorded.
     func prompt(with controls: Signals.Controls) -> String {
         let words =
             switch controls {

@@ -58,7 +58,7 @@ extension TakeOutcome {
 }
 
 extension TransferResult {
-    /// What carried the request: `127.0.0.1:8443, a proxy, HTTP/1.1, TLSv1.3`.
+    /// The connection of the request: `127.0.0.1:8443, a proxy, HTTP/1.1, TLSv1.3`.
     fileprivate var connection: String {
         var words = [route.remote ?? "none"]
         if route.isByProxy { words.append("a proxy") }

@@ -3,13 +3,13 @@
 internal import Utter
 internal import UtterTerminal
 
-/// What a terminal shows of a running take: a line of its state, and below it the newest words.
+/// A terminal's view of a running take: a line of its state, and below it the newest words.
 ///
 /// Pure: it learns from events, and makes a state of a screen of them.
 struct StatusLine: Equatable {
-    /// What the take is doing, in the words of the person who speaks.
+    /// The take's phase, in the words of the person who speaks.
     enum Phase: String {
-        /// What is said now may be lost.
+        /// Words may be lost now.
         case opening
         case speaking = "speak"
         /// The end was asked for; a last word is recorded still.
@@ -34,7 +34,7 @@ struct StatusLine: Equatable {
     private var nextTry: ContinuousClock.Instant?
     private var waitingSince: ContinuousClock.Instant?
     private var words = ""
-    /// What those are told of who see no line.
+    /// The course for readers who see no line.
     var course = ScreenState.Course.unknown
     var connection = ScreenState.Connection.untold
 
@@ -68,7 +68,7 @@ struct StatusLine: Equatable {
         waitingSince = phase == .waiting ? waitingSince ?? now : nil
     }
 
-    /// What the take is doing: it waits once all of it is sent, and not before.
+    /// The take's phase: it waits once all of it is sent, and not before.
     var phase: Phase {
         if trouble.refusal != nil { return .refused }
         guard isCaptured || progress?.isComplete == true else {

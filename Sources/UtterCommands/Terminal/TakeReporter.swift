@@ -17,14 +17,14 @@ struct TakeReporter {
     private let start = ContinuousClock.now
     /// The one of all takes where lines change, otherwise this take's own.
     private let screen: StatusScreen
-    /// What to say as soon as a word can be recorded.
+    /// The words for the moment from which speech is recorded.
     private var opening: String?
     private var began: ContinuousClock.Instant?
     private var line: StatusLine
     private var outages = OutageTelling()
     private var heard = ""
     private var reported: [TakeNotice] = []
-    /// What was said of the microphone's signal, and whether that is still so.
+    /// Warnings about the microphone's signal, and whether they still hold.
     private var signals: Set<SignalState> = []
     private var isWarnedOfSignal = false
     /// Whether the recording ended because the service takes no longer one.
@@ -125,7 +125,7 @@ struct TakeReporter {
         screen.show(line.screen, of: number)
     }
 
-    /// What becomes of the recording meanwhile: what lives in memory alone is not called kept.
+    /// The fate of the recording meanwhile: one that lives in memory alone is not called kept.
     private var goingOn: String {
         let words =
             switch activity {
@@ -177,7 +177,7 @@ struct TakeReporter {
         if end.cause == .limitReached, activity == .recording, !isAtServiceLimit {
             say("stopped: the recording has reached --max")
         }
-        // Those of a damaged recording stand in its notice.
+        // A damaged recording has its gaps in its notice.
         let gaps = end.gaps.filter { $0.cause != .damaged }
         let frames = gaps.reduce(0) { $0 + $1.frames }
         if frames > 0 {

@@ -4,7 +4,7 @@ internal import Downloads
 internal import Utter
 internal import UtterTerminal
 
-/// One entry of `utter list`: a take, or something that lies where takes are.
+/// An entry of `utter list`: a take, or something that lies where takes are.
 ///
 /// Its members are those of `--json`.
 struct TakeEntry: Encodable {
@@ -22,10 +22,10 @@ struct TakeEntry: Encodable {
     /// Where it is archived, and whether that is still to come.
     private(set) var archive: String?
     private(set) var isQueued: Bool?
-    /// Of a download alone.
+    /// The URL of a download.
     private(set) var url: String?
     private(set) var bytes, totalBytes: Int?
-    /// Nil for an entry that is not a take.
+    /// The take; nil for an entry that is not one.
     let take: KeptTake?
 
     enum CodingKeys: CodingKey {
@@ -35,8 +35,8 @@ struct TakeEntry: Encodable {
 
     private static let choiceLimit = 10
 
-    /// What lies among the takes and is none, what was moved out of the way, and behind them all
-    /// takes, oldest first.
+    /// All entries: foreign files, takes that were moved out of the way, and then all takes,
+    /// oldest first.
     static func all(in spool: Spool, maxAge: Duration) throws(TakeStoreError) -> [TakeEntry] {
         guard let store = try spool.existing() else { return [] }
         let takes = try spool.takes().map { TakeEntry($0, in: spool, maxAge: maxAge) }
@@ -53,7 +53,7 @@ struct TakeEntry: Encodable {
         return foreign + quarantined + takes
     }
 
-    /// What is said of an abandoned take while it is recovered.
+    /// The entry of an abandoned take while it is recovered.
     var beingRecovered: TakeEntry {
         var entry = self
         if take?.isAbandoned == true, isWaiting, !isKept { entry.reason? += "; being recovered" }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Utter
 internal import UtterTerminal
 
-/// What is known of one take, for a person: a name and a value on each line.
+/// The facts of one take, for a person: a name and a value on each line.
 struct TakeReport {
     private static let indent = 12
 
@@ -67,7 +67,7 @@ struct TakeReport {
     }
 
     private static func date(_ text: String) -> Date? {
-        // One that cannot be read is none.
+        // An unreadable date is none.
         try? Date(text, strategy: .iso8601)
     }
 }
