@@ -53,7 +53,8 @@ package struct CommandFailure: Error {
         self = CommandFailure(known: error) ?? CommandFailure("\(error)", status: .internalError)
     }
 
-    /// Nil of what is thrown for other reasons: help, or the status to exit with.
+    /// Makes a failure of an error; nil when that stands for something else: help, or the
+    /// status to exit with.
     init?(known error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
@@ -148,7 +149,7 @@ package enum ExitStatus: Int32 {
         switch outcome.result {
         case .failure(let failure):
             self = failure.status
-            // What the disk has not taken is not kept for another try.
+            // A take that the disk has not taken is not kept for another try.
             if self == .notDelivered, outcome.unprotected != nil { self = .localIO }
         case .success(let transcript):
             if case .source(let error) = outcome.capture.cause, error.isLossInMidTake {

@@ -17,7 +17,7 @@ struct CommandLineMistake: Error {
         "save": "export", "cp": "export", "hear": "play", "mics": "devices",
         "server": "serve", "try": "demo", "copy": "last --copy", "paste": "last --type",
         "type": "last --type",
-        // What utter does not have; the nearest name is another thing.
+        // utter has none of these; the nearest name is another thing.
         "stats": "", "statistics": "", "pause": "",
     ]
 
@@ -116,7 +116,7 @@ struct CommandLineMistake: Error {
         return near.map { "did you mean '--\($0)'?" } ?? joined(typed, own)
     }
 
-    /// What to write for an option whose number stands right behind it; nil for anything else.
+    /// The right form of an option whose number stands right behind it; nil for anything else.
     private static func joined(_ typed: String, _ options: [String]) -> String? {
         let option = typed.prefix { $0 == "-" || $0.isLetter }
         let name = option.hasPrefix("--") ? option : option.prefix(2)
@@ -144,7 +144,7 @@ struct CommandLineMistake: Error {
     }
 }
 
-/// What may be written for a value, by the name that help gives it.
+/// The forms of a value, by the name that help gives it.
 enum ValueForm {
     private static let forms = [
         "time": "a time: write 5s, 1m30s, 500ms or 1:30",
@@ -185,7 +185,7 @@ enum ValueForm {
         }
         let choice = parts[1].split(separator: "Please provide one of ").last
         guard parts[1].hasPrefix(". Please"), let choice else { return nil }
-        // Of many the parser makes a list, one a line.
+        // The parser lists many choices one a line.
         let listed = choice.split(separator: "\n").dropFirst().map {
             "'\($0.drop { " -".contains($0) })'"
         }

@@ -33,7 +33,7 @@ enum Habit {
         (["--retry"], "trying again is the default; send a kept take with: utter retry"),
     ]
 
-    /// What to do instead of using an option that a command does not have; nil for no habit.
+    /// Advice for an option that a command does not have; nil for no habit.
     static func hint(for option: String, among options: [String]) -> String? {
         if let meant = synonyms[option], options.contains(meant) {
             return "did you mean '\(meant)'?"
@@ -79,11 +79,11 @@ enum FormerOption {
         "--record": "--record is --cassette now",
         "--record-bodies": "--record-bodies is --cassette-bodies now",
     ]
-    /// Those whose value may be a secret, and is not repeated.
+    /// Options whose value may be a secret, and is not repeated.
     private static let unspoken: Set = ["--form", "--json-body", "--proxy"]
     private static let times: Set = ["--connect-timeout", "--stall-timeout", "--answer-timeout"]
 
-    /// What to write for an option that is typed on a command line; nil when it never was one.
+    /// The form that has replaced an option; nil when it never was one.
     static func hint(for option: String, in typed: [String]) -> String? {
         if let now = renamed[option] { return now }
         guard let former = all.first(where: { $0.name == option }) else { return nil }

@@ -100,7 +100,7 @@ package enum Program {
         do {
             return try root.parseAsRoot(order)
         } catch {
-            // What a command lacks is said after what it does not know.
+            // An unknown option is said before a missing argument.
             if root.message(for: error).hasPrefix("Missing expected argument") {
                 do {
                     _ = try root.parseAsRoot(order + ["-"])
@@ -180,7 +180,7 @@ package enum Program {
     }
 
     private static func show(_ text: String) -> Never {
-        // What is thrown is the status, and it has been said why.
+        // The thrown status is the exit status, and has been explained.
         let isPrinted = (try? StandardOutput.show(text)) != nil
         exit((isPrinted ? ExitStatus.textPrinted : .localIO).rawValue)
     }

@@ -48,7 +48,7 @@ struct LevelCommand: AsyncParsableCommand {
         let source = try microphone.microphone()
         let signals = try orFailure { try Signals(readingPipe: self.length == nil) }
         let longest = length?.duration ?? .seconds(86_400)
-        // What is typed at a terminal stays off the lines that change.
+        // Typed keys stay off the lines that change.
         if length == nil || StandardError.isTerminal {
             _ = await signals.takeKeys(.space, answerTime: nil)
         }

@@ -56,7 +56,7 @@ extension KnownSettings {
 extension ArchiveReport {
     static let hint = "send all of it now, to where archive.to leads today, with: utter retry all"
 
-    /// What waits on the disk; blocks on it.
+    /// The takes that wait on the disk; blocks on it.
     init(of spool: Spool, unqueued: Int) {
         self.init()
         // A queue that cannot be read is told by what fills it.
@@ -67,7 +67,7 @@ extension ArchiveReport {
             ?? (unqueued > 0 ? "its queue on the disk has not taken them" : nil)
     }
 
-    /// What is left, for a person; nil when nothing is.
+    /// The takes that are left, in a line for a person; nil: none.
     var waitingLine: String? {
         guard waiting > 0 else { return nil }
         let takes = waiting == 1 ? "1 take" : "\(waiting) takes"

@@ -108,7 +108,8 @@ extension Configuration {
 protocol SettinglessCommand: ParsableCommand {}
 
 extension Setting {
-    /// What counts, where an option of the command line goes first; nil when nothing is said.
+    /// The value that counts, where an option of the command line goes first; nil when
+    /// nothing is said.
     ///
     /// The variable and the file are read all the same, so that what is wrong there is found.
     func value(_ option: Value? = nil) throws(CommandFailure) -> Value? {

@@ -10,7 +10,7 @@ internal import UtterTerminal
 struct ConfigurationChange {
     private let name: String
     private let path: [String]
-    /// nil for what belongs to a service of the file.
+    /// The setting; nil for a field of a service of the file.
     private let setting: (any AnySetting)?
 
     init(_ name: String) throws(CommandFailure) {
@@ -28,7 +28,7 @@ struct ConfigurationChange {
         }
     }
 
-    /// What counts now, as a file would have it; nil when nothing does.
+    /// The value that counts now, as a file would have it; nil: none.
     func value() throws(CommandFailure) -> String? {
         if let setting {
             let entry = try Configuration.current()[name]

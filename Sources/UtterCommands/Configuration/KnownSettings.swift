@@ -31,7 +31,7 @@ enum KnownSettings {
     /// The silence behind a voice that ends a recording.
     static let silence = time(
         "recording.silence", nil, "a time such as 2.5s, or 0 for never", "0")
-    /// What is shorter is dropped.
+    /// The length below which a recording is dropped.
     static let least = time("recording.min", nil, "a time such as 200ms, or 0", "200ms")
     /// Whether a start that records is itself the recorder.
     static let foreground = flag("recording.foreground", "UTTER_FOREGROUND")
@@ -138,7 +138,7 @@ enum KnownSettings {
         }
     }
 
-    /// What people write in a variable.
+    /// The words for yes and no in a variable.
     private static let flags = [
         "true": true, "yes": true, "on": true, "1": true,
         "false": false, "no": false, "off": false, "0": false,

@@ -6,7 +6,7 @@ internal import UtterSettings
 internal import UtterTerminal
 
 enum SettingsListing {
-    /// What counts now, as a file would say it; what says nothing is a remark.
+    /// The settings that count now, as a file would say them; one that says nothing is a remark.
     static func text(isExplained: Bool) throws(CommandFailure) -> String {
         let configuration = try Configuration.current()
         var rows: [(text: String, origin: String)] = []
@@ -53,7 +53,7 @@ enum SettingsListing {
         return (line(setting, standard), "default")
     }
 
-    /// What the profile of the service that counts says where nothing else does.
+    /// The value in the profile of the service that counts, where nothing else says one.
     private static func standard(
         of setting: any AnySetting, in configuration: Configuration
     ) throws(CommandFailure) -> (text: String, profile: String)? {

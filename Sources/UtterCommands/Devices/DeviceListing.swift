@@ -7,7 +7,7 @@ internal import UtterTerminal
 
 struct DeviceListing {
     private let devices: [CaptureDevice]
-    /// What each offers; nil of one that did not answer.
+    /// The abilities of each device; nil for one that did not answer.
     private let abilities: [Result<DeviceAbility, CaptureError>?]
 
     /// Lists devices, and opens each for a moment if that is wanted.

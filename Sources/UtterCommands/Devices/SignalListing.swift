@@ -58,7 +58,7 @@ struct SignalListing {
     private static func tenths(_ value: Float) -> Double { (Double(value) * 10).rounded() / 10 }
 }
 
-/// What a person sees of a microphone while it is listened to; pure.
+/// A person's view of a microphone while it is listened to; pure.
 struct LevelState {
     private var meter = LevelMeter()
     private var faults: [SignalState] = []

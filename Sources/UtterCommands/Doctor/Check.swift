@@ -6,7 +6,7 @@ internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
 
-/// One thing that `utter doctor` looks at.
+/// A thing that `utter doctor` looks at.
 ///
 /// Another is added as a type of its own, and to the list of `DoctorCommand`.
 protocol Check: Sendable {
@@ -22,7 +22,7 @@ struct Finding {
     }
 
     var verdict: Verdict
-    /// What is so, in one line without capital and full stop.
+    /// The observation, in one line without capital and full stop.
     var text: String
     var hint: String?
 
@@ -60,7 +60,7 @@ struct ConfigurationCheck: Check {
 struct InstallationCheck: Check {
     let name = "installation"
 
-    /// What is looked for from the prefix on, and what it is for.
+    /// The files to look for from the prefix on, and their purposes.
     private static let installed = [
         ("share/man/man1/utter.1", "the manual"),
         ("libexec/utter/utter-endpoint", "utter serve and utter demo"),
@@ -121,7 +121,7 @@ struct StateCheck: Check {
         } catch {
             findings.append(.bad(error))
         }
-        // What cannot be listed is said by what makes the list.
+        // The listing itself reports a folder that cannot be listed.
         let waiting = (try? Spool(at: folder).takes(where: .waiting).count) ?? 0
         if waiting > 0 {
             findings.append(
@@ -134,16 +134,16 @@ struct StateCheck: Check {
         do throws(CommandFailure) {
             let archive = try KnownSettings.archive()
             let spool = Spool(at: folder)
-            // As above.
+            // An unreadable folder is told elsewhere, here and below.
             let unqueued = (try? spool.takes().count(where: spool.isUnqueued)) ?? 0
             let report = ArchiveReport(of: spool, unqueued: unqueued)
             if let line = report.waitingLine {
                 findings.append(.warning(line, hint: ArchiveReport.hint))
             }
-            // As above.
+            // Without a list, only the archive's own place is asked.
             let takes = (try? spool.takes().reversed() + spool.queue.takes()) ?? []
             var places: [[String: String]] = []
-            let plans = takes.prefix(100).map { try? DeliveryPlan(of: $0) }  // As above.
+            let plans = takes.prefix(100).map { try? DeliveryPlan(of: $0) }  // No plan, no place.
             for delivery in [archive?.delivery] + plans {
                 guard let delivery, let place = delivery.uploadPlace, !places.contains(place),
                     places.count < Self.placeLimit

@@ -81,7 +81,7 @@ struct FetchSession {
         var status = ExitStatus.textPrinted
         let results = await downloads.goOn(
             with: ids,
-            // What the settings say of none is no reason not to go on.
+            // A wrong setting is no reason not to go on.
             preparing: { try? Self.prepare(&$0) }
         ) { [progress] in progress.show($0) }
         for (id, result) in results { status.fail(tell(result, of: "download \(id)", printsPaths)) }

@@ -4,7 +4,7 @@ internal import Downloads
 internal import Utter
 internal import UtterTerminal
 
-/// What of the files of a command was named by URLs.
+/// The files of a command that URLs name.
 struct FetchedFiles {
     /// Where they are, playlists among them.
     var paths: Set<String> = []
@@ -17,7 +17,7 @@ struct FetchedFiles {
     /// Removes what came for this command alone, once its texts are there.
     func release() {
         let downloads = Downloads(in: Environment.stateFolder)
-        // What stays is listed.
+        // A download that stays is listed.
         for id in ids { try? downloads.remove(id) }
     }
 }
@@ -39,7 +39,7 @@ extension TakeSession {
         }
         let fetching = try FetchSession(isQuiet: output.quiet, obeying: running)
         defer { fetching.end() }
-        // What the person has fetched, or begun to fetch, stays.
+        // Downloads that the person has begun before stay.
         let before = Set(fetching.downloads.all().map(\.id))
         var found: [String] = []
         for name in names {

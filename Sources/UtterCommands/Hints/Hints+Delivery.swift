@@ -3,7 +3,7 @@
 internal import Utter
 
 extension Hints {
-    /// What to do about a take that has no transcript; nil when there is nothing.
+    /// The hint for a take that has no transcript; nil: none.
     ///
     /// A service without a token has no `source`; `plan` is how the recording was sent.
     static func of(

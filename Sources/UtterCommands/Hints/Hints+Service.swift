@@ -24,7 +24,7 @@ extension Hints {
         "write it like http://proxy.example:3128, or none; its name and password go into a "
         + "file: -c connection.proxy-login-file=FILE"
 
-    /// What to write instead of a URL without its scheme: a host of a network is reached by https.
+    /// The hint for a URL without its scheme: a host of a network is reached by https.
     fileprivate static func whole(_ text: String) -> String {
         let isNear = text.hasPrefix("localhost") || text.first?.isNumber == true
         let url = (isNear ? "http://" : "https://") + text

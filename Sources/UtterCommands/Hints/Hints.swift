@@ -28,9 +28,9 @@ extension SystemError: Blamed {
     }
 }
 
-/// What a person can do, in the words of the command line.
+/// The advice for a person, in the words of the command line.
 package enum Hints {
-    /// What to do about a file or folder that cannot be opened, written or made.
+    /// The hint for a file or folder that cannot be opened, written or made.
     package static func ofFile(_ error: SystemError) -> String? {
         switch error.code {
         case ENOENT, ENOTDIR: "check the name, and that its folder is there"

@@ -75,7 +75,7 @@ struct DesktopNotice {
         // Without a thread the program is killed here.
         _ = try? NamedThread(name: "notice") {
             running.withLock { process in
-                // One that does not end is killed.
+                // A program that does not end is killed.
                 _ = try? process?.status(by: .now + Self.patience)
                 process = nil
             }

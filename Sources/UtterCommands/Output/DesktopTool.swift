@@ -23,7 +23,7 @@ struct DesktopTool {
     /// The program's name, which is that of its Debian package unless `package` is another.
     let name: String
     let arguments: [String]
-    /// Nil for one that works without a desktop.
+    /// The session that the program works in; nil when it needs no desktop.
     let session: Session?
     var package: String?
     /// How many different characters that are not ASCII it types without losing any.
@@ -102,7 +102,7 @@ struct DesktopTool {
             do throws(CommandFailure) {
                 return try tool.give(text, path, for: purpose)
             } catch {
-                // Of several, the first is the one that fits the desktop best.
+                // The first tool fits the desktop best, so its failure is told.
                 failure = failure ?? error
             }
         }
@@ -141,7 +141,7 @@ struct DesktopTool {
     /// The text that the clipboard holds; nil when it holds another thing, nothing, or too much.
     private var clipboardText: String? {
         guard let path = reader.first.flatMap({ Self.path(of: $0) }),
-            // What cannot be read is not put back.
+            // Unreadable text is not put back.
             let bytes = try? run(path, reader, "", .copying), !bytes.isEmpty,
             bytes.count <= Self.clipboardLimit
         else { return nil }

@@ -2,14 +2,14 @@
 
 internal import Utter
 
-/// One line of `--events`: what has happened to a take, and when.
+/// A line of `--events`: what has happened to a take, and when.
 ///
 /// A member that does not belong to an event is not there. Events and members may be added, none
 /// will change; `docs/events.schema.json` lists them.
 struct EventReport {
     private var object: JSONObject
 
-    /// Of no take; nil members are not there.
+    /// Makes a line of no take; nil members are left out.
     init(_ object: JSONObject) { self.object = object }
 
     init(_ outcome: OutcomeReport, at time: Duration = .zero) {

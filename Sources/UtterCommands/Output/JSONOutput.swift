@@ -7,7 +7,7 @@ internal import FoundationEssentials
 /// An encoder escapes what JSON forbids in strings, which leaves the C1 controls and the signs that
 /// turn the reading direction; those are escaped here.
 enum JSONOutput {
-    /// One line, or a line for each member if `isPretty`.
+    /// Writes a value in one line, or in a line for each member if `isPretty`.
     static func text(_ value: some Encodable, isPretty: Bool = false) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -50,7 +50,7 @@ struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
 
     private var members: [String: Member]
 
-    /// Nil is null.
+    /// Makes an object; nil members are null.
     init(dictionaryLiteral members: (String, Content?)...) {
         let members = members.map { ($0, Member(value: $1)) }
         self.members = Dictionary(members) { $1 }
@@ -71,10 +71,10 @@ struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 }
 
-/// What standard output has of a take.
+/// The form of a take on standard output.
 package enum OutputForm: Sendable {
     case text
-    /// One object with everything (`--json`).
+    /// An object with everything (`--json`).
     case object
     /// An object for each thing that happens, as it happens (`--events`).
     case events

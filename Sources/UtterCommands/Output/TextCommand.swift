@@ -65,14 +65,13 @@ enum ScrubbedEnvironment {
     /// program, looks for a secret.
     private static let declared: Set<String> = {
         var names: Set<String> = []
-        // What cannot be read names no variable that a secret was read from.
+        // An unreadable file of settings names no variable that a secret was read from.
         let configuration = try? Configuration.current()
         for token in configuration?.services.values.map(\.token) ?? [] {
             if case .variable(let name)? = token { names.insert(name) }
         }
-        // As above.
         for service in Services.names {
-            // As above.
+            // Nor does an unreadable profile.
             for part in (try? Services.profile(service))?.authentication.parts ?? [] {
                 if case .variable(let name)? = part.source { names.insert(name) }
             }

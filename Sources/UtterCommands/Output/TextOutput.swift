@@ -49,7 +49,8 @@ package final class TextOutput: Sendable {
         self.places = places
     }
 
-    /// Those that options name, or for the voice of a person the settings.
+    /// Makes the output for the places that options name, or for the voice of a person
+    /// the settings.
     ///
     /// For others the settings do not count: what a timer sends must not be typed into whatever
     /// window is open.
@@ -149,7 +150,7 @@ package final class TextOutput: Sendable {
     ) throws(CommandFailure) -> String? {
         var circumstances = TextSink.Circumstances(
             endsLine: endsLines, lendsTerminal: lendsTerminal, isOver: isOver)
-        // What a program reads there is JSON.
+        // A program that reads standard output wants JSON there.
         if form != .text { circumstances.commandOutput = STDERR_FILENO }
         circumstances.isContinued = begun.withLock { $0.contains(sink) }
         let gap = circumstances.isContinued && !endsLines && sink.isPlace ? "\n" : ""

@@ -5,7 +5,7 @@ internal import LinuxPlatform
 internal import UtterControl
 internal import UtterTerminal
 
-/// One place where texts go.
+/// A place where texts go.
 ///
 /// A text is harmless already when it comes here (`TerminalText`). A place that cannot take one says
 /// so, and the caller prints it elsewhere: no text is lost by that.

@@ -12,7 +12,7 @@ struct TranscriptFolder: Sendable {
 
     private let path: String
     private let replaces: Bool
-    /// What the files of a recording are called, without an extension.
+    /// The names of a recording's files, without an extension.
     private let names: [String: String]
 
     /// Makes the folder when it is missing; refuses two recordings of the same name.

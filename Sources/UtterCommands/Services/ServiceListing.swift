@@ -19,7 +19,7 @@ enum ServiceListing {
                     TerminalText.singleLine(profile.title),
                 ])
             } catch {
-                // One that is wrong hides no other.
+                // A wrong profile hides no other.
                 rows.append([name, "wrong", "", "", error.message])
             }
         }
@@ -51,7 +51,7 @@ enum ServiceListing {
     }
 
     private static var names: [String] {
-        // What cannot be read names none; a name may be that of a profile, too.
+        // An unreadable file names no service; a name may be that of a profile, too.
         let said = (try? Configuration.current())?.services.keys.sorted() ?? []
         let known = Services.names
         return said.filter { !known.contains($0) } + known

@@ -66,7 +66,7 @@ struct ServiceTrial {
                 recording == nil ? "none, as is right for a tone" : "none: nothing was heard")
             return recording == nil ? .textPrinted : .heardNothing
         case .failure(let failure):
-            // What is wrong with a service of their own, a person mends there.
+            // A person mends a service of their own in their file.
             let isOfSettings = try options.settings()?.url != nil
             let file = isOfSettings ? ConfigurationFile.path : profile.ownText?.place ?? ""
             let isOfFile = failure.isOfConnecting && options.to == nil && file.contains("/")

@@ -51,7 +51,7 @@ extension Services {
 
     /// The profile of a service as a take uses it, and what the settings say over it.
     static func shown(_ name: String) throws(CommandFailure) -> (ServiceProfile, ServiceSettings?) {
-        // What is wrong in the file hides no profile.
+        // A mistake in the file hides no profile.
         guard let settings = (try? Configuration.current())?.services[name] else {
             return (try profile(name), nil)
         }
@@ -74,14 +74,14 @@ extension Services {
     /// Whether the settings or a profile of today have a token printed by this command: one that only
     /// the folder of a take brings is not run.
     static func know(_ command: String) -> Bool {
-        // What cannot be read names none.
+        // An unreadable file names no command, here and below.
         let settings = (try? Configuration.current())?.services.values.map { $0 } ?? []
         if settings.contains(where: { $0.token == .command(command) }) { return true }
-        // As above.
+        // An unreadable setting names no service.
         let chosen = (try? KnownSettings.service.value()).map { [$0] } ?? []
         let own = Profiles.folder(folder).names + settings.map(\.name) + chosen
         return own.contains { name in
-            // As above.
+            // An unreadable profile names no command.
             let parts = (try? profile(named: name, isOption: true))?.authentication.parts ?? []
             return parts.contains { $0.source == .command(command) }
         }

@@ -5,7 +5,7 @@ internal import ArgumentParser
 enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
     case sway, hyprland, i3, gnome, kde
 
-    /// What to write into its configuration, or where to click, with what can go wrong there.
+    /// The lines for its configuration, or where to click, with what can go wrong there.
     ///
     /// A shell runs this program by the word `utter`.
     func bindings(of utter: String) -> String {

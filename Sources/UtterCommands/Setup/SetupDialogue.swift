@@ -24,7 +24,7 @@ struct SetupDialogue {
         }
     }
 
-    /// Nil for a recogniser that is to be installed on this machine.
+    /// Asks for everything; nil for a recogniser that is to be installed on this machine.
     func answers() throws -> SetupAnswers? {
         guard let (profile, url) = try service() else { return nil }
         var answers = SetupAnswers(profile: profile.name, url: url)
@@ -75,7 +75,7 @@ struct SetupDialogue {
         }
     }
 
-    /// What a line such as `openai`, `openai http://127.0.0.1:8000` or a URL alone means.
+    /// The meaning of a line such as `openai`, `openai http://127.0.0.1:8000` or a URL alone.
     func choice(_ line: String) -> (ServiceProfile, url: String?)? {
         let parts = line.split(whereSeparator: \.isWhitespace).map(String.init)
         let url = parts.last.flatMap { $0.contains("://") ? $0 : nil }
@@ -83,7 +83,7 @@ struct SetupDialogue {
         guard parts.count == (url == nil ? 0 : 1) + (name == nil ? 0 : 1), !parts.isEmpty
         else { return nil }
         if let url {
-            // One that cannot be read is asked for again.
+            // An unreadable URL is asked for again.
             guard let address = try? ServiceURL(TokenMark(in: url).url) else { return nil }
             guard let profile = profile(named: name, path: Self.path(of: url)) else { return nil }
             let path = Self.path(of: profile.url.text)
@@ -186,7 +186,7 @@ struct SetupDialogue {
         }
     }
 
-    /// What was typed unseen, as far as it may be shown.
+    /// The token that was typed unseen, as far as it may be shown.
     private static func understood(_ token: SetupAnswers.Token) -> String {
         switch token {
         case .none: "No token."
@@ -237,7 +237,7 @@ struct SetupDialogue {
     // MARK: - Microphone and language
 
     private func device() throws -> String? {
-        // What cannot be listed is said when it is tried.
+        // The trial reports devices that cannot be listed.
         let devices = (try? CaptureDevices.list()) ?? []
         guard devices.count > 1 else { return nil }
         dialogue.say("The microphones:")

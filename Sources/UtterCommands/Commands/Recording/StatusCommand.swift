@@ -59,7 +59,7 @@ struct StatusCommand: ParsableCommand {
                 try update(ControlStatus())
             } else {
                 try update(ControlStatus())
-                // What is behind a forwarded socket changes nothing in the folder.
+                // A program behind a forwarded socket changes nothing in the folder.
                 watch.wait(within: place.isGiven ? .seconds(1) : nil)
             }
         }

@@ -62,7 +62,7 @@ struct RemoveCommand: AsyncParsableCommand, SettinglessCommand {
         let removal = TakeRemoval(from: spool, isForGood: now)
         if undo { return try removal.undo(takes) }
         let isAll = takes == ["all"]
-        // Of all, those that were never delivered are said and asked for one by one.
+        // With `all`, undelivered takes are said and asked for one by one.
         let named = isAll ? try spool.takes(where: .waiting) : try named(in: spool, removal)
         let others =
             isAll || answered || older != nil

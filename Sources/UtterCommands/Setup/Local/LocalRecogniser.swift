@@ -16,13 +16,13 @@ struct LocalRecogniser {
     /// Beside the recipe: the program, and what pip installs for it, with digests.
     let program: String
     let packages: String?
-    /// Of the program, before its model.
+    /// Arguments of the program, before its model.
     let arguments: [String]
     /// Programs that must be on the path.
     let needs: [String]
-    /// Nil when it comes with the packages.
+    /// The model to fetch; nil when it comes with the packages.
     let model: Model?
-    /// What is fetched, what is there afterwards, and the memory of the program, in megabytes.
+    /// Megabytes to fetch, on the disk afterwards, and in the memory of the program.
     let fetched, disk, memory: Int
     /// How long two processors work at ten seconds of speech, in seconds.
     let seconds: Double
@@ -85,7 +85,7 @@ struct LocalRecogniser {
         }
     }
 
-    /// Those whose recipes came with the package.
+    /// Recognisers whose recipes came with the package.
     static func all() throws(CommandFailure) -> [LocalRecogniser] {
         for folder in Launch.sharedFolders.map({ $0 + "/recognisers" }) {
             // Where there is no such folder, the next is looked at.
@@ -149,7 +149,7 @@ struct LocalRecogniser {
             "\(TerminalText.shown(path)): \(problem)", status: .configuration)
     }
 
-    /// What has no sense in a recipe, or in a folder and a unit that are made of it.
+    /// A flaw that has no sense in a recipe, or in a folder and a unit that are made of it.
     private var problem: String? {
         let texts = [name, program, packages ?? "-"] + arguments
         if texts.contains(where: { $0.isEmpty || $0.utf8.contains { $0 < 0x20 } }) {

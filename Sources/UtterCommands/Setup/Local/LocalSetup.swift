@@ -25,7 +25,7 @@ package struct LocalSetup {
     /// In place of the recipe's own: a file, a folder, or a name that its program knows.
     let model: String?
 
-    /// What the recogniser that was installed last is run with; nil when there is none.
+    /// The command of the recogniser that was installed last; nil: none.
     package static var installedCommand: String? {
         // Where there is no such file, none is installed.
         let bytes = try? Folder.open(at: place).contents(of: commandName, limit: 1 << 16)
@@ -35,7 +35,7 @@ package struct LocalSetup {
     private var folder: String { "\(Self.place)/\(recogniser.name)" }
     private var python: String { "\(folder)/venv/bin/python" }
 
-    /// What `utter serve --recogniser` runs.
+    /// The command for `utter serve --recogniser`.
     var command: String {
         ([python, "\(folder)/\(recogniser.program)"] + recogniser.arguments
             + [model ?? recogniser.model.map(path)].compactMap(\.self))
@@ -57,7 +57,7 @@ package struct LocalSetup {
                 status: .configuration)
         }
         guard let python = DesktopTool.path(of: "python3") else { throw Self.missing("python3") }
-        // What does not run is missing.
+        // A program that does not run is missing.
         guard try LocalStep().run(python, ["-c", "import ensurepip, venv"]).status == 0 else {
             throw Self.missing("python3-venv")
         }

@@ -18,7 +18,7 @@ struct LocalStep {
         }
     }
 
-    /// What it does; nil shows nothing.
+    /// The title for a person; nil shows nothing.
     var title: String?
 
     private static let signals = [SIGINT, SIGTERM, SIGHUP]

@@ -153,7 +153,7 @@ enum LocalUnits {
             !isOfAnother(socket, in: folder)
         else { return false }
         _ = control(["disable", "--now"] + names)
-        // What is gone is removed.
+        // A missing file needs no removal.
         for name in names where !isOfAnother(name, in: folder) { try? place.removeFile(name) }
         _ = control(["daemon-reload"])
         return true
@@ -164,7 +164,7 @@ enum LocalUnits {
 
     private static func control(_ words: [String]) -> Bool {
         guard let path = DesktopTool.path(of: "systemctl") else { return false }
-        // What does not start has failed.
+        // A program that does not start has failed.
         return (try? LocalStep().run(path, ["--user"] + words).status) == 0
     }
 }
