@@ -3,7 +3,7 @@
 package import OperatorMetrics
 internal import Synchronization
 
-/// What a worker has counted since it began; from any thread.
+/// The counts of a worker since it began; from any thread.
 package final class FleetNumbers: Sendable {
     package enum Count: String, Sendable {
         /// Takes that got their mark here, with a text, and as dead.
@@ -15,7 +15,7 @@ package final class FleetNumbers: Sendable {
         case givenBack = "retried"
         /// Calls of a service.
         case calls
-        /// Of takes that got a text here.
+        /// Seconds of sound, and of work, of takes that got a text here.
         case audioSeconds, workSeconds
         case running, leasesLost
         /// Waits for the limits of a service.
@@ -38,7 +38,7 @@ package final class FleetNumbers: Sendable {
         counts.withLock { $0[count, default: 0] += number }
     }
 
-    /// What the worker has counted, and what waits in the queue; asks the queue.
+    /// The counts of the worker, and of the takes that wait in the queue; asks the queue.
     package func families(of queue: NATSQueue) -> [MetricFamily] {
         func values(_ counts: Count...) -> [String: Double] {
             Dictionary(uniqueKeysWithValues: counts.map { ($0.rawValue, self[$0]) })

@@ -68,7 +68,7 @@ package struct FleetStatus: Encodable, Sendable {
     package var json: [UInt8] { encoded(self) }
 }
 
-/// What the listing of the marks says of time.
+/// The marks of a listing, counted by time.
 private struct CountedMarks {
     private let since: String
     /// So many marks are read for the mean.

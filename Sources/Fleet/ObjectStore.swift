@@ -23,7 +23,7 @@ package struct StoreFailure: Error {
 /// Each call blocks, and is tried again with growing pauses while the store is busy or away. Names
 /// are relative to the prefix: there is no way to one outside.
 package final class ObjectStore: Sendable {
-    /// What must be true of an object for it to be written.
+    /// The condition on which an object is written.
     enum Condition: Equatable {
         case absent
         case unchanged(tag: String)
@@ -53,7 +53,7 @@ package final class ObjectStore: Sendable {
 
     // MARK: - Reading
 
-    /// Nil when there is no such object.
+    /// Reads an object; nil when there is none.
     func get(_ key: String, limit: Int = 16 << 20) throws(StoreFailure) -> Found? {
         var request = ObjectRequest("GET", key: prefix + key)
         request.limit = limit
@@ -240,7 +240,7 @@ package final class ObjectStore: Sendable {
             isLasting: isLasting, isRefusal: isLasting && (400..<500).contains(answer.status))
     }
 
-    /// What the store asks to be waited for; nil when trying again is of no use.
+    /// The pause that the store asks for; nil when trying again is of no use.
     private static func pause(for answer: ObjectAnswer) -> Duration? {
         switch answer.status {
         case 408, 409, 425, 429, 500, 502, 503, 504: answer.retryAfter

@@ -13,7 +13,7 @@ package final class Reconciler: Sendable {
         var newest = ""
         /// Names that were seen within the overlap of looks.
         var seen: Set<String> = []
-        /// What was told last.
+        /// The line that was told last.
         var told: String?
     }
 
@@ -64,7 +64,8 @@ package final class Reconciler: Sendable {
         while let (id, hint) = try hints.nextTake() {
             let found = try store.get(FleetLayout.mark(of: id))
             guard let mark = found.flatMap({ ResultMark($0.bytes) }), mark.isOpen else {
-                // One that dies while it retries leaves a hint before the mark: the person sees that.
+                // A worker that dies while it retries leaves a hint before the mark: the person
+                // sees that.
                 try store.remove(hint.key)
                 continue
             }
@@ -92,7 +93,8 @@ package final class Reconciler: Sendable {
                     if isNew(take.id) { found.append((take.id, take.object)) }
                 }
                 if found.isEmpty { break }
-                // One after the other, a store that is far away would set the pace of all recorders.
+                // A look at one take after the other would let a distant store set the pace of all
+                // recorders.
                 count += try Lanes.run(found) { [self] take in
                     try !store.has(FleetLayout.mark(of: take.id)) && publish(take.id, take.object)
                 }.count(where: \.self)

@@ -25,9 +25,9 @@ package final class Submission: Sendable {
     }
 
     private let store: ObjectStore
-    /// Nil leaves the takes to the reconciler.
+    /// The queue; nil leaves the takes to the reconciler.
     private let queue: NATSQueue?
-    /// Of the service that the takes are for; nil is the worker's.
+    /// The name of the service that the takes are for; nil: the worker's.
     private let profile: String?
     private let words: [String: String]
     /// Is told of what cannot be read, and now and then how far it is.
@@ -108,7 +108,8 @@ package final class Submission: Sendable {
         manifest.words = words.isEmpty ? nil : words
         let key = FleetLayout.manifest(of: id)
         let isNew = try store.put(key, encoded(manifest), if: .absent)
-        // One that is there may have been lost on its way to the queue, which refuses what it has.
+        // A take with a manifest may have been lost on its way to the queue, which refuses those
+        // that it has.
         _ = try queue?.publish(QueuedTake(id: id, key: key))
         count(isNew ? \.new : \.known)
     }

@@ -2,7 +2,7 @@
 
 internal import TakeStore
 
-/// What the objects of a fleet are called, below its prefix.
+/// The names of a fleet's objects, below its prefix.
 enum FleetLayout {
     static let takes = "takes/"
     static let results = "results/"
@@ -12,10 +12,10 @@ enum FleetLayout {
     /// Deaths, so that they can be listed: a hint, too.
     static let dead = "dead/"
 
-    /// What workers write.
+    /// Folders that workers write into.
     static let own = [results, attempts, again, dead]
 
-    /// Of a take whose day is that of its name.
+    /// The manifest's name; the take's day is that of its own name.
     static func manifest(of id: TakeID) -> String { "\(takes)\(id.day)/\(id.text).json" }
 
     static func mark(of id: TakeID) -> String { "\(results)\(id.text).json" }

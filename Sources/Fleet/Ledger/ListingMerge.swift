@@ -19,7 +19,8 @@ struct ListingMerge {
     private var isExhausted = false
     private var isDisordered = false
 
-    /// Of the next take; `next` gives the next name of the listing of marks, nil at its end.
+    /// Looks for the next take's mark; `next` gives the next name of the listing of marks,
+    /// nil at its end.
     mutating func finding<Failure: Error>(
         of take: TakeID, next: () throws(Failure) -> TakeID?
     ) throws(Failure) -> Finding {

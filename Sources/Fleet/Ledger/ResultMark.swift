@@ -27,14 +27,14 @@ package struct ResultMark: Codable, Sendable, Equatable {
     var attempt: Int?
     /// Attempts up to this one count no more; of `again`.
     var forgiven: Int?
-    /// Of the manifest, where that is not where the take's name says; of a death.
+    /// The manifest's name, where the take's name does not say it; of a death.
     var key: String?
     /// ISO 8601, by the worker's clock.
     var finished: String
     var service: String?
-    /// Of the sound, in seconds.
+    /// Length of the sound in seconds.
     var duration: Double?
-    /// What was odd about it.
+    /// Oddities of the recording.
     var notices: [String]?
     var gaps: [Hole]?
     var language: String?
@@ -66,8 +66,8 @@ package struct ResultMark: Codable, Sendable, Equatable {
 
     var isOpen: Bool { outcome == .again }
 
-    /// What people read, by the endings of its names; `.txt` comes last, so that where it is the
-    /// others are, too.
+    /// The files for people, by the endings of their names; `.txt` comes last, so that where it
+    /// is the others are, too.
     var texts: [(ending: String, text: String)] {
         guard outcome == .text else { return [] }
         let cues = SubtitleText.cues(segments: segments ?? [], words: words ?? [])
@@ -77,7 +77,7 @@ package struct ResultMark: Codable, Sendable, Equatable {
     }
 }
 
-/// What is noted of one try: `attempts/ID/NUMBER.json`, before it begins and once it has ended.
+/// The note of a try: `attempts/ID/NUMBER.json`, before it begins and once it has ended.
 struct AttemptNote: Codable, Sendable, Equatable {
     var version = 1
     var worker: String
@@ -117,8 +117,8 @@ func encoded(_ value: some Encodable, isPretty: Bool = true) -> [UInt8] {
     return Array(data ?? Data()) + (isPretty ? [0x0A] : [])
 }
 
-/// Nil for what another program, or another version, has written.
+/// Reads JSON; nil when another program, or another version, has written it.
 func decoded<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) -> Value? {
-    // What is wrong with it is not looked into.
+    // The cause of a failure is not looked into.
     try? JSONDecoder().decode(type, from: Data(bytes))
 }

@@ -11,13 +11,13 @@ package struct ManifestMistake: Error, Sendable, Equatable {
     package init(reason: String) { self.reason = reason }
 }
 
-/// What a worker takes out of a manifest, which comes from outside and is not trusted.
+/// The worker's part of a manifest, which comes from outside and is not trusted.
 ///
 /// Members that are not named here are not looked at: an address, a command, a header field or a file
 /// of a service can stand in a manifest, and means nothing.
 package struct WorkManifest: Sendable, Equatable {
     let id: TakeID
-    /// Of the audio, below the prefix.
+    /// The audio's name, below the prefix.
     let audio: String
     /// Such as `wav`: the ending of the file that a worker reads.
     let format: String
@@ -26,7 +26,7 @@ package struct WorkManifest: Sendable, Equatable {
     let sha256: String?
     /// The store's own mark of the object's contents.
     let tag: String?
-    /// Of the sound; zero when that is not known.
+    /// Length of the sound; zero when it is not known.
     let seconds: Double
     /// The name of the service; nil leaves it to the worker.
     let profile: String?

@@ -24,7 +24,7 @@ package struct QueuePlace: Sendable {
     package init(servers: [String]) { self.servers = servers }
 }
 
-/// One connection to the servers of the queue, which comes back by itself for ever.
+/// A connection to the servers of the queue, which comes back by itself for ever.
 ///
 /// `@unchecked Sendable` because the library's connection and context are safe from any thread.
 @safe final class NATSConnection: @unchecked Sendable {

@@ -54,7 +54,7 @@ internal import Synchronization
     }
 }
 
-/// One message that is leased; `@unchecked Sendable` because the lock is held while the library has
+/// A message that is leased; `@unchecked Sendable` because the lock is held while the library has
 /// it, from any thread.
 @safe final class NATSDelivery: @unchecked Sendable {
     private let message: OpaquePointer

@@ -137,7 +137,7 @@ package final class NATSQueue: Sendable {
         }
         guard status != NATS_OK else { return true }
         let words = NATSConnection.text(of: status)
-        // One code stands for all limits of a stream.
+        // The same code stands for all limits of a stream.
         if code == JSStreamStoreFailedErr, words.contains("per subject") { return false }
         if code == JSStreamStoreFailedErr, bytes.isEmpty { return false }
         throw QueueFailure(reason: "the queue refuses a message: \(words)")
@@ -155,7 +155,7 @@ package final class NATSQueue: Sendable {
 
     func counts() throws(QueueFailure) -> QueueCounts { try look().counts }
 
-    /// What the stream holds, and the first message if its consumer takes that for acknowledged.
+    /// The counts of the stream, and the first message if its consumer takes that for acknowledged.
     private func look() throws(QueueFailure) -> (counts: QueueCounts, lost: UInt64?) {
         var counts = QueueCounts()
         var consumer: UnsafeMutablePointer<jsConsumerInfo>?
@@ -186,7 +186,7 @@ package final class NATSQueue: Sendable {
     /// to be: such a message lies there for ever, and its take cannot be put in again.
     func restore() throws(QueueFailure) -> Int {
         guard let suspect = try look().lost else { return 0 }
-        // What was acknowledged just now is about to go.
+        // A message that was acknowledged just now is about to go.
         _ = waits(.seconds(1))
         guard try look().lost == suspect else { return 0 }
         var count = 0
@@ -198,7 +198,7 @@ package final class NATSQueue: Sendable {
             unsafe natsMsg_Destroy(message)
             let deleted = unsafe js_DeleteMsg(link.context, takes, number, nil, nil)
             try NATSConnection.check(deleted, "delete")
-            // One that has its mark costs a look at that.
+            // A take that has its mark costs a look at that.
             if let take = QueuedTake(bytes), try publish(take) { count += 1 }
         }
         return count
@@ -220,7 +220,7 @@ package struct QueueFailure: Error, Sendable, Equatable {
 /// A take as the queue carries it: where its manifest is.
 struct QueuedTake: Codable, Sendable, Equatable {
     var id: TakeID
-    /// Of the manifest, below the prefix.
+    /// The manifest's name, below the prefix.
     var key: String
 
     init(id: TakeID, key: String) { (self.id, self.key) = (id, key) }
@@ -247,6 +247,6 @@ struct QueueCounts: Sendable {
 
 enum QueueLine {
     case takes
-    /// One message, whose holder reconciles.
+    /// The line of a single message, whose holder reconciles.
     case check
 }

@@ -31,12 +31,12 @@ package struct ServiceRate: Sendable, Equatable {
     }
 }
 
-/// What is left of a service's rate: a value that all workers change.
+/// The rest of a service's rate: a value that all workers change.
 ///
 /// A take may be longer than what is left: then the level falls below zero, and the next waits for
 /// it. So an hour of audio is possible where ten minutes a minute are allowed.
 struct TokenBucket: Codable, Sendable, Equatable {
-    /// What is left; nil before the first use.
+    /// Requests that are left; nil before the first use.
     var requests: Double?
     var seconds: Double?
     /// Seconds since 1970, by the clock of the queue's server.
@@ -96,7 +96,7 @@ struct TokenBucket: Codable, Sendable, Equatable {
     }
 }
 
-/// One limit for each service over all workers, in values that they share; without those each takes
+/// The limits of services over all workers, in values that they share; without those each takes
 /// its share of the workers last seen.
 package final class FleetLimits: Sendable {
     private struct State {
@@ -107,7 +107,7 @@ package final class FleetLimits: Sendable {
         var announced: ContinuousClock.Instant?
         /// The shared values have failed, and are left alone until then.
         var rest: ContinuousClock.Instant?
-        /// What is left of this worker's share.
+        /// The rest of this worker's share.
         var own: [String: TokenBucket] = [:]
     }
 
@@ -138,7 +138,8 @@ package final class FleetLimits: Sendable {
                 name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "_" })
     }
 
-    /// Nil when a take may be sent now, otherwise how long to wait before the next question.
+    /// Takes from the rate; nil when a take may be sent now, otherwise the wait before the
+    /// next question.
     func take(_ service: String, audio: Double) -> Duration? {
         announce()
         // Another slot asks for the server's clock.
@@ -191,7 +192,7 @@ package final class FleetLimits: Sendable {
     ) throws(QueueFailure) -> Double {
         for _ in 0..<20 {
             let found = try values.get(name)
-            // What cannot be read begins anew.
+            // An unreadable value begins anew.
             var unchanged = found.flatMap { decoded(TokenBucket.self, $0.bytes) } ?? TokenBucket()
             var bucket = unchanged
             let (isCut, wait) = change(&bucket)

@@ -11,7 +11,7 @@ package import Utter
 /// It holds nothing that is not in the store: it may be killed at any moment.
 package final class FleetWorker: Sendable {
     package struct Settings: Sendable {
-        /// What it calls itself in marks and notes.
+        /// The worker's name in marks and notes.
         package var name: String
         package var slots = 1
         /// Ends when nothing waits and nothing is leased.
@@ -37,7 +37,7 @@ package final class FleetWorker: Sendable {
 
     struct State {
         var running: [TakeID: Take?] = [:]
-        /// What is leased, and when the leases were extended.
+        /// Leased messages, and when their leases were extended.
         var held: [ObjectIdentifier: NATSDelivery] = [:]
         var extended = ContinuousClock.now
         var pauses = ServicePauses()
@@ -119,7 +119,7 @@ package final class FleetWorker: Sendable {
         let checker =
             settings.drains
             ? nil
-            // As above.
+            // Another worker may look.
             : try? NamedThread(name: "check") { [self] in
                 runLine(.check) { delivery in
                     lead(by: delivery)

@@ -2,9 +2,9 @@
 
 internal import Utter
 
-/// What follows of the end of a call.
+/// The consequence of the end of a call.
 enum TakeDecision: Equatable {
-    /// What a failure says something against.
+    /// The thing that a failure speaks against.
     enum Blame {
         case take
         /// The worker's account of the service is wrong.
@@ -69,7 +69,7 @@ enum TakeDecision: Equatable {
     }
 }
 
-/// What a worker does with a take before it tries, by what the store has of it.
+/// The store's history of a take, by which a worker decides before it tries.
 struct TakeHistory {
     /// By their numbers.
     var attempts: [Int: AttemptNote]

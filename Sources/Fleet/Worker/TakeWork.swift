@@ -9,13 +9,13 @@ internal import Synchronization
 internal import TakeStore
 internal import Utter
 
-/// What a worker does for one message, on its slot's thread.
+/// The work for one message, on its slot's thread.
 struct TakeWork {
     private let worker: FleetWorker
     private let take: QueuedTake
     private let delivery: NATSDelivery
     private let began = ContinuousClock.now
-    /// Of a mark that is to be replaced, since its death was taken back.
+    /// The tag of a mark that is to be replaced, since its death was taken back.
     private var openedTag: String?
     /// Once it is known.
     private var manifest: WorkManifest?
@@ -103,7 +103,7 @@ struct TakeWork {
     private func history(_ forgiven: Int) throws(StoreFailure) -> TakeHistory {
         var notes: [Int: AttemptNote] = [:]
         for number in try store.attempts(of: id) {
-            // One that cannot be read is one without an end.
+            // An unreadable note counts as one without an end.
             notes[number] = try note(number) ?? AttemptNote(worker: "unknown")
         }
         return TakeHistory(attempts: notes, forgiven: forgiven)
@@ -245,7 +245,7 @@ struct TakeWork {
             await pipeline.settled()
             return outcome
         }
-        // What stays goes with the worker's folder.
+        // A folder that stays goes with the worker's.
         _ = try? pipeline.spool?.remove(id, forGood: true)
         return outcome
     }

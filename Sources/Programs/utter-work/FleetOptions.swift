@@ -127,7 +127,7 @@ struct QueueOptions: ParsableArguments {
         (queue ?? "").split(separator: ",").map(String.init)
     }
 
-    /// Nil unless a queue is named.
+    /// The place of the queue; nil unless one is named.
     var place: QueuePlace? {
         guard !servers.isEmpty else { return nil }
         var place = QueuePlace(servers: servers)

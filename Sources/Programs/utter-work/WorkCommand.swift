@@ -163,7 +163,7 @@ struct WorkCommand: AsyncParsableCommand {
     private func shelf() throws(CommandFailure) -> Shelf {
         let names = service.isEmpty ? [nil] : service.map(Optional.some)
         let services = try names.map { name throws(CommandFailure) in
-            // What is wrong with it is said at once.
+            // A wrong service is told at once.
             let plan = try NamedServices.delivery(to: name)
             return Shelf.Service(name ?? plan.profile?.profile.title ?? "usual") {
                 words throws(ManifestMistake) in
@@ -197,7 +197,7 @@ struct WorkCommand: AsyncParsableCommand {
         let bucket = "utter-" + self.queue.name.lowercased()
         // Without them each worker takes its share.
         let values = try? NATSValues(bucket + "-limits", of: queue)
-        // As above.
+        // Without these the other workers are not counted.
         let workers = try? NATSValues(bucket + "-workers", lifetime: .seconds(300), of: queue)
         if values == nil { StandardError.line("warning: limits cannot be shared by this queue") }
         return FleetLimits(try rates(), values: values, workers: workers, worker: name)
@@ -240,7 +240,7 @@ private final class WorkerEnding: Sendable {
 
 /// A folder of one worker, which goes with it; what dead workers have left is removed.
 private final class WorkerFolder {
-    /// Of the worker: the machine's name, and a random one.
+    /// The worker's name: the machine's, and a random one.
     let name: String
     /// Locked while the worker lives.
     private let folder: Folder
@@ -265,11 +265,11 @@ private final class WorkerFolder {
     }
 
     private static func sweep(_ parent: Folder) {
-        // What cannot be looked at or removed is left for the next worker, here and below.
+        // A folder that cannot be looked at or removed is left for the next worker, here and below.
         for name in (try? parent.names()) ?? [] where !name.hasPrefix(".") {
-            let folder = try? parent.openFolder(name)  // As above.
-            guard let folder, (try? folder.lock()) == true else { continue }  // As above.
-            try? FileManager.default.removeItem(atPath: folder.path)  // As above.
+            let folder = try? parent.openFolder(name)  // Left.
+            guard let folder, (try? folder.lock()) == true else { continue }  // In use.
+            try? FileManager.default.removeItem(atPath: folder.path)  // Left.
         }
     }
 
