@@ -39,7 +39,7 @@ extension Recogniser {
         return recogniser
     }
 
-    /// What a program may need; no name of a token is among them.
+    /// Variables that a program may need; no name of a token is among them.
     private static let names: Set = ["PATH", "HOME", "LANG", "TMPDIR", "TZ", "USER", "LOGNAME"]
 }
 

@@ -309,7 +309,7 @@ extension CommandFailure {
 }
 
 enum RequestLine {
-    /// What a request was and what became of it.
+    /// The request, and its answer, in one line.
     ///
     /// `127.0.0.1:51234 POST /recognize audio/wav, 89204 bytes, 2.79 s of audio: 200 in 0.61 s`
     static func text(_ request: ServedRequest) -> String {

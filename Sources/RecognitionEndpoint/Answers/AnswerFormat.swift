@@ -181,7 +181,7 @@ struct AnswerLine: Encodable {
     var time, duration: Double?
     var words: [RecogniserLine.Word]?
     var segments: [Segment]?
-    /// What was odd about the recording, and where silence stands for what was lost.
+    /// Oddities of the recording, and where silence stands for lost sound.
     var notices: [String]?
     var gaps: [RecognitionGap]?
     var error: Reason?

@@ -114,7 +114,7 @@ final class AnswerLedger: Sendable {
         for continuation in entry?.waiting ?? [] { continuation.resume(returning: .gone) }
     }
 
-    /// What is known of `key` for a whole body; waits for an answer that is about to be given.
+    /// The verdict on `key` for a whole body; waits for an answer that is about to be given.
     func verdict(_ key: String, _ body: BodyIdentity) async -> Verdict {
         await withCheckedContinuation { continuation in
             let known = state.withLock { state -> Verdict? in
@@ -157,7 +157,7 @@ struct BodyIdentity: Sendable {
     }
 }
 
-/// What a request's head says about its body: which recording it is, and its digest.
+/// The head's claim about its body: which recording it is, and its digest.
 struct BodyClaim: Sendable {
     private static let longestKey = 255
 

@@ -8,12 +8,13 @@ struct Recognition: Sendable, Equatable, Codable {
     /// The length of the audio, in seconds.
     var duration = 0.0
     var words: [RecognisedWord] = []
-    /// What was odd about the recording; nil when nothing was.
+    /// Oddities of the recording; nil: none.
     var notices: [String]?
-    /// Where silence stands for what was lost.
+    /// Where silence stands for lost sound.
     var gaps: [RecognitionGap]?
     var wantedFormat: String?
-    /// What the client has said of it, or else the only one of the recogniser; for `verbose_json`.
+    /// The language that the client has named, or else the only one of the recogniser; for
+    /// `verbose_json`.
     var language: String?
     /// Whether the client wants events with the text as it becomes known, as OpenAI's API has them.
     var isStreamed: Bool?
@@ -24,7 +25,8 @@ struct RecognitionGap: Sendable, Equatable, Codable {
     var start, duration: Double
 }
 
-/// What the speaker seems to have said so far; later words may change earlier ones.
+/// The words of the speaker so far, as far as they are understood; later ones may change
+/// earlier ones.
 struct PartialRecognition: Sendable, Equatable {
     /// The words, separated by single spaces; not empty.
     var text: String

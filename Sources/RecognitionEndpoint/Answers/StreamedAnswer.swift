@@ -8,9 +8,9 @@ struct StreamedAnswer: ~Copyable {
     private var unused: ResponseWriter?
     private var begun: (any ResponseBodyWriter)?
     private let format: AnswerFormat
-    /// What events have told.
+    /// The text that events have told.
     private var told = ""
-    /// Of the head, beside what all answers have.
+    /// Fields of the head, beside those that all answers have.
     var fields: HTTPFields
     var status = 200
 

@@ -4,7 +4,7 @@ internal import AudioCodecs
 internal import AudioCore
 internal import Cryptography
 
-/// What kind of audio a request's body is, as its `Content-Type` says (RFC 9110 §8.3).
+/// The kind of audio in a request's body, as its `Content-Type` says (RFC 9110 §8.3).
 enum AudioMediaType: Sendable, Equatable {
     /// Signed 16-bit samples without a header.
     case pcm(StreamFormat, isBigEndian: Bool)

@@ -25,7 +25,7 @@ struct BodyDecoder {
             + (isMixed ? [SignalState.cancelling.text] : [])
     }
 
-    /// What a form says beside its file, also an encrypted one; nil for other bodies.
+    /// The form that surrounds the file, also an encrypted one; nil for other bodies.
     var form: FormDecoder? {
         decoder as? FormDecoder ?? (decoder as? SealedBodyDecoder)?.decoder as? FormDecoder
     }
@@ -89,9 +89,9 @@ struct BodyDecoder {
     }
 }
 
-/// What it takes to decode bodies of all kinds.
+/// The means by which bodies of all kinds are decoded.
 struct DecodingMeans: Sendable {
-    /// Of encrypted bodies.
+    /// The key of encrypted bodies.
     var key: EncryptionKey?
     var converter: Converter?
     /// For bodies that have to be whole before they are decoded.

@@ -123,8 +123,8 @@ struct FormPartHead: Sendable, Equatable {
         }
     }
 
-    /// What kind of audio the part is: by the extension of the file's name, as services of this kind
-    /// do, or else by its type.
+    /// The part's kind of audio: by the extension of the file's name, as services of this kind do,
+    /// or else by its type.
     var mediaType: AudioMediaType {
         get throws(UndecodableAudio) {
             if let codec = fileName.flatMap({ AudioCodec(fileName: $0) }) { return .file(codec) }

@@ -106,7 +106,7 @@ final class BodyFile: Sendable {
 }
 
 extension JournalFile {
-    /// What there is from `offset` on: at least one byte, and at most `count`.
+    /// Reads from `offset` on: at least one byte, and at most `count`.
     func bytes(_ count: Int, at offset: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let got = try unsafe bytes.withUnsafeMutableBytes {

@@ -107,7 +107,7 @@ enum Demand: Sendable {
         }
     }
 
-    /// What RFC 3986 §3.2 allows in a host and its port.
+    /// Whether RFC 3986 §3.2 allows the byte in a host and its port.
     private static func isHostByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

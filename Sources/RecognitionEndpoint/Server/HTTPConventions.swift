@@ -3,11 +3,11 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// What HTTP/1 asks of a server beyond what the library does; one for each connection.
+/// The demands of HTTP/1 on a server that the library does not meet; one for each connection.
 ///
 /// A request of HTTP/1.0 becomes the one of HTTP/1.1 that means the same, and its answer is not
-/// sent in chunks: the connection's end is its end (RFC 9112 §6.1, §9.3). What is not HTTP at
-/// all is answered by the library with an empty 400, to which the reason is added.
+/// sent in chunks: the connection's end is its end (RFC 9112 §6.1, §9.3). The library answers
+/// bytes that are not HTTP with an empty 400, to which the reason is added.
 ///
 /// A client may end its sending side and still listen, or be gone: it is sent bytes that mean nothing,
 /// once in a second, which a system without such a client answers with a reset.

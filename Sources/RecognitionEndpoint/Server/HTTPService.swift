@@ -15,7 +15,7 @@ final class HTTPService: LocalServer {
 
     private enum State {
         case unused
-        /// What is to be there before it listens is being made.
+        /// The things that must be there before it listens are being made.
         case preparing
         case running(ServiceGroup)
         case over
@@ -99,7 +99,7 @@ final class HTTPService: LocalServer {
         return true
     }
 
-    /// Nil when it has been shut down.
+    /// Makes the group; nil when the service has been shut down.
     private func makeGroup(
         onReady: @escaping @Sendable (Int) async -> Void
     ) throws(RecognitionEndpointError) -> ServiceGroup? {

@@ -69,7 +69,7 @@ public final class RecognitionEndpoint: Sendable {
         }
     }
 
-    /// What the recogniser calls itself, once it is ready.
+    /// The recogniser's name for itself, once it is ready.
     package var recogniserName: String { pool.name }
 
     /// Recordings that recognisers work at, and that wait for one.
@@ -143,7 +143,7 @@ public enum RecognitionEndpointError: Error, Sendable, Hashable, CustomStringCon
     /// `run` was called a second time, or after `shutdown`.
     case alreadyUsed
 
-    /// What happened and why, in one line without capital and full stop.
+    /// The message: what happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
         case .recogniserUnusable(let reason, _):

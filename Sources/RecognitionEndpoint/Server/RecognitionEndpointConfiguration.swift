@@ -4,7 +4,7 @@ package import Capture
 public import Cryptography
 internal import Glibc
 
-/// What a recognition endpoint listens on, recognises with and allows.
+/// The address, the recogniser and the limits of a recognition endpoint.
 public struct RecognitionEndpointConfiguration: Sendable {
     /// The address or name to listen on; only this machine by default.
     public var host = "127.0.0.1"
@@ -15,10 +15,10 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// The program that recognises.
     public var recogniser: Recogniser
 
-    /// What clients must show, or nil to let every client in.
+    /// The token that clients must show, or nil to let every client in.
     package var bearerToken: BearerToken?
 
-    /// With what encrypted bodies were encrypted, or nil to refuse them; a random key.
+    /// The key of encrypted bodies, or nil to refuse them; a random key.
     public var bodyKey: EncryptionKey?
 
     /// Whether an endpoint with a key takes plain bodies, too.
@@ -84,7 +84,7 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// The time in seconds since 1970, by which uploads expire.
     var now: @Sendable () -> Int = { time(nil) }
 
-    /// What runs the exchanges; the standard executor's threads wake once a second.
+    /// The executor of the exchanges; the standard executor's threads wake once a second.
     package var executor: (any TaskExecutor)?
 
     /// Is told about every request when its answer is over; for a log.

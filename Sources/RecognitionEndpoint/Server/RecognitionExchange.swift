@@ -4,7 +4,7 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
 
-/// One request and its answer.
+/// A request and its answer.
 ///
 /// Two tasks work at a recognition: one takes the body in and hands it to the recogniser's
 /// thread, the other one writes what that thread says. So the answer runs while the body comes.

@@ -100,7 +100,7 @@ final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// What a log says of a request whose answer is over.
+/// A log's facts about a request whose answer is over.
 ///
 /// Holds no secret: neither header fields other than the media type, nor the query, nor the name
 /// of an upload, nor text.
@@ -131,7 +131,7 @@ package struct ServedRequest: Sendable, Hashable {
     package var duration = Duration.zero
 }
 
-/// What an endpoint has counted since it began, for an operator; from any thread.
+/// The counts of an endpoint since it began, for an operator; from any thread.
 package final class EndpointNumbers: Sendable {
     private struct State {
         var requests: [String: Double] = [:]

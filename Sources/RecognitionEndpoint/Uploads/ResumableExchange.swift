@@ -4,7 +4,7 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
 
-/// One request that creates, continues, asks about or cancels an upload, and its answer.
+/// A request that creates, continues, asks about or cancels an upload, and its answer.
 ///
 /// Two tasks work at a request with a body: one stores what comes, the other one writes what it
 /// and the recogniser say. An interim response cannot follow the answer's head: a request whose

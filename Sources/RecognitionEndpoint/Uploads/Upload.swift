@@ -4,7 +4,7 @@ internal import LinuxPlatform
 internal import NIOPosix
 internal import Synchronization
 
-/// What is kept of an upload beside its bytes, as `NAME.json`.
+/// The description of an upload beside its bytes, `NAME.json`.
 struct UploadManifest: Codable, Sendable {
     var mediaType: String
     var format: AnswerFormat
@@ -22,7 +22,7 @@ struct UploadManifest: Codable, Sendable {
     var answer: Recognition?
 }
 
-/// One upload: its bytes in a file, the request that it is in the hands of, and what was heard.
+/// An upload: its bytes in a file, the request that it is in the hands of, and what was heard.
 ///
 /// Usable from any thread. The file only grows, and one request at a time appends to it; what the
 /// recogniser hears is always read back out of the file.
@@ -115,7 +115,7 @@ final class Upload: Sendable {
             state.holder = next?.holder
             if next == nil, state.isFed, !state.manifest.isWhole, let patience {
                 state.alarm = Task { [weak self] in
-                    // One that is cancelled is not needed any more.
+                    // A cancelled alarm is not needed any more.
                     guard (try? await Task.sleep(for: patience)) != nil else { return }
                     self?.stopFeed(.brokenOff, onlyIdle: true)
                 }
@@ -242,7 +242,7 @@ final class Upload: Sendable {
             case .failed(.brokenOff): return (state.holder != nil, nil)
             case .failed(.noRecogniser) where !state.manifest.isWhole: return (false, nil)
             case .final: state.ending = ending
-            // What the recording itself has brought about stays.
+            // An ending that the recording itself has brought about stays.
             case .failed(let failure) where failure.isOfRecording: state.ending = ending
             default: break
             }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import HTTPTypes
 
-/// What the head of a request says about a resumable upload.
+/// The fields of a request's head that concern a resumable upload.
 ///
 /// Two protocols share one resource: "Resumable Uploads for HTTP" of the IETF (interop versions 6 and
 /// 8), and tus 1.0, whose requests have `Tus-Resumable`.

@@ -49,11 +49,11 @@ final class UploadShelf: Sendable {
         try folder.closeToOthers()
         let names = try folder.names()
         for file in names where file.hasSuffix(".json") {
-            // What cannot be read is removed with what belongs to nothing.
+            // An unreadable upload is removed with files that belong to nothing.
             try? load(Self.name(of: file))
         }
         for file in names where state.withLock({ $0.uploads[Self.name(of: file)] == nil }) {
-            // What cannot be removed takes room and does nothing.
+            // A file that stays takes room and does nothing.
             try? folder.removeFile(file)
         }
     }
@@ -139,13 +139,13 @@ final class UploadShelf: Sendable {
             try await upload.append(bytes)
         } catch {
             giveBack(bytes.count, 0, of: manifest.peer)
-            // One that was deleted meanwhile says so itself.
+            // An upload that was deleted meanwhile says so itself.
             throw error as? Refusal ?? .cannotStore(error)
         }
         feed(upload)
     }
 
-    /// Feeds a recogniser with what there is, unless one is being fed.
+    /// Feeds a recogniser with the bytes that are there, unless one is being fed.
     func feed(_ upload: Upload) {
         guard upload.beginFeed() else { return }
         let feed = UploadFeed(upload: upload, shelf: self)
@@ -242,14 +242,14 @@ final class UploadShelf: Sendable {
         }
         let manifest = upload.manifest
         if manifest.answer == nil { giveBack(upload.byteCount, 1, of: manifest.peer) }
-        // What cannot be removed now is removed by the next endpoint.
+        // A file that stays is removed by the next endpoint.
         try? await onDisk { [folder] in
             try folder.removeFile(upload.name + ".json")
             try folder.removeFile(upload.name + ".audio")
         }
     }
 
-    /// Removes what has expired; called before each request.
+    /// Removes expired uploads; called before each request.
     func sweep() async {
         let now = configuration.now()
         let uploads = state.withLock { Array($0.uploads.values) }
