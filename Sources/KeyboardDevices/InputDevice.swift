@@ -35,7 +35,7 @@ internal import LinuxPlatform
             throw SystemError(call: "read \(path)", code: -code)
         }
         unsafe self.device = device
-        // Of a clock that is never set, so that the time between two keys is true.
+        // This clock is never set, so that the time between two keys is true.
         hasTimes = unsafe libevdev_set_clock_id(device, CLOCK_MONOTONIC) == 0
     }
 

@@ -50,7 +50,7 @@ package struct KeyNumber: Hashable, Sendable {
         "RIGHT-SUPER": "RIGHTMETA",
     ]
 
-    /// Of likely keys, as a person writes them.
+    /// Titles of likely keys, as a person writes them.
     private static let titles = [
         "KEY_RIGHTCTRL": "right Ctrl", "KEY_LEFTCTRL": "left Ctrl", "KEY_RIGHTALT": "right Alt",
         "KEY_RIGHTSHIFT": "right Shift", "KEY_RIGHTMETA": "right Super",

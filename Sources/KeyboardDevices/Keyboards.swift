@@ -21,7 +21,7 @@ package final class Keyboards {
     private let watch: FolderWatch
     private var held: HeldKey
     private var devices: [String: (number: Int, device: InputDevice)] = [:]
-    /// What is there, and is not a keyboard with this key.
+    /// Devices that are not keyboards with this key.
     private var others: [String: FileMark] = [:]
     private var count = 0
     /// Why a device may not be read, if that is so of one.
@@ -61,7 +61,7 @@ package final class Keyboards {
         return events + (try look())
     }
 
-    /// What a keyboard has told, and when.
+    /// A movement that a keyboard has told, and when.
     private struct Move {
         let number: Int
         let instant: ContinuousClock.Instant

@@ -11,7 +11,7 @@ internal import LinuxPlatform
     /// For the answer to a call.
     private static let patience = Duration.seconds(25)
 
-    /// Nil is the bus of the person's session.
+    /// Connects to a bus; nil: that of the person's session.
     init(address: String? = nil) throws(BusError) {
         var bus: OpaquePointer?
         var code: Int32
@@ -137,7 +137,7 @@ internal import LinuxPlatform
 struct BusError: Error, Equatable {
     /// The error's name in another program's answer; empty when the bus itself fails.
     let name: String
-    /// One line.
+    /// The message, in one line.
     let description: String
 
     init(_ code: Int32, _ call: String) {

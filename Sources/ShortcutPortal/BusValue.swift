@@ -38,7 +38,7 @@ indirect enum BusValue: Equatable, Sendable {
         }
     }
 
-    /// Of a string or a path, also in a variant.
+    /// The text of a string or a path, also in a variant.
     var text: String? {
         switch self {
         case .string(let text), .path(let text): text
@@ -47,7 +47,7 @@ indirect enum BusValue: Equatable, Sendable {
         }
     }
 
-    /// Of an array, also in a variant.
+    /// The members of an array, also in a variant.
     var members: [BusValue] {
         switch self {
         case .array(let members, _): members

@@ -76,7 +76,7 @@ package final class ShortcutSession {
         while true {
             guard let message = try receive(by: nil) else { continue }
             let values = message.values()
-            // Of another session, such as one that a program with our connection would have.
+            // Another program with our connection would have another session.
             guard values.first?.text == session else { continue }
             switch message.name {
             case "\(Name.shortcuts).ShortcutsChanged":
@@ -148,7 +148,7 @@ package final class ShortcutSession {
 }
 
 package struct Shortcut: Equatable, Sendable {
-    /// One of our own names.
+    /// Our own name of the shortcut.
     var id: String
     package var description: String
     /// As the XDG shortcuts specification writes it; nil proposes none.

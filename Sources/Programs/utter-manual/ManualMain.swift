@@ -29,7 +29,7 @@ enum ManualMain {
     }
 }
 
-/// What `--experimental-dump-help` tells of a program: the part of it that a manual needs.
+/// The part of `--experimental-dump-help` that a manual needs.
 struct ToolInfo: Decodable {
     struct Command: Decodable {
         var commandName: String

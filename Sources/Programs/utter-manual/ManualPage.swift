@@ -58,7 +58,7 @@ struct ManualPage {
     private mutating func addSynopsis(of command: ToolInfo.Command, _ names: [String]) {
         lines.append(".Nm \(program)")
         lines.append(".Cm \(names.joined(separator: " "))")
-        // What the help of a command leaves out belongs here, too.
+        // Arguments that a command's help leaves out belong here, too.
         let arguments = command.arguments ?? []
         if arguments.contains(where: { $0.kind != "positional" }) { lines.append(".Op Ar options") }
         for argument in arguments where argument.kind == "positional" {
