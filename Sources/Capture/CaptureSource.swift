@@ -100,10 +100,10 @@ public enum SourceRead: Sendable, Equatable {
 
 /// The event that makes another read worth while.
 public enum SourceWait: Sendable, Equatable {
-    /// One of the source's poll descriptors is ready.
+    /// A poll descriptor of the source is ready.
     case forDescriptors
 
-    /// One of the source's poll descriptors is ready, or the clock has reached this instant, at
+    /// A poll descriptor of the source is ready, or the clock has reached this instant, at
     /// which the source gives up.
     case forDescriptorsOrUntil(ContinuousClock.Instant)
 

@@ -20,9 +20,8 @@ struct FilePart: Sendable, Equatable {
 
 /// A request for a file, and what is to be done with the head of its answer; pure.
 ///
-/// It wants the whole file, or a range of it that a playlist names. The rest is asked for only
-/// with the tag of what is there (`If-Range`, RFC 9110 §13.1.5): a file that has changed begins
-/// anew.
+/// It wants the whole file, or a range that a playlist names. The rest is asked for only with the tag
+/// of the part that is there (`If-Range`, RFC 9110 §13.1.5): a file that has changed begins anew.
 struct FileRequest: Sendable {
     let part: FilePart
     /// The wanted bytes of the file on the server; nil: all.

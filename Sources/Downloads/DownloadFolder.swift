@@ -80,8 +80,7 @@ struct DownloadFolder: Sendable {
         folder = makes ? try parent.makeFolder(id) : try parent.openFolder(id)
     }
 
-    /// Reads the note; nil when there is none yet, an error when it is damaged or another version
-    /// has written it.
+    /// The note; nil when there is none yet, an error when it is damaged or of another version.
     func note() throws(DownloadFailure) -> DownloadNote? {
         guard folder.size(of: Self.noteName) != nil else { return nil }
         let bytes = try onDisk { () throws(SystemError) in

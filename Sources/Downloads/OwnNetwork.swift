@@ -4,8 +4,8 @@ internal import Glibc
 
 /// Which addresses are those of this machine, of the network around it, or of nothing in the internet.
 ///
-/// By the registries of special addresses (RFC 6890), with what stands for an IPv4 address inside IPv6.
-/// What is not known is one of them.
+/// By the registries of special addresses (RFC 6890), and the forms of an IPv4 address inside IPv6.
+/// An unknown address counts as own.
 enum OwnNetwork {
     /// The first bits of addresses, and how many count.
     private static let four: [([UInt8], Int)] = [

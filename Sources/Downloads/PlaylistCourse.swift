@@ -112,8 +112,7 @@ struct LocalPlaylist: Sendable {
     struct Entry: Sendable, Equatable {
         var sequence: Int
         var duration: Double
-        /// Place that the segment came from, without secrets: another one is a segment of another
-        /// recording.
+        /// Origin of the segment, without secrets; another recording has another one.
         var identity: String
         /// Name of the segment's file; nil when it is missing.
         var name: String?

@@ -64,8 +64,7 @@ package final class Reconciler: Sendable {
         while let (id, hint) = try hints.nextTake() {
             let found = try store.get(FleetLayout.mark(of: id))
             guard let mark = found.flatMap({ ResultMark($0.bytes) }), mark.isOpen else {
-                // A worker that dies while it retries leaves a hint before the mark: the person
-                // sees that.
+                // A retry that was killed has left a hint before its mark: the person sees that.
                 try store.remove(hint.key)
                 continue
             }
@@ -93,8 +92,7 @@ package final class Reconciler: Sendable {
                     if isNew(take.id) { found.append((take.id, take.object)) }
                 }
                 if found.isEmpty { break }
-                // A look at one take after the other would let a distant store set the pace of all
-                // recorders.
+                // Looks in turn would let a store that is far away set the pace of all recorders.
                 count += try Lanes.run(found) { [self] take in
                     try !store.has(FleetLayout.mark(of: take.id)) && publish(take.id, take.object)
                 }.count(where: \.self)

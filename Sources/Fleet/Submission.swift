@@ -108,8 +108,7 @@ package final class Submission: Sendable {
         manifest.words = words.isEmpty ? nil : words
         let key = FleetLayout.manifest(of: id)
         let isNew = try store.put(key, encoded(manifest), if: .absent)
-        // A take with a manifest may have been lost on its way to the queue, which refuses those
-        // that it has.
+        // A known take may have been lost on its way to the queue, which refuses those that it has.
         _ = try queue?.publish(QueuedTake(id: id, key: key))
         count(isNew ? \.new : \.known)
     }

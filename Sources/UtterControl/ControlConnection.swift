@@ -190,7 +190,7 @@ final class ControlConnection {
 
     func giveUp() { isLost = true }
 
-    /// How little is lost when this client gives way to another one; nil when it has asked for
+    /// The client with the highest number gives way to a new one first; nil when it has asked for
     /// something, or has had no time to ask.
     func expendability(at now: ContinuousClock.Instant) -> Int? {
         switch state {

@@ -100,8 +100,7 @@ final class OggOpusEncoder: AudioEncoder {
         return bytes
     }
 
-    /// A packet with a frame of no bytes, as for a pause: 20 ms of SILK, wideband, mono (RFC 6716
-    /// §3.1, §3.2.1).
+    /// A frame of no bytes, as for a pause: 20 ms of SILK, wideband, mono (RFC 6716 §3.1, §3.2.1).
     private static let silentPacket: [UInt8] = [9 << 3]
 
     /// Every packet as long as RFC 6716 allows, each on a page of its own.

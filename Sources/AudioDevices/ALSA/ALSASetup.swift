@@ -45,8 +45,7 @@ struct ALSASetup {
         return agreed
     }
 
-    /// Agrees on a sample format, a rate and a period; nil when the PCM has no usable
-    /// sample format.
+    /// Agrees with the PCM on format, rate and period; nil when it has no usable sample format.
     private static func negotiate(
         with handle: borrowing ALSAHandle, _ period: Duration
     ) throws(ALSAError) -> ALSASetup? {

@@ -155,9 +155,8 @@ extension MicrophoneStream {
         // A note that is ahead of time would make every later loss seem longer than it was.
         if keepsTime { clock.note(frames: position + available, at: now) }
         settleGrain(available: available, wasWoken: wasWoken)
-        // Frames are given up only when they are about to be overwritten, and then some more, so
-        // that there is time to read what follows: giving up one frame after the other would never
-        // end.
+        // Only frames about to be overwritten are given up, and then some more, so that there is
+        // time to read the next ones: giving up one frame after the other would never end.
         let isFull = available > device.setup.bufferFrames - margin / 2
         guard !isFull || !keepsTime else {
             try discard(available - (device.setup.bufferFrames - margin))

@@ -11,8 +11,7 @@ struct DeviceHolders {
     /// A folder like `/proc`.
     var root = "/proc"
 
-    /// Finds the programs that hold a card, or any card for nil; from any thread; reads a
-    /// few files for each process.
+    /// Programs that hold a card; nil: any; from any thread; reads a few files for each process.
     func holders(ofCard card: Int? = nil) -> [DeviceHolder] {
         let owners = owners(ofCard: card)
         let processes = owners.isEmpty ? openers(ofCard: card) : owners

@@ -25,8 +25,7 @@ protocol RecordedAudio: AnyObject {
     /// Frames that are left; nil while an input of unknown length goes on.
     var frameCountLeft: Int? { get }
 
-    /// The next break, in frames: lost ones that become silence, or an empty range where samples
-    /// end and others follow.
+    /// The next break: lost frames that become silence, or none between two rows of samples.
     var nextBreak: Range<Int>? { get }
 
     /// When an input that says nothing has ended or is given up; nil is never.

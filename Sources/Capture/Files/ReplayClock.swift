@@ -53,8 +53,7 @@ struct ReplayClock {
         schedule?.instant(ofFrames: frames) ?? now()
     }
 
-    /// When the next frames are due; nil while nothing is held back, before any reading, and
-    /// for `step` 0: nothing follows.
+    /// When the next frames are due; nil before the first look, for `step` 0, and without a pace.
     func next(_ step: Int, after frames: Int) -> ContinuousClock.Instant? {
         step > 0 ? schedule?.instant(ofFrames: frames + step) : nil
     }

@@ -49,11 +49,10 @@ public struct CaptureEnd: Sendable {
     public var warning: String?
     /// Whether a voice was heard; nil when nothing has listened, as for a file.
     public var hasVoice: Bool?
-    /// What was wrong with a microphone's signal at any time, each once; of a file, that it is nothing
-    /// but digital silence, and what its channels are like.
+    /// Faults of a microphone's signal at any time, each once; of a file, that it is nothing but
+    /// digital silence, and what its channels are like.
     public var faults: [SignalState]
-    /// The settings that were agreed on with a device; nil for another source, and without
-    /// one that opened.
+    /// The settings agreed on with a device; nil for another source, and when none has opened.
     public var details: SourceDetails?
 
     /// Whether a source that is not live was stopped before its end, as far as is known.

@@ -21,8 +21,7 @@ package enum VoiceDetector {
     /// A voice without a pause, longer than a click.
     private(set) var hasHeardVoice = false
 
-    /// The detector; nil when none is built in, or when memory ran out: all sound then
-    /// counts as voice.
+    /// The detector; nil when there is none, or no memory: all sound then counts as voice.
     private let detector: OpaquePointer?
     /// Frames that have not been judged.
     private var waiting: [Int16] = []

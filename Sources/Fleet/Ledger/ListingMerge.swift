@@ -19,8 +19,7 @@ struct ListingMerge {
     private var isExhausted = false
     private var isDisordered = false
 
-    /// Looks for the next take's mark; `next` gives the next name of the listing of marks,
-    /// nil at its end.
+    /// Looks for the mark of the next take; `next` reads the listing of marks, nil at its end.
     mutating func finding<Failure: Error>(
         of take: TakeID, next: () throws(Failure) -> TakeID?
     ) throws(Failure) -> Finding {

@@ -138,8 +138,7 @@ package final class FleetLimits: Sendable {
                 name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "_" })
     }
 
-    /// Takes from the rate; nil when a take may be sent now, otherwise the wait before the
-    /// next question.
+    /// Takes from the rate; nil when a take may be sent now, otherwise the wait until the next call.
     func take(_ service: String, audio: Double) -> Duration? {
         announce()
         // Another slot asks for the server's clock.

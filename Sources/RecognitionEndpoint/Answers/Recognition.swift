@@ -13,8 +13,7 @@ struct Recognition: Sendable, Equatable, Codable {
     /// Where silence stands for lost sound.
     var gaps: [RecognitionGap]?
     var wantedFormat: String?
-    /// The language that the client has named, or else the only one of the recogniser; for
-    /// `verbose_json`.
+    /// The language that the client has named, or else the recogniser's only one.
     var language: String?
     /// Whether the client wants events with the text as it becomes known, as OpenAI's API has them.
     var isStreamed: Bool?
@@ -25,8 +24,7 @@ struct RecognitionGap: Sendable, Equatable, Codable {
     var start, duration: Double
 }
 
-/// The words of the speaker so far, as far as they are understood; later ones may change
-/// earlier ones.
+/// The words that the speaker seems to have said so far; later ones may change earlier ones.
 struct PartialRecognition: Sendable, Equatable {
     /// The words, separated by single spaces; not empty.
     var text: String

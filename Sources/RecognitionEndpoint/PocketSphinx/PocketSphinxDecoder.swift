@@ -4,7 +4,7 @@ internal import CPocketSphinx
 internal import Glibc
 internal import Synchronization
 
-/// One PocketSphinx decoder, used on the thread that created it, for one piece of audio.
+/// A PocketSphinx decoder, used on the thread that created it, for one piece of audio.
 ///
 /// It cannot be made as new again: what it has heard stays in the mean of the sound, in its
 /// noise tracker, and in the densities that it evaluates first.
@@ -71,7 +71,7 @@ internal import Synchronization
         unsafe ps_end_utt(decoder) >= 0
     }
 
-    /// What the utterance is thought to say, without marks; empty when nothing was heard.
+    /// The words of the utterance, without marks; empty when nothing was heard.
     var hypothesis: String {
         guard let text = unsafe ps_get_hyp(decoder, nil) else { return "" }
         return unsafe Self.plainText(of: String(cString: text))

@@ -78,7 +78,7 @@ package struct PocketSphinxProgram {
         }
     }
 
-    /// Nil at the end of the input.
+    /// The next command; nil at the end of the input.
     private mutating func nextCommand() throws -> RecogniserCommand? {
         while true {
             if let end = unread.firstIndex(of: 0x0A) {

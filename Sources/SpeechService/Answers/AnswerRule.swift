@@ -147,8 +147,7 @@ package struct ErrorPlaces: Sendable, Hashable {
     var messageHeaders: [String] = []
     var codes: [JSONPath] = []
 
-    /// The service's message, in one line of at most 200 bytes, harmless to a terminal;
-    /// nil for none.
+    /// The service's message: one line of at most 200 bytes, harmless to a terminal; nil: none.
     package func message(in head: AnswerHead) -> String? {
         messageHeaders.lazy.compactMap(head.header).compactMap { JSONValue.string($0).label }
             .first { !$0.isEmpty }

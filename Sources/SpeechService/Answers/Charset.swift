@@ -11,8 +11,7 @@ enum Charset: Sendable {
     private static let letters = Array(
         "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ".unicodeScalars)
 
-    /// Reads the charset of a type; nil when it names none that we know, so that the
-    /// answer is read as UTF-8.
+    /// The charset that a type names; nil for none, and for an unknown one: UTF-8 is read then.
     init?(_ contentType: String?) {
         let parts = (contentType ?? "").lowercased().split(separator: "charset=", maxSplits: 1)
         switch parts.last?.filter({ $0 != "\"" && $0 != " " }).prefix(while: { $0 != ";" }) {

@@ -114,8 +114,7 @@ extension TakeStore {
         guard hasAudio || abs(age) >= Self.longestBirth, (try? folder.lock()) == true  // Left, too.
         else { return }
         guard !hasAudio else {
-            // A name that is taken already is not replaced, and a failure is left for the
-            // next time.
+            // A name that is taken is not replaced; a failure is left for the next time.
             if (try? takes.renameFolder(name, toNew: id.text)) != nil { try? takes.sync() }
             return
         }

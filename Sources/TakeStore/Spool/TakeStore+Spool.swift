@@ -107,8 +107,7 @@ extension TakeStore {
         takes.freeByteCount.map { $0 < limits.free } ?? false
     }
 
-    /// The takes and the audio that can be deleted when the disk is short, in the order
-    /// in which they go.
+    /// Takes and audio that can be deleted when the disk is short, in the order in which they go.
     package var spares: [Spare] {
         removed.map { .removed($0) }
             + released(by: noted).sorted().compactMap { TakeID($0) }.map { .audio($0) }

@@ -3,8 +3,7 @@
 internal import CCurl
 internal import SpeechService
 
-/// The state that a take's requests share: the cookies that each origin sets, which no other
-/// origin gets.
+/// The cookies that a take's requests share: no other origin gets those that an origin sets.
 ///
 /// libcurl would hand them to each port of a host, as RFC 6265 §8.5 warns, and to http what https has
 /// set. It goes with the take; nothing of it is written down. Its content is touched by the transfer

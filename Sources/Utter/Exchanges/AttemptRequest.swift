@@ -9,8 +9,7 @@ internal import TakeStore
 internal import Upload
 
 extension DeliveryPlan {
-    /// The request of an attempt to deliver a take; `frames` is 0 unless the body says how
-    /// many there are.
+    /// The request of an attempt to deliver a take; `frames` is 0 unless the body says their number.
     func request(
         _ request: ExchangeRequest, for journal: Journal, frames: Int, of id: TakeID,
         token: Credential? = nil, digest: String? = nil

@@ -80,8 +80,7 @@ struct TokenFirst: Exchange {
             let step = exchange.next(after: reply, isSpeaking: isSpeaking, at: now)
             // 403 says that the client may not; a good status has the code of a token that is too old.
             guard case .failed(.tokenRefused(let status, _, _)) = step else {
-                // A token that was good now may be too old for the next request, hours of speech
-                // later.
+                // A good token may be too old for the next request, hours of speech later.
                 mayRefresh = true
                 return step
             }

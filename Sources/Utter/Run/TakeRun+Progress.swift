@@ -99,8 +99,7 @@ extension TakeRun {
         handle(.protection(.spoolNearlyFull(near.warning)))
     }
 
-    /// Counts the bytes of requests that each send a part; fewer than 0 for those that
-    /// were sent for nothing.
+    /// Counts bytes of requests that each send a part; below 0 for those sent for nothing.
     func didSend(more byteCount: Int) { didSend(byteCount: meter.sentByteCount(adding: byteCount)) }
 
     /// On the transfer thread; only once the journal is complete, before that its thread reports.

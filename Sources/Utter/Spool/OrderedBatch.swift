@@ -98,8 +98,7 @@ package struct ServiceGate {
             close(.way(to: service.origin, service.connection), failure.description)
         case .redirectRefused:
             close(.url(service.url), failure.description)
-        // A secret that cannot be had now, or was not wanted, is not asked for once more for
-        // each take.
+        // A secret that cannot be had now, or was not wanted, is not asked for by each take.
         case .tokenRefused, .secretMissing:
             close(.service(service), failure.description)
         case .unavailable(let status, _):

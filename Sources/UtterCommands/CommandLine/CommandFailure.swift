@@ -53,8 +53,7 @@ package struct CommandFailure: Error {
         self = CommandFailure(known: error) ?? CommandFailure("\(error)", status: .internalError)
     }
 
-    /// Makes a failure of an error; nil when that stands for something else: help, or the
-    /// status to exit with.
+    /// Makes a failure of an error; nil when that stands for help, or the status to exit with.
     init?(known error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure

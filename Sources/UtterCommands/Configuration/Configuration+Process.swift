@@ -108,8 +108,7 @@ extension Configuration {
 protocol SettinglessCommand: ParsableCommand {}
 
 extension Setting {
-    /// The value that counts, where an option of the command line goes first; nil when
-    /// nothing is said.
+    /// The value that counts, an option of the command line before all; nil when none is said.
     ///
     /// The variable and the file are read all the same, so that what is wrong there is found.
     func value(_ option: Value? = nil) throws(CommandFailure) -> Value? {

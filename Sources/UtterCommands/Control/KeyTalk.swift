@@ -81,8 +81,7 @@ package final class KeyTalk: Sendable {
     }
 }
 
-/// The work of the thread that speaks with the socket: a slow recorder never keeps the keyboard
-/// waiting.
+/// The thread that speaks with the socket: a slow recorder never keeps the keyboard waiting.
 private struct KeyWorker: Worker {
     enum Message: Sendable {
         case moved(Dictation.Input, ContinuousClock.Instant)

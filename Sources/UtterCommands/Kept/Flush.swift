@@ -65,8 +65,7 @@ struct Flush {
         case .skipped(let reason):
             progress.note { $0.left += 1 }
             tellSkipped(resent.kept, reason)
-        // A take that another process sends, has had answered, or has removed meanwhile is no
-        // failure.
+        // A take that another process sends, has had answered, or has removed is not a failure.
         case .elsewhere: progress.note { $0.elsewhere += 1 }
         case .failed(let error):
             progress.note { $0.failed += 1 }

@@ -49,8 +49,7 @@ package final class TextOutput: Sendable {
         self.places = places
     }
 
-    /// Makes the output for the places that options name, or for the voice of a person
-    /// the settings.
+    /// Gives texts to the places that options name, or for the voice of a person the settings.
     ///
     /// For others the settings do not count: what a timer sends must not be typed into whatever
     /// window is open.

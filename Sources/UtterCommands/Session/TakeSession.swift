@@ -246,8 +246,7 @@ package struct TakeSession {
         }
     }
 
-    /// Waits for the archive; takes that are not stored in this time, or when the person wants to
-    /// leave, wait for the next command.
+    /// Waits for the archive, until the person wants to leave; the next command stores the rest.
     private func waitForArchive() async {
         // A wrong setting has ended the command before.
         let limit = (try? KnownSettings.archiveTime.value()?.duration) ?? .seconds(5)

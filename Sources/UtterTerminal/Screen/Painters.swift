@@ -33,8 +33,7 @@ struct LivePainter: Sendable {
         return take == newest
     }
 
-    /// The text that brings the screen up to date; nil when the lines are there already,
-    /// or there are none.
+    /// The text that brings the screen up to date; nil when it is, or has no lines.
     ///
     /// The turn is over even if nothing may be drawn in it (`isFree` is false).
     mutating func draw(

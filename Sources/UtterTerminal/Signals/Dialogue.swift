@@ -43,8 +43,7 @@ package struct Dialogue {
         }
     }
 
-    /// Reads a line without echo; nil after a signal, which is handled once the terminal
-    /// is as it was.
+    /// Reads a line without echo; nil after a signal, handled once the terminal is as it was.
     private func unseenLine(_ question: String) throws -> String? {
         let before = SignalMask.change(SIG_BLOCK, Self.signals)
         defer { before.restore() }
