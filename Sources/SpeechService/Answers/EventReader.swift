@@ -7,7 +7,7 @@ internal import LinuxPlatform
 ///
 /// The data of an event is a JSON value or a text; `[DONE]` ends the stream. Texts that no selector
 /// knows are pieces of the whole.
-struct EventReader: AnswerReader {
+struct EventReader: PieceReader {
     private static let end = "[DONE]"
 
     let limit: Int

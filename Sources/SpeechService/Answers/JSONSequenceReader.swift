@@ -5,7 +5,7 @@ internal import LinuxPlatform
 /// Reads an answer that is a sequence of JSON values, each meaning something as soon as it is whole.
 ///
 /// Numbers on their own are skipped: some services announce the length of each value by one.
-struct JSONSequenceReader: AnswerReader {
+struct JSONSequenceReader: PieceReader {
     let limit: Int
     private var scanner = JSONScanner()
     private var values: AnswerValues

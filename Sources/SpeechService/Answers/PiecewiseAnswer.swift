@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Cuts the bytes of an answer into pieces, and reads what they say.
-protocol AnswerReader: Sendable {
+protocol PieceReader: Sendable {
     /// In bytes between two pieces that say something.
     var limit: Int { get }
     var byteCount: Int { get }
@@ -19,12 +19,12 @@ protocol AnswerReader: Sendable {
     mutating func finish() throws(AnswerError) -> [Hypothesis]
 }
 
-extension AnswerReader {
+extension PieceReader {
     var isOver: Bool { false }
     var hasHeardEnd: Bool { false }
 }
 
-struct PiecewiseAnswer<Reader: AnswerReader>: ResponseDecoder {
+struct PiecewiseAnswer<Reader: PieceReader>: ResponseDecoder {
     private var reader: Reader
     private var failure: AnswerError?
     private var productiveByteCount = 0
@@ -71,7 +71,7 @@ struct PiecewiseAnswer<Reader: AnswerReader>: ResponseDecoder {
 /// white space alone does. Byte-order marks are dropped. Subtitles, which are text too, are read as
 /// such where the rule leaves the form open. A web page is refused: captive portals and wrong URLs
 /// answer with one and 200.
-struct TextReader: AnswerReader {
+struct TextReader: PieceReader {
     let limit: Int
     private let rule: AnswerRule
     private var bytes: [UInt8] = []
@@ -107,7 +107,7 @@ struct TextReader: AnswerReader {
     }
 }
 
-struct JSONReader: AnswerReader {
+struct JSONReader: PieceReader {
     let limit: Int
     private var bytes: [UInt8] = []
     private var values: AnswerValues

@@ -6,7 +6,7 @@ internal import LinuxPlatform
 ///
 /// Tags and notes are left out, entities are read, and a voice (`<v Ann>`) is the speaker. Nothing but white space says
 /// that nothing was heard.
-struct SubtitleReader: AnswerReader {
+struct SubtitleReader: PieceReader {
     private static let arrow = Array("-->".utf8)
 
     let limit: Int

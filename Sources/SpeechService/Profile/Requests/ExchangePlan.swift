@@ -77,7 +77,7 @@ extension JobStep {
     ) throws(SettingsError) {
         name = try reader.string("name") ?? "\(number)"
         url = try reader.string("url")
-        headers = try (reader.texts("headers") ?? []).map { SettingsText($0) }
+        headers = try (reader.texts("headers") ?? []).map { HeaderTemplate($0) }
         if try reader.word("body", as: Body.self) == .recording { content = .recording }
         if let text = try reader.string("json") {
             guard content == .none else {

@@ -48,7 +48,7 @@ package struct JobStep: Sendable, Hashable {
     /// May be a reference from the service's URL; nil is that itself.
     package var url: String?
     package var method = StepMethod.post
-    var headers: [SettingsText] = []
+    var headers: [HeaderTemplate] = []
     package var content = Content.none
     var captures: [Capture] = []
     var until: ValueCondition?

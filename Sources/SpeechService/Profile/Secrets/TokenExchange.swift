@@ -15,7 +15,7 @@ package struct TokenExchange: Sendable, Hashable {
 
     var url: String
     package var method = StepMethod.post
-    var headers: [SettingsText] = []
+    var headers: [HeaderTemplate] = []
     var body: String?
     /// Where in the answer the token stands; nil when it is the answer.
     package var token: JSONPath?
@@ -31,7 +31,7 @@ package struct TokenExchange: Sendable, Hashable {
         }
         self.url = url
         method = try reader.word("method") ?? .post
-        headers = try (reader.texts("headers") ?? []).map { SettingsText($0) }
+        headers = try (reader.texts("headers") ?? []).map { HeaderTemplate($0) }
         body = try reader.string("body")
         token = try reader.string("token", as: JSONPath.init(_:))
         expiry = try reader.string("expires", as: JSONPath.init(_:))
@@ -85,7 +85,8 @@ package struct TokenExchange: Sendable, Hashable {
     }
 }
 
-struct SettingsText: Sendable, Hashable {
+/// A header field of a profile, whose value may hold words.
+struct HeaderTemplate: Sendable, Hashable {
     var name: String
     var value: String
 
@@ -93,7 +94,7 @@ struct SettingsText: Sendable, Hashable {
         (name, value) = (member.name, member.value)
     }
 
-    func filled(_ word: (String) -> String?) -> SettingsText {
+    func filled(_ word: (String) -> String?) -> HeaderTemplate {
         var text = self
         text.value = WordTemplate(value).filled(word)
         return text
