@@ -7,7 +7,7 @@ internal import UtterTerminal
 /// A command that another program carries out, which has its options and its help.
 protocol OtherCommand: ParsableCommand {}
 
-struct ServeCommand: OtherCommand {
+struct ServeLaunch: OtherCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Run the built-in recognition endpoint (see 'utter serve --help').")
@@ -18,7 +18,7 @@ struct ServeCommand: OtherCommand {
     func run() throws { throw OtherProgram.endpoint.execute(["serve"] + options) }
 }
 
-struct DemoCommand: OtherCommand {
+struct DemoLaunch: OtherCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Replay a sample to a built-in endpoint in real time (see 'utter demo --help').")
@@ -29,7 +29,7 @@ struct DemoCommand: OtherCommand {
     func run() throws { throw OtherProgram.endpoint.execute(["demo"] + options) }
 }
 
-struct KeysCommand: OtherCommand {
+struct KeysLaunch: OtherCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
         abstract: "Talk while a key is held in any window (see 'utter keys --help').")
@@ -40,7 +40,7 @@ struct KeysCommand: OtherCommand {
     func run() throws { throw OtherProgram.keys.execute(["keys"] + options) }
 }
 
-struct FleetCommand: OtherCommand {
+struct FleetLaunch: OtherCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
         abstract: "Transcribe a store on many machines (see 'utter fleet --help').")

@@ -36,15 +36,15 @@ struct UtterCommand: AsyncParsableCommand {
         version: "utter \(UtterVersion.text)",
         subcommands: [
             RecordCommand.self, LoopCommand.self, StartCommand.self, StopCommand.self,
-            ToggleCommand.self, CancelCommand.self, StatusCommand.self, KeysCommand.self,
+            ToggleCommand.self, CancelCommand.self, StatusCommand.self, KeysLaunch.self,
             DaemonCommand.self,
             SendCommand.self, FetchCommand.self, ListCommand.self, RetryCommand.self,
             FlushCommand.self,
             ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,
             RemoveCommand.self, KeyCommand.self, SetupCommand.self, ConfigCommand.self,
             ServicesCommand.self, DevicesCommand.self,
-            LevelCommand.self, DoctorCommand.self, FleetCommand.self, ServeCommand.self,
-            DemoCommand.self,
+            LevelCommand.self, DoctorCommand.self, FleetLaunch.self, ServeLaunch.self,
+            DemoLaunch.self,
         ],
         defaultSubcommand: RecordCommand.self)
 }
