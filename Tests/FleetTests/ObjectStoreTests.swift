@@ -268,7 +268,7 @@ struct ListingTests {
         try #require(TakeID("20261121-05\(1_000 + number)-k3f9q2m7x4tz"))
     }
 
-    private func findings(_ takes: [Int], _ marks: [Int]) throws -> [ListingMerge.Finding] {
+    private func findings(_ takes: [Int], _ marks: [Int]) throws -> [ListingMerge.MarkState] {
         var merge = ListingMerge()
         var rest = try marks.map(id)[...]
         return try takes.map { take in try merge.finding(of: id(take)) { rest.popFirst() } }
@@ -293,7 +293,7 @@ struct ListingTests {
         for _ in 0..<200 {
             let takes = (0..<60).filter { _ in Bool.random(using: &random) }
             let marks = (0..<60).filter { _ in Bool.random(using: &random) }
-            let expected = takes.map { marks.contains($0) ? ListingMerge.Finding.marked : .open }
+            let expected = takes.map { marks.contains($0) ? ListingMerge.MarkState.marked : .open }
             #expect(try findings(takes, marks) == expected)
         }
     }

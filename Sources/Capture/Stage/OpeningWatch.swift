@@ -7,7 +7,7 @@ internal import AudioCore
 /// A driver may block while its device is opened: the person is told, and the device is given up in
 /// the end.
 struct OpeningWatch {
-    enum Finding: Equatable {
+    enum Lateness: Equatable {
         case nothing
         /// Told once.
         case late
@@ -38,7 +38,7 @@ struct OpeningWatch {
     }
 
     /// The first call is the beginning.
-    mutating func look(at now: ContinuousClock.Instant) -> Finding {
+    mutating func look(at now: ContinuousClock.Instant) -> Lateness {
         let since = began ?? now
         began = since
         guard isLate else {

@@ -8,7 +8,7 @@ internal import TakeStore
 /// It holds one name of each. A listing that is not in order, as a store or a clock may have it, costs
 /// a look at the mark itself, and never a wrong answer.
 struct ListingMerge {
-    enum Finding {
+    enum MarkState {
         case marked, open
         /// The listings do not say.
         case unsure
@@ -22,7 +22,7 @@ struct ListingMerge {
     /// Looks for the mark of the next take; `next` reads the listing of marks, nil at its end.
     mutating func finding<Failure: Error>(
         of take: TakeID, next: () throws(Failure) -> TakeID?
-    ) throws(Failure) -> Finding {
+    ) throws(Failure) -> MarkState {
         defer { lastTake = max(lastTake, take.text) }
         guard take.text > lastTake else { return .unsure }
         while !isExhausted, mark < take.text {

@@ -20,7 +20,8 @@ enum Recovery {
     /// A shorter file without a frame holds only headers.
     private static let headerLimit = 512
 
-    private enum Finding {
+    /// A take that no process records or sends.
+    private enum Orphan {
         /// The manifest says that a process records or sends it.
         case inHand(TakeManifest)
         /// Without a manifest; `isDamaged`: an unreadable one.
@@ -70,7 +71,7 @@ enum Recovery {
 
     /// Looks at a take; nil when it is final or waits to be sent, and where only a person, or a
     /// later program, can tell.
-    private static func look(at take: TakeFolder) -> Finding? {
+    private static func look(at take: TakeFolder) -> Orphan? {
         do throws(TakeStoreError) {
             let manifest = try take.manifest()
             switch manifest.state {

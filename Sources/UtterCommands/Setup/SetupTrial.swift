@@ -7,7 +7,8 @@ internal import UtterSettings
 
 /// Half a second from the microphone, sent to the service: whether both work.
 struct SetupTrial {
-    struct Finding {
+    /// The lines for a person, and whether all was good.
+    struct Report {
         var lines: [String] = []
         var isGood = true
     }
@@ -20,19 +21,19 @@ struct SetupTrial {
     let answers: SetupAnswers
 
     /// Writes nothing to the disk; without a microphone, silence is sent.
-    func run() async throws(CommandFailure) -> Finding {
-        var finding = Finding()
+    func run() async throws(CommandFailure) -> Report {
+        var report = Report()
         let device = answers.device ?? "default"
         var outcome = try await take(Microphone(device: device))
         // A service may refuse sooner than the microphone does.
         if case .source(let error) = outcome.capture.cause {
-            finding.say(error.description, error.hint)
+            report.say(error.description, error.hint)
             outcome = try await take(SampleSource.silence(Self.length))
         } else {
-            finding.tellLevel(outcome.peakDecibels, device)
+            report.tellLevel(outcome.peakDecibels, device)
         }
-        finding.tellAnswer(outcome)
-        return finding
+        report.tellAnswer(outcome)
+        return report
     }
 
     private func take(_ source: any CaptureSource) async throws(CommandFailure) -> TakeOutcome {
@@ -50,7 +51,7 @@ struct SetupTrial {
     }
 }
 
-extension SetupTrial.Finding {
+extension SetupTrial.Report {
     fileprivate mutating func say(_ problem: String, _ hint: String?) {
         isGood = false
         lines.append("✗ \(problem)")
