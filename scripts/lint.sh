@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the formatting, the layers, the bars, the scripts and the index of decisions, and says all
-# it has found.
+# Checks the formatting, the layers, the bars, the scripts, the index of decisions and the page of
+# bounds, and says all it has found.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,6 +17,14 @@ for file in docs/decisions/*.md; do
     [ "$name" = README.md ] && continue
     grep -qF "($name)" docs/decisions/README.md && continue
     echo "docs/decisions/README.md: does not list $name"
+    status=1
+done
+# A page of bounds is as true as the constants that it names.
+for bound in $(grep -oE '`[A-Z][A-Za-z]+\.[a-z][A-Za-z]+`' docs/bounds.md | tr -d '`' | sort -u); do
+    found=$(grep -rlE "(struct|class|enum|actor|extension) ${bound%.*}\b" --include='*.swift' Sources |
+        xargs -r grep -lE "\b(let|var) ${bound#*.}\b" || true)
+    [ -n "$found" ] && continue
+    echo "docs/bounds.md: names '$bound', which is not in Sources: name the constant that holds it"
     status=1
 done
 # The linter for scripts is a convenience of the machines that have it.
