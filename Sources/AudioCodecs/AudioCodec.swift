@@ -4,10 +4,10 @@ package import AudioCore
 
 /// A form in which audio travels and is kept: all that the program knows of it.
 ///
-/// The journal of a take is always a file that players open; what is sent is that file from
+/// The journal of a take is always a file that players open, and a request sends that file from
 /// `bodyOffset` on. So raw PCM is the WAV journal without its header. A new form is a folder beside
-/// the others, with its encoder, decoder and recoverer, and a line in `allCases` and `InputType`. What is
-/// encoded is always 16 kHz mono.
+/// the others, with its encoder, decoder and recoverer, and a line in `allCases` and `InputType`.
+/// The sound is always 16 kHz mono.
 public struct AudioCodec: Sendable {
     /// All forms, in the order in which a person reads them.
     public static let allCases: [AudioCodec] = [.pcm, .wav, .oggOpus, .flac]
@@ -79,7 +79,7 @@ extension AudioCodec: RawRepresentable, CaseIterable, Hashable {
 
     /// The form of this name.
     ///
-    /// Nil when there is none.
+    /// Fails when there is none.
     public init?(rawValue name: String) {
         guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = found
@@ -139,8 +139,8 @@ extension AudioEncoder {
 
 /// Turns the bytes of one audio file into samples while they come; used by one thread at a time.
 ///
-/// Memory stays below some megabytes whatever comes in. What is damaged costs the damage: the decoder
-/// goes on at the next whole frame or page.
+/// Memory stays below some megabytes whatever comes in. Damage costs only itself: the decoder goes
+/// on at the next whole frame or page.
 package protocol AudioDecoder: AnyObject {
     /// The rate and layout of the samples; nil until the file's header has said it.
     var format: StreamFormat? { get }

@@ -8,7 +8,7 @@ public enum CaptureError: Error, Sendable, Equatable {
     case deviceNotFound(device: String, reason: String? = nil)
     /// Another program holds the device (`EBUSY`); which, if that is known.
     case deviceBusy(device: String, holders: [DeviceHolder] = [])
-    /// A name that stands for several devices, or is no name; `candidates` are the devices.
+    /// A name that stands for several devices, or is not a name; `candidates` are the devices.
     case deviceUnclear(device: String, candidates: [String])
     /// The device records what the computer plays.
     case deviceIsMonitor(device: String)

@@ -21,8 +21,8 @@ public protocol CaptureSource: AnyObject, Sendable {
 
     /// Whether frames stay where they are when they are read, as in a file.
     ///
-    /// Of any other source that can wait, no more than one read is taken before the journal has
-    /// the last. Asked while the source is open.
+    /// Any other source that can wait is read again only when the journal has the last read.
+    /// Asked while the source is open.
     var isStored: Bool { get }
 
     /// When the next frames exist, by a clock that holds them back; nil otherwise.

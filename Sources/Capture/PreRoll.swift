@@ -14,11 +14,11 @@ package protocol KeptSource: CaptureSource {
 /// A microphone that is open all the time, and remembers what was said last.
 ///
 /// It has one thread, which reads the device between takes and drives each take from its opening to
-/// the close, as `CardThread` does for any microphone: no frame is lost or doubled in between. What
-/// is remembered of an earlier take is forgotten. A device that hangs is left to the thread, and is
+/// the close, as `CardThread` does for any microphone: no frame is lost or doubled in between. The
+/// sound of an earlier take is forgotten. A device that hangs is left to the thread, and is
 /// `isOver`.
 ///
-/// `@unchecked Sendable` because what is not locked is touched by that thread alone.
+/// `@unchecked Sendable` because that thread alone touches state without a lock.
 package final class PreRoll: CaptureSource, @unchecked Sendable {
     private struct Orders {
         /// First come, first served.

@@ -40,9 +40,9 @@ package struct Cassette: Sendable, Equatable {
         package var status: Int
         /// Without those that frame the body.
         package var headers: [CassetteField] = []
-        /// Milliseconds since the beginning; nil is as soon as possible.
+        /// Milliseconds since the beginning; nil: as soon as possible.
         package var ms: Double?
-        /// After this many bytes of the request's body; nil is after its end.
+        /// After this many bytes of the request's body; nil: after its end.
         package var after: Int?
         /// In the pieces in which it came, decoded.
         package var body: [CassettePiece] = []
@@ -61,7 +61,7 @@ package struct Cassette: Sendable, Equatable {
     package var recorded: String?
     package var request: Request
     package var response: Response?
-    /// A word of the reports, such as `connection-lost`; nil is a good end.
+    /// A word of the reports, such as `connection-lost`; nil: a good end.
     ///
     /// A replay breaks the connection off unless it is `answered`.
     package var ending: String?
@@ -126,9 +126,9 @@ package struct CassettePiece: Sendable, Equatable, Codable {
     private enum Key: String, CodingKey { case ms, after, text, base64 }
 
     package var bytes: [UInt8]
-    /// Milliseconds since the beginning; nil is as soon as possible.
+    /// Milliseconds since the beginning; nil: as soon as possible.
     package var ms: Double?
-    /// After this many bytes of the request's body; nil is after its end.
+    /// After this many bytes of the request's body; nil: after its end.
     package var after: Int?
 
     package init(_ bytes: [UInt8], ms: Double? = nil, after: Int? = nil) {
@@ -164,7 +164,7 @@ package struct CassettePiece: Sendable, Equatable, Codable {
     }
 }
 
-// Fields of a head are lines, as they are on the wire; what is nil is left out.
+// Fields of a head are lines, as they are on the wire; a nil member is left out.
 
 extension Cassette: Codable {
     package init(from decoder: any Decoder) throws {

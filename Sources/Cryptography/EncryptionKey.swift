@@ -190,7 +190,7 @@ extension [UInt8] {
     }
 }
 
-/// Why a secret is no key.
+/// Why a secret is not a key.
 public enum KeyError: Error, Equatable {
     /// A passphrase has at least so many bytes.
     case tooShort(minimum: Int)
@@ -198,7 +198,7 @@ public enum KeyError: Error, Equatable {
     case guessable
     /// A passphrase repeats itself, or goes along the alphabet or rows of keys.
     case predictable
-    /// It begins as a random key does, and is none.
+    /// It begins as a random key does, and is not one.
     case damaged
 }
 

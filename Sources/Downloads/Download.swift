@@ -9,20 +9,20 @@ public struct Download: Sendable {
     public var url: ServiceURL
     /// Opens the origin of the URL, and is sent to no other.
     ///
-    /// One that is not known yet is asked for before the first request.
+    /// A secret that is not known yet is asked for before the first request.
     public var credential: Credential?
     /// Whether what is there is loaded again even if it has not changed.
     public var isFresh = false
-    /// The most of a playlist, in time of sound; nil is all, and of a live one until it ends.
+    /// The most of a playlist, in time of sound; nil: all, and of a live one until it ends.
     public var longest: Duration?
     /// Where the file goes once it is whole: an absolute path, where nothing may be.
     ///
-    /// Of a playlist it is the folder. Nil leaves it in the folder of its download.
+    /// A playlist gets a folder of this name. Nil leaves it in the folder of its download.
     public var destination: String?
-    /// The SHA-256 that what is at the URL must have, as 64 lower-case digits; nil takes any.
+    /// The SHA-256 that the file must have, as 64 lower-case digits; nil takes any.
     ///
-    /// What has another one is removed, and the next call begins anew. A copy that is there and has it is
-    /// not asked for again. It is not remembered.
+    /// A file with another one is removed, and the next call begins anew. A copy that is there and
+    /// has it is not asked for again. It is not remembered.
     public var sha256: String?
     /// Origins of this machine or the network around it that may be connected to.
     ///

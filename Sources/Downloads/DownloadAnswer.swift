@@ -2,7 +2,7 @@
 
 /// The state of a file that is being fetched.
 ///
-/// What a server says of the file counts until the server says something else.
+/// A server's word about the file counts until the server says something else.
 struct FilePart: Sendable, Equatable {
     /// The first bytes, which are there.
     var byteCount = 0

@@ -75,7 +75,7 @@ public final class Downloads: Sendable {
     /// that have failed for good.
     ///
     /// - Parameters:
-    ///   - ids: only these, whatever keeps them; nil is those that wait.
+    ///   - ids: only these, whatever keeps them; nil: those that wait.
     ///   - prepare: adds what is known of a download beside what is on the disk, such as its token.
     ///   - tell: as of `fetch`.
     /// - Returns: what became of each, in the order of their names.

@@ -158,7 +158,7 @@ private struct PlaylistReader {
                 let place = try range(text)
                 resource.range = try range((place.count, place.start ?? 0))
             }
-            // A number of a segment is none of what several share (RFC 8216 §4.3.2.5).
+            // A segment's number is not shared by several (RFC 8216 §4.3.2.5).
             if let key, key.vector == nil {
                 resource.key?.vector = [UInt8](repeating: 0, count: 16)
             }

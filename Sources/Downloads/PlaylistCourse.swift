@@ -2,8 +2,8 @@
 
 /// Which segments of a playlist are to be fetched, when it is loaded again, and when that ends; pure.
 ///
-/// What is there already is gone on with. An encoder that begins its numbers again makes a new run of
-/// the same recording.
+/// Segments that are there already count. An encoder that begins its numbers again makes a new run
+/// of the same recording.
 struct PlaylistCourse: Sendable {
     /// The number of the last segment that was taken; nil before the first.
     private var last: Int?

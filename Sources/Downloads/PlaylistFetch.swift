@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Fetches the segments of a playlist, four at once, and makes a playlist of the files.
 ///
-/// A round loads the playlist and then what is new in it. What fails in one is tried in the next, whose
-/// playlist may name other URLs. Touched by the thread of the download alone.
+/// A round loads the playlist and then its new segments. A segment that fails is tried in the next
+/// round, whose playlist may name other URLs. Touched by the thread of the download alone.
 struct PlaylistFetch {
     /// The new playlist until it has its place.
     static let newName = "index.new"

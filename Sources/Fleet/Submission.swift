@@ -18,7 +18,7 @@ package final class Submission: Sendable {
         /// Takes that are new, and that were there.
         package var new = 0
         package var known = 0
-        /// Objects that are no recordings, and files that cannot be read.
+        /// Objects that are not recordings, and files that cannot be read.
         package var skipped = 0
 
         package var all: Int { new + known }

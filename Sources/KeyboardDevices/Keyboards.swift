@@ -113,7 +113,7 @@ package final class Keyboards {
                 devices[name] = (count, device)
                 events.append(.found(name: device.name))
             } catch {
-                // Its rights may change, which is seen. What is gone again is not a device.
+                // Its rights may change, which is seen. A name that is gone again is not a device.
                 if error.code == EACCES || error.code == EPERM { denial = error }
             }
         }

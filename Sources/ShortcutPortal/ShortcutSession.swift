@@ -202,7 +202,7 @@ package enum PortalError: Error, Equatable, CustomStringConvertible {
 
 /// Turns the desktop's times of shortcuts into ours.
 ///
-/// Pure. Of the desktop's clock only differences count: a press is when it is reported, and the
+/// Pure. Only differences of the desktop's clock count: a press is when it is reported, and the
 /// release follows after the desktop's difference, however late either is reported.
 package struct ShortcutClock {
     private var press: (time: UInt64, instant: ContinuousClock.Instant)?

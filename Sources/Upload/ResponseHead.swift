@@ -37,7 +37,7 @@ struct ResponseHead {
         if byteCount > Self.byteLimit || lineCount > Self.lineLimit {
             return .unusable(reason: "the response's head is longer than 256 KiB or 200 lines")
         }
-        // Trailers after the body (RFC 9110 §6.5) are no part of the head.
+        // Trailers after the body (RFC 9110 §6.5) are not part of the head.
         if isComplete { return .goesOn }
         var text = line[...]
         while text.last?.isWhitespace == true { text.removeLast() }

@@ -104,7 +104,7 @@ extension Duration {
 
 /// Limits the bytes of a body a second.
 ///
-/// What was not used is kept for a quarter of a second, so that a live voice is never late.
+/// Unused bytes are kept for a quarter of a second, so that a live voice is never late.
 struct SendingPace {
     private let bytesPerSecond: Int
     private let burst: Int

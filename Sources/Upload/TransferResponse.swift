@@ -80,8 +80,8 @@ struct TransferResponse {
 
     /// Whether the response says by its content or by its length that it is complete (RFC 9112 §6.3).
     ///
-    /// Of a chunked one libcurl keeps the end to itself, and of an encoded one it counts bytes that
-    /// are not those that we see.
+    /// libcurl keeps the end of a chunked response to itself, and counts other bytes of an encoded
+    /// one than we see.
     var isWhole: Bool {
         guard let status else { return false }
         if isOver { return true }

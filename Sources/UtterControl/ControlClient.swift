@@ -52,7 +52,7 @@ package struct ControlClient: ~Copyable {
 
     /// The connection and the first line of the answer; nil when no process answers.
     ///
-    /// One that ends before it has answered is looked for again: it has done nothing.
+    /// A process that ends before it has answered is looked for again: it has done nothing.
     package static func ask(
         _ request: ControlRequest, at place: ControlPlace
     ) throws(ControlFailure) -> Conversation? {
@@ -109,7 +109,7 @@ package struct ControlClient: ~Copyable {
         return count == request.line.count
     }
 
-    /// The next line, for which it waits no longer than `limit`; nil is for ever.
+    /// The next line, for which it waits no longer than `limit`; nil: for ever.
     package mutating func next(within limit: Duration?) -> Said {
         let deadline = limit.map { ContinuousClock.now + $0 }
         while true {

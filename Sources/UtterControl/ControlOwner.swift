@@ -36,8 +36,8 @@ package final class ControlOwner: Sendable {
 
     /// Makes the socket; nil when another process answers there.
     ///
-    /// One that no process listens at any more is replaced. Blocks for a moment while another
-    /// process does the same.
+    /// A socket that no process listens at any more is replaced. Blocks for a moment while
+    /// another process does the same.
     package static func claim(_ place: ControlPlace) throws(ControlFailure) -> ControlOwner? {
         try place.prepareFolder()
         do throws(SystemError) {

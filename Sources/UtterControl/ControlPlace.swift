@@ -51,7 +51,7 @@ package struct ControlPlace: Equatable, Sendable {
 
     /// Makes the folder when it is missing, and makes sure that it is ours alone.
     ///
-    /// One that a variable names may be open to others; the socket itself is not.
+    /// A folder that a variable names may be open to others; the socket itself is not.
     package func prepareFolder() throws(ControlFailure) {
         if isGiven, Folder.mayExist(at: folder) { return }
         try checkFolder()

@@ -56,7 +56,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
 
     var version = ControlRequest.version
     package var command: Command
-    /// The take that is meant; nil is whichever there is.
+    /// The take that is meant; nil: whichever there is.
     package var take: String?
     /// Whether the object of `--json` is wanted behind the result, in a line of its own.
     package var report: Bool?
@@ -65,7 +65,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     /// Whether a start is answered once something is recorded, or with how the take ended before.
     package var wait: Bool?
     /// The service that a take is begun for, by the name that the recorder's own settings and
-    /// profiles give it; nil is the usual one.
+    /// profiles give it; nil: the usual one.
     package var service: String?
     /// A digest that tells the press from one that would record otherwise.
     package var press: String?
@@ -78,7 +78,7 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     /// The name of the key that has moved, or that a stop or cancel is for: the client of its press
     /// gets the text then, and the messages.
     package var key: String?
-    /// When it moved, by the machine's monotonic clock, in nanoseconds; nil is now.
+    /// When it moved, by the machine's monotonic clock, in nanoseconds; nil: now.
     ///
     /// That decides whether it was tapped or held, however late the line comes.
     var time: Int64?

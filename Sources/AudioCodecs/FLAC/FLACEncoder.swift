@@ -5,7 +5,7 @@ internal import CFLAC
 extension AudioCodec {
     /// FLAC (RFC 9639): the same samples in some 60 % of the bytes.
     ///
-    /// Of the streamable subset (§7): each frame says what it takes to decode it.
+    /// It is of the streamable subset (§7): each frame says how to decode it.
     public static let flac = AudioCodec(
         name: "flac", title: "FLAC", fileExtension: "flac", fileExtensions: ["flac"],
         mediaType: "audio/flac", mediaTypes: ["audio/flac", "audio/x-flac"],
@@ -28,8 +28,8 @@ extension AudioCodec {
     /// Samples in one frame of the file.
     ///
     /// libFLAC writes a frame when it has one sample more than the frame holds, so that this is a
-    /// period of 20 ms and not two. What waits for its frame is delay, and what a killed program
-    /// loses; frames of 40 ms would be 4 % smaller.
+    /// period of 20 ms and not two. Samples that wait for their frame are delayed, and a killed
+    /// program loses them; frames of 40 ms would be 4 % smaller.
     static let samplesPerFrame = 319
 
     /// libFLAC's 0 to 8; above 3 speech gains less than 1 %.

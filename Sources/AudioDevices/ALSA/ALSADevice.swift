@@ -212,8 +212,8 @@ extension ALSADevice {
 /// A card that was stopped by an overrun does not say how much it missed; this does. Each time the
 /// card's position is known, position and clock together say when frame 0 was captured. A late look
 /// at the clock and a coarse position both make that moment seem too late and never too early, so
-/// the earliest one counts. It may creep by 100 ppm, more than a crystal drifts. What is left is
-/// the coarseness of the card's position: a frame on most, a few milliseconds on some USB cards.
+/// the earliest one counts. It may creep by 100 ppm, more than a crystal drifts. The card's
+/// position stays coarse: a frame on most, a few milliseconds on some USB cards.
 struct CaptureClock {
     private let sampleRate: Int
     private var origin: Int64

@@ -338,9 +338,9 @@ extension MicrophoneStream {
 
     /// Wakes a suspended card without waiting for it.
     ///
-    /// What its ring still held, a period at most, is given up: some drivers resume with a ring
+    /// The rest of its ring, a period at most, is given up: some drivers resume with a ring
     /// that they have forgotten. `CLOCK_MONOTONIC` stands still during the sleep, so the gap is
-    /// what could have been said.
+    /// as long as the time to speak was.
     private mutating func resume() throws(CaptureError) -> SourceRead {
         do throws(ALSAError) {
             try device.resume()

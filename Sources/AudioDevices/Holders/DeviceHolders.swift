@@ -73,7 +73,7 @@ struct DeviceHolders {
         names("").compactMap { Int32($0) }.filter { process in
             names("\(process)/fd").contains { name in
                 let path = "\(root)/\(process)/fd/\(name)"
-                // A file that was closed meanwhile, or is another user's, is none of them.
+                // A file that was closed meanwhile, or is another user's, is not one of them.
                 guard let target = Self.target(of: path), let number = Self.card(ofCapture: target)
                 else { return false }
                 return card == nil || card == number

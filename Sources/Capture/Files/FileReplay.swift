@@ -28,7 +28,7 @@ protocol RecordedAudio: AnyObject {
     /// The next break: lost frames that become silence, or none between two rows of samples.
     var nextBreak: Range<Int>? { get }
 
-    /// When an input that says nothing has ended or is given up; nil is never.
+    /// When an input that says nothing has ended or is given up; nil: never.
     var deadline: ContinuousClock.Instant? { get }
 
     /// Reads on until `count` frames can be delivered, or nothing more is there.

@@ -8,8 +8,8 @@ internal import LinuxPlatform
 /// A recording that the program `ffmpeg` decodes, at 16 kHz, with the channels that it has.
 ///
 /// A pipe bounds what is in memory. The program is given a descriptor and no name, and may open
-/// nothing else. Of several sounds in a file the first is taken that is not silent. What the program
-/// complains of is repeated in its words.
+/// nothing else. A file may have several sounds: the first is taken that is not silent. The
+/// program's complaints are repeated in its words.
 final class ForeignAudio: RecordedAudio {
     private final class Running {
         var process: ChildProcess

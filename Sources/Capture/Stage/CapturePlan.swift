@@ -14,7 +14,7 @@ public struct CapturePlan: Sendable {
     /// touched; for live sources; zero drops none.
     var leastFrames = 0
 
-    /// Reports each silence of this many frames at 16 kHz after a voice; nil is never.
+    /// Reports each silence of this many frames at 16 kHz after a voice; nil: never.
     var silenceFrames: Int?
 
     /// Creates a plan.

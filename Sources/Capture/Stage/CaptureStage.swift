@@ -314,8 +314,8 @@ package final class CaptureStage {
 
     /// Whether a read may be made: a live source is always read, a file while there is room.
     ///
-    /// Of any other, such as a pipe, a killed program loses what it has read and not written; so
-    /// the journal must have the last read before the next is made.
+    /// A killed program loses sound that it has read from a pipe and not written; so the journal
+    /// must have the last read before the next is made.
     private var mayRead: Bool {
         if source.isLive { return true }
         if output.owesSilence, !output.settle() { return false }

@@ -10,7 +10,7 @@ struct SignalWatch {
     /// A device is given a push after a second; that may help.
     static let patience = Duration.milliseconds(1_100)
     private(set) var state = SignalState.good
-    /// In order; a late first frame is no fault.
+    /// In order; a late first frame is not a fault.
     private(set) var faults: [SignalState] = []
 
     private let second: Int

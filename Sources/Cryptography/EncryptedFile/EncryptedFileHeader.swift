@@ -16,7 +16,7 @@ internal import LinuxPlatform
 /// `FrameHeader` and `FrameLayout` say. Overwriting these bytes destroys the audio.
 ///
 /// A body has no box, but a seed of 32 bytes and zeros, and its key is made of the person's key and
-/// the seed with HKDF-SHA256. What it holds begins with a head, as `SealedHead` says.
+/// the seed with HKDF-SHA256. Its content begins with a head, as `SealedHead` says.
 package enum EncryptedFileHeader {
     package static let byteCount = boxOffset + Box.overhead + AESGCM.keyByteCount
     private static let boxOffset = 16

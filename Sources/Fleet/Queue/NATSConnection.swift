@@ -11,12 +11,12 @@ package struct QueuePlace: Sendable {
     var servers: [String]
     /// The name of the stream.
     package var name = "UTTER"
-    /// A file of credentials (`nsc` writes them); nil is none.
+    /// A file of credentials (`nsc` writes them); nil: none.
     package var credentialsFile: String?
     package var user: String?
     package var password: String?
     package var token: String?
-    /// A file of certificates to trust; nil is the system's.
+    /// A file of certificates to trust; nil: the system's.
     package var certificateFile: String?
     package var lease = Duration.seconds(60)
     package var replicas = 1

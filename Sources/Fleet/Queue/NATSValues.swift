@@ -33,7 +33,7 @@ package struct SharedValue: Sendable {
 
     /// Opens the bucket, which is made where it is missing.
     ///
-    /// A value that is not written again stays for `lifetime`; nil is for ever.
+    /// A value that is not written again stays for `lifetime`; nil: for ever.
     package init(
         _ bucket: String, lifetime: Duration? = nil, of queue: NATSQueue
     ) throws(QueueFailure) {

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// How much of a service may be used in a minute; nil is without a limit.
+/// How much of a service may be used in a minute; nil: no limit.
 package struct ServiceRate: Sendable, Equatable {
     var requests: Double?
     var seconds: Double?

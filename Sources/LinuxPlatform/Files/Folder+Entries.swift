@@ -4,9 +4,9 @@ internal import CLinux
 internal import Glibc
 
 extension Folder {
-    /// Why a folder that exists must not be used for what is private; nil when it may be.
+    /// Why a folder that exists must not hold private files; nil when it may.
     ///
-    /// What others could have planted there is not to be trusted: a symbolic link, a folder of
+    /// Others could have planted it, so these are not trusted: a symbolic link, a folder of
     /// another user, or one in which others may write.
     package static func danger(at path: String) -> String? {
         var status = stat()

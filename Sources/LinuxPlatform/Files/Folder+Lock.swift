@@ -38,8 +38,8 @@ extension Folder {
     /// Waits until the lock is free, which another process may take at once; no longer than
     /// until `deadline`.
     ///
-    /// The kernel tells only a caller that blocks for a lock: a thread of its own does. One
-    /// that has waited in vain stays until the lock is free, and gives it back.
+    /// The kernel tells only a caller that blocks for a lock: a thread of its own does. A
+    /// thread that has waited in vain stays until the lock is free, and gives it back.
     ///
     /// - Returns: whether it was free before the deadline.
     package func waitForLock(

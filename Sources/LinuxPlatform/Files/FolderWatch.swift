@@ -26,7 +26,7 @@ package struct FolderWatch: ~Copyable {
         while unsafe read(descriptor.number, &bytes, bytes.count) > 0 {}
     }
 
-    /// Waits until a name has appeared; nil is for ever.
+    /// Waits until a name has appeared; nil: for ever.
     package func wait(within limit: Duration?) {
         _ = WorkerPause(until: limit.map { ContinuousClock.now + $0 }).wait(for: descriptor.number)
     }

@@ -76,7 +76,7 @@ package func readFile(_ path: String, limit: Int) throws(SystemError) -> [UInt8]
 
 /// Reads from the descriptor's position to its end; blocks, on a pipe until the writer closes it.
 ///
-/// Each piece of a descriptor that does not block is awaited for `patience`; nil is for ever.
+/// Each piece of a descriptor that does not block is awaited for `patience`; nil: for ever.
 ///
 /// - Throws: `SystemError`; `EFBIG` when there are more than `limit` bytes, `ETIMEDOUT` when nothing
 ///   comes.

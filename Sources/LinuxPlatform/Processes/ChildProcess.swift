@@ -5,8 +5,8 @@ internal import Glibc
 
 /// A program that runs in a process group of its own.
 ///
-/// What it starts in turn is in that group too, unless it leaves it on purpose. A caller that lets
-/// go of a program that has not ended kills all of them.
+/// Programs that it starts are in that group, too, unless it leaves it on purpose. A caller that
+/// lets go of a program that has not ended kills all of them.
 package struct ChildProcess: ~Copyable, Sendable {
     package enum Stream: ~Copyable, Sendable {
         /// `/dev/null`.
@@ -45,8 +45,8 @@ package struct ChildProcess: ~Copyable, Sendable {
     /// Runs a program with the name it goes by as its first word, variables as "NAME=value", and a
     /// terminal that it gets to itself.
     ///
-    /// One that `isDetached` has a session of its own, and goes on when it is let go of. Limits are
-    /// bytes of memory and seconds of a processor's time; beyond them it fails or is killed.
+    /// A program that `isDetached` has a session of its own, and goes on when let go of. Limits
+    /// are bytes of memory and seconds of processor time; beyond them it fails or is killed.
     package init(
         _ path: String, _ words: [String], environment: [String],
         input: consuming Stream = .nothing, output: consuming Stream = .nothing,

@@ -38,8 +38,8 @@ internal import Synchronization
 
     /// From any thread; never blocks.
     package func signal() {
-        // Both: partner of the exchange in `takeBack`. What was done before a signal that finds one is
-        // seen by the thread that takes that one back.
+        // Both: partner of the exchange in `takeBack`. The thread that takes a signal back sees all
+        // writes before a later signal that found it.
         guard !isSignalled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         guard descriptor >= 0 else {
             _ = unsafe sem_post(semaphore)

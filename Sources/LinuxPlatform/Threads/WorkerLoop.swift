@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A named thread with an inbox: receives, works a turn, waits, until it is shut down.
 ///
-/// Usable from any thread. What is sent becomes the worker's own. While nothing is sent, a turn
-/// takes no lock.
+/// Usable from any thread. A sent message becomes the worker's own. While nothing is sent, a
+/// turn takes no lock.
 package final class WorkerLoop<Work: Worker>: Sendable {
     private struct Inbox {
         var messages: [Work.Message] = []

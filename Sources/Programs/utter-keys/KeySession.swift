@@ -23,7 +23,7 @@ final class KeySession: Sendable {
 
     /// Watches the key until a signal ends it, or it cannot be watched any more.
     ///
-    /// What is recorded then is sent, and its text awaited.
+    /// A recording that runs then is sent, and its text awaited.
     func run() async throws(CommandFailure) -> ExitStatus {
         do throws(SystemError) {
             let signals = try Signals(readingPipe: false)

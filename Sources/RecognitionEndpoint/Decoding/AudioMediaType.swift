@@ -27,7 +27,7 @@ enum AudioMediaType: Sendable, Equatable {
     /// little-endian; `audio/l16` alone is big-endian unless `endian=little` says otherwise
     /// (RFC 2586 §2).
     ///
-    /// What speech services have made of the parameters is understood, too:
+    /// The forms that speech services have given the parameters are understood, too:
     /// `rate=16k`, `bit=16`, `endianness=little-endian`, and the capabilities of GStreamer,
     /// `audio/x-raw,format=(string)S16LE,rate=(int)16000`.
     init(parsing value: String?) throws(UndecodableAudio) {

@@ -72,7 +72,7 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Bytes came that are no part of a request yet.
+        // Bytes came that are not part of a request yet.
         if !isReading, !hasRead { expectHead(context) }
         hasRead = false
         context.fireChannelReadComplete()

@@ -68,7 +68,7 @@ final class HTTPService: LocalServer {
         try await prepare()
         guard !Task.isCancelled, let group = try makeGroup(onReady: onReady) else { return }
         // Tasks of the server would be cancelled with the caller's, and could not finish; so
-        // they are no children of it.
+        // they are not its children.
         let server = Task(executorPreference: executor) { () async -> (any Error)? in
             do {
                 try await group.run()

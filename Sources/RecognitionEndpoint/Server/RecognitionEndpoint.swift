@@ -16,7 +16,7 @@ internal import LinuxPlatform
 /// ```
 ///
 /// (on one line each). `Accept: application/json` gets one object at the end, `text/plain` the
-/// words alone. What goes wrong is a status with `{"error":{"message":…}}`, or a line
+/// words alone. A failure is a status with `{"error":{"message":…}}`, or a line
 /// `{"type":"error","message":…}` when the text had begun. `GET /healthz` says `"status":"ok"`.
 ///
 /// `POST /v1/audio/transcriptions` is what OpenAI-style clients use: a form (RFC 7578), whose file

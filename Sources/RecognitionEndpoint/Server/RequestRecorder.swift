@@ -102,9 +102,9 @@ final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
 
 /// A log's facts about a request whose answer is over.
 ///
-/// Holds no secret: neither header fields other than the media type, nor the query, nor the name
-/// of an upload, nor text.
-/// What the client wrote is here as it came: make it safe before you print it.
+/// It has no secret: neither header fields other than the media type, nor the query, nor the
+/// name of an upload, nor text. What the client wrote is here as it came: make it safe before
+/// you print it.
 package struct ServedRequest: Sendable, Hashable {
     /// The client's address and port, such as `127.0.0.1:51234`.
     package var peer: String

@@ -67,7 +67,7 @@ struct AnswerText: Sendable, Hashable {
 extension AnswerRule {
     /// `byteLimit` is the most bytes that are kept.
     ///
-    /// Of a stream these are the bytes since the last hypothesis, and those of what stays: partials
+    /// In a stream these are the bytes since the last hypothesis, and of texts that stay: partials
     /// replace each other, so that an hour of them needs no room.
     package func makeDecoder(
         _ head: AnswerHead, byteLimit: Int = standardByteLimit

@@ -67,10 +67,10 @@ struct PiecewiseAnswer<Reader: PieceReader>: ResponseDecoder {
 
 /// Reads an answer that is the text itself, in UTF-8.
 ///
-/// No bytes at all are no answer, unless the service is known to say by it that nothing was heard, as
-/// white space alone does. Byte-order marks are dropped. Subtitles, which are text too, are read as
-/// such where the rule leaves the form open. A web page is refused: captive portals and wrong URLs
-/// answer with one and 200.
+/// No bytes at all are not an answer, unless the service is known to say by it that nothing was
+/// heard, as white space alone does. Byte-order marks are dropped. Subtitles, which are text too,
+/// are read as such where the rule leaves the form open. A web page is refused: captive portals and
+/// wrong URLs answer with one and 200.
 struct TextReader: PieceReader {
     let limit: Int
     private let rule: AnswerRule

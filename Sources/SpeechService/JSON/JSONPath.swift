@@ -162,7 +162,8 @@ extension JSONPath {
     /// The places in a value at which there is text that may be a transcript, the likeliest first.
     ///
     /// Text has words, or stands in a member whose name says so. Where several elements of an array
-    /// have text at the same place, and are no readings of the same words, the path names them all.
+    /// have text at the same place, and are not readings of the same words, the path names them
+    /// all.
     static func placesOfText(in value: JSONValue) -> [JSONPath] {
         var found: [(path: JSONPath, rank: Int)] = []
         var left = valueLimit

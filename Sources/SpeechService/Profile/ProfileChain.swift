@@ -8,7 +8,7 @@ enum ProfileChain {
 
     static let limit = 8
 
-    /// The profile's own text comes first; nil is none of this name.
+    /// The profile's own text comes first; nil: none of this name.
     ///
     /// A profile that extends one of its own name means the one that it hides: the next of `shelves`
     /// that has it.

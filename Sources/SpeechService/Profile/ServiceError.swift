@@ -25,7 +25,7 @@ public enum ServiceError: Error, Sendable, Equatable {
     case invalidForm(reason: String)
     /// A body's field of this name would hold a secret, and a take remembers bodies as they are.
     case secretInBody(name: String)
-    /// A text is no JSON document into which a recording can be put; `reason` says why.
+    /// A text is not a JSON document into which a recording can be put; `reason` says why.
     case invalidTemplate(reason: String)
     /// A connection cannot be made as `what` says; `reason` says why.
     case invalidConnection(what: String, reason: String)

@@ -68,7 +68,7 @@ struct AudioNote: Equatable {
         self.byteCount += byteCount
     }
 
-    /// Whether a take was found to wait, and is none of the newest.
+    /// Whether a take was found to wait, and is not among the newest.
     func isWaiting(_ name: String) -> Bool { name <= newest && waiting.contains(name) }
 
     func mayHaveAudio(_ name: String) -> Bool {

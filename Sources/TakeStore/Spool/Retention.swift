@@ -2,7 +2,7 @@
 
 /// How long takes that wait for nothing any more stay on the disk.
 ///
-/// What waits for its answer is never deleted, whatever its age.
+/// A take that waits for its answer is never deleted, whatever its age.
 public struct Retention: Sendable, Equatable {
     /// How long the transcript of an answered take is kept.
     package var answered: Duration

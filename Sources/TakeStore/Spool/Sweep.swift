@@ -4,11 +4,12 @@ internal import FoundationEssentials
 internal import LinuxPlatform
 internal import Synchronization
 
-/// Deletes what is over its time, in small steps, so that other work has its turn in between.
+/// Deletes takes and audio that are over their time, in small steps, so that other work has
+/// its turn.
 ///
-/// What is in use, or cannot be read or removed, stays. A take is as old as the youngest of three
-/// times that are not in the future: its name, the last change of its manifest, and when the clock
-/// was last seen to jump. So nothing goes early when the clock jumps, at worst late.
+/// A take that is in use, or cannot be read or removed, stays. A take is as old as the youngest of
+/// three times that are not in the future: its name, the last change of its manifest, and when the
+/// clock was last seen to jump. So nothing goes early when the clock jumps, at worst late.
 ///
 /// Once an hour all takes are looked at that are old enough or have audio. In between these have
 /// their manifest read: takes with audio that waits for nothing, and those that are new to the note.
@@ -112,7 +113,7 @@ package struct Sweep: Sendable {
     /// The audio that is over its time, and the oldest of the rest while there is too much of it, or
     /// too much together with what waits; newest first.
     ///
-    /// What waits may have reached its limit alone. Nothing goes for that: it would not help.
+    /// Waiting takes may have reached the limit alone. Nothing goes then: it would not help.
     private func chooseExcess() -> [Audio] {
         let takes = limits.takes - waiting.count
         let bytes = limits.bytes - waitingBytes

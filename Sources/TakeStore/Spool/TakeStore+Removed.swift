@@ -14,8 +14,8 @@ public struct RemovedTake: Sendable {
 
 /// Takes that a person has removed, and may want back: the folder `removed` beside `takes`.
 ///
-/// They are no takes to anything else: not listed, not counted, not sent. Nothing of them is
-/// deleted, and no key destroyed, before `destroyRemoved`.
+/// They do not count as takes anywhere else: not listed, not counted, not sent. Nothing of
+/// them is deleted, and no key destroyed, before `destroyRemoved`.
 extension TakeStore {
     private static let removedName = "removed"
 
@@ -68,7 +68,7 @@ extension TakeStore {
 
     /// Deletes removed takes for good, and the keys of encrypted ones; false when there are none.
     ///
-    /// Blocks on the disk. What cannot be deleted now is left for the next time.
+    /// Blocks on the disk. A take that cannot be deleted now is left for the next time.
     @discardableResult
     package func destroyRemoved(where isOver: (RemovedTake) -> Bool) -> Bool {
         let over = removed.filter(isOver)

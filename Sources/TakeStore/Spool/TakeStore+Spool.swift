@@ -15,10 +15,10 @@ extension TakeStore {
     ///
     /// Changes nothing. Audio whose text was handed over does not count.
     ///
-    /// Nearly free unless a limit is near: it counts names, those of answered takes too, reads
-    /// the size in the note of the takes with audio, and asks the file system once. Only when one of
-    /// them is over its limit are takes looked at: those that wait, up to the limit. What the note
-    /// does not know is read once by each process, so that no wrong note costs a take.
+    /// Nearly free unless a limit is near: it counts names, those of answered takes too, reads the
+    /// size in the note of the takes with audio, and asks the file system once. Only when one of
+    /// them is over its limit are takes looked at: those that wait, up to the limit. Each process
+    /// reads once the takes that the note does not know, so that no wrong note costs a take.
     /// `recording` is the bytes of a take that is being recorded, which is in no note yet.
     package func shortage(by limits: SpoolLimits, recording: Int = 0) -> SpoolShortage? {
         if let free = takes.freeByteCount, free < limits.free, free + spareByteCount < limits.free {
@@ -153,7 +153,7 @@ extension TakeFolder {
 
 /// When the disk takes no more takes.
 ///
-/// What waits for its answer is never dropped to make room: a new take is not kept then.
+/// A take that waits for its answer is never dropped to make room: a new take is not kept then.
 public struct SpoolLimits: Sendable, Equatable {
     /// The most takes that may wait for an answer with their audio.
     package var takes: Int

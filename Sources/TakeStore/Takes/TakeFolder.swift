@@ -157,7 +157,7 @@ package final class TakeFolder: Sendable {
     /// - Returns: false when there is no room, or no manifest.
     private func overwrite(_ bytes: [UInt8], in folder: Folder) throws(SystemError) -> Bool {
         let name = Self.manifestName
-        // Why there is no new one is what is reported, even if the old one is damaged too.
+        // The reason why there is no new one is reported, even if the old one is damaged, too.
         guard let size = try? folder.byteCount(of: name), let room = try? folder.room(of: name),
             max(size, bytes.count) <= min(room, Self.pageByteCount)
         else { return false }
@@ -311,7 +311,7 @@ package final class TakeFolder: Sendable {
 
     /// The name of the audio file; nil when there is none.
     ///
-    /// One that was being made anew when its program died is given its name, when it is the only
+    /// A file that was being made anew when its program died gets its name, when it is the only
     /// one. Called with the take's lock held; blocks on the disk then.
     package func audioName() throws(SystemError) -> String? {
         let names = try folder.names()

@@ -12,7 +12,7 @@ public struct TakeID: Sendable, Hashable, Codable {
 
     /// Takes over a name of an earlier run; nil when it cannot be one.
     ///
-    /// So that a person's own folders beside the takes, such as a copy of one, are no takes.
+    /// So that a person's own folders beside the takes, such as a copy of one, are not takes.
     package init?(_ text: String) {
         let parts = text.utf8.split(separator: 0x2D, omittingEmptySubsequences: false)
         let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }

@@ -25,7 +25,7 @@ package struct RequestBody: Sendable {
     var epilogue: [UInt8]
     /// The byte of the whole body at which the request begins: the service has those before it.
     package var start = 0
-    /// The most bytes that the request sends; nil is all.
+    /// The most bytes that the request sends; nil: all.
     package var limit: Int?
     /// Sends `Content-Length` instead of chunks; only for a body whose bytes are all there.
     package var saysLength = false

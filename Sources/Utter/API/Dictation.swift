@@ -12,9 +12,9 @@ internal import Synchronization
 /// for await take in dictation.takes { Task { await type(take) } }
 /// ```
 ///
-/// A key that is held records until it goes up. One that goes up again at once was tapped: the
+/// A key that is held records until it goes up. A key that goes up again at once was tapped: the
 /// recording is latched, and the next press ends it. A press inside the tail of a take goes on with
-/// that take. One take at most is recorded; those before it are sent meanwhile.
+/// that take. At most one take is recorded; earlier ones are sent meanwhile.
 ///
 /// Usable from any thread. Everything happens on one thread, in the order in which it was said. The
 /// takes are followed by the dictation itself.
@@ -153,7 +153,7 @@ public final class Dictation: Sendable {
     /// - Parameters:
     ///   - input: what has happened.
     ///   - instant: when.
-    ///   - take: the number of the only take that it is for; nil is any.
+    ///   - take: the number of the only take that it is for; nil: any.
     /// - Returns: what was begun or ended; `nothing` after `shutDown`.
     public func reply(
         to input: Input, at instant: ContinuousClock.Instant = .now, onlyFor take: Int? = nil

@@ -92,9 +92,9 @@ public final class Pipeline: Sendable {
     /// Starts a take: the source is opened at once, before the disk is looked at and in parallel with
     /// the connection.
     ///
-    /// From any thread; does not block. What goes wrong is the take's outcome; of a pipeline that has
-    /// been shut down that is `left`. In a URL with `{id}` the name of the take stands there, `{date}`
-    /// is the day on which it began, in UTC, and `{ext}` what the audio is.
+    /// From any thread; does not block. A failure is the take's outcome; after the pipeline's end
+    /// that is `left`. In a URL with `{id}` the name of the take stands there, `{date}` is the day
+    /// on which it began, in UTC, and `{ext}` what the audio is.
     public func start(_ plan: TakePlan) -> Take {
         var delivery = plan.delivery
         var id = plan.id

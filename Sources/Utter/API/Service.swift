@@ -18,8 +18,8 @@ public struct Service: Sendable {
     /// - Parameters:
     ///   - name: the profile's; with a slash or the ending `.toml`, the path of a file.
     ///   - words: what is said to it, such as `language`, by the names of its words.
-    ///   - format: how the audio travels; nil is what the service reads best.
-    ///   - token: where the token comes from; nil is where the profile says, and none for a service
+    ///   - format: how the audio travels; nil: what the service reads best.
+    ///   - token: where the token comes from; nil: where the profile says, and none for a service
     ///     that does without.
     ///   - profiles: where the profile is looked for.
     /// - Throws: `ProfileError` when there is no such profile, or it lacks what is said.

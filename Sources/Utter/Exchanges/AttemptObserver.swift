@@ -7,7 +7,7 @@ internal import Upload
 
 /// Listens to one transfer, reads its answer, and tells the take's machine.
 ///
-/// Called on the transfer thread. What goes beyond `shortByteCount` of an answer, and its end, is
+/// Called on the transfer thread. The part of an answer beyond `shortByteCount`, and its end, is
 /// read by the thread `answers`, in order, which alone touches the answer from then on.
 final class AttemptObserver: TransferObserver, @unchecked Sendable {
     /// Longer answers would hold up other takes on the transfer thread.

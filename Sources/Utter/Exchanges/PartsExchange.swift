@@ -8,8 +8,8 @@ internal import Upload
 ///
 /// A small recording is one request. Otherwise an upload is made, each part is a range of the
 /// recording, and one last request joins them. `progress` holds the upload and its parts before the
-/// first byte that depends on them, so that another process goes on. What is lost is looked up: parts
-/// may be sent twice, and before the recording is joined again the service is asked what it has.
+/// first byte that depends on them, so that another process goes on. A lost answer is looked up:
+/// parts may be sent twice, and before joining again the service is asked what it has.
 ///
 /// While the speaker speaks, the first part is kept back: its bytes may say the length. Each lane has
 /// an engine, which judges its requests and knows its row of failures. A part that has failed goes

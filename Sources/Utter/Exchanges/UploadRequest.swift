@@ -39,7 +39,7 @@ struct UploadRequest: Sendable, Equatable {
         return body
     }
 
-    /// The type of the body; nil is the recording's own.
+    /// The type of the body; nil: the recording's own.
     var contentType: String? {
         switch (step, kind) {
         case (.create, _): nil

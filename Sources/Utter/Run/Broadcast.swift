@@ -144,8 +144,8 @@ extension TakeEvent {
     /// Adds an event to a listener's waiting ones.
     ///
     /// Progress replaces earlier progress. So do long transcripts: an answer in many pieces would
-    /// fill the memory with its copies. Of too many events the oldest transcript but the newest is
-    /// dropped, then the oldest event.
+    /// fill the memory with its copies. When there are too many, the oldest transcript but the
+    /// newest is dropped, then the oldest event.
     static func add(_ event: TakeEvent, to events: inout [TakeEvent]) {
         switch event {
         case .progress:

@@ -129,7 +129,7 @@ enum Recovery {
             reason: manifest.reason
                 ?? "the program ended while it was \(wasRecording ? "recording" : "sending")")
         // A program that died could not say how far its transfer had come, nor that there was one.
-        // One that waited for the length of the recording had none.
+        // A transfer that waited for the length of the recording had not begun.
         if manifest.delivery == nil || manifest.attempts > 0 {
             manifest.attempts = max(1, manifest.attempts)
             if manifest.history?.last?.wasWhole == nil {

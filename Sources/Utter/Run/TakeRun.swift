@@ -165,7 +165,6 @@ final class TakeRun: Sendable {
     }
 
     func hold(_ secrets: [Credential]) { state.withLock { $0.secrets = secrets } }
-    /// Secrets the provider answered with.
     var secrets: [Credential] { state.withLock { $0.secrets } }
 
     /// With the secrets that were asked for.

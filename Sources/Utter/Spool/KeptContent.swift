@@ -166,7 +166,7 @@ extension TakeFolder {
     /// The recording in another form, in memory; the same bytes each time for a take.
     ///
     /// Blocks on the disk and for the codec. PCM and WAV are one file, which is returned as it is.
-    /// What does not fit into the memory of one take cannot be converted.
+    /// A recording that exceeds the memory of one take cannot be converted.
     fileprivate func convert(
         _ journal: Journal, from old: AudioCodec, to new: AudioCodec
     ) throws(TakeStoreError) -> Journal {

@@ -85,7 +85,7 @@ package struct ServiceGate {
             ?? reasons[.service(service)]
     }
 
-    /// Learns how a take to a service ended; nil is an answer.
+    /// Learns how a take to a service ended; nil: an answer.
     package mutating func note(_ failure: TakeFailure?, at service: Service) {
         guard let failure else {
             failures[service.url] = 0

@@ -175,11 +175,11 @@ final class Archiver: Sendable {
 }
 
 extension Pipeline {
-    /// Stores in the archive what waits for it, also from earlier runs.
+    /// Stores all takes that wait for the archive, also from earlier runs.
     ///
-    /// What is answered while the pipeline runs is stored unasked; a program calls this before it ends,
-    /// and from a timer. When the calling task is cancelled, what is under way waits for the next time,
-    /// and goes on where it was.
+    /// Takes that are answered while the pipeline runs are stored unasked; a program calls this
+    /// before it ends, and from a timer. When the calling task is cancelled, what is under way
+    /// waits for the next time, and goes on where it was.
     ///
     /// - Parameter isAsked: whether what the archive has refused lately is tried again, too.
     /// - Returns: what it has got, once nothing more can be done now.

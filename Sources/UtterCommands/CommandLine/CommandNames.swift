@@ -65,7 +65,7 @@ struct CommandNames {
     /// The same words with the command first, where options stand before it.
     ///
     /// - Returns: one order for each word that is a command's name; none when the first word is
-    ///   no option. What follows -- is never a command.
+    ///   not an option. A word behind -- is never a command.
     func commandFirst(_ words: [String]) -> [[String]] {
         guard words.first?.hasPrefix("-") == true else { return [] }
         let limit = words.firstIndex(of: "--") ?? words.count

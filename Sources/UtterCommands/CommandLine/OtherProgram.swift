@@ -6,8 +6,8 @@ internal import UtterTerminal
 
 /// A program of the package other than the one that runs.
 ///
-/// What needs libraries of its own is a program of its own, so that every other start of `utter` is
-/// spared them.
+/// Commands that need libraries of their own are programs, so that every other start of `utter` is
+/// spared these.
 struct OtherProgram {
     static let endpoint = OtherProgram(name: "utter-endpoint")
     static let keys = OtherProgram(name: "utter-keys")

@@ -6,11 +6,11 @@ internal import UtterControl
 internal import UtterTerminal
 
 extension KnownSettings {
-    /// Where answered takes are stored; nil is nowhere.
+    /// Where answered takes are stored; nil: nowhere.
     ///
-    /// The place is said as `--to` says one: `s3://BUCKET/KEY`, or a URL that takes files by PUT; the
-    /// service is another one's profile or table of settings. One that cannot be used is said, if it
-    /// `isOptional`, and what is answered waits for it.
+    /// The place is said as `--to` says one: `s3://BUCKET/KEY`, or a URL that takes files by PUT;
+    /// the service is another one's profile or table of settings. If it `isOptional`, an unusable
+    /// place is only said, and answered takes wait for it.
     static func archive(isOptional: Bool = false) throws(CommandFailure) -> Archive? {
         guard let place = try archivePlace.value() else { return nil }
         do throws(CommandFailure) {

@@ -10,9 +10,9 @@ internal import UtterTerminal
 
 /// Records takes that clients of the control socket begin and end, and gives them the texts.
 ///
-/// What clients ask for comes on the control thread, is done on the thread of the dictation, and takes
-/// are followed on the main one. A text is given once: to the first client that stopped its take,
-/// or, when the recording ended without one, to the first that asks in the next moments.
+/// Requests come on the control thread and are carried out on the dictation's; takes are followed
+/// on the main one. A text is given once: to the first client that stopped its take, or, when the
+/// recording ended without one, to the first that asks in the next moments.
 final class Recorder: Sendable {
     /// The machine, and what it has said that is not done yet.
     private struct Core {
@@ -124,7 +124,7 @@ final class Recorder: Sendable {
 
     /// Tells the machine what has happened, and does what it says.
     ///
-    /// From any thread. What is said first is done first, if need be by another thread: a client is
+    /// From any thread. Earlier actions are done first, if need be by another thread: a client is
     /// not told how its take ended before it is told to wait for that.
     private func handle(_ event: RecorderMachine.Event) {
         let isFirst = core.withLock { core in

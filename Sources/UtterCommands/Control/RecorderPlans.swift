@@ -16,7 +16,7 @@ struct RecorderPlans {
     /// How much a microphone that is always open remembers; nil is one that is opened for each take.
     private let preRoll: Duration?
 
-    /// By the name of the service that a request names; nil is the usual one.
+    /// By the name of the service that a request names; nil: the usual one.
     private var deliveries: [String?: DeliveryPlan] = [:]
     private var settings: FileMark?
     private var keeper: (source: (device: String, period: Duration), preRoll: PreRoll)?

@@ -47,8 +47,8 @@ final class RecorderProcess: Sendable {
 
     /// Begins one with the words of a command line, and waits until the socket is served.
     ///
-    /// Blocks. What it says meanwhile goes to standard error. Returns nil when the socket is to be tried
-    /// again, otherwise the status with which the process has ended, which has said why.
+    /// Blocks. Its messages meanwhile go to standard error. Returns nil when the socket is to be
+    /// tried again, otherwise the status with which the process has ended, which has said why.
     static func begin(
         _ words: [String], at place: ControlPlace
     ) throws(CommandFailure) -> ExitStatus? {

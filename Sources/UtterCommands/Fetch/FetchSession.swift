@@ -75,7 +75,7 @@ struct FetchSession {
         return await downloads.fetch(download) { [progress] in progress.show($0) }
     }
 
-    /// Goes on with downloads by their names; nil is those that wait.
+    /// Goes on with downloads by their names; nil: those that wait.
     func goOn(with ids: [String]? = nil, printsPaths: Bool = true) async -> ExitStatus {
         running.whenLeaving { [downloads] in downloads.shutDown() }
         var status = ExitStatus.textPrinted

@@ -145,7 +145,7 @@ struct Comparison {
 }
 
 extension ServiceOptions {
-    /// The same options for another service; nil is that of the take.
+    /// The same options for another service; nil: that of the take.
     fileprivate func of(_ service: String?) -> ServiceOptions {
         var options = self
         options.profile.service = service

@@ -18,7 +18,7 @@ final class TakePlayback: Sendable {
 
     /// Begins to obey signals; to be made once in a program.
     ///
-    /// A device has a name of ALSA's, which `aplay` alone understands; nil is the usual one.
+    /// A device has a name of ALSA's, which `aplay` alone understands; nil: the usual one.
     init(on device: String?, isQuiet: Bool) throws(CommandFailure) {
         self.device = device
         screen = StandardError.isTerminal && !isQuiet ? StatusScreen(isLive: true) : .silent

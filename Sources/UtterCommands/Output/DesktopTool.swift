@@ -7,8 +7,8 @@ internal import LinuxPlatform
 /// cursor.
 ///
 /// Each reads the text on standard input, so that no text is ever taken for an option, or seen in
-/// the list of processes. What a program cannot type is pasted: programs for the keyboard drop letters
-/// that the layout lacks, and end with status 0.
+/// the list of processes. A text that a program cannot type is pasted: programs for the keyboard
+/// drop letters that the layout lacks, and end with status 0.
 struct DesktopTool {
     enum Purpose: String {
         case copying = "--copy"

@@ -8,8 +8,8 @@ internal import UtterTerminal
 
 /// Where the texts of one run go; the same for all of them.
 ///
-/// Standard output unless another place is named. What a place does not take is printed on standard
-/// output, so that no failure costs a text. Called by one task at a time.
+/// Standard output unless another place is named. A text that a place does not take is printed
+/// there, so that no failure costs a text. Called by one task at a time.
 package final class TextOutput: Sendable {
     private let form: OutputForm
     /// Standard output and files, where the printed form goes.

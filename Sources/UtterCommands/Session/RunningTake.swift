@@ -114,7 +114,7 @@ final class RunningTake: Sendable {
 
     /// Says that no take follows, and how the process will end.
     ///
-    /// What the disk has to be told yet has the rest of the time that a signal leaves.
+    /// Writes to the disk that are left have the rest of the time that a signal leaves.
     func finish(_ status: ExitStatus) {
         state.withLock { state in
             state.takes = []

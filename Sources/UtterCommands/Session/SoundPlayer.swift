@@ -4,7 +4,7 @@ internal import LinuxPlatform
 
 /// The program that plays sound: `pw-play`, `paplay` or `aplay`, the first that is installed.
 ///
-/// It reads a WAV file from its standard input. What it complains of is repeated in its words.
+/// It reads a WAV file from its standard input. Its complaints are repeated in its words.
 struct SoundPlayer: Sendable {
     /// For how long a program may take no sound, or go on when it has all of it.
     static let patience = Duration.seconds(10)

@@ -11,8 +11,8 @@ enum StandardInput {
 
     /// Waits for the first bytes and makes the source that fits them.
     ///
-    /// What is never sound is refused unless raw samples are said to come. `isOver` is asked
-    /// meanwhile: whether a signal has ended the program.
+    /// Bytes that cannot be sound are refused unless raw samples are said to come. `isOver`
+    /// is asked meanwhile: whether a signal has ended the program.
     static func source(
         pace: Pace, rawFormat: StreamFormat, isSaidToBeRaw: Bool, isOver: () -> Bool
     ) throws(CommandFailure) -> any CaptureSource {
@@ -36,8 +36,8 @@ enum StandardInput {
 
     /// As many bytes as it takes to tell what they are, or fewer at the end of the input.
     ///
-    /// Signals do what they always do meanwhile: nothing has been heard that could be lost. One
-    /// that came just before has been taken by the thread of the signals, and is asked for.
+    /// Signals do what they always do meanwhile: nothing has been heard that could be lost. The
+    /// thread of the signals has taken a signal that came just before, and is asked for it.
     private static func firstBytes(
         unless isOver: () -> Bool
     ) throws(CommandFailure) -> ([UInt8], InputType) {

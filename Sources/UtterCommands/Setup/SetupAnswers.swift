@@ -82,7 +82,7 @@ extension SetupAnswers {
 
     /// Writes them, each whole or not at all; the settings last.
     ///
-    /// What was there before gets `.old` behind its name.
+    /// An earlier file gets `.old` behind its name.
     func write() throws(CommandFailure) {
         // From here on Ctrl-C waits: it is over in a moment.
         Signals.block()

@@ -7,7 +7,6 @@ internal import UtterSettings
 
 /// Half a second from the microphone, sent to the service: whether both work.
 struct SetupTrial {
-    /// The lines for a person, and whether all was good.
     struct Report {
         var lines: [String] = []
         var isGood = true

@@ -3,8 +3,8 @@
 /// Reads what a terminal sends for keys: one byte at a time, so wherever it was split.
 ///
 /// Pure. Knows the escape codes of the kitty keyboard protocol and those of ECMA-48 and xterm for
-/// keys, pastes and focus. What it does not know is swallowed. Its memory is bounded, and so is
-/// each sequence: one that does not end is given up.
+/// keys, pastes and focus. Unknown sequences are swallowed. Its memory is bounded, and so is each
+/// sequence: one that does not end is given up.
 struct KeyDecoder {
     private enum State: Equatable {
         case ground
@@ -43,7 +43,7 @@ struct KeyDecoder {
     private var length = 0
     private var hasAlt = false
 
-    /// How long to wait for the next byte before `idle`; nil is for ever.
+    /// How long to wait for the next byte before `idle`; nil: for ever.
     var patience: Duration? {
         switch state {
         case .ground: nil

@@ -63,7 +63,7 @@ package struct ScreenState: Sendable, Equatable {
         (self.title, self.tone, self.facts) = (title, tone, facts)
     }
 
-    /// When the picture changes by itself; nil is never.
+    /// When the picture changes by itself; nil: never.
     var nextChange: Duration? {
         var counts = facts.contains { if case .since = $0 { true } else { false } }
         if case .outage = delay { counts = true }

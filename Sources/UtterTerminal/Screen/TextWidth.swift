@@ -3,9 +3,9 @@
 /// How many columns text takes on a terminal.
 ///
 /// Terminals do not agree on characters of several scalars, such as a family that is drawn as one
-/// picture or as four. What is counted here is the widest that any of them draws: room may be left,
-/// but a line is never too long. The ranges are those of Unicode's East Asian Width (UAX #11), W and
-/// F, in whole blocks.
+/// picture or as four. The widest form that any of them draws is counted: room may be left, but a
+/// line is never too long. The ranges are those of Unicode's East Asian Width (UAX #11), W and F,
+/// in whole blocks.
 package enum TextWidth {
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23F3, 0x25FD...0x25FE,

@@ -146,8 +146,8 @@ package final class KeyTerminal {
 
     /// Reads up to the last awaited answer, and the end of a paste.
     ///
-    /// Of keys in between only those for signals count. What a person types for the shell meanwhile
-    /// is lost, so nothing is awaited that will not come.
+    /// Only keys for signals count in between. Words that a person types for the shell meanwhile
+    /// are lost, so nothing is awaited that will not come.
     private func drain(_ decoder: KeyDecoder) {
         var decoder = decoder
         // A terminal that has not answered by now never does.

@@ -76,9 +76,9 @@ package final class Signals: Sendable {
 
     /// Listens to the keys of the terminal, if there is one and no pipe says what to do.
     ///
-    /// What was typed before is dropped. The terminal is in modes of ours until `leaveKeys`, and at
-    /// most until this process ends. `answerTime` is how long it has to say if it reports releases;
-    /// nil asks nothing.
+    /// Earlier keys are dropped. The terminal is in modes of ours until `leaveKeys`, and at most
+    /// until this process ends. `answerTime` is how long it has to say if it reports releases; nil
+    /// asks nothing.
     package func takeKeys(_ key: TalkKey, answerTime: Duration?) async -> Taken {
         guard pipe == nil else { return Taken(controls: .lines) }
         let taken = Settlement<Taken>()

@@ -11,7 +11,7 @@ public struct AudioForm: Sendable, Hashable {
     public struct Field: Sendable, Hashable {
         package let name: String
         package let value: String
-        /// RFC 7578 §4.4; nil is text.
+        /// RFC 7578 §4.4; nil: text.
         package let contentType: String?
 
         /// Creates a field.
@@ -48,7 +48,7 @@ public struct AudioForm: Sendable, Hashable {
 
     package private(set) var fields: [Field]
     package private(set) var fileField: String
-    /// By its extension some services know the format; nil is `audio` with the format's extension.
+    /// By its extension some services know the format; nil: `audio` with the format's extension.
     package private(set) var fileName: String?
 
     /// Creates a form.

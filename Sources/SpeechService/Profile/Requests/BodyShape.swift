@@ -54,7 +54,7 @@ struct BodyPlan: Sendable, Hashable {
     var contentType: WordTemplate?
     /// Most services expect the recording under this name.
     var fileField = "file"
-    /// In a form; nil is `audio` with the format's extension.
+    /// In a form; nil: `audio` with the format's extension.
     var fileName: String?
     var fields: [ProfileField] = []
     var template = ""

@@ -6,9 +6,9 @@ internal import Settings
 public struct ConnectionSettings: Sendable, Hashable {
     /// The newest version of HTTP to speak.
     public var http = HTTPVersion.one
-    /// The proxy on the way; nil is that of the environment.
+    /// The proxy on the way; nil: that of the environment.
     public var proxy: Proxy?
-    /// Hosts that are reached without the proxy, each with all names below it; nil is those that
+    /// Hosts that are reached without the proxy, each with all names below it; nil: those that
     /// the environment says.
     public var proxyExceptions: [String]?
     /// The proxy's name and password, at the place `.proxy`; not a part of a service's description.
@@ -23,7 +23,7 @@ public struct ConnectionSettings: Sendable, Hashable {
     public var minimumTLS = TLSVersion.two
     /// The public keys of which the service must have one; empty is any.
     public var pinnedKeys: [PinnedKey] = []
-    /// The kind of address to connect to; nil is any.
+    /// The kind of address to connect to; nil: any.
     public var addresses: AddressKind?
     /// Addresses of hosts that are not asked for.
     public var resolutions: [HostResolution] = []

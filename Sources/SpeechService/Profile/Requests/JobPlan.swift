@@ -45,7 +45,7 @@ package struct JobStep: Sendable, Hashable {
     }
 
     package var name: String
-    /// May be a reference from the service's URL; nil is that itself.
+    /// May be a reference from the service's URL; nil: that itself.
     package var url: String?
     package var method = StepMethod.post
     var headers: [HeaderTemplate] = []

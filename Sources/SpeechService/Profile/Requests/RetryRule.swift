@@ -125,8 +125,8 @@ package enum StatusVerdict: Sendable, Hashable {
     /// 301, 302 and 303 are refusals: followed as the RFC allows they would turn the POST into a
     /// GET without the recording.
     ///
-    /// Of 4xx only 408, 423, 425 and 429 say that time helps: 409 and 421 are refusals, as nothing
-    /// of ours changes the conflict. 501 and 505 say that the server will never do it.
+    /// Only 408, 423, 425 and 429 among 4xx say that time helps: 409 and 421 are refusals, as
+    /// nothing of ours changes the conflict. 501 and 505 say that the server will never do it.
     package static func of(status: Int) -> StatusVerdict {
         switch status {
         case 200..<300: .accepted

@@ -2,9 +2,9 @@
 
 /// A secret that opens the service, where in the request it stands, and where it comes from.
 ///
-/// One that is named by its source alone holds no secret yet: the pipeline asks its owner for it once
-/// the take records (`SecretProvider`). The secret is out of reach of descriptions, `dump` and string
-/// interpolation; only `value`, `plain` and `secrets` read it.
+/// A credential that is named by its source alone holds no secret yet: the pipeline asks its owner
+/// for it once the take records (`SecretProvider`). The secret is out of reach of descriptions,
+/// `dump` and string interpolation; only `value`, `plain` and `secrets` read it.
 public struct Credential: Sendable, Hashable {
     /// Where in the request a secret stands.
     public enum Place: Sendable, Hashable {

@@ -31,7 +31,7 @@ public struct TakeOutcome: Sendable {
     package var isConfirmed = true
     /// Why the recording had to end before it was asked to, or nil when it had not.
     ///
-    /// What was captured until then was sent.
+    /// The sound until then was sent.
     public var cutShort: String?
     /// Remarks for a person about disk, source and limits, in order; at most the newest 100.
     public var notices: [TakeNotice]
@@ -184,7 +184,7 @@ public struct TakeAttempt: Sendable {
     var mayBeTaken: Bool { carriesRecording && !isPiece && result.mayBeTaken }
 }
 
-/// When the parts of a take happened, as durations since its beginning; nil is never.
+/// When the parts of a take happened, as durations since its beginning; nil: never.
 package struct TakeTimes: Sendable, Equatable {
     /// The beginning: the key, or the command.
     var began: ContinuousClock.Instant

@@ -139,9 +139,9 @@ public struct KeptTake: Sendable {
     /// Says why a take that waits is not sent unasked.
     ///
     /// - Parameters:
-    ///   - limit: a take that has waited for longer is not sent; nil is no limit.
+    ///   - limit: a take that has waited for longer is not sent; nil: no limit.
     ///   - isChanged: whether it is sent by another request than the one that failed.
-    ///   - unknownOutcome: what happens to a take that the service may have; nil is what its plan said.
+    ///   - unknownOutcome: what happens to a take that the service may have; nil: what its plan said.
     ///   - now: the time.
     /// - Returns: nil when it may be sent now, or does not wait.
     public func obstacle(

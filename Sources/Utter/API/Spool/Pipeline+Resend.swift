@@ -13,14 +13,14 @@ extension Pipeline {
 
     /// Sends a take that an earlier run has kept, or sends one that is answered once more.
     ///
-    /// A take whose program has died is brought to an end first. What the plan says is what the take
-    /// remembers from now on. A plan for another service has secrets of its own; those that the take
-    /// remembers belong to the origin for which they were given. The take runs whatever becomes of the
+    /// A take whose program has died is brought to an end first. The take remembers this plan from
+    /// now on. A plan for another service has secrets of its own; those that the take remembers
+    /// belong to the origin for which they were given. The take runs whatever becomes of the
     /// calling task.
     ///
     /// - Parameters:
     ///   - take: which one.
-    ///   - plan: where it goes and how; nil is where it was meant to go.
+    ///   - plan: where it goes and how; nil: where it was meant to go.
     /// - Returns: the take under its old name.
     /// - Throws: `TakeStoreError` when there is no such take, its audio is gone or cannot be read, it
     ///   does not remember where it was meant to go, or another process holds it.
@@ -39,8 +39,8 @@ extension Pipeline {
     /// - Parameters:
     ///   - takes: which ones, such as those of `Spool.takes(where: .due)`.
     ///   - jobs: how many are sent at a time.
-    ///   - plan: where each goes and how; by default where it was meant to go. Of its pauses after the
-    ///     release the first alone counts: other takes wait.
+    ///   - plan: where each goes and how; by default where it was meant to go. Only the first of
+    ///     its pauses after the release counts: other takes wait.
     /// - Returns: the endings, for one listener.
     public func resend(
         _ takes: [KeptTake], jobs: Int = 4,
@@ -91,10 +91,10 @@ extension Pipeline {
 
     /// Sends a take that an earlier run has kept, in the form that the plan says.
     ///
-    /// Blocks on the disk, and for the codec when the form is another than that of the recording. What
-    /// the plan says is what the take remembers from now on. `attempts` were known of when the caller
-    /// decided to send the take: one that another process has sent, answered or cancelled since is
-    /// left alone. The queue is the archive's.
+    /// Blocks on the disk, and for the codec when the form is another than that of the recording.
+    /// The take remembers this plan from now on. `attempts` were known when the caller decided to
+    /// send the take: it is left alone if another process has sent, answered or cancelled it since.
+    /// The queue is the archive's.
     func resend(
         _ folder: TakeFolder, of queue: Spool? = nil, by plan: DeliveryPlan,
         ifStillAfter attempts: Int? = nil

@@ -114,8 +114,8 @@ extension Spool {
         }
     }
 
-    /// The encrypted body of a request, which has no codec unless it is a recording; nil when the file
-    /// is none.
+    /// The encrypted body of a request, which has no codec unless it is a recording; nil when the
+    /// file is not one.
     private func body(
         in descriptor: Int32, _ file: String
     ) throws -> (Journal, AudioCodec?, damageReport: String?)? {

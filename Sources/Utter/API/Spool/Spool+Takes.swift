@@ -26,8 +26,8 @@ extension Spool {
 
     /// Looks at takes, the oldest first.
     ///
-    /// A take whose program has died is listed as it is: nothing waits for its recovery. What cannot
-    /// be read is listed with the reason.
+    /// A take whose program has died is listed as it is: nothing waits for its recovery. An
+    /// unreadable take is listed with the reason.
     ///
     /// - Throws: `TakeStoreError` when the folder cannot be used.
     public func takes(where choice: TakeChoice = .all) throws(TakeStoreError) -> [KeptTake] {
@@ -105,7 +105,7 @@ extension Spool {
 
     /// Brings takes to an end whose program has died: they wait then, and can be sent.
     ///
-    /// Reads their audio. What is to be deleted of takes that were being made or removed is deleted.
+    /// Reads their audio. It deletes the rest of takes that were being made or removed.
     ///
     /// - Parameter takes: nil is all.
     /// - Returns: the takes that were brought to an end.

@@ -19,7 +19,7 @@ public final class Spool: Sendable {
     /// The folder, or why its key cannot be had.
     private let opened = Mutex<Result<TakeStore, TakeStoreError>?>(nil)
     private let newest = Mutex<TakeID?>(nil)
-    /// Where answered takes are stored, too; nil is nowhere.
+    /// Where answered takes are stored, too; nil: nowhere.
     package let archive: Archive?
     private let queued = Mutex<Spool?>(nil)
 

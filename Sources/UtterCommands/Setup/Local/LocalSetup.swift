@@ -11,7 +11,7 @@ internal import UtterTerminal
 
 /// Installs a recogniser on this machine for one person, tries it, and has it started.
 ///
-/// What is there of an earlier run is used: each step can be repeated.
+/// It uses all that an earlier run has left: each step can be repeated.
 package struct LocalSetup {
     /// Below it each recogniser has a folder.
     static let place =

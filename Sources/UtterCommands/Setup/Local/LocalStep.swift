@@ -28,8 +28,8 @@ struct LocalStep {
 
     /// Runs it to its end.
     ///
-    /// A signal that ends the command kills the program first, which has a group of its own. What is not
-    /// for a person goes to the descriptor `output`.
+    /// A signal that ends the command kills the program first, which has a group of its own. Output
+    /// that is not for a person goes to the descriptor `output`.
     func run(
         _ path: String, _ words: [String], output: Int32? = nil
     ) throws(CommandFailure) -> End {
