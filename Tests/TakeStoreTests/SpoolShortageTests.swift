@@ -120,6 +120,35 @@ extension TakeStore {
         #expect(store.shortage(by: limits(bytes: 500)) == .bytes(500, limit: 500))
     }
 
+    @Test func whatIsMeasuredDuringASweepIsNotTakenOffTwice() throws {
+        let limits = limits(bytes: 1_000)
+        try leave(0, audio: 600)
+        Retention.standard.sweep(store, by: limits)
+        try leave(1, audio: 500)
+        store.hasGrown(by: 500)
+        var sweep = Sweep(of: store, .standard, by: limits)
+        // Another thread begins a take, of which the limit is near, while takes are looked at.
+        try store.remove(try store.take(try id(0)))
+        #expect(store.shortage(by: limits) == nil)
+        while sweep.step() {}
+        try leave(2, audio: 500)
+        store.hasGrown(by: 500)
+        #expect(store.shortage(by: limits) == .bytes(1_000, limit: 1_000))
+    }
+
+    @Test func whatIsAddedDuringASweepOrAMeasurementStillCounts() {
+        var growth = SpoolGrowth()
+        growth.total = 700
+        growth.total += 40
+        growth.noteSweep(at: 700)
+        #expect(growth.bytes(behind: 0) == 40)
+        growth.total += 2
+        growth.note(90, behind: 100, at: 740)
+        #expect(growth.bytes(behind: 100) == -8)
+        // The measurement was of another note.
+        #expect(growth.bytes(behind: 90) == 42)
+    }
+
     /// Leaves an answered take whose text was handed over, and whose audio is still there.
     private func leaveReleased(_ number: Int, audio: Int = 10) throws -> TakeID {
         let take = try leave(number, audio: audio)

@@ -32,7 +32,8 @@ package struct Sweep: Sendable {
     private let clock: SpoolAge
     private let noted: AudioNote
     private let names: [String]
-    private let growth: Int
+    /// Of `SpoolGrowth`, before the takes were listed.
+    private let total: Int
     /// Takes to look at, the newest at the end.
     private var ids: [TakeID]
     private var waiting: [TakeID] = []
@@ -52,7 +53,7 @@ package struct Sweep: Sendable {
         let noted = clock.isNewHour ? AudioNote() : store.noted
         (self.clock, self.noted) = (clock, noted)
         Retention.sweepRemoved(store, by: clock)
-        growth = store.growth.load(ordering: .relaxed)
+        total = store.growth.withLock { $0.total }
         // A folder that cannot be read has nothing to delete.
         names = (try? store.takes.names()) ?? []
         ids = names.filter(noted.mayHaveAudio).compactMap { TakeID($0) }
@@ -134,6 +135,6 @@ package struct Sweep: Sendable {
             names: names, waiting: waiting,
             released: released.map(\.id).filter { !gone.contains($0) }, byteCount: waitingBytes)
         if found != store.noted { store.note(found.bytes, as: .audio) }
-        store.growth.subtract(growth, ordering: .relaxed)
+        store.growth.withLock { $0.noteSweep(at: total) }
     }
 }

@@ -27,8 +27,9 @@ extension TakeStore {
         // A failure to count is no reason to refuse; making the take's folder will tell.
         let names = (try? takes.entryCount(upTo: limits.takes)) ?? 0
         let note = note(.audio)
-        let grown = recording + growth.load(ordering: .relaxed)
-        let estimate = (AudioNote.byteCount(in: note) ?? 0) + grown
+        let grown = growth.withLock { $0 }
+        let notedBytes = AudioNote.byteCount(in: note) ?? 0
+        let estimate = notedBytes + recording + grown.bytes(behind: notedBytes)
         guard names >= limits.takes || estimate >= limits.bytes else { return nil }
         let noted = AudioNote(note)
         let released = released(by: noted)
@@ -43,7 +44,7 @@ extension TakeStore {
                 ? shortage(by: limits, recording: recording) : .takes(limit: count)
         }
         // Audio that was deleted meanwhile is known now.
-        growth.store(bytes - noted.byteCount, ordering: .relaxed)
+        growth.withLock { $0.note(bytes, behind: notedBytes, at: grown.total) }
         guard bytes >= limits.bytes else { return nil }
         return readUnknown(in: noted, upTo: limits.takes)
             ? shortage(by: limits, recording: recording) : .bytes(bytes, limit: limits.bytes)
@@ -93,7 +94,7 @@ extension TakeStore {
 
     /// Counts the growth of a take that this process has made; from any thread.
     package func hasGrown(by byteCount: Int) {
-        growth.add(byteCount, ordering: .relaxed)
+        growth.withLock { $0.total += byteCount }
     }
 
     /// This process has handed over the text of a take: its audio waits no more; from any thread.
@@ -139,6 +140,31 @@ extension TakeStore {
     func audioByteCount(of id: TakeID) -> Int? {
         TakeFolder.audioByteCount(in: takes, id.text)
     }
+}
+
+/// How many bytes of audio a process has added that the note does not know; pure.
+///
+/// A sweep makes a new note, and `shortage` measures what there is behind an old one. Either says what
+/// was there at a total, so that what has been added since is never taken off.
+struct SpoolGrowth: Sendable {
+    /// Bytes of all takes that this process has made.
+    var total = 0
+    /// The total that the last sweep has seen.
+    private var swept = 0
+    /// The total without growth, while the note says so many bytes.
+    private var measured: (note: Int, total: Int)?
+
+    func bytes(behind note: Int) -> Int {
+        total - (measured.flatMap { $0.note == note ? $0.total : nil } ?? swept)
+    }
+
+    /// There were so many bytes at a total, when the note said `note`.
+    mutating func note(_ byteCount: Int, behind note: Int, at total: Int) {
+        measured = (note, total - (byteCount - note))
+    }
+
+    /// The note knows what there was at a total.
+    mutating func noteSweep(at total: Int) { (swept, measured) = (total, nil) }
 }
 
 extension TakeFolder {

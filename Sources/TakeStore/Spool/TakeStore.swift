@@ -24,8 +24,8 @@ package final class TakeStore: Sendable {
     package let key: EncryptionKey?
     /// Whether the names of the folder itself, and of those above it, are durable.
     private let isAnchored = Atomic(false)
-    /// Bytes of audio that there are more than the note says, as far as this process knows.
-    let growth = Atomic(0)
+    /// How many bytes of audio there are more than the note says.
+    let growth = Mutex(SpoolGrowth())
     /// Takes whose text this process has handed over, and whose audio is still there.
     let released = Mutex<Set<String>>([])
     /// Whether this process has read the takes that the note does not know.
