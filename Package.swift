@@ -128,7 +128,9 @@ let package = Package(
             swiftSettings: shipped),
         .target(
             name: "SpeechService",
-            dependencies: ["AudioCodecs", "LinuxPlatform", "Settings", "CCurl", "CZlib"],
+            dependencies: [
+                "AudioCodecs", "Cryptography", "LinuxPlatform", "Settings", "CCurl", "CZlib",
+            ],
             resources: [.embedInCode("Profiles")], swiftSettings: shipped),
         .target(
             name: "Upload",
@@ -317,7 +319,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SpeechServiceTests",
-            dependencies: ["SpeechService", "AudioCodecs", "Settings", "CZlib", "TestSupport"],
+            dependencies: [
+                "SpeechService", "AudioCodecs", "Cryptography", "Settings", "CZlib", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "DownloadsTests",

@@ -41,7 +41,7 @@ public final class EncryptionKey: Sendable {
         }
     }
 
-    let isPassphrase: Bool
+    package let isPassphrase: Bool
     private let state: Mutex<State>
 
     /// Takes over what a key file holds: a line of `makeText`, or else a passphrase.

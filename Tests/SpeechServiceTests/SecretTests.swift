@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cryptography
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -38,6 +39,23 @@ import Testing
             place: .header("X"), form: SecretForm(form), secret: secret)
         #expect(credential.value == value)
         #expect(!"\(credential)".contains(secret) || secret == "x" || secret == "{}")
+    }
+
+    @Test(arguments: [
+        String(repeating: "0123456789abcdef", count: 4),
+        String(repeating: "01", count: 32), String(repeating: "0123456789abcdeF", count: 4),
+        "00010203" + String(repeating: "00", count: 28),
+        "0001020304" + String(repeating: "00", count: 27), "0123456789abcdef", "",
+        String(repeating: "0123456789abcdef", count: 4) + "0", "a passphrase of four words",
+    ])
+    func aKeyOfABodyIsARandomKey(_ digits: String) {
+        for secret in ["utter-key-" + digits, digits] where !secret.isEmpty {
+            // Why it is none does not matter here.
+            let key = try? EncryptionKey(secret: Array(secret.utf8))
+            // As little does it here.
+            let credential = try? Credential(place: .body, secret: secret + "\n")
+            #expect((credential != nil) == (key?.isPassphrase == false), "\(secret)")
+        }
     }
 
     @Test(arguments: ["", "Bearer", "{} {}", "{}{base64}", "a\r\nb: {}"])

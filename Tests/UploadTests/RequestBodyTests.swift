@@ -2,6 +2,8 @@
 
 import Cryptography
 import FoundationEssentials
+import Glibc
+import LinuxPlatform
 import TestSupport
 import Testing
 
@@ -41,6 +43,12 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test func withoutAKeyItsEncryptedFormIsNotRead() {
+        let plain = body(GrowingBytes(bytes(100), isSealed: true), .none)
+        let sealed = plain.sealed(SealedHead(contentType: "audio/wav", query: ""), by: nil)
+        #expect(throws: SystemError(call: "encrypt", code: ENOKEY)) { try sealed.bytes() }
     }
 
     @Test(arguments: [RequestBody.Transform.none, .base64])

@@ -225,8 +225,9 @@ extension [UInt8] {
 }
 
 extension RequestBody {
-    /// The encrypted form of this body, behind a head that says what it is.
-    package func sealed(_ head: SealedHead, by form: SealedBody) -> RequestBody {
+    /// The encrypted form of this body, behind a head that says what it is; without a form it cannot
+    /// be read.
+    package func sealed(_ head: SealedHead, by form: SealedBody?) -> RequestBody {
         var plain = self
         plain.prologue = head.bytes + prologue
         return RequestBody(SealedSource(plain: plain, form: form))
@@ -235,7 +236,7 @@ extension RequestBody {
 
 private struct SealedSource: BodySource {
     let plain: RequestBody
-    let form: SealedBody
+    let form: SealedBody?
 
     var isSealed: Bool { plain.available.isWhole }
 
@@ -251,6 +252,7 @@ private struct SealedSource: BodySource {
     func readBytes(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
+        guard let form else { throw SystemError(call: "encrypt", code: ENOKEY) }
         let available = plain.available
         return unsafe try form.read(
             at: offset, of: available.byteCount, isWhole: available.isWhole, into: buffer

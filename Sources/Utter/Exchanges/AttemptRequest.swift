@@ -161,15 +161,11 @@ extension DeliveryPlan {
         SealedHead(contentType: frame.contentType, query: service.addressOfSealed.query)
     }
 
-    private func seal(_ seed: String) -> SealedBody {
-        guard let text = service.bodyKey?.plain else {
-            preconditionFailure("no request begins before its key is known")
-        }
-        do {
-            let key = try EncryptionKey(secret: Array(text.utf8))
-            return try SealedBody(key: key, seed: seed)
-        } catch {
-            preconditionFailure("what is no key is refused when it is read: \(error)")
+    /// Nil without a key: the body cannot be read then, and nothing is sent.
+    private func seal(_ seed: String) -> SealedBody? {
+        (service.bodyKey?.plain).flatMap {
+            // A secret that is no key was refused when it was read.
+            try? SealedBody(key: EncryptionKey(secret: Array($0.utf8)), seed: seed)
         }
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Cryptography
+
 /// A secret that opens the service, where in the request it stands, and where it comes from.
 ///
 /// A credential that is named by its source alone holds no secret yet: the pipeline asks its owner
@@ -86,24 +88,14 @@ public struct Credential: Sendable, Hashable {
         guard place != .proxy || secret.contains(":") else {
             throw .invalidCredential(reason: "a proxy's is a name, a colon and a password")
         }
-        guard place != .body || Self.isKey(secret) else {
+        // Why it is none is not said of a secret.
+        let key = place == .body ? try? EncryptionKey(secret: Array(secret.utf8)) : nil
+        guard place != .body || key?.isPassphrase == false else {
             throw .invalidCredential(
                 reason: "a body's key is random, and not a passphrase: a line that begins with "
                     + "utter-key-")
         }
         return Credential(place: place, form: form, checked: secret, source: source)
-    }
-
-    /// Whether a text is a random key: 32 bytes in hexadecimal digits, with some variety.
-    private static func isKey(_ secret: String) -> Bool {
-        let digits = Array(secret.utf8.dropFirst("utter-key-".utf8.count))
-        let pairs = stride(from: 0, to: digits.count, by: 2).map { Array(digits[$0...].prefix(2)) }
-        return secret.hasPrefix("utter-key-") && digits.count == 64
-            && digits.allSatisfy {
-                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-                    || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
-            }
-            && Set(pairs).count >= 5
     }
 
     /// The answer may be a file of header fields: one credential for each.
