@@ -2,7 +2,6 @@
 
 internal import LinuxPlatform
 internal import Utter
-internal import UtterSettings
 internal import UtterTerminal
 
 /// The command of `--run`, which reads a text.
@@ -45,37 +44,4 @@ struct TextCommand {
             hint: "try it by itself: utter last | sh -c \(ShellWord.quoted(command))",
             status: .localIO)
     }
-}
-
-/// The environment of programs that we run: without what could hold a secret.
-enum ScrubbedEnvironment {
-    /// Ours, whatever services there are; a URL may have a token in its query.
-    private static let own: Set<String> = [
-        ServiceVariables.tokenName, ServiceVariables.urlName, ServiceVariables.proxyLoginName,
-        "CREDENTIALS_DIRECTORY",
-    ]
-
-    /// As "NAME=value".
-    static func entries() -> [String] {
-        let secret = own.union(Environment.secrets).union(declared)
-        return Environment.all { !secret.contains($0) }
-    }
-
-    /// The names of all variables in which a service of the person's, or one that comes with the
-    /// program, looks for a secret.
-    private static let declared: Set<String> = {
-        var names: Set<String> = []
-        // An unreadable file of settings names no variable that a secret was read from.
-        let configuration = try? Configuration.current()
-        for token in configuration?.services.values.map(\.token) ?? [] {
-            if case .variable(let name)? = token { names.insert(name) }
-        }
-        for service in Services.names {
-            // Nor does an unreadable profile.
-            for part in (try? Services.profile(service))?.authentication.parts ?? [] {
-                if case .variable(let name)? = part.source { names.insert(name) }
-            }
-        }
-        return names
-    }()
 }

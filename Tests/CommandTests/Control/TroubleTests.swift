@@ -84,6 +84,32 @@ import Testing
         try await daemon.terminate()
     }
 
+    @Test func aDaemonGivesNoProgramAVariableThatHasBecomeASecrets() async throws {
+        let variables = desk.console.merging(["MINE": "s3cret"]) { $1 }
+        let bench = try ControlBench(RecordingServer(otherwise: Self.refusing), variables)
+        let daemon = try await bench.daemon()
+        for isSecret in [false, true] {
+            #expect(try await bench.run("start", "--notify").status == .exited(0))
+            let follow = try bench.start("status", "--follow")
+            #expect(await follow.wait(for: "  refused: ", in: .output))
+            #expect(try await bench.run("stop").status == .exited(77))
+            #expect(await follow.wait(for: "idle", in: .output))
+            #expect(
+                await comesTrue { [desk] in
+                    let given = desk.environment(of: "notify-send")
+                    return given.contains("PATH=") && given.contains("s3cret") != isSecret
+                })
+            try bench.bench.configure(
+                """
+                [services.mine]
+                profile = "openai"
+                token-variable = "MINE"
+
+                """)
+        }
+        try await daemon.terminate()
+    }
+
     @Test func theDesktopIsToldOfATextThatIsNotTyped() async throws {
         try desk.add("wtype", then: "exit 1")
         let bench = try ControlBench(.hearing("the words"), desk.wayland)
