@@ -19,7 +19,7 @@ setup: ## Install the libraries and tools that tests need, and unpack their serv
 
 demo: ## Install what the build needs, build, then watch a recorded voice become text as it is sent
 	@scripts/install-packages.sh build
-	@scripts/build.sh utter-endpoint utter
+	@scripts/build.sh utter-endpoint utter-ear utter
 	@"$$(swift build -c release --show-bin-path)/utter" demo
 
 test: setup ## Build and run all tests
@@ -47,7 +47,7 @@ sway-check: build ## Bind a key in a Sway without a screen, and dictate into an 
 	@scripts/sway-check.sh
 
 pictures: ## Record the moving pictures of README.md
-	@scripts/install-packages.sh pictures && scripts/build.sh utter-endpoint utter
+	@scripts/install-packages.sh pictures && scripts/build.sh utter-endpoint utter-ear utter
 	@scripts/pictures.py "$$(swift build -c release --show-bin-path)" docs/pictures
 
 docs: ## Make the pages of the library, in .build/docs
@@ -76,7 +76,7 @@ test-peers: ## Run the tests that need them
 		UTTER_PEERS="$(CURDIR)/.build/peers" scripts/test.sh --filter PeerTests
 
 fleet-demo: ## Show four workers that share a queue and a store, and are killed every second
-	@scripts/peers.sh --check && scripts/build.sh utter-endpoint utter utter-work && scripts/fleet-demo.sh
+	@scripts/peers.sh --check && scripts/build.sh utter-endpoint utter-ear utter utter-work && scripts/fleet-demo.sh
 
 bench: build ## Run the benchmarks on the release build, beside arecord, curl, ffmpeg and plain C
 	@scripts/install-packages.sh --check bench && swift run -c release --package-path Benchmarks
@@ -90,12 +90,12 @@ soak: ## Run the tests that take minutes or measure time
 		'DeadLink|LinkCut|RealPowerCut|EncryptedHour|aStoppedProgramMarksTheGap|DaemonLife|FourGibibytes|anHourOfOffsets'
 
 fleet-test: ## Kill, stop and cut off a fleet of workers, and audit each take (ARGS="--short --nodes 3")
-	@scripts/peers.sh --check && scripts/build.sh utter-endpoint utter utter-work
+	@scripts/peers.sh --check && scripts/build.sh utter-endpoint utter-ear utter utter-work
 	@Benchmarks/fleet-test.py "$$(swift build -c release --show-bin-path)" $(ARGS)
 
 fleet-scale: ## Measure a fleet, and simulate one for 10,000 recorders (ARGS="simulate --from Benchmarks/fleet-scale.json")
 	@scripts/peers.sh --check
-	$(if $(filter simulate,$(ARGS)),,@scripts/build.sh utter-endpoint utter utter-work)
+	$(if $(filter simulate,$(ARGS)),,@scripts/build.sh utter-endpoint utter-ear utter utter-work)
 	@.build/peers/bin/python Benchmarks/fleet-scale.py $(or $(ARGS),all) $(if $(filter simulate,$(ARGS)),,\
 		--programs "$$(swift build -c release --show-bin-path)")
 

@@ -41,6 +41,7 @@ let package = Package(
         .library(name: "RecognitionEndpoint", targets: ["RecognitionEndpoint"]),
         .executable(name: "utter", targets: ["UtterCLI"]),
         .executable(name: "utter-endpoint", targets: ["UtterEndpointCLI"]),
+        .executable(name: "utter-ear", targets: ["UtterEarCLI"]),
         .executable(name: "utter-keys", targets: ["UtterKeysCLI"]),
         .executable(name: "utter-work", targets: ["UtterWorkCLI"]),
     ],
@@ -185,7 +186,7 @@ let package = Package(
             name: "RecognitionEndpoint",
             dependencies: [
                 "AudioCore", "AudioCodecs", "Capture", "Cassettes", "Cryptography",
-                "LinuxPlatform", "OperatorMetrics", "CPocketSphinx",
+                "LinuxPlatform", "OperatorMetrics",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
             ],
             swiftSettings: shipped),
@@ -222,6 +223,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/utter-endpoint", swiftSettings: shipped),
+        // A recogniser, which the endpoint starts as it starts any other.
+        .executableTarget(
+            name: "UtterEarCLI", dependencies: ["CPocketSphinx"],
+            path: "Sources/Programs/utter-ear", swiftSettings: shipped),
         .executableTarget(
             name: "UtterKeysCLI",
             dependencies: [
@@ -351,15 +356,15 @@ let package = Package(
         .testTarget(
             name: "RecognitionEndpointTests",
             dependencies: [
-                "RecognitionEndpoint", "AudioCodecs", "AudioCore", "Capture", "Cassettes",
-                "TestSupport",
+                "RecognitionEndpoint", "UtterEarCLI", "AudioCodecs", "AudioCore", "Capture",
+                "Cassettes", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "UtterCLI", "UtterEndpointCLI", "UtterKeysCLI", "UtterWorkCLI", "utter-manual",
-                "UtterCommands",
+                "UtterCLI", "UtterEarCLI", "UtterEndpointCLI", "UtterKeysCLI", "UtterWorkCLI",
+                "utter-manual", "UtterCommands",
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cassettes", "CEvdev",
                 "Cryptography", "KeyboardDevices", "LinuxPlatform", "Settings", "ShortcutPortal",
                 "OperatorMetrics", "SpeechService", "TestSupport", "UtterControl", "UtterSettings",

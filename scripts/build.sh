@@ -43,7 +43,7 @@ flags+=(--pkg-config-path "$static")
 # Which voice detector there is may have changed since the manifest was read.
 flags+=(--manifest-cache none)
 # The endpoint first: what it needs alone compiles beside the modules that all of them have.
-[ $# -gt 0 ] || set -- utter-endpoint utter utter-keys utter-work utter-manual
+[ $# -gt 0 ] || set -- utter-endpoint utter-ear utter utter-keys utter-work utter-manual
 if [ ! -x "$(swift build -c release --show-bin-path)/utter" ]; then
     echo "utter: building; the first time takes some 10 minutes on two processors" >&2
 fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes four Debian packages of the release build, in .build/deb: utter records and sends,
-# utter-endpoint recognises on this machine, utter-keys watches keys outside of a terminal, and
-# utter-work works on a store together with others.
+# Makes five Debian packages of the release build, in .build/deb: utter records and sends,
+# utter-endpoint has a recogniser of this machine work for it, such as utter-ear, utter-keys watches
+# keys outside of a terminal, and utter-work works on a store together with others.
 # UTTER_BUILD names the folder of another build; UTTER_DEB_REVISION follows the version.
 set -euo pipefail
 export LC_ALL=C
@@ -44,7 +44,7 @@ utter ($version) unstable; urgency=medium
 
  -- $maintainer  $(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
 END
-    find "$root/usr/share/man" -type f -exec gzip -9n {} +
+    find "$root/usr/share" -path '*/man/*' -type f -exec gzip -9n {} +
 
     # The libraries by their symbols, and the rest by what is said here.
     printf 'Source: utter\n\nPackage: %s\nArchitecture: any\n' "$name" >"$work/debian/control"
@@ -82,6 +82,7 @@ sed -i '1{/^#!/d}' "$root/usr/share/bash-completion/completions/utter"
 gzip -9n <CHANGELOG.md >"$root/usr/share/doc/utter/CHANGELOG.md.gz"
 
 move utter-endpoint usr/libexec/utter/utter-endpoint usr/share/man/man1/utter-{serve,demo}.1
+move utter-ear usr/libexec/utter/utter-ear
 move utter-keys usr/libexec/utter/utter-keys usr/share/man/man1/utter-keys.1 \
     usr/share/applications/org.utter.Utter.desktop
 move utter-work usr/bin/utter-work usr/share/man/man1/utter-{work,fleet}.1
@@ -105,11 +106,19 @@ Description: speak, and read the text
  dozen lines.
 END
 pack utter-endpoint usr/libexec/utter/utter-endpoint <<END
-Depends: utter (= $version), pocketsphinx-en-us
+Depends: utter (= $version)
+Recommends: utter-ear (= $version)
 Description: speech-recognition endpoint on this machine, for utter
- 'utter serve' takes recordings over HTTP while they are spoken and recognises
- them without a network, answers from recorded exchanges, or misbehaves as it
- is told to. 'utter demo' shows utter at work with it.
+ 'utter serve' takes recordings over HTTP while they are spoken and has a
+ program recognise them without a network, answers from recorded exchanges, or
+ misbehaves as it is told to. 'utter demo' shows utter at work with it.
+END
+pack utter-ear usr/libexec/utter/utter-ear <<END
+Depends: pocketsphinx-en-us
+Enhances: utter-endpoint
+Description: recogniser of US English for trials, for utter
+ 'utter demo' and 'utter serve' recognise with it where no other recogniser is
+ installed or named: exactly with a grammar, and with many mistakes without.
 END
 pack utter-keys usr/libexec/utter/utter-keys <<END
 Depends: utter (= $version)

@@ -21,7 +21,7 @@ libevdev2                    reads keyboards in utter-keys
 libsystemd0                  asks the desktop for a key in utter-keys
 libnats3.4|libnats3.10|libnats3.7|libnats3.7t64 asks the queue of a fleet in utter-work
 libssl3t64|libssl3           encrypts recordings on the disk, if asked to
-libpocketsphinx3             recognises speech in utter-endpoint
+libpocketsphinx3             recognises speech in utter-ear
 pocketsphinx-en-us           the English model that it recognises with
 ca-certificates              whom to trust in TLS'
 build_packages='
@@ -38,7 +38,7 @@ libnats-dev                  asks the queue of a fleet in utter-work
 zlib1g-dev                   reads transcripts that are compressed in a header
 libssl-dev                   computes the SHA-256 of a recording, and encrypts it
 libtomlplusplus-dev          reads settings and descriptions of services
-libpocketsphinx-dev          recognises speech in utter-endpoint
+libpocketsphinx-dev          recognises speech in utter-ear
 pocketsphinx-en-us           the English model that it recognises with
 ca-certificates              whom to trust in TLS
 pkg-config                   tells the compiler where the libraries are'

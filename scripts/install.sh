@@ -72,6 +72,7 @@ put_all() {
     program=$built/utter
     put_program "$program" "$root/bin/utter"
     put_program "$built/utter-endpoint" "$root/libexec/utter/utter-endpoint"
+    put_program "$built/utter-ear" "$root/libexec/utter/utter-ear"
     put_program "$built/utter-keys" "$root/libexec/utter/utter-keys"
     put_program "$built/utter-work" "$root/bin/utter-work"
     pages=$(mktemp -d)

@@ -81,7 +81,7 @@ for system; do
     inside "$bare" "apt-get -qq update; apt-get -qq install --yes --no-install-recommends utter >/dev/null
         tar -xf /$alone.tar.gz
         test \"\$(utter --version)\" = \"\$(/$alone/bin/utter --version)\"
-        apt-get -qq install --yes --no-install-recommends utter-endpoint utter-keys utter-work >/dev/null
+        apt-get -qq install --yes --no-install-recommends utter-endpoint utter-ear utter-keys utter-work >/dev/null
         utter demo; utter-work --version
         utter serve --port 8765 2>/serve.log & trap 'kill \$!' EXIT
         for _ in \$(seq 300); do if grep 8765 /serve.log; then break; fi; sleep 0.1; done

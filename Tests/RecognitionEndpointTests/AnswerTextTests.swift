@@ -42,21 +42,6 @@ import Testing
         #expect(line.contains("\"time\":\(text),"))
     }
 
-    @Test(
-        arguments: [
-            ("a(2)", "a"), ("meters", "meters"), ("<sil>", nil), ("</s>", nil), ("[NOISE]", nil),
-            ("(NULL)", nil), ("++COUGH++", nil), ("", nil), ("f(x)", "f(x)"), ("(2)", "(2)"),
-        ] as [(String, String?)])
-    func marksAreNoPartOfAWord(marked: String, word: String?) {
-        #expect(PocketSphinxDecoder.plainWord(of: marked[...]) == word)
-    }
-
-    @Test func aHypothesisWithoutMarks() {
-        #expect(
-            PocketSphinxDecoder.plainText(of: "<s> a(2) real <sil> boy [SPEECH] </s>")
-                == "a real boy")
-    }
-
     @Test func cuesEndAtPausesAndWhenTheyAreLong() {
         func word(_ text: String, _ start: Double) -> RecognisedWord {
             RecognisedWord(text: text, start: start, end: start + 0.5)

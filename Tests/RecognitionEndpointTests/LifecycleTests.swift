@@ -8,69 +8,6 @@ import Testing
 @Suite struct LifecycleTests {
     // MARK: - Starting
 
-    private func error(_ model: RecognitionModel) async -> RecognitionEndpointError? {
-        await #expect(throws: RecognitionEndpointError.self) {
-            let endpoint = try RecognitionEndpoint(
-                RecognitionEndpointConfiguration(recogniser: TestEndpoint.recogniser(model)))
-            try await endpoint.run { _ in endpoint.shutdown() }
-        }
-    }
-
-    private func grammar(_ text: String, in folder: TemporaryFolder) throws -> RecognitionModel {
-        .grammar(try folder.write(Array(text.utf8), to: "test.gram"))
-    }
-
-    @Test func aMissingLanguageModelNamesItsPackage() async throws {
-        let path = RecognitionModel.debianFolder + "/none.lm.bin"
-        let error = try #require(await error(RecognitionModel(search: .languageModel(path: path))))
-        #expect(
-            error.description
-                == "the recogniser cannot be used: cannot read the language model '\(path)': "
-                + "No such file or directory")
-        #expect(error.hint?.contains("apt-get install pocketsphinx-en-us") == true)
-    }
-
-    @Test func aMissingDictionaryAndAcousticModelAreNamed() async throws {
-        let absent = try TemporaryFolder().path("absent")
-        var model = RecognitionModel.grammar(Samples.grammar)
-        model.dictionaryPath = "\(absent)/words.dict"
-        let dictionary = try #require(await error(model))
-        #expect(
-            dictionary.description.contains("cannot read the dictionary '\(absent)/words.dict'"))
-        #expect(dictionary.hint == "check the path of the dictionary")
-        model.acousticModelFolder = absent
-        #expect(
-            await error(model)?.description
-                == "the recogniser cannot be used: cannot read the acoustic model '\(absent)': "
-                + "No such file or directory")
-    }
-
-    @Test func aBrokenGrammarIsRefusedWithItsLine() async throws {
-        let folder = try TemporaryFolder()
-        let model = try grammar("#JSGF V1.0;\ngrammar g;\npublic <a> = go (forward;\n", in: folder)
-        let error = try #require(await error(model))
-        #expect(
-            error.description.hasSuffix(
-                "is not understood: line 3: ')' is missing behind 'forward'"))
-        #expect(error.hint != nil)
-    }
-
-    @Test func aWordThatIsNotInTheDictionaryIsNamed() async throws {
-        let folder = try TemporaryFolder()
-        let model = try grammar("#JSGF V1.0; grammar g; public <a> = go xyzzyx;", in: folder)
-        let error = try #require(await error(model))
-        #expect(error.description.hasPrefix("the recogniser cannot be used: "))
-        #expect(error.description.contains("xyzzyx"), "\(error)")
-        #expect(error.hint?.contains("dictionary") == true)
-    }
-
-    @Test func aDamagedLanguageModelIsRefusedAndDoesNotEndTheProcess() async throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.write([UInt8](repeating: 7, count: 5_000), to: "bad.lm.bin")
-        let error = try #require(await error(RecognitionModel(search: .languageModel(path: path))))
-        #expect(error.description.contains("PocketSphinx cannot use this model"), "\(error)")
-    }
-
     @Test func whereItCannotListenIsSaid() async throws {
         func refusal(_ host: String, _ port: Int) async throws -> RecognitionEndpointError? {
             var configuration = RecognitionEndpointConfiguration(
@@ -90,34 +27,6 @@ import Testing
                 taken
                     == .cannotListen(
                         host: "127.0.0.1", port: port, reason: "Address already in use"))
-        }
-    }
-
-    @Test func loadingAndRecognisingPrintNothing() async {
-        await #expect(
-            processExitsWith: .success,
-            observing: [\.standardOutputContent, \.standardErrorContent]
-        ) {
-            // Comments and a stray line are what PocketSphinx would echo.
-            let text =
-                "#JSGF V1.0;\n/* two\nlines */\ngrammar g;\npublic <a> = go forward ten meters;\n"
-            let folder = try TemporaryFolder()
-            let path = try folder.write(Array(text.utf8), to: "test.gram")
-            try await TestEndpoint.run {
-                $0.recogniser = TestEndpoint.recogniser(.grammar(path))
-            } _: { port, _ in
-                let answer = try await TestEndpoint.post(
-                    Samples.wav("go-forward"), type: "audio/wav", to: port)
-                precondition(answer.body == "go forward ten meters\n")
-            }
-            let broken = try folder.write(Array((text + "echo me").utf8), to: "broken.gram")
-            let model = RecognitionModel.grammar(broken)
-            let configuration = RecognitionEndpointConfiguration(
-                recogniser: TestEndpoint.recogniser(model))
-            let endpoint = try RecognitionEndpoint(configuration)
-            // That it is refused is all that matters here.
-            let run: Void? = try? await endpoint.run { _ in endpoint.shutdown() }
-            precondition(run == nil)
         }
     }
 

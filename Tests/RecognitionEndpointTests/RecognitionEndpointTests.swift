@@ -71,7 +71,7 @@ import Testing
 
     @Test func theLanguageModelHearsWhatNoGrammarAllows() async throws {
         let answer = try await TestEndpoint.answer(audio, type: Self.pcm) {
-            $0.recogniser = TestEndpoint.recogniser(.languageModel)
+            $0.recogniser = TestEndpoint.recogniser([])
         }
         #expect(answer.body == "go forward ten meters\n")
     }

@@ -5,9 +5,13 @@ import TestSupport
 @testable import RecognitionEndpoint
 
 enum TestEndpoint {
-    /// PocketSphinx of this build, with the demo grammar unless another model is named.
-    static func recogniser(_ model: RecognitionModel = .grammar(Samples.grammar)) -> Recogniser {
-        .pocketSphinx(model, by: BuiltProducts.path(of: "utter-endpoint") ?? "utter-endpoint")
+    /// PocketSphinx of this build, with the demo grammar unless others of its options are given.
+    static func recogniser(_ options: [String] = ["-jsgf", Samples.grammar]) -> Recogniser {
+        let program = BuiltProducts.path(of: "utter-ear") ?? "utter-ear"
+        var recogniser = Recogniser.command(([program] + options).joined(separator: " "))
+        // A sanitizer takes more address space than any limit.
+        recogniser.memoryLimit = nil
+        return recogniser
     }
 
     /// Runs an endpoint with the demo grammar while `body` runs.

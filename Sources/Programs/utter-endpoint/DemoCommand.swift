@@ -39,7 +39,7 @@ struct DemoCommand: AsyncParsableCommand {
         let file = try file ?? Self.sample()
         let endpoint = try ServeCommand.makeEndpoint(
             RecognitionEndpointConfiguration(
-                recogniser: .chosen(command: recogniser, grammar: grammar)))
+                recogniser: try .chosen(command: recogniser, grammar: grammar)))
         StandardError.line("loading the recogniser")
         let early = EarlyEnd()
         let signals = try early.listen { _ in endpoint.shutdown() }
@@ -103,7 +103,7 @@ struct EndpointMain: AsyncParsableCommand {
         commandName: "utter",
         abstract: "The built-in recognition endpoint of utter, and its demonstration.",
         version: "utter \(UtterVersion.text)",
-        subcommands: [ServeCommand.self, DemoCommand.self, RecogniseCommand.self])
+        subcommands: [ServeCommand.self, DemoCommand.self])
 
     static func main() { Program.run(EndpointMain.self) }
 }

@@ -149,7 +149,7 @@ struct ServeCommand: AsyncParsableCommand {
         guard cassette.isEmpty else { return try await replay() }
         let isUnnamed = recogniser == nil && checkRecogniser == nil && grammar == nil
         let installed = isUnnamed ? LocalSetup.installedCommand : nil
-        let recogniser = Recogniser.chosen(
+        let recogniser = try Recogniser.chosen(
             command: checkRecogniser ?? recogniser ?? installed, grammar: grammar,
             memory: recogniserMemory)
         guard checkRecogniser == nil else { return try await check(recogniser) }

@@ -66,8 +66,8 @@ struct SpeechHints: Codable, Sendable, Equatable {
 }
 
 /// A line that a recogniser reads.
-struct RecogniserCommand: Codable, Sendable, Equatable {
-    struct Beginning: Codable, Sendable, Equatable {
+struct RecogniserCommand: Encodable {
+    struct Beginning: Encodable {
         var rate: Int
         var language, prompt: String?
         var words: [String]?
@@ -87,8 +87,8 @@ struct RecogniserCommand: Codable, Sendable, Equatable {
 
 /// A line that a recogniser writes: one of `ready`, `partial`, `final` and `error`, with what
 /// belongs to it.
-struct RecogniserLine: Codable, Sendable, Equatable {
-    struct Ready: Codable, Sendable, Equatable {
+struct RecogniserLine: Decodable {
+    struct Ready: Decodable {
         var name: String?
         var languages: [String]?
     }
@@ -107,10 +107,6 @@ struct RecogniserLine: Codable, Sendable, Equatable {
     var words: [Word]?
     var end: Bool?
     var error, hint: String?
-
-    var line: [UInt8] { jsonLine(of: self) }
-
-    init() {}
 
     /// - Returns: nil when it is not a line of the protocol.
     init?(parsing line: [UInt8]) {

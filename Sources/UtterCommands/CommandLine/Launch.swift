@@ -68,11 +68,16 @@ package enum Launch {
         if status != .textPrinted { throw status.code }
     }
 
-    package static var programFolder: String {
+    /// The path of the program that runs.
+    static var program: String {
         var buffer = [CChar](repeating: 0, count: 4_096)
         let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
         let bytes = buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }
-        let path = String(decoding: bytes, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    package static var programFolder: String {
+        let path = program
         return String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
     }
 

@@ -8,32 +8,42 @@ internal import UtterTerminal
 ///
 /// Commands that need libraries of their own are programs, so that every other start of `utter` is
 /// spared these.
-struct OtherProgram {
+package struct OtherProgram {
+    /// The recogniser that `utter serve` has when no other one is named or installed.
+    package static let ear = OtherProgram(
+        name: "utter-ear", otherwise: "; or install another recogniser: utter setup local")
     static let endpoint = OtherProgram(name: "utter-endpoint")
     static let keys = OtherProgram(name: "utter-keys")
     static let work = OtherProgram(name: "utter-work")
     static let utter = OtherProgram(name: "utter")
 
     let name: String
+    /// How a person does without it.
+    var otherwise = ""
 
-    /// Where it may be: in the folder of a build, and from the one or the other program installed.
-    var paths: [String] {
-        let folder = Launch.programFolder
-        return ["\(folder)/", "\(folder)/../libexec/utter/", "\(folder)/../../bin/"]
-            .map { $0 + name }
-    }
-
-    var missing: CommandFailure {
-        CommandFailure(
-            "\(name) is missing beside \(Launch.programFolder)/utter",
-            hint: "build it with: swift build --product \(name); or install its package",
+    /// Where it is: in the folder of a build, from the one or the other program installed, or in `PATH`.
+    package func path() throws(CommandFailure) -> String {
+        let near = ["", "../libexec/utter/", "../../bin/"]
+            .map { "\(Launch.programFolder)/\($0)\(name)" }
+        if let path = near.first(where: { unsafe access($0, X_OK) == 0 })
+            ?? DesktopTool.path(of: name)
+        {
+            return path
+        }
+        let hint = "build it with: swift build --product \(name); or install its package"
+        throw CommandFailure(
+            "\(name) is missing beside \(Launch.program), and in PATH", hint: hint + otherwise,
             status: .internalError)
     }
 
-    /// Becomes that program; returns only when it cannot be found, with how to exit.
+    /// Becomes that program; returns only when it cannot, with how to exit.
     func execute(_ arguments: [String]) -> any Error {
-        for path in paths { Self.become(path, [name] + arguments) }
-        return Launch.exit(missing)
+        do {
+            Self.become(try path(), [name] + arguments)
+            throw SystemError.last("execv \(name)")
+        } catch {
+            return Launch.exit(error)
+        }
     }
 
     /// Becomes the program at a path; returns only when it cannot be started.

@@ -53,9 +53,7 @@ final class RecorderProcess: Sendable {
         _ words: [String], at place: ControlPlace
     ) throws(CommandFailure) -> ExitStatus? {
         let program = OtherProgram.utter
-        guard let path = program.paths.first(where: { unsafe access($0, X_OK) == 0 }) else {
-            throw program.missing
-        }
+        let path = try program.path()
         let deadline = ContinuousClock.now + patience
         let begun = try orFailure { () throws(SystemError) in
             try RecorderProcess(path, [program.name] + words)

@@ -64,6 +64,7 @@ struct InstallationCheck: Check {
     private static let installed = [
         ("share/man/man1/utter.1", "the manual"),
         ("libexec/utter/utter-endpoint", "utter serve and utter demo"),
+        ("libexec/utter/utter-ear", "utter demo, and utter serve where no recogniser is installed"),
         ("libexec/utter/utter-keys", "utter keys"),
         ("share/bash-completion/completions/utter", "completions for bash"),
     ]

@@ -37,6 +37,7 @@ import Testing
         let paths = try paths()
         for name in [
             "bin/utter", "bin/utter-work", "libexec/utter/utter-keys",
+            "libexec/utter/utter-ear",
             "share/applications/org.utter.Utter.desktop", "share/man/man1/utter.1",
             "share/man/man1/utter-send.1", "share/man/man1/utter-serve.1",
             "share/man/man1/utter-keys.1", "share/man/man1/utter-work.1",
@@ -92,6 +93,8 @@ import Testing
         // Each costs every start.
         for name in ["evdev", "systemd"] { #expect(!loaded.contains("lib\(name)."), "\(loaded)") }
         #expect(!loaded.contains("not found"), "\(loaded)")
+        let endpoint = try ForeignTool("ldd").run([home.path("own/libexec/utter/utter-endpoint")])
+        #expect(!endpoint.text.contains("sphinx"), "\(endpoint.text)")
     }
 
     @Test func theInstalledProgramRecordsEncodesAndSends() async throws {

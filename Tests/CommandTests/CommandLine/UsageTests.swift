@@ -215,18 +215,21 @@ import Testing
     }
 
     @Test(arguments: [
-        ("serve", "utter-endpoint"), ("demo", "utter-endpoint"), ("keys", "utter-keys"),
+        ("utter", "serve", "utter-endpoint"), ("utter", "demo", "utter-endpoint"),
+        ("utter", "keys", "utter-keys"), ("utter-endpoint", "serve", "utter-ear"),
+        ("utter-endpoint", "demo", "utter-ear"),
     ])
-    func aMissingProgramIsStatus70(_ command: String, _ name: String) async throws {
+    func aMissingProgramIsStatus70(_ own: String, _ command: String, _ name: String) async throws {
         let bench = try Bench()
-        let utter = try #require(BuiltProducts.path(of: "utter"))
+        let program = try #require(BuiltProducts.path(of: own))
         // The program looks beside itself; a copy elsewhere is alone.
-        let lonely = bench.folder.path("utter")
-        try ForeignTool("cp").run(["-L", utter, lonely])
-        let result = try await CommandRun.run(lonely, [command])
+        let lonely = bench.folder.path(own)
+        try ForeignTool("cp").run(["-L", program, lonely])
+        let result = try await CommandRun.run(
+            lonely, [command], environment: bench.environment)
         #expect(result.status == .exited(70))
         #expect(result.output.isEmpty)
-        #expect(result.errorText.hasPrefix("utter: error: \(name) is missing beside"))
+        #expect(result.errorText.hasPrefix("utter: error: \(name) is missing beside \(lonely)"))
         #expect(result.errorText.contains("utter: hint: build it with: "))
     }
 }

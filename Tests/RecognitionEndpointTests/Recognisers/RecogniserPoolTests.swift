@@ -106,8 +106,10 @@ import Testing
         let folder = try TemporaryFolder()
         let words = Array("go G OW\nforward F AO R W ER D\n".utf8)
         let grammar = Array("#JSGF V1.0; grammar g; public <a> = go forward;".utf8)
-        var model = RecognitionModel.grammar(try folder.write(grammar, to: "test.gram"))
-        model.dictionaryPath = try folder.write(words, to: "words.dict")
+        let model = [
+            "-jsgf", try folder.write(grammar, to: "test.gram"),
+            "-dict", try folder.write(words, to: "words.dict"),
+        ]
         let pool = RecogniserPool(TestEndpoint.recogniser(model), maximumCount: 1)
         #expect(try await hears(pool))
         // The decoder for the next job may be loaded already, but not the one after it.

@@ -200,10 +200,7 @@ package struct LocalSetup {
     /// Sends a sample through the endpoint, at once and without a microphone; what is to be said
     /// of it.
     func trial() throws(CommandFailure) -> String {
-        let program = OtherProgram.endpoint
-        guard let path = program.paths.first(where: { unsafe access($0, X_OK) == 0 }) else {
-            throw program.missing
-        }
+        let path = try OtherProgram.endpoint.path()
         let samples = Launch.sharedFolders.map { "\($0)/\(Self.sample)" }
         guard let sample = samples.first(where: { unsafe access($0, R_OK) == 0 }) else {
             throw CommandFailure("the sample \(Self.sample) is not installed", status: .noInput)

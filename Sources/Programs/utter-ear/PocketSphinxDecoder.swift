@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CPocketSphinx
-internal import Glibc
-internal import Synchronization
+import CPocketSphinx
+import Glibc
 
 /// A PocketSphinx decoder, used on the thread that created it, for one piece of audio.
 ///
@@ -17,31 +16,47 @@ internal import Synchronization
     private let decoder: OpaquePointer
 
     /// Loads a model: 0.05 s with a grammar, 0.15 s and 100 MB with the language model.
-    init(_ prepared: PreparedModel) throws(ModelError) {
-        var arguments = [
-            "utter", "-hmm", prepared.model.acousticModelFolder, "-dict",
-            prepared.model.dictionaryPath,
-            // Silence stays in, so that the times of words are times in the audio.
-            "-remove_silence", "no",
-        ]
-        if case .languageModel(let path) = prepared.model.search {
-            arguments += ["-lm", path]
+    ///
+    /// - Parameter options: those of PocketSphinx, over the usual ones.
+    /// - Throws: `EarFault` with PocketSphinx's own words.
+    init(options: [String]) throws(EarFault) {
+        // The first word is the name of a program.
+        var words = unsafe (["utter-ear"] + options + Self.usual(beside: options)).map {
+            unsafe strdup($0)
         }
-        var decoder: OpaquePointer?
-        let failure = RecogniserErrorLog.firstError {
-            unsafe decoder = Self.create(arguments)
-            guard let grammar = prepared.grammar, let created = unsafe decoder else { return }
-            if unsafe !Self.use(grammar, in: created) {
-                _ = unsafe ps_free(created)
-                unsafe decoder = nil
-            }
-        }
-        guard let decoder = unsafe decoder else {
-            throw .refused(reason: failure ?? "it gives no reason")
+        defer { unsafe words.forEach { unsafe free($0) } }
+        var error = [CChar](repeating: 0, count: Int(UTTER_PS_ERROR_SIZE))
+        guard let decoder = unsafe utter_ps_init(Int32(words.count), &words, &error) else {
+            let bytes = error.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+            let reason = String(decoding: bytes, as: UTF8.self)
+            throw EarFault(
+                reason: "PocketSphinx cannot use this model: \(reason)",
+                hint: reason.contains(Self.folder)
+                    ? "install the model with 'apt-get install pocketsphinx-en-us', or name another"
+                    : "check that each file is there, that a grammar is one and the dictionary "
+                        + "has all of its words, and that acoustic model, dictionary and language "
+                        + "model belong together")
         }
         unsafe self.decoder = decoder
         unsafe utter_ps_weigh_mean(decoder, Self.firstMeanFrameCount)
     }
+
+    /// The options that count where others are not given, with their values.
+    private static func usual(beside given: [String]) -> [String] {
+        let options = [
+            ("-hmm", "\(folder)/en-us"), ("-dict", "\(folder)/cmudict-en-us.dict"),
+            ("-lm", "\(folder)/en-us.lm.bin"),
+            // Silence stays in, so that the times of words are times in the audio.
+            ("-remove_silence", "no"),
+        ]
+        return options.flatMap { name, value in
+            // There is one search: a grammar takes the place of the language model.
+            given.contains(name) || name == "-lm" && given.contains("-jsgf") ? [] : [name, value]
+        }
+    }
+
+    /// Where the Debian package `pocketsphinx-en-us` puts its model.
+    private static let folder = "/usr/share/pocketsphinx/model/en-us"
 
     deinit {
         _ = unsafe ps_free(decoder)
@@ -82,8 +97,8 @@ internal import Synchronization
     }
 
     /// The words of the utterance, in order, which begins at `offset`, in seconds.
-    func words(at offset: Double) -> [RecogniserLine.Word] {
-        var words: [RecogniserLine.Word] = []
+    func words(at offset: Double) -> [EarLine.Word] {
+        var words: [EarLine.Word] = []
         let logarithms = unsafe ps_get_logmath(decoder)
         // The iterator frees itself when it has reached the end.
         var segment = unsafe ps_seg_iter(decoder)
@@ -97,7 +112,7 @@ internal import Synchronization
                 let word = unsafe Self.plainWord(of: String(cString: text)[...])
             {
                 words.append(
-                    RecogniserLine.Word(
+                    EarLine.Word(
                         word: word, start: Double(first) / Self.framesPerSecond + offset,
                         end: Double(last + 1) / Self.framesPerSecond + offset,
                         probability: min(1, max(0, probability))))
@@ -112,27 +127,6 @@ internal import Synchronization
 
     /// The frame rate of PocketSphinx's front end (`-frate`).
     private static let framesPerSecond = 100.0
-
-    private static func create(_ arguments: [String]) -> OpaquePointer? {
-        // cmd_ln_init is variadic, so this goes by the arguments of a command line.
-        var strings = unsafe arguments.map { unsafe strdup($0) }
-        defer {
-            for index in unsafe strings.indices { unsafe free(strings[index]) }
-        }
-        let configuration = unsafe cmd_ln_parse_r(
-            nil, ps_args(), Int32(strings.count), &strings, 1)
-        guard let configuration = unsafe configuration else { return nil }
-        // The decoder keeps a reference of its own.
-        defer { _ = unsafe cmd_ln_free_r(configuration) }
-        return unsafe ps_init(configuration)
-    }
-
-    private static func use(_ grammar: JSGFGrammar, in decoder: OpaquePointer) -> Bool {
-        guard unsafe ps_set_jsgf_string(decoder, "utter", grammar.canonicalText) >= 0 else {
-            return false
-        }
-        return unsafe ps_set_search(decoder, "utter") >= 0
-    }
 }
 
 // MARK: - Marks
@@ -159,50 +153,5 @@ extension PocketSphinxDecoder {
     /// A whole hypothesis without PocketSphinx's marks.
     static func plainText(of hypothesis: String) -> String {
         hypothesis.split(separator: " ").compactMap(plainWord).joined(separator: " ")
-    }
-}
-
-/// Catches what PocketSphinx says about a failure, instead of letting it write to stderr.
-///
-/// The library has one log for the whole process, so this is process-wide too; lines are told
-/// apart by the thread that they are said on. From any thread.
-enum RecogniserErrorLog {
-    /// The first error of each thread that is listening.
-    private static let lines = Mutex<[UInt: String]>([:])
-
-    /// Installed once; never removed.
-    private static let isInstalled: Bool = {
-        unsafe utter_ps_set_error_sink { line in
-            unsafe RecogniserErrorLog.add(String(cString: line))
-        }
-        return true
-    }()
-
-    /// The first error that PocketSphinx reports meanwhile on this thread; nil without one.
-    static func firstError(during body: () -> Void) -> String? {
-        guard isInstalled else { return nil }
-        let thread = UInt(pthread_self())
-        lines.withLock { $0[thread] = "" }
-        body()
-        let line = lines.withLock { $0.removeValue(forKey: thread) } ?? ""
-        return line.isEmpty ? nil : line
-    }
-
-    private static func add(_ line: String) {
-        let thread = UInt(pthread_self())
-        lines.withLock { lines in
-            guard lines[thread] == "" else { return }
-            lines[thread] = message(in: line)
-        }
-    }
-
-    /// Cuts `ERROR: "file.c", line 12: ` off a line, and the line break.
-    private static func message(in line: String) -> String {
-        var rest = Substring(line)
-        if rest.hasPrefix("ERROR: \""), let end = rest.utf8.firstRange(of: "\", line ".utf8) {
-            rest = rest[end.upperBound...].drop { $0 != " " }.dropFirst()
-        }
-        while rest.last?.isWhitespace == true { rest.removeLast() }
-        return String(rest)
     }
 }

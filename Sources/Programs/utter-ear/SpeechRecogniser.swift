@@ -17,14 +17,11 @@ struct SpeechRecogniser: ~Copyable {
     private var lastPartialText = ""
     private var incomplete: [Int16] = []
 
-    /// Loads a model; blocks for as long as `PocketSphinxDecoder` says.
-    init(_ model: PreparedModel) throws(ModelError) {
-        decoder = try PocketSphinxDecoder(model)
-    }
+    init(_ decoder: consuming PocketSphinxDecoder) { self.decoder = decoder }
 
     /// Takes samples in, 16 kHz and mono; says what an utterance means whenever that has changed.
     mutating func process(
-        _ samples: Span<Int16>, say: (RecogniserLine) -> Void
+        _ samples: Span<Int16>, say: (EarLine) -> Void
     ) throws(Failure) {
         for index in samples.indices {
             incomplete.append(samples[index])
@@ -36,7 +33,7 @@ struct SpeechRecogniser: ~Copyable {
     }
 
     /// Ends the audio, and returns what was heard in its last utterance.
-    mutating func finish(say: (RecogniserLine) -> Void) throws(Failure) -> RecogniserLine {
+    mutating func finish(say: (EarLine) -> Void) throws(Failure) -> EarLine {
         let rest = incomplete
         try processPeriod(rest.span, say: say)
         var line = try endUtterance()
@@ -45,7 +42,7 @@ struct SpeechRecogniser: ~Copyable {
     }
 
     private mutating func processPeriod(
-        _ period: Span<Int16>, say: (RecogniserLine) -> Void
+        _ period: Span<Int16>, say: (EarLine) -> Void
     ) throws(Failure) {
         guard decoder.process(period) else { throw Failure() }
         sampleCount += period.count
@@ -53,9 +50,7 @@ struct SpeechRecogniser: ~Copyable {
         let text = decoder.hypothesis
         if text != lastPartialText, !text.isEmpty {
             lastPartialText = text
-            var line = RecogniserLine()
-            (line.partial, line.time) = (text, Self.seconds(sampleCount))
-            say(line)
+            say(EarLine(partial: text, time: Self.seconds(sampleCount)))
         }
         if endsUtterance {
             say(try endUtterance())
@@ -76,12 +71,11 @@ struct SpeechRecogniser: ~Copyable {
         lastPartialText = ""
     }
 
-    private mutating func endUtterance() throws(Failure) -> RecogniserLine {
+    private mutating func endUtterance() throws(Failure) -> EarLine {
         guard decoder.endUtterance() else { throw Failure() }
-        var line = RecogniserLine()
-        (line.final, line.time) = (decoder.hypothesis, Self.seconds(sampleCount))
-        line.words = decoder.words(at: Self.seconds(utteranceStart))
-        return line
+        return EarLine(
+            final: decoder.hypothesis, time: Self.seconds(sampleCount),
+            words: decoder.words(at: Self.seconds(utteranceStart)))
     }
 
     private static func seconds(_ sampleCount: Int) -> Double { Double(sampleCount) / 16_000 }

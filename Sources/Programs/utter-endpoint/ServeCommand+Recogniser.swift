@@ -6,33 +6,22 @@ import RecognitionEndpoint
 import UtterCommands
 internal import UtterTerminal
 
-struct RecogniseCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "recogniser",
-        abstract: "Recognise what comes on standard input, as docs/recogniser.md says.",
-        shouldDisplay: false)
-
-    @Argument(help: "The kind of the search, its file, the acoustic model and the dictionary.")
-    var model: [String]
-
-    func run() throws {
-        guard let model = RecognitionModel(arguments: model) else {
-            throw ValidationError("A model has four arguments.")
-        }
-        var program = PocketSphinxProgram()
-        throw ExitCode(program.run(model))
-    }
-}
-
 extension Recogniser {
-    static func chosen(command: String?, grammar: String?, memory: Int? = nil) -> Recogniser {
-        guard let command else {
-            return .pocketSphinx(
-                grammar.map { .grammar($0) } ?? .languageModel,
-                by: Launch.programFolder + "/utter-endpoint")
+    /// The program that a command runs, or else the one of this package, with a grammar if any.
+    static func chosen(
+        command: String?, grammar: String?, memory: Int? = nil
+    ) throws(CommandFailure) -> Recogniser {
+        var recogniser: Recogniser
+        if let command {
+            recogniser = .command(command)
+            if let memory { recogniser.memoryLimit = memory << 20 }
+        } else {
+            let options = grammar.map { ["-jsgf", $0] } ?? []
+            let words = [try OtherProgram.ear.path()] + options
+            recogniser = .command("exec " + words.map(ShellWord.quoted).joined(separator: " "))
+            // The length of its utterances bounds its memory.
+            recogniser.memoryLimit = nil
         }
-        var recogniser = Recogniser.command(command)
-        if let memory { recogniser.memoryLimit = memory << 20 }
         recogniser.environment = Environment.all { name in
             Self.names.contains(name) || name.hasPrefix("LC_") || name.hasPrefix("XDG_")
         }
