@@ -91,7 +91,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The longest body in bytes.")
     var maxBody = 256 << 20
 
-    @Flag(help: "Misbehave when a request asks for it with X-Misbehave; only for tests of clients.")
+    @Flag(help: "Misbehave as a request's X-Misbehave asks, for tests (docs/recogniser.md).")
     var allowFaults = false
 
     @Option(

@@ -6,17 +6,8 @@ internal import NIOCore
 
 /// How the endpoint misbehaves for one request, as its `X-Misbehave` header says.
 ///
-/// Only an endpoint whose configuration allows faults reads the header. Its value is a list of
-/// items separated by spaces, each at most once, in any order:
-///
-/// | item | effect |
-/// | --- | --- |
-/// | `after=N` | act when N bytes of the body were read, or at its end; 0 without this item |
-/// | `status=503` | answer this status (200 to 599) at that place instead of text |
-/// | `close` | close the connection at that place (FIN) without a final text |
-/// | `truncate-answer` | send half of the final text, no last chunk, and close |
-///
-/// `close` excludes `status`.
+/// Only an endpoint whose configuration allows faults reads the header; docs/recogniser.md specifies
+/// its words.
 struct FaultPlan: Sendable, Equatable {
     enum Action: Sendable, Equatable {
         case none
