@@ -12,6 +12,10 @@ public struct AnswerRule: Sendable, Hashable {
     /// Texts that stand for a recording without speech, such as "[BLANK_AUDIO]"; in lower case and
     /// without white space.
     var silence: Set<String> = []
+    /// Where an answer says how probable silence is, from 0 to 1; empty: the texts always count.
+    var silencePlaces: [JSONPath] = []
+    /// The texts count where each value is at least this, since people do say "thank you".
+    var leastSilence = 0.6
     package var empty = EmptyAnswer.failure
     package var errors = ErrorPlaces()
     /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
@@ -102,9 +106,16 @@ extension AnswerRule {
 }
 
 extension AnswerRule {
-    /// Without the lines that only say that there was no speech.
-    func spoken(_ text: String) -> String {
+    /// A text without the lines that only say that there was no speech; `value` is the one it was in.
+    func spoken(_ text: String, in value: JSONValue? = nil) -> String {
         guard !silence.isEmpty else { return text }
+        if !silencePlaces.isEmpty {
+            let values = value.map { value in silencePlaces.flatMap { $0.values(in: value) } } ?? []
+            let isSilent = values.allSatisfy { value in
+                if case .number(let share) = value { share >= leastSilence } else { false }
+            }
+            guard isSilent, !values.isEmpty else { return text }
+        }
         let lines = text.split(whereSeparator: \.isNewline)
         let kept = lines.filter { line in
             var rest = Self.silenceKey(line)

@@ -70,7 +70,7 @@ struct AnswerValues: Sendable {
             textlessExcerpt = textlessExcerpt ?? TerminalText.excerpt(of: bytes)
             return nil
         }
-        let spoken = rule.spoken(text)
+        let spoken = rule.spoken(text, in: value)
         if text.utf8.allSatisfy(JSONScanner.isWhitespace) {
             noteComplaint(of: value)
         } else if !spoken.isEmpty {

@@ -174,6 +174,9 @@ extension ProfileKey {
         ProfileKey("answer.success", .table, "what must be true of a good answer"),
         ProfileKey("answer.no-speech", .table, "what is true when nothing was heard"),
         ProfileKey("answer.silence", .list, "texts that say that nothing was heard"),
+        ProfileKey(
+            "answer.no-speech-probability", .table,
+            "the path of how probable silence is, without which no such text counts"),
         ProfileKey("answer.empty", words(of: EmptyAnswer.self), "what no byte at all means"),
         ProfileKey("answer.errors.message", .list, "the path of the service's own words"),
         ProfileKey("answer.errors.code", .list, "the path of its code of an error"),

@@ -17,7 +17,7 @@ enum ScrubbedEnvironment {
 
     /// As "NAME=value"; by the settings as they are now, which a daemon reads again.
     static func entries() -> [String] {
-        // What cannot be read names no variable that a secret was read from.
+        // An unreadable file names no variable that a secret was read from.
         let services = (try? Configuration.current())?.services ?? [:]
         let named = services.values.compactMap { service in
             if case .variable(let name)? = service.token { name } else { nil }

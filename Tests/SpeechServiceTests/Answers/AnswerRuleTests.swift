@@ -218,6 +218,24 @@ import Testing
             SpeechServiceTests.decode(rule, plain, mediaType: "text/plain").transcript.text == text)
     }
 
+    /// Whisper hears thanks in silence, and people do say thank you.
+    @Test(arguments: [
+        (#"[{"no_speech_prob":0.9},{"no_speech_prob":0.6}]"#, ""),
+        (#"[{"no_speech_prob":0.9},{"no_speech_prob":0.59}]"#, "Thank you."),
+        (#"[{"no_speech_prob":"0.9"}]"#, "Thank you."), ("[]", "Thank you."),
+        ("null", "Thank you."),
+    ])
+    func aPhraseIsSilenceWhereTheServiceThinksSo(_ segments: String, _ text: String) throws {
+        let rule = try Profiles.shipped.profile("groq").answer
+        let said = { (words: String) in
+            let body = #"{"text":"\#(words)","segments":\#(segments)}"#
+            return SpeechServiceTests.decode(rule, body, mediaType: "application/json").transcript
+                .text
+        }
+        #expect(said("Thank you.") == text)
+        #expect(said("Thank you, Anna.") == "Thank you, Anna.")
+    }
+
     @Test func aMissingTextNamesWhereThereIsSome() throws {
         let body = #"{"result":{"text":"found it"}}"#
         for rule in ["auto", "json:text"] {

@@ -14,7 +14,7 @@ extension ServiceOptions {
 
     var fields: [String] { config.filter { Self.setting($0) == nil } }
 
-    /// What is said last for a field; nil is nothing.
+    /// The last value that `-c` gives a field; nil: it gives none.
     func field(_ path: String) -> String? {
         config.last { $0.hasPrefix(path + "=") }.map { String($0.dropFirst(path.count + 1)) }
     }
@@ -22,7 +22,7 @@ extension ServiceOptions {
     /// The setting of this process that a word of `-c` is about, and what it says; nil without one.
     private static func setting(_ word: String) -> (setting: any AnySetting, text: String)? {
         let name = String(word.prefix { $0 != "=" })
-        // What has no table has an option.
+        // A setting without a table has an option.
         guard name.contains("."),
             let setting = KnownSettings.catalogue.all.first(where: { $0.name == name })
         else { return nil }
@@ -65,7 +65,7 @@ extension ServiceOptions {
         return texts
     }
 
-    /// What is said last counts most, and comes first.
+    /// The last word counts most, and comes first.
     private func overridingTexts() throws(CommandFailure) -> [ProfileText] {
         var texts: [ProfileText] = []
         for word in fields {
@@ -93,7 +93,7 @@ extension ServiceOptions {
         do throws(SettingsError) {
             return try ServiceProfile(texts: texts)
         } catch {
-            // What was there before can be read, so that what is said is to blame.
+            // The texts below were read before, so that the new ones are to blame.
             let place = error.place?.file.flatMap { $0.hasPrefix("-c ") ? $0 : nil } ?? "-c"
             let isSecret = error.reason.contains("would hold a secret")
             throw CommandFailure(
@@ -129,7 +129,7 @@ extension ServiceOptions {
 
     /// Why what is said cannot be meant; nil when it can.
     var fieldMistake: String? {
-        // What has no sign may be a secret, and is not repeated.
+        // A word without the sign may be a secret, and is not repeated.
         guard config.allSatisfy({ $0.dropFirst().contains("=") && $0.first != "=" }) else {
             return "-c needs KEY=VALUE, such as transfer.framing=length."
         }
@@ -150,7 +150,7 @@ extension ServiceOptions {
     func checkFiles(
         _ connection: ConnectionSettings, by settings: ServiceSettings?
     ) throws(CommandFailure) {
-        /// What a message calls a field; nil when nothing is said for it now.
+        /// The name of a field in messages; nil when nothing is said for it now.
         func option(_ name: String) -> String? {
             let path = "connection.\(name)"
             if says(path) { return "-c \(path)" }

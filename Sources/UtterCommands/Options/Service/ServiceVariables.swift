@@ -13,7 +13,7 @@ extension Environment {
     static func secret(_ name: String) -> String? {
         secretNames.withLock { _ = $0.insert(name) }
         if let value = self[filled: name] { return value }
-        // What is wrong with the file is told when the secret is read.
+        // The reader of the secret tells what is wrong with the file.
         return try? SharedCredentials.value(of: name)
     }
 
@@ -23,7 +23,7 @@ extension Environment {
     }
 }
 
-/// What the environment says of the service: `UTTER_URL`, and `UTTER_TOKEN`, which belongs to it.
+/// The variables that describe the service: `UTTER_URL`, and `UTTER_TOKEN`, which belongs to it.
 enum ServiceVariables {
     static let urlName = "UTTER_URL"
     static let tokenName = "UTTER_TOKEN"
@@ -36,14 +36,14 @@ enum ServiceVariables {
     /// Where the token of the environment may go: to the origin of the URL beside it.
     static var claim: SecretOffers.Claim {
         guard let url else { return .anywhere }
-        // One that cannot be read is told of where it is used.
+        // The user of the URL tells when it cannot be read.
         return (try? ServiceURL(TokenMark(in: url).url).origin).map { .only($0) } ?? .nowhere
     }
 
-    /// What the URL has in its query under the name of a secret; nil when that is nothing.
+    /// The value of a secret parameter in the query of the URL; nil without one.
     static func parameter(at place: Credential.Place) -> String? {
         guard case .query(let name) = place else { return nil }
-        // As above.
+        // An unreadable URL has no parameters.
         let url = url.flatMap { try? ServiceURL(TokenMark(in: $0).url) }
         return url?.parameter(name).flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -81,7 +81,7 @@ struct ProxyVariable {
     let name: String
     private let value: String
 
-    /// Nil when no variable names a proxy.
+    /// The proxy that a variable names; nil without one.
     init?(for origin: String) {
         // Upper case is another program's to set, in a server's CGI.
         let own = origin.hasPrefix("https:") ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
