@@ -7,7 +7,7 @@ package import LinuxPlatform
 package struct RecogniserCheck {
     package struct Finding: Sendable, Equatable {
         package let name: String
-        /// What the program did.
+        /// The program's behaviour.
         package let detail: String
         package let isGood: Bool
     }

@@ -11,11 +11,11 @@ func jsonLine(of value: some Encodable) -> [UInt8] {
     return Array((try? encoder.encode(value)) ?? Data()) + [0x0A]
 }
 
-/// What the client says of a recording beside its sound.
+/// The client's hints about a recording, beside its sound.
 struct SpeechHints: Codable, Sendable, Equatable {
     /// As in BCP 47, such as `en`.
     var language: String?
-    /// What was said before, or words in the style of the text that is wanted.
+    /// Earlier words, or words in the style of the text that is wanted.
     var prompt: String?
     /// Words that are likely to be said.
     var words: [String]?

@@ -20,7 +20,7 @@ final class RecogniserPool: Sendable {
         var count = 0
         var lastNumber = 0
         var isStopped = false
-        /// What the last program that began has called itself.
+        /// The name that the last program has given itself.
         var name = "recogniser"
         /// Waits until no thread runs any more.
         var stopWaiter: CheckedContinuation<Void, Never>?
@@ -189,7 +189,7 @@ final class RecogniserPool: Sendable {
         let (waiter, number, failed) = state.withLock { state in
             state.count -= 1
             state.idle.removeAll { $0 === thread }
-            // Those that were told to stop are joined by who told them.
+            // The stopping thread joins those that were told to stop.
             if !state.isStopped { state.all.removeAll { $0 === thread } }
             var failed: [RecognitionJob] = []
             if fault != nil, state.count == 0 { swap(&failed, &state.queue) }

@@ -9,7 +9,7 @@ struct RecogniserFault: Error, Equatable {
     var hint: String?
 }
 
-/// One running program, which takes one recording after another; used on one thread.
+/// A running program, which takes one recording after another; used on one thread.
 ///
 /// Every wait has an end, and so has what is kept: 64 KiB and a piece more for the program to read,
 /// one line that it writes, and the end of what it complains of. Its group is killed when this goes.
@@ -20,7 +20,7 @@ final class RecogniserProgram {
         case ending
     }
 
-    /// What the program said of itself.
+    /// The program's description of itself.
     private(set) var ready = RecogniserLine.Ready()
     private var phase = Phase.ending
 

@@ -5,7 +5,7 @@ internal import Cryptography
 internal import LinuxPlatform
 internal import Synchronization
 
-/// One recording that is to be recognised; used by its request and by a recogniser's thread.
+/// A recording that is to be recognised; used by its request and by a recogniser's thread.
 final class RecognitionJob: Sendable {
     private enum Phase {
         case waiting, running, over
@@ -151,7 +151,7 @@ final class RecognitionJob: Sendable {
     }
 }
 
-/// What a recogniser's lines make up: the final texts in order, and the partial one behind them.
+/// The sum of a recogniser's lines: the final texts in order, and the partial one behind them.
 private struct Hearing {
     var recognition = Recognition()
     var isStreamed = false
