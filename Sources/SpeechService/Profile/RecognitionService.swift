@@ -36,7 +36,7 @@ public struct RecognitionService: Sendable, Hashable {
     /// The type of the recording instead of its format's own, or nil; of a JSON body, the type of
     /// the body.
     public var contentType: String?
-    /// What stands around the recording in the body.
+    /// The parts around the recording in the body.
     public var body: BodyShape {
         get { bodyBox }
         set { bodyBox = newValue }

@@ -33,7 +33,7 @@ extension ServiceProfile {
         for word in words {
             values[word.name] = try word.value(for: said[word.name], of: title)
         }
-        // What the form of the audio says counts most.
+        // Words of the form of the audio count most.
         return values.merging(format.words) { _, own in own }
     }
 

@@ -12,11 +12,10 @@ public struct ServiceProfile: Sendable, Hashable {
     package let texts: [ProfileText]
     package let table: SettingsTable
 
-    /// What the service is called.
+    /// The service's name for a person.
     public internal(set) var title: String
     package var docs: String?
-    /// What is known of whether the profile works: when and against what it was tried, or that it
-    /// was not.
+    /// The proof that the profile works: when and against what it was tried, or that it was not.
     package var verified: String?
     package var url: WordTemplate
     /// The URL without what a person says over the profile; nil for a service without a profile.
@@ -24,7 +23,7 @@ public struct ServiceProfile: Sendable, Hashable {
     var method = RequestMethod.post
     var query: [ProfileField] = []
     var headers: [ProfileField] = []
-    /// What a person may say to it.
+    /// The words that a person may say to it.
     public package(set) var words: [ProfileWord] = []
     @Boxed var body = BodyPlan()
     /// The forms of audio that the service reads, the best first; without any, it reads all.
