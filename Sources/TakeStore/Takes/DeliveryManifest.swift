@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a take remembers of how it is delivered: everything but the secrets.
+/// The delivery of a take as it remembers it: everything but the secrets.
 ///
 /// A part of `take.json`, and of its encrypted part when the take is encrypted. Of a secret it holds
 /// where it comes from and which origin it belongs to, never the secret.

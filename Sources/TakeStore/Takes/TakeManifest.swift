@@ -3,7 +3,7 @@
 internal import Cryptography
 package import FoundationEssentials
 
-/// What is known of one take: the file `take.json` in its folder, one JSON object.
+/// The description of a take: the file `take.json` in its folder, one JSON object.
 ///
 /// Readers ignore members they do not know; `version` changes when a reader of the old form
 /// would be wrong.
@@ -88,9 +88,9 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// better answer comes; nil is no.
     package var wasAnswered: Bool?
     package var archive: ArchiveNote?
-    /// What the archive is to get, of a take in its queue; nil for the take that was recorded.
+    /// The contents for the archive, of a take in its queue; nil for the take that was recorded.
     package var archived: ArchivedContents?
-    /// What of an encrypted take only its key opens; nil while it is in the members above.
+    /// The part of an encrypted take that only its key opens; nil while it is in the members above.
     var secret: Data?
 
     package init(
@@ -108,7 +108,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Changes how the take is delivered; `url` is the new one for a person.
     package mutating func redirect(to url: String, by delivery: DeliveryManifest) {
         if url != self.url {
-            // What was sent before went to the old one.
+            // Earlier transfers went to the old one.
             for index in (history ?? []).indices where history?[index].url == nil {
                 history?[index].url = self.url
             }
@@ -247,7 +247,7 @@ extension TakeManifest {
     mutating func unlock(with key: EncryptionKey) throws(EncryptionError) {
         guard let bytes = secret.map({ Array($0) }) else { return }
         let content = try key.open(bytes, for: boxContext)
-        // What we have sealed can be read, unless a later program has sealed it.
+        // A part that we have sealed can be read, unless a later program has sealed it.
         guard let part = try? JSONDecoder().decode(SecretPart.self, from: Data(content))
         else { throw .damaged }
         (source, delivery, history) = (part.source, part.delivery, part.history)
@@ -309,9 +309,9 @@ package struct SentFile: Sendable, Codable, Hashable {
 package struct ExchangeProgress: Sendable, Codable, Equatable {
     /// The step that is next, by its name.
     package var step: String
-    /// What earlier steps have captured, such as the job's id.
+    /// Values that earlier steps have captured, such as the job's id.
     package var values: [String: String]
-    /// What tells this job from one with other requests: it goes on only with the same.
+    /// A fingerprint of the job's requests: it goes on only with the same.
     package var plan: String
     /// How often the service may have carried that step out, without an answer; nil is never.
     package var unknown: Int?

@@ -16,7 +16,7 @@ internal import TakeStore
 /// `{ext}` for `wav` or what the audio is, `txt`, and `json`. Nothing waits for the archive: what it is
 /// to get lies in a queue on the disk until it has it, whatever becomes of the take.
 public struct Archive: Sendable {
-    /// Nil for one that cannot be used now: what it is to get waits.
+    /// The delivery; nil for an archive that cannot be used now: its takes wait.
     package let delivery: DeliveryPlan?
     /// As a person has said it, while it cannot be used.
     let unusablePlace: String?
@@ -95,7 +95,7 @@ extension TakeManifest {
     /// A take of the archive's queue: of an answered take, whose audio has this name, too.
     func queued(for archive: Archive) -> TakeManifest? {
         guard let contents = archive.contents(of: self),
-            // What cannot be a place is refused before: a day and a take's name change nothing of that.
+            // An unusable place is refused before: a day and a take's name change nothing of that.
             let plan = try? archive.plan(for: self, contents) ?? nil
         else { return nil }
         var entry = TakeManifest(
@@ -117,7 +117,7 @@ extension TakeManifest {
     /// At another place it is stored with all that belongs to it.
     mutating func move(to archive: Archive) -> Bool {
         guard let contents = archived, let suffix = archivedSuffix,
-            // What cannot be a place is refused before.
+            // An unusable place is refused before.
             var plan = try? archive.plan(for: self, contents, suffix) ?? nil,
             plan.record != delivery
         else { return false }
@@ -130,15 +130,15 @@ extension TakeManifest {
     }
 }
 
-/// What is known of a take in an archive, as the object `json`: no host, no path and no secret.
+/// The facts of a take in an archive, as the object `json`: no host, no path and no secret.
 struct ArchivedTake: Encodable {
     let version = 1
     let id: String
     /// When it began, in ISO 8601, UTC.
     let created: String
-    /// Of the audio: such as `wav`.
+    /// The form of the audio, such as `wav`.
     let format: String
-    /// Of the object of the audio.
+    /// Bytes of the audio's object.
     let byteCount: Int
     let sha256: String
     let encrypted: Bool

@@ -40,8 +40,8 @@ public struct DeliveryPlan: Sendable {
     /// The name of the field that carries the take's id, the same for all attempts.
     public var idHeader = "Idempotency-Key"
 
-    /// What follows the take's id in that field, when the request is another than the one that
-    /// the id stood for before.
+    /// The text behind the take's id in that field, when the request is another than the one
+    /// that the id stood for before.
     var idSuffix = ""
     /// Distinguishes bodies under one id that differ though each is made of the same recording: a
     /// digest, or what of the audio is lost; empty for a recording as it was made.

@@ -23,7 +23,7 @@ package enum SecretFinding: Sendable, Equatable {
     case absent(reason: String)
 }
 
-/// What a caller has that may open a service, beside what the service and the take name.
+/// The caller's means to open a service, beside those that the service and the take name.
 package struct SecretOffers: Sendable {
     /// Where the usual token may go.
     package enum Claim: Sendable, Equatable {
@@ -155,7 +155,7 @@ extension DeliveryPlan {
         var missing: [SecretRefusal.Missing] = []
         for secret in known where !(token != nil && secret == old) {
             guard !service.credentials.contains(where: { $0.place == secret.place }),
-                // What a file of header fields holds is not known: fields given anew replace it.
+                // A file of header fields has unknown contents: fields given anew replace it.
                 !(secret.place == .fields && hasNewFields)
             else { continue }
             let isToken = secret == old
