@@ -3,7 +3,7 @@
 internal import ArgumentParser
 package import Utter
 
-/// What the other programs of the package need to know of services: by the person's settings,
+/// The door to services for the other programs of the package: by the person's settings,
 /// profiles and variables, as `utter send` reads them.
 package enum NamedServices {
     /// How a take is delivered to a service, nil being the usual one; without its secrets.
@@ -36,7 +36,7 @@ package enum NamedServices {
 
     /// Whether a service of this name keeps recordings and recognises nothing.
     package static func onlyStores(_ name: String) -> Bool {
-        // One that is not there does neither.
+        // A missing profile does neither.
         (try? Profiles.shipped.profile(name))?.answer.empty == .stored
     }
 

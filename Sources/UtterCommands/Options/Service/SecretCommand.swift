@@ -19,7 +19,7 @@ struct SecretCommand {
     private static let byteLimit = 16 << 10
 
     let command: String
-    /// What the person named it behind, for messages.
+    /// The option with which the person named it, for messages.
     let option: String
 
     /// Runs the command with `sh -c`, and waits for its end.
@@ -154,7 +154,7 @@ struct SecretCommand {
 /// Answers the pipeline's questions for secrets, while a take records.
 final class SecretAsker: Sendable {
     private let signals: Signals?
-    /// What can be read once only, and serves the whole run.
+    /// Secrets that can be read once only, and serve the whole run.
     private let readOnce = Mutex<[SecretSource: String]>([:])
 
     /// `signals` reads the keys of the command's terminal, if anything does.

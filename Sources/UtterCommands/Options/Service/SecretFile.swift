@@ -68,7 +68,7 @@ enum CertificateFile {
         }
         let kind = status.st_mode & S_IFMT
         guard kind != S_IFDIR else { throw failure("is a folder", hint: "name a file in it") }
-        // What is read of a pipe would be lost to libcurl.
+        // Bytes that are read of a pipe would be lost to libcurl.
         guard kind == S_IFREG else { return }
         var bytes = [UInt8](repeating: 0, count: min(limit, Int(status.st_size)))
         let count = unsafe read(file.number, &bytes, bytes.count)

@@ -61,7 +61,7 @@ extension ServiceOptions {
             return try plainDelivery(format: format ?? AudioCodec(rawValue: manifest.format))
         }
         guard let record = manifest.delivery else {
-            // What it knew of its delivery was lost with its manifest.
+            // The take's delivery was lost with its manifest.
             if target != nil {
                 return try delivery(format: format ?? AudioCodec(rawValue: manifest.format))
             }
@@ -76,11 +76,11 @@ extension ServiceOptions {
         if let target {
             let (url, parts) = (plan.service.url, plan.service.authentication.parts)
             parameter = try move(&plan, to: target.text, named: target.option)
-            // What it wanted it wants there, too.
+            // The secrets that it wanted it wants there, too.
             plan.service.authentication.parts = parts
             plan.isUnset = false
             if plan.service.url.origin != url.origin, !says("transfer.insecure-token") {
-                // What was allowed for one service is not allowed for another.
+                // A permission for one service does not hold for another.
                 plan.allowsSecretsInClear = false
             }
         }
@@ -91,7 +91,7 @@ extension ServiceOptions {
         return plan
     }
 
-    /// What was said of the type of the old audio, or of the old body, is not true of another.
+    /// Drops the media type of the old audio, or of the old body, which is not that of another.
     private func changeFormat(
         of plan: inout DeliveryPlan, _ format: AudioCodec?, from record: DeliveryManifest
     ) {

@@ -5,8 +5,8 @@ internal import Settings
 internal import Utter
 internal import UtterSettings
 
-/// What `-c` says: fields that are laid over the profile of the service, each as a text of its own, by
-/// the reader that reads profiles.
+/// Fields of `-c` are laid over the profile of the service, each as a text of its own, by the
+/// reader that reads profiles.
 extension ServiceOptions {
     static let tokenFields = ["auth.file", "auth.command", "auth.variable", "auth.credential"]
 
@@ -14,7 +14,7 @@ extension ServiceOptions {
 
     var fields: [String] { config.filter { Self.setting($0) == nil } }
 
-    /// The last value that `-c` gives a field; nil: it gives none.
+    /// The last value of a field; nil: none.
     func field(_ path: String) -> String? {
         config.last { $0.hasPrefix(path + "=") }.map { String($0.dropFirst(path.count + 1)) }
     }
@@ -22,7 +22,7 @@ extension ServiceOptions {
     /// The setting of this process that a word of `-c` is about, and what it says; nil without one.
     private static func setting(_ word: String) -> (setting: any AnySetting, text: String)? {
         let name = String(word.prefix { $0 != "=" })
-        // A setting without a table has an option.
+        // A setting outside of a table has an option.
         guard name.contains("."),
             let setting = KnownSettings.catalogue.all.first(where: { $0.name == name })
         else { return nil }
@@ -65,7 +65,7 @@ extension ServiceOptions {
         return texts
     }
 
-    /// The last word counts most, and comes first.
+    /// The last field counts most, and comes first.
     private func overridingTexts() throws(CommandFailure) -> [ProfileText] {
         var texts: [ProfileText] = []
         for word in fields {
@@ -93,7 +93,7 @@ extension ServiceOptions {
         do throws(SettingsError) {
             return try ServiceProfile(texts: texts)
         } catch {
-            // The texts below were read before, so that the new ones are to blame.
+            // The texts before could be read, so that `-c` is to blame.
             let place = error.place?.file.flatMap { $0.hasPrefix("-c ") ? $0 : nil } ?? "-c"
             let isSecret = error.reason.contains("would hold a secret")
             throw CommandFailure(
@@ -129,7 +129,7 @@ extension ServiceOptions {
 
     /// Why what is said cannot be meant; nil when it can.
     var fieldMistake: String? {
-        // A word without the sign may be a secret, and is not repeated.
+        // A word without a sign may be a secret, and is not repeated.
         guard config.allSatisfy({ $0.dropFirst().contains("=") && $0.first != "=" }) else {
             return "-c needs KEY=VALUE, such as transfer.framing=length."
         }
@@ -150,7 +150,7 @@ extension ServiceOptions {
     func checkFiles(
         _ connection: ConnectionSettings, by settings: ServiceSettings?
     ) throws(CommandFailure) {
-        /// The name of a field in messages; nil when nothing is said for it now.
+        /// A message's name for a field; nil when nothing is said for it now.
         func option(_ name: String) -> String? {
             let path = "connection.\(name)"
             if says(path) { return "-c \(path)" }

@@ -183,16 +183,16 @@ extension ServiceOptions {
 }
 
 extension ServiceOptions {
-    /// The settings of the service that is named; nil when there are none.
+    /// The settings of the named service; nil: none.
     func settings() throws(CommandFailure) -> ServiceSettings? {
         guard let name = try KnownSettings.service.value(profile.service) else { return nil }
         return try Configuration.current().services[name]
     }
 
-    /// The words that are said to a service, by their names: by options, for this service, for all.
+    /// The words for a service, by their names: by options, for this service, for all.
     func words(for service: ServiceProfile) throws(CommandFailure) -> [String: String] {
         var words: [String: String] = [:]
-        // A word for all services counts for those that have it.
+        // A word for all counts for services that have it.
         for setting in [KnownSettings.language, KnownSettings.model, KnownSettings.prompt] {
             guard let value = try setting.value(),
                 service.words.contains(where: { $0.name == setting.name })
@@ -213,7 +213,7 @@ extension ServiceSettings {
             }
         }
         let service = try Services.profile(profile)
-        // The command that asks it says which words it lacks.
+        // A missing part is told when the service is asked.
         return try? DeliveryPlan(
             ProfileUse(service, words: words.mapValues(\.text), codec: nil)
         ).service.url.origin

@@ -159,7 +159,7 @@ extension ServiceOptions {
 
     private static let giveOne = "give one with --token-file, --token-command or UTTER_TOKEN"
 
-    /// The options with which a person gives the missing secrets.
+    /// The options that give the missing secrets.
     private static func options(for missing: [SecretRefusal.Missing]) -> String {
         var parameters: [String] = []
         var words: [String] = []

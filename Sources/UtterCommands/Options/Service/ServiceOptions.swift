@@ -86,7 +86,7 @@ struct ServiceOptions: ParsableArguments {
         guard target == nil, ServiceVariables.url == nil, profile.service == nil else {
             return false
         }
-        // A setting that cannot be read has ended the command before.
+        // A wrong setting has ended the command before.
         return (try? KnownSettings.service.value()) == nil
     }
 
@@ -110,7 +110,7 @@ struct ServiceOptions: ParsableArguments {
         }
         guard status != 0 else { return true }
         var event = pollfd(fd: file.number, events: Int16(POLLOUT), revents: 0)
-        // Without an answer there is nothing to warn of.
+        // An unknown state is no reason for a warning.
         guard errno == EINPROGRESS, unsafe poll(&event, 1, 200) == 1 else {
             return errno != ECONNREFUSED
         }

@@ -13,7 +13,7 @@ extension Environment {
     static func secret(_ name: String) -> String? {
         secretNames.withLock { _ = $0.insert(name) }
         if let value = self[filled: name] { return value }
-        // The reader of the secret tells what is wrong with the file.
+        // A flaw of the file is told when the secret is read.
         return try? SharedCredentials.value(of: name)
     }
 
@@ -23,7 +23,7 @@ extension Environment {
     }
 }
 
-/// The variables that describe the service: `UTTER_URL`, and `UTTER_TOKEN`, which belongs to it.
+/// The environment's word on the service: `UTTER_URL`, and `UTTER_TOKEN`, which belongs to it.
 enum ServiceVariables {
     static let urlName = "UTTER_URL"
     static let tokenName = "UTTER_TOKEN"
@@ -36,14 +36,14 @@ enum ServiceVariables {
     /// Where the token of the environment may go: to the origin of the URL beside it.
     static var claim: SecretOffers.Claim {
         guard let url else { return .anywhere }
-        // The user of the URL tells when it cannot be read.
+        // An unreadable URL is told of where it is used.
         return (try? ServiceURL(TokenMark(in: url).url).origin).map { .only($0) } ?? .nowhere
     }
 
-    /// The value of a secret parameter in the query of the URL; nil without one.
+    /// The value in the URL's query under the name of a secret; nil: none.
     static func parameter(at place: Credential.Place) -> String? {
         guard case .query(let name) = place else { return nil }
-        // An unreadable URL has no parameters.
+        // An unreadable URL has none.
         let url = url.flatMap { try? ServiceURL(TokenMark(in: $0).url) }
         return url?.parameter(name).flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -81,7 +81,7 @@ struct ProxyVariable {
     let name: String
     private let value: String
 
-    /// The proxy that a variable names; nil without one.
+    /// Finds the variable that names a proxy; nil: none.
     init?(for origin: String) {
         // Upper case is another program's to set, in a server's CGI.
         let own = origin.hasPrefix("https:") ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
