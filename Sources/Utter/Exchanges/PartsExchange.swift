@@ -389,7 +389,9 @@ struct PartsExchange: Exchange {
             start(job, on: index)
             if isRedirect { lanes[index]?.url = engines[index].request.url }
             return .request(after: pause)
-        case .failed where lane.job == .abort: return endAbort()
+        // An upload that could not be aborted yet is kept, and one that may not be aborted is left.
+        case .failed(let failure) where lane.job == .abort:
+            return isFound || failure.isForGood ? endAbort() : .failed(surrender ?? failure)
         case .failed(let failure): return giveUp(failure, lane)
         case .answered, .answeredInPart, .idle:
             return giveUp(.responseUnusable(reason: "it answered before it had all"), lane)

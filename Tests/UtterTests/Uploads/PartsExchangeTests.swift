@@ -85,6 +85,22 @@ import Testing
         #expect(world.store.uploads.isEmpty)
     }
 
+    /// The answer to its making is lost, it is refused, or it is not joined; then the store is away.
+    @Test(arguments: [("create", 500, true), ("part", 400, false), ("complete", 409, false)])
+    func anUploadThatCannotBeAbortedNowIsAbortedLater(
+        _ step: String, _ status: Int, _ isHeard: Bool
+    ) throws {
+        var world = try end {
+            $0.lies = [
+                (step, (status, [], ""), 1, isHeard), ("abort", (503, [], ""), 4, false),
+            ]
+        }
+        #expect(world.store.uploads.count == 1)
+        #expect(world.store.requests.last == "abort")
+        run(&world)
+        #expect(world.store.uploads.isEmpty)
+    }
+
     @Test func aStoreThatNeverJoinsIsAskedFourTimes() throws {
         let world = try end { $0.refusesToJoin = true }
         #expect(world.store.requests.count { $0 == "complete" } == 4)
@@ -115,7 +131,7 @@ import Testing
         _ lie: (step: String, answer: PartsStore.Answer), _ use: (times: Int, isHeard: Bool)
     ) throws {
         let world = try end(size: lie.step == "whole" ? 5 : 200) {
-            $0.lie = (lie.step, lie.answer, use.times, use.isHeard)
+            $0.lies = [(lie.step, lie.answer, use.times, use.isHeard)]
         }
         switch world.ending?.result {
         case .success:

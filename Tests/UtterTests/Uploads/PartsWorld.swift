@@ -22,8 +22,8 @@ struct PartsStore {
     /// Joins nothing, and says that there is a conflict.
     var refusesToJoin = false
     var refusesLooks = false
-    /// What comes in the place of its answers to a step, and how often; it may have heard of them.
-    var lie: (step: String, answer: Answer, times: Int, isHeard: Bool)?
+    /// Answers that come in the place of its own to a step, and how often; it may have heard of it.
+    var lies: [(step: String, answer: Answer, times: Int, isHeard: Bool)] = []
 
     typealias Answer = (status: Int, headers: [(name: String, value: String)], body: String)
 
@@ -35,10 +35,10 @@ struct PartsStore {
     mutating func take(_ request: ExchangeRequest, size: Int) -> Answer {
         guard let piece = request.piece else { return (400, [], "") }
         requests.append(piece.step.name)
-        if let lie, lie.step == piece.step.name, lie.times > 0 {
-            self.lie?.times -= 1
-            if lie.isHeard { _ = answer(request, piece, size: size) }
-            return lie.answer
+        if let index = lies.firstIndex(where: { $0.step == piece.step.name && $0.times > 0 }) {
+            lies[index].times -= 1
+            if lies[index].isHeard { _ = answer(request, piece, size: size) }
+            return lies[index].answer
         }
         return answer(request, piece, size: size)
     }
