@@ -34,6 +34,11 @@ let detector = detectors.keys.sorted().first { name in
 let voiceFiles = Set(detectors.values).union(["none.cpp"])
 let voiceFile = detector.flatMap { detectors[$0] } ?? "none.cpp"
 
+/// A program that takes the library alone leaves this trait out, and fetches no other package.
+let ofPrograms = TargetDependencyCondition.when(traits: ["Programs"])
+let argumentParser = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: ofPrograms)
+
 let package = Package(
     name: "utter",
     products: [
@@ -44,6 +49,12 @@ let package = Package(
         .executable(name: "utter-ear", targets: ["UtterEarCLI"]),
         .executable(name: "utter-keys", targets: ["UtterKeysCLI"]),
         .executable(name: "utter-work", targets: ["UtterWorkCLI"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Programs"]),
+        .trait(
+            name: "Programs",
+            description: "Programs and endpoint, by an option parser and an HTTP server."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -187,7 +198,8 @@ let package = Package(
             dependencies: [
                 "AudioCore", "AudioCodecs", "Capture", "Cassettes", "Cryptography",
                 "LinuxPlatform", "OperatorMetrics",
-                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(
+                    name: "HummingbirdCore", package: "hummingbird", condition: ofPrograms),
             ],
             swiftSettings: shipped),
         .target(
@@ -196,7 +208,7 @@ let package = Package(
                 "Utter", "AudioCore", "AudioDevices", "Capture", "CassetteRecording",
                 "Cryptography", "Downloads", "LinuxPlatform", "OperatorMetrics", "Settings",
                 "UtterControl", "UtterSettings", "UtterTerminal",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                argumentParser,
             ],
             swiftSettings: shipped),
         // Many machines: a queue, a store of objects, and workers.
@@ -211,7 +223,7 @@ let package = Package(
             name: "UtterCLI",
             dependencies: [
                 "Utter", "UtterCommands",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                argumentParser,
             ],
             path: "Sources/Programs/utter", swiftSettings: shipped),
         .executableTarget(
@@ -220,7 +232,7 @@ let package = Package(
                 "Utter", "UtterCommands", "Cassettes", "Cryptography", "LinuxPlatform",
                 "OperatorMetrics",
                 "RecognitionEndpoint", "UtterControl", "UtterTerminal",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                argumentParser,
             ],
             path: "Sources/Programs/utter-endpoint", swiftSettings: shipped),
         // A recogniser, which the endpoint starts as it starts any other.
@@ -232,7 +244,7 @@ let package = Package(
             dependencies: [
                 "Utter", "UtterCommands", "UtterControl", "KeyboardDevices", "LinuxPlatform",
                 "ShortcutPortal", "UtterTerminal",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                argumentParser,
             ],
             path: "Sources/Programs/utter-keys", swiftSettings: shipped),
 
@@ -241,7 +253,7 @@ let package = Package(
             dependencies: [
                 "Fleet", "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore", "Utter",
                 "UtterCommands", "UtterControl", "UtterTerminal",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                argumentParser,
             ],
             path: "Sources/Programs/utter-work", swiftSettings: shipped),
 
@@ -369,7 +381,7 @@ let package = Package(
                 "Cryptography", "KeyboardDevices", "LinuxPlatform", "Settings", "ShortcutPortal",
                 "OperatorMetrics", "SpeechService", "TestSupport", "UtterControl", "UtterSettings",
                 "UtterTerminal",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                argumentParser,
             ], exclude: ["Requests"],
             swiftSettings: settings),
         .testTarget(

@@ -5,7 +5,7 @@ import PackageDescription
 
 let package = Package(
     name: "utter-benchmarks",
-    dependencies: [.package(name: "utter", path: "..")],
+    dependencies: [.package(name: "utter", path: "..", traits: [])],
     targets: [
         .executableTarget(
             name: "UtterBenchmarks",
