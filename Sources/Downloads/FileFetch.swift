@@ -22,6 +22,10 @@ final class FetchTarget: @unchecked Sendable {
     private let grew: (FetchTarget) throws(DownloadFailure) -> Void
     /// The media type of the last answer.
     var type: String?
+    /// Of the last request: the address of the own network that was not connected to, and whether a proxy
+    /// carried it.
+    var avoided: String?
+    var hasProxy = false
     private static let headByteCount = 32
 
     /// It is nothing, or a text where sound is wanted: what a server says in its place.
@@ -39,6 +43,15 @@ final class FetchTarget: @unchecked Sendable {
     ) {
         self.file = file
         (self.part, self.limit, self.limitReason, self.grew) = (part, limit, limitReason, grew)
+    }
+
+    /// Whether nothing is connected to there, for a URL that no person has typed.
+    func avoids(_ address: [UInt8]?, of url: ServiceURL) -> Bool {
+        hasProxy = hasProxy || address == nil
+        // Of what a proxy connects to, only what the URL says is known.
+        let found = address.map(OwnNetwork.shown) ?? OwnNetwork.ownPlace(in: url.text)
+        avoided = found ?? avoided
+        return found != nil
     }
 
     func cut() throws(DownloadFailure) {
@@ -69,18 +82,12 @@ private struct FileSink: AnswerSink {
     let target: FetchTarget
     private(set) var step: FileRequest.Step?
     private(set) var failure: DownloadFailure?
-    private(set) var avoided: String?
-    private(set) var hasProxy = false
     private(set) var skipping = 0
     private(set) var isOver = false
 
     init(_ request: FileRequest, _ target: FetchTarget) {
         (self.request, self.target) = (request, target)
     }
-
-    mutating func avoid(address: String) { avoided = address }
-
-    mutating func findProxy() { hasProxy = true }
 
     mutating func takeHead(status: Int, headers: [(name: String, value: String)]) {
         let step = request.step(status: status, headers: headers, seconds: HTTPDate.seconds)
@@ -191,7 +198,7 @@ struct FileFetch: Sendable {
         for hop in 0...Self.redirectLimit {
             let (answer, result) = try perform(request, at: url, isOpened, target)
             if let failure = answer.failure ?? isOver() { throw failure }
-            if let address = answer.avoided, answer.step == nil {
+            if let address = target.avoided, answer.step == nil {
                 throw .ownNetwork(host: url.origin.description, address: address)
             }
             switch answer.step {
@@ -258,15 +265,16 @@ struct FileFetch: Sendable {
         while !turns.take() { try pause(.milliseconds(20)) }
         defer { turns.give() }
         if let failure = isOver() { throw failure }
+        (target.avoided, target.hasProxy) = (nil, false)
         let (answer, result) = try onDisk { () throws(SystemError) in
             try AwaitedTransfer.perform(
-                transfer(request, to: url, isOpened), into: FileSink(request, target),
+                transfer(request, to: url, isOpened, target), into: FileSink(request, target),
                 by: transport
             ) {
                 isOver() != nil
             }
         }
-        if answer.hasProxy {
+        if target.hasProxy {
             notices.note(
                 "through a proxy it cannot be checked whether \(download.url.origin), or what it leads to, is in the own network"
             )
@@ -275,7 +283,7 @@ struct FileFetch: Sendable {
     }
 
     private func transfer(
-        _ request: FileRequest, to url: ServiceURL, _ isOpened: Bool
+        _ request: FileRequest, to url: ServiceURL, _ isOpened: Bool, _ target: FetchTarget
     ) -> TransferRequest {
         var fields = request.fields
         fields.append(UtterVersion.userAgent)
@@ -287,12 +295,7 @@ struct FileFetch: Sendable {
         (transfer.keepsCoding, transfer.endsWithConnection) = (request.keepsCoding, true)
         transfer.connection = download.connection.reaching(url)
         transfer.connection.proxyExceptions = download.connection.proxy == nil ? nil : []
-        if !isOwn(url.origin) {
-            // Of what a proxy connects to, only what the URL says is known.
-            transfer.avoids = { [url] address in
-                address.map(OwnNetwork.shown) ?? OwnNetwork.ownPlace(in: url.text)
-            }
-        }
+        if !isOwn(url.origin) { transfer.avoids = { [target] in target.avoids($0, of: url) } }
         return transfer
     }
 

@@ -11,13 +11,6 @@ package protocol AnswerSink: Sendable {
 
     mutating func takeHead(status: Int, headers: [(name: String, value: String)])
     mutating func take(_ bytes: Span<UInt8>)
-    mutating func avoid(address: String)
-    mutating func findProxy()
-}
-
-extension AnswerSink {
-    package mutating func avoid(address: String) {}
-    package mutating func findProxy() {}
 }
 
 /// Hears a request that belongs to no take, while the thread that makes it waits for its end.
@@ -55,12 +48,6 @@ package final class AwaitedTransfer<Sink: AnswerSink>: TransferObserver {
     package var reading: AnswerReading { sink.withLock { $0.isOver } ? .ended : .goesOn }
 
     package func transferDidConnect() {}
-
-    package func transferDidAvoid(address: String) {
-        sink.withLock { $0.avoid(address: address) }
-    }
-
-    package func transferDidFindProxy() { sink.withLock { $0.findProxy() } }
 
     package func transferDidSend(byteCount: Int, wireByteCount: Int) {}
 

@@ -62,9 +62,9 @@ package struct TransferRequest: Sendable {
     package var keepsCoding = false
     /// The answer may end where the connection is closed in order, also over TLS.
     package var endsWithConnection = false
-    /// Asked on the transfer thread before each connection, with the 4 or 16 bytes of its address, or
-    /// nil where a proxy looks the name up: answers with what is not connected to, or nil.
-    package var avoids: (@Sendable (_ address: [UInt8]?) -> String?)?
+    /// Asked on the transfer thread whether a connection is not to be made: to the 4 or 16 bytes of an
+    /// address, or nil for that of a proxy, which looks the name up itself.
+    package var avoids: (@Sendable (_ address: [UInt8]?) -> Bool)?
 
     package init(
         url: String, headers: [(name: String, value: String)], body: RequestBody,
@@ -90,12 +90,6 @@ package typealias TransferObserving =
 /// Told what happens to a transfer, on the transfer thread; must not block.
 package protocol TransferObserver: AnyObject, Sendable {
     func transferDidConnect()
-
-    /// An address was not connected to, since the request avoids it.
-    func transferDidAvoid(address: String)
-
-    /// A proxy carries the request: which address it connects to cannot be known.
-    func transferDidFindProxy()
 
     /// The head holds secrets.
     func transferDidSendHead(_ head: String)
@@ -126,10 +120,6 @@ package protocol TransferObserver: AnyObject, Sendable {
 
 extension TransferObserver {
     package func transferDidSendHead(_ head: String) {}
-
-    package func transferDidAvoid(address: String) {}
-
-    package func transferDidFindProxy() {}
 
     package func transferDidReceiveInterim(
         status: Int, headers: [(name: String, value: String)]

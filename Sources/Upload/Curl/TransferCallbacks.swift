@@ -83,10 +83,7 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
 extension Transfer {
     /// Called for each address that is about to be connected to, on the transfer thread.
     func mayConnect(to address: [UInt8]) -> Bool {
-        let found = request.avoids?(hasProxy ? nil : address)
-        if hasProxy { observer.transferDidFindProxy() }
-        if let found { observer.transferDidAvoid(address: found) }
-        return found == nil
+        request.avoids?(hasProxy ? nil : address) != true
     }
 
     /// Before it connects, libcurl says that it takes a proxy of the environment, or which hosts are

@@ -21,7 +21,8 @@ struct FetchSession {
     ) throws(CommandFailure) {
         (self.isQuiet, self.printsEvents, self.running) = (isQuiet, printsEvents, running)
         let asker = SecretAsker()
-        let limits = if let limits { limits } else { try KeepOptions.standard.downloadLimits }
+        let usual = try KeepOptions.standard.limits
+        let limits = limits ?? DownloadLimits(bytes: usual.bytes, free: usual.free)
         downloads = Downloads(in: folder, limits: limits) { try await asker.answer($0) }
         progress = FetchProgress(
             printsEvents: printsEvents,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Downloads
 internal import Utter
 
 package struct KeepOptions: ParsableArguments {
@@ -41,14 +40,6 @@ package struct KeepOptions: ParsableArguments {
                 takes: try KnownSettings.takeLimit.value() ?? standard.takes,
                 bytes: try KnownSettings.byteLimit.value()?.byteCount ?? standard.bytes,
                 free: try KnownSettings.freeLimit.value()?.byteCount ?? standard.free)
-        }
-    }
-
-    /// Those of takes, as far as they count for downloads.
-    var downloadLimits: DownloadLimits {
-        get throws(CommandFailure) {
-            let limits = try limits
-            return DownloadLimits(bytes: limits.bytes, free: limits.free)
         }
     }
 
