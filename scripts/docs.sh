@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install-packages.sh --check build
-swift build -c release --target Utter
+for module in Utter Downloads; do swift build -c release --target "$module"; done
 products=$(swift build -c release --show-bin-path)
 bin=$(dirname "$(readlink -f "$(command -v swift)")")
 graphs=.build/docs-graphs
@@ -19,11 +19,16 @@ while read -r map; do maps+=(-I "$(dirname "$map")"); done < <(find Sources/C -n
 for map in "$products"/C*.build/module.modulemap; do
     case $map in */CVoice.build/*) maps+=(-Xcc "-fmodule-map-file=$map") ;; esac
 done
-"$bin/swift-symbolgraph-extract" -module-name Utter -minimum-access-level public \
-    -target "$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p')" \
-    -I "$products/Modules" "${maps[@]}" -output-dir "$graphs" \
-    -skip-inherited-docs -skip-synthesized-members \
-    -experimental-allowed-reexported-modules="$exported"
+target=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p')
+# extract MODULE REEXPORTED
+extract() {
+    "$bin/swift-symbolgraph-extract" -module-name "$1" -minimum-access-level public -target "$target" \
+        -I "$products/Modules" "${maps[@]}" -output-dir "$graphs" \
+        -skip-inherited-docs -skip-synthesized-members \
+        -experimental-allowed-reexported-modules="$2"
+}
+extract Utter "$exported"
+extract Downloads ""
 "$bin/docc" convert Sources/Utter/Utter.docc --additional-symbol-graph-dir "$graphs" \
     --output-dir .build/docs --warnings-as-errors \
     --fallback-display-name Utter --fallback-bundle-identifier utter
