@@ -13,9 +13,10 @@ command -v swift >/dev/null || {
 scripts/install-packages.sh --check build
 
 # Without a path to libraries beside the program: there are none. What nothing calls is left out,
-# and relocations are packed: the loader has less to read.
-flags=(-c release --static-swift-stdlib --disable-local-rpath -Xswiftc -Osize -Xswiftc -use-ld=lld
-    -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe
+# and relocations are packed: the loader has less to read. Installed programs are stripped: no debug
+# information is made.
+flags=(-c release -debug-info-format none --static-swift-stdlib --disable-local-rpath -Xswiftc -Osize
+    -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker --gc-sections -Xlinker --icf=safe
     -Xlinker -z -Xlinker pack-relative-relocs)
 # The voice detector of Debian 12 and the runtime of C++, in which it is written, are linked in, too:
 # otherwise the loader looks up thousands of their names at each start. SwiftPM finds the archives by a
