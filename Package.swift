@@ -164,10 +164,10 @@ let package = Package(
         // Keys outside of the terminal.
         .target(
             name: "KeyboardDevices", dependencies: ["LinuxPlatform", "CEvdev"],
-            swiftSettings: shipped),
+            path: "Sources/Companions/KeyboardDevices", swiftSettings: shipped),
         .target(
             name: "ShortcutPortal", dependencies: ["LinuxPlatform", "CSystemd"],
-            swiftSettings: shipped),
+            path: "Sources/Companions/ShortcutPortal", swiftSettings: shipped),
 
         // The terminal: keys, signals, lines that change.
         .target(
@@ -201,7 +201,7 @@ let package = Package(
                 .product(
                     name: "HummingbirdCore", package: "hummingbird", condition: ofPrograms),
             ],
-            swiftSettings: shipped),
+            path: "Sources/Companions/RecognitionEndpoint", swiftSettings: shipped),
         .target(
             name: "UtterCommands",
             dependencies: [
@@ -218,7 +218,7 @@ let package = Package(
                 "Utter", "AudioCodecs", "Capture", "Cryptography", "LinuxPlatform",
                 "OperatorMetrics", "SpeechService", "TakeStore", "Upload", "CNATS",
             ],
-            swiftSettings: shipped),
+            path: "Sources/Companions/Fleet", swiftSettings: shipped),
         .executableTarget(
             name: "UtterCLI",
             dependencies: [
@@ -298,10 +298,12 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "KeyboardDevicesTests", dependencies: ["KeyboardDevices", "TestSupport"],
+            path: "Tests/Companions/KeyboardDevicesTests",
             swiftSettings: settings),
         .testTarget(
             name: "ShortcutPortalTests",
             dependencies: ["ShortcutPortal", "LinuxPlatform", "TestSupport"],
+            path: "Tests/Companions/ShortcutPortalTests",
             swiftSettings: settings),
         .testTarget(
             name: "UtterControlTests",
@@ -371,6 +373,7 @@ let package = Package(
                 "RecognitionEndpoint", "UtterEarCLI", "AudioCodecs", "AudioCore", "Capture",
                 "Cassettes", "TestSupport",
             ],
+            path: "Tests/Companions/RecognitionEndpointTests",
             swiftSettings: settings),
         .testTarget(
             name: "CommandTests",
@@ -390,6 +393,7 @@ let package = Package(
                 "Fleet", "UtterWorkCLI", "Utter", "LinuxPlatform", "SpeechService", "TakeStore",
                 "TestSupport",
             ],
+            path: "Tests/Companions/FleetTests",
             swiftSettings: settings),
         // The files' faults: the real program on a disk that fails, fills up or loses its power.
         .testTarget(

@@ -58,7 +58,7 @@ findings=$(
         FNR == 1 {
             shipped = FILENAME ~ /^Sources\//
             split(FILENAME, parts, "/")
-            target = parts[2]
+            target = parts[2] == "Companions" ? parts[3] : parts[2]
             command = target == "Programs"
             library = shipped && !command && target !~ /^Utter(Commands|Control|Settings|Terminal)$/
             previous = ""
@@ -106,7 +106,7 @@ findings=$(
     for folder in Sources/C/*/; do
         library=$(basename "$folder")
         importers=$(grep -rlE "^[a-z@_ ]*import ([a-z]+ )?$library([^A-Za-z]|$)" \
-            --include='*.swift' Sources | cut -d / -f 2 | sort -u || true)
+            --include='*.swift' Sources | sed 's|/Companions||' | cut -d / -f 2 | sort -u || true)
         # Of libcurl, the parser of URLs is for the module that describes services.
         [ "$library $importers" = $'CCurl SpeechService\nUpload' ] && continue
         if [ "$(wc -w <<<"$importers")" -gt 1 ]; then
