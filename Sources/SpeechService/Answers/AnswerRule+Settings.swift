@@ -28,6 +28,10 @@ extension AnswerRule {
         noSpeech = try reader.condition("no-speech")
         silence = Set((try reader.strings("silence") ?? []).map { Self.silenceKey($0) })
         silence.remove("")
+        empty = try reader.word("empty", as: EmptyAnswer.self) ?? .failure
+        errors = try reader.table("errors", as: ErrorPlaces.init(_:)) ?? errors
+        values = try ValueRule(
+            &reader, isDocument: self.framing == .json, hasSuccess: success != nil)
         if case .table? = reader.node("no-speech-probability")?.value {
             _ = try reader.table("no-speech-probability") { table throws(SettingsError) in
                 silencePlaces = try table.paths("path") ?? []
@@ -36,10 +40,6 @@ extension AnswerRule {
         } else {
             silencePlaces = try reader.paths("no-speech-probability") ?? []
         }
-        empty = try reader.word("empty", as: EmptyAnswer.self) ?? .failure
-        errors = try reader.table("errors", as: ErrorPlaces.init(_:)) ?? errors
-        values = try ValueRule(
-            &reader, isDocument: self.framing == .json, hasSuccess: success != nil)
     }
 }
 
