@@ -6,6 +6,7 @@ import Testing
 
 @testable import AudioCodecs
 @testable import Capture
+@testable import LinuxPlatform
 
 /// A file or a pipe is taken for what it is.
 @Suite struct FileReplayTests {
@@ -26,6 +27,43 @@ import Testing
         #expect(source.isStored == (pace == .unpaced))
         source.close()
         #expect(try FileReplay(path: path, pace: .unpaced).record().samples == samples)
+    }
+
+    /// The system says of no file in memory what it has of it (preadv2(2)), as of none on a network.
+    @Test(arguments: [0, 4_000, 100_000])
+    func aDiskIsNotWaitedForByTheThreadThatReads(_ frames: Int) throws {
+        let samples = TestSignal.voice(frames: frames, sampleRate: 16_000)
+        let bytes = WAVBytes.speech(samples) + WAVBytes.chunk("LIST", [1, 2, 3])
+        let file = try makeMemoryFile(bytes)
+        let source = FileReplay.samples(of: file.number, name: "a.wav", pace: .unpaced)
+        _ = try source.open()
+        var received: [Int16] = []
+        var waits = 0
+        while true {
+            let read = try source.readOnce(room: 1_600, into: &received)
+            if read == .end { break }
+            guard case .wait(let wait) = read else { continue }
+            #expect(wait == .forDescriptors)
+            waits += 1
+            try source.awaitDescriptors()
+        }
+        source.close()
+        #expect(received == samples)
+        // 64 KiB at once behind the first 4, and one read that finds the end.
+        #expect((waits > 0) == (bytes.count > 4_096) && waits <= 2 + bytes.count / 65_536)
+        #expect(lseek(file.number, 0, SEEK_CUR) == 0)
+    }
+
+    @Test func aSourceThatIsClosedWhileItsDiskIsLateLeavesNothingOpen() throws {
+        let samples = TestSignal.voice(frames: 4_000, sampleRate: 16_000)
+        let file = try makeMemoryFile(WAVBytes.speech(samples))
+        let source = FileReplay.samples(of: file.number, name: "a.wav", pace: .unpaced)
+        _ = try source.open()
+        var received: [Int16] = []
+        while case .frames = try source.readOnce(room: 1_600, into: &received) {}
+        source.close()
+        #expect(try source.readOnce(room: 1_600, into: &received) == .end)
+        #expect(try source.record().samples == samples)
     }
 
     /// It ends with its writer, and at the length that it says.

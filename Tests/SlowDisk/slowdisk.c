@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,6 +108,39 @@ ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
 
 ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off_t offset) {
     return pwrite(descriptor, bytes, count, offset);
+}
+
+// A disk that hangs: while the folder UTTER_TEST_DISK holds a file "late", a file "late.wav" is not in
+// memory, and no read of it ends behind its first 64 KiB; each is noted when it begins to wait.
+
+static int is_late(int descriptor, off_t offset) {
+    char path[4096];
+    if (offset < 1 << 16 || !has_fault("late")) return 0;
+    read_path(descriptor, path, sizeof path);
+    const char *name = strrchr(path, '/');
+    return name != NULL && strcmp(name, "/late.wav") == 0;
+}
+
+ssize_t preadv2(
+    int descriptor, const struct iovec *parts, int count, off_t offset, int flags) {
+    ssize_t (*next)(int, const struct iovec *, int, off_t, int) =
+        (ssize_t(*)(int, const struct iovec *, int, off_t, int))dlsym(RTLD_NEXT, "preadv2");
+    if (!is_late(descriptor, offset)) return next(descriptor, parts, count, offset, flags);
+    errno = EAGAIN;
+    return -1;
+}
+
+ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {
+    ssize_t (*next)(int, void *, size_t, off_t) =
+        (ssize_t(*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread");
+    struct timespec wait = {0, 1000000};
+    if (is_late(descriptor, offset)) note("late", now(), descriptor);
+    while (is_late(descriptor, offset)) nanosleep(&wait, NULL);
+    return next(descriptor, bytes, count, offset);
+}
+
+ssize_t pread64(int descriptor, void *bytes, size_t count, off_t offset) {
+    return pread(descriptor, bytes, count, offset);
 }
 
 int fallocate(int descriptor, int mode, off_t offset, off_t length) {

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,8 @@
 int openat(int folder, const char *_Nonnull path, int flags, ...);
 int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
 int prctl(int option, ...);
+ssize_t preadv2(
+    int descriptor, const struct iovec *_Nonnull parts, int count, off_t offset, int flags);
 int fallocate(int descriptor, int mode, off_t offset, off_t length);
 int renameat2(
     int folder, const char *_Nonnull name, int new_folder, const char *_Nonnull new_name,
@@ -50,6 +53,15 @@ static inline long utter_io_submit(
 static inline long utter_io_getevents(
     aio_context_t context, long least, long most, struct io_event *_Nonnull events) {
     return syscall(SYS_io_getevents, context, least, most, events, 0);
+}
+
+// Reads what the system has of a file in memory, and never waits for its disk: EAGAIN for what it
+// does not have, EOPNOTSUPP where a file system cannot say. preadv2(2) and RWF_NOWAIT, which is 8,
+// need _GNU_SOURCE.
+static inline ssize_t utter_read_present(
+    int descriptor, void *_Nonnull bytes, size_t count, off_t offset) {
+    struct iovec part = {bytes, count};
+    return preadv2(descriptor, &part, 1, offset, 8);
 }
 
 // openat(2) is variadic.

@@ -5,13 +5,14 @@ internal import LinuxPlatform
 
 /// Buffered bytes of a file, a pipe or a terminal, read without ever waiting for them.
 ///
-/// A regular file is read by offset, so that skipping costs nothing and the descriptor's own
-/// offset, which others may share, stays where it is. Anything else is polled before each
-/// read, because `O_NONBLOCK` would stay set for every process that shares the descriptor.
+/// A regular file is read by offset, so that the descriptor's own offset, which others may share,
+/// stays where it is: at once as far as the system has it in memory, otherwise by a thread
+/// (`DiskRead`), unless this one `mayWait`. Anything else is polled before each read, because
+/// `O_NONBLOCK` would stay set for every process that shares the descriptor.
 struct ByteReader: ~Copyable {
     enum Fill {
         case filled
-        /// Poll `descriptor`.
+        /// Poll `awaited`.
         case notYet
         case ended
     }
@@ -22,12 +23,18 @@ struct ByteReader: ~Copyable {
     let fileByteCount: Int?
     private(set) var position = 0
 
+    /// Whether a file's disk may be waited for, as on the thread that opens it.
+    var mayWait = true
+
     private let name: String
     private let owned: OwnedDescriptor?
     private let fileOffset: Int
     private var buffer: [UInt8]
     private var start = 0
     private var end = 0
+    private var reading: DiskRead?
+    /// Whether a thread has ever read for it.
+    private var wasLate = false
 
     /// Does not wait for a FIFO's writer: until one has come, the FIFO is not readable.
     init(opening path: String) throws(CaptureError) {
@@ -75,6 +82,15 @@ struct ByteReader: ~Copyable {
 
     /// The bytes that were read and not consumed.
     var unread: [UInt8] { Array(buffer[start..<end]) }
+
+    /// To be polled before the next read; nil where none has to wait.
+    var awaited: Int32? { fileByteCount == nil ? descriptor : reading?.descriptor }
+
+    /// Never waits, as close(2) may for the disk of a file.
+    consuming func close() {
+        guard wasLate, let file = owned else { return }
+        file.closeElsewhere()
+    }
 
     /// Whether any other reader of the same file finds the same bytes.
     var isWholeFile: Bool { fileByteCount != nil && fileOffset == 0 }
@@ -153,19 +169,41 @@ struct ByteReader: ~Copyable {
 
     /// Reads ahead from files; never from a pipe, where bytes that are read too far would be lost.
     ///
-    /// - Returns: 0 at the end; `nil` when another process made the descriptor non-blocking and
-    ///   took the bytes first.
+    /// - Returns: 0 at the end; `nil` while a thread reads, or when another process made the descriptor
+    ///   non-blocking and took the bytes first.
     private mutating func readOnce(to wanted: Int) throws(SystemError) -> Int? {
         let room = end..<(fileByteCount == nil ? start + wanted : buffer.count)
-        let offset = fileByteCount == nil ? nil : off_t(fileOffset + position + byteCount)
+        guard fileByteCount != nil, !mayWait else { return try readWaiting(into: room) }
+        if let read = reading {
+            guard let bytes = try read.bytes else { return nil }
+            reading = nil
+            buffer.replaceSubrange(room, with: bytes)
+            buffer += [UInt8](repeating: 0, count: max(0, room.count - bytes.count))
+            return bytes.count
+        }
+        let offset = offset
+        if let count = DiskRead.present(in: descriptor, at: offset, into: &buffer, room) {
+            return count
+        }
+        // Without a descriptor or a thread left it is read here.
+        reading = try? DiskRead(of: descriptor, at: offset)
+        wasLate = wasLate || reading != nil
+        return reading == nil ? try readWaiting(into: room) : nil
+    }
+
+    /// Of the next byte of a file that is not in the buffer.
+    private var offset: Int { fileOffset + position + byteCount }
+
+    private mutating func readWaiting(into room: Range<Int>) throws(SystemError) -> Int? {
+        let place = fileByteCount == nil ? nil : off_t(offset)
         let descriptor = descriptor
         do throws(SystemError) {
             return try unsafe buffer.withUnsafeMutableBufferPointer {
                 bytes throws(SystemError) in
                 let part = unsafe UnsafeMutableBufferPointer(rebasing: bytes[room])
-                return try retryingInterrupts(offset == nil ? "read" : "pread") {
-                    if let offset {
-                        return unsafe pread(descriptor, part.baseAddress, part.count, offset)
+                return try retryingInterrupts(place == nil ? "read" : "pread") {
+                    if let place {
+                        return unsafe pread(descriptor, part.baseAddress, part.count, place)
                     }
                     return unsafe read(descriptor, part.baseAddress, part.count)
                 }

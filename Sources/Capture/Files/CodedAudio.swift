@@ -63,6 +63,7 @@ final class CodedAudio: RecordedAudio {
             _ = try decodeSome()
         }
         format = decoder.format ?? .speech
+        self.reader?.mayWait = false
     }
 
     private var decodedFrameCount: Int { (samples.count - start) / format.channelCount }
@@ -98,16 +99,16 @@ final class CodedAudio: RecordedAudio {
         if let hole = holes.first, hole.upperBound <= deliveredFrameCount { holes.removeFirst() }
     }
 
-    var descriptor: Int32? { isFile ? nil : reader?.descriptor }
+    var descriptor: Int32? { reader?.awaited }
 
-    func close() { reader = nil }
+    func close() { if let reader = reader.take() { reader.close() } }
 }
 
 extension CodedAudio {
     /// - Returns: false when no bytes are there yet.
     private func decodeSome() throws(CaptureError) -> Bool {
         let fill = try reader?.readOn(stepByteCount) ?? .ended
-        let count = reader?.byteCount ?? 0
+        let count = min(reader?.byteCount ?? 0, stepByteCount)
         defer { noteFlaws() }
         do throws(UndecodableAudio) {
             try reader?.withBytes(count) { bytes throws(UndecodableAudio) in
@@ -133,7 +134,7 @@ extension CodedAudio {
     }
 
     private func awaitMore() {
-        guard codec == .wav, decoder.isAtEnd else { return }
+        guard !isFile, codec == .wav, decoder.isAtEnd else { return }
         let end = deadline ?? .now + Self.patience
         (deadline, hasEnded) = (end, end <= .now)
     }

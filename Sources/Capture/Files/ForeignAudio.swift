@@ -86,7 +86,11 @@ final class ForeignAudio: RecordedAudio {
     }
 
     private func begin() throws(CaptureError) {
-        defer { awaited.set(nil) }
+        defer {
+            awaited.set(nil)
+            // The program has it; closing it may take as long as its disk.
+            file = nil
+        }
         if case .file = input {
             for number in 0..<Self.mostSounds {
                 do throws(CaptureError) {
@@ -193,7 +197,7 @@ final class ForeignAudio: RecordedAudio {
             return silentFrames + aheadFrames
         }
         if there == 0, samples.frameCountLeft == 0 {
-            if let error = try ending(by: .now + .milliseconds(1)) { throw error }
+            if let error = try ending(by: .now) { throw error }
         } else if there == 0, let deadline, deadline <= .now {
             throw isSilentTooLong
         }
@@ -232,10 +236,13 @@ final class ForeignAudio: RecordedAudio {
         samples?.frameCountLeft == 0 ? running?.process.ending : running?.output.number
     }
 
+    /// Waits for no program: one that reads from a disk that hangs cannot be killed.
     func close() {
+        running?.process.leave()
         (samples, running) = (nil, nil)
-        file = nil
     }
+
+    deinit { close() }
 
     // MARK: - The end
 

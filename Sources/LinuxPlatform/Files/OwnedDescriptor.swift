@@ -33,6 +33,14 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         return lines.last.map { TerminalText.excerpt(of: $0) } ?? ""
     }
 
+    /// Closes it on a thread of its own, where close(2) may wait for a disk that hangs.
+    package consuming func closeElsewhere() {
+        let number = number
+        // Without a thread left it is closed here.
+        let thread = try? NamedThread(name: "close") { _ = Glibc.close(number) }
+        if thread == nil { _ = consume self } else { discard self }
+    }
+
     deinit {
         // An error of close(2) leaves nothing to be done: the descriptor is gone either way.
         _ = close(number)

@@ -5,8 +5,9 @@ internal import Glibc
 
 /// A program that runs in a process group of its own.
 ///
-/// Programs that it starts are in that group, too, unless it leaves it on purpose. A caller that
-/// lets go of a program that has not ended kills all of them.
+/// What it starts in turn is in that group too, unless it leaves it on purpose. A caller that lets
+/// go of a program that has not ended kills all of them, and waits for its end; on a thread that may
+/// not wait it calls `leave` first.
 package struct ChildProcess: ~Copyable, Sendable {
     package enum Stream: ~Copyable, Sendable {
         /// `/dev/null`.
@@ -93,6 +94,18 @@ package struct ChildProcess: ~Copyable, Sendable {
         return Self.kill(number)
     }
 
+    /// Kills what still runs of the program's group, and never waits for that: a program that reads from
+    /// a disk that hangs ends when that does.
+    package mutating func leave() {
+        guard !isOver else { return }
+        isOver = true
+        let number = number
+        // Until it is waited for, no other process can have its number.
+        _ = Glibc.kill(-number, SIGKILL)
+        // Without a thread left it is a zombie for as long as this process lives.
+        _ = try? NamedThread(name: "reap") { _ = Self.reap(number) }
+    }
+
     /// Gives the program the terminal to itself, and has it go on if it waits for that.
     ///
     /// The caller's process has the terminal, and takes it back (tcsetpgrp(3)).
@@ -118,8 +131,11 @@ package struct ChildProcess: ~Copyable, Sendable {
 
     @discardableResult
     private static func kill(_ number: pid_t) -> Int32 {
-        // Until it is waited for, no other process can have its number.
         _ = Glibc.kill(-number, SIGKILL)
+        return reap(number)
+    }
+
+    private static func reap(_ number: pid_t) -> Int32 {
         var status: Int32 = 0
         _ = unsafe waitpid(number, &status, 0)
         return status
@@ -174,14 +190,15 @@ package struct ChildProcess: ~Copyable, Sendable {
     }
 }
 
-/// Waits until a descriptor is readable or at its end, through signals; false at the deadline.
+/// Waits until a descriptor is readable or at its end, through signals; false at the deadline, before
+/// which it looks once at least.
 package func waitUntilReadable(
     _ descriptors: Int32..., by deadline: ContinuousClock.Instant
 ) -> Bool {
     var events = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    while deadline > .now {
+    repeat {
         let time = WorkerPause.until(deadline).milliseconds
         if unsafe poll(&events, nfds_t(events.count), time) > 0 { return true }
-    }
+    } while deadline > .now
     return false
 }

@@ -8,7 +8,7 @@ import Testing
 final class SlowDisk: Sendable {
     /// One sync that a program has waited for, or one that is held.
     struct Sync {
-        /// `held` for one that waits.
+        /// `held` or `late` for one that waits.
         let call: String
         let thread: String
         let path: String
@@ -28,6 +28,8 @@ final class SlowDisk: Sendable {
         case broken
         /// No sync of a new manifest ends.
         case held
+        /// No read of a file `late.wav` ends behind its beginning.
+        case late
     }
 
     /// Makes every sync take `delay` longer.

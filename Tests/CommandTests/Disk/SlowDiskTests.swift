@@ -51,6 +51,28 @@ import Testing
         #expect(Set(syncs.map(\.thread)) == ["sync"])
     }
 
+    @Test func aFileThatIsLateHoldsUpNoOther() async throws {
+        let disk = try SlowDisk()
+        try disk.begin(.late)
+        let samples = (0..<100_000).map { Int16(truncatingIfNeeded: $0 * 7) }
+        let late = try bench.folder.write(WAVBytes.speech(samples), to: "late.wav")
+        let run = try bench.start(
+            ["send", "--jobs", "2", "--format", "pcm", late]
+                + [Clip.digits.path, Clip.goForward.path, Clip.digits.path],
+            variables: disk.environment)
+        // One after the other beside the one that hangs.
+        let areHeard = await comesTrue { [server] in server.requests.count { $0.isComplete } == 3 }
+        #expect(areHeard)
+        #expect(Set(try disk.syncs.filter { $0.call == "late" }.map(\.thread)) == ["read"])
+        try disk.end(.late)
+        let result = try await run.result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let bytes = samples.flatMap {
+            [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
+        }
+        #expect(server.requests.contains { $0.body == bytes })
+    }
+
     @Test func whatATakeIsIsKnownBeforeAnySync() async throws {
         let disk = try SlowDisk(delay: .ages)
         let run = try bench.start(

@@ -72,6 +72,37 @@ import Testing
         #expect(await source.isClosed.wait())
     }
 
+    @Test(.enabled(if: geteuid() == 0, "tracing a process takes root"))
+    func aProgramThatCannotBeReapedHoldsUpNoOtherTake() async throws {
+        let sound = try bench.folder.write(WAVBytes.speech(Self.samples), to: "sound.wav")
+        let number = bench.folder.path("number")
+        let script =
+            "#!/bin/sh\necho $$ >'\(number)'\n/bin/cat '\(sound)'\nexec /bin/sleep 1000\n"
+        let program = try bench.folder.writeProgram(script, to: "ffmpeg")
+        let path = try bench.folder.write(Array("ID3\u{4}".utf8), to: "a.mp3")
+        let converter = Converter(path: program, environment: [])
+        let source = FileReplay(path: path, pace: .unpaced, converter: converter)
+        let take = try bench.start(source, to: server.url())
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        let text = String(decoding: try bench.folder.read("number").dropLast(), as: UTF8.self)
+        let process = try #require(pid_t(text))
+        let held = try await HeldProcess(process)
+        defer { held.release() }
+        take.cancel()
+        let other = try bench.replay(Self.samples, to: server.url())
+        _ = try #require(await server.wait(untilBytes: 32_000, ofRequest: 1))
+        #expect(kill(process, 0) == 0)
+        held.release()
+        #expect(try await take.end().result == .failure(.cancelled))
+        _ = try await endWhole(other)
+        let isReaped = await onOwnThread {
+            let deadline = MonotonicTime.now + .patience
+            while kill(process, 0) == 0, MonotonicTime.now < deadline { poll(nil, 0, 10) }
+            return kill(process, 0) == -1
+        }
+        #expect(isReaped)
+    }
+
     @Test(.enabled(if: HangingFile.isPossible, "watching a file takes root"))
     func aMicrophoneIsOpenedBeforeTheDiskIsLookedAt() async throws {
         // Where tokens and services are noted that want a length, and how full the spool is.
