@@ -22,10 +22,8 @@ final class FetchTarget: @unchecked Sendable {
     private let grew: (FetchTarget) throws(DownloadFailure) -> Void
     /// The media type of the last answer.
     var type: String?
-    /// Of the last request: the address of the own network that was not connected to, and whether a proxy
-    /// carried it.
+    /// The address of the own network that the last request did not connect to.
     var avoided: String?
-    var hasProxy = false
     private static let headByteCount = 32
 
     /// It is nothing, or a text where sound is wanted: what a server says in its place.
@@ -47,7 +45,6 @@ final class FetchTarget: @unchecked Sendable {
 
     /// Whether nothing is connected to there, for a URL that no person has typed.
     func avoids(_ address: [UInt8]?, of url: ServiceURL) -> Bool {
-        hasProxy = hasProxy || address == nil
         // Of what a proxy connects to, only what the URL says is known.
         let found = address.map(OwnNetwork.shown) ?? OwnNetwork.ownPlace(in: url.text)
         avoided = found ?? avoided
@@ -265,16 +262,16 @@ struct FileFetch: Sendable {
         while !turns.take() { try pause(.milliseconds(20)) }
         defer { turns.give() }
         if let failure = isOver() { throw failure }
-        (target.avoided, target.hasProxy) = (nil, false)
+        target.avoided = nil
+        let transfer = transfer(request, to: url, isOpened, target)
         let (answer, result) = try onDisk { () throws(SystemError) in
             try AwaitedTransfer.perform(
-                transfer(request, to: url, isOpened, target), into: FileSink(request, target),
-                by: transport
+                transfer, into: FileSink(request, target), by: transport
             ) {
                 isOver() != nil
             }
         }
-        if target.hasProxy {
+        if transfer.avoids != nil, transfer.proxy != nil {
             notices.note(
                 "through a proxy it cannot be checked whether \(download.url.origin), or what it leads to, is in the own network"
             )
@@ -294,7 +291,6 @@ struct FileFetch: Sendable {
         (transfer.method, transfer.isDownload, transfer.responseLimit) = ("GET", true, .max)
         (transfer.keepsCoding, transfer.endsWithConnection) = (request.keepsCoding, true)
         transfer.connection = download.connection.reaching(url)
-        transfer.connection.proxyExceptions = download.connection.proxy == nil ? nil : []
         if !isOwn(url.origin) { transfer.avoids = { [target] in target.avoids($0, of: url) } }
         return transfer
     }

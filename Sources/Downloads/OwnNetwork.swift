@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import SpeechService
 
 /// Which addresses are those of this machine, of the network around it, or of nothing in the internet.
 ///
@@ -58,16 +58,11 @@ enum OwnNetwork {
 
     /// The place in the own network that a URL itself names, by address or name; or nil.
     static func ownPlace(in url: String) -> String? {
-        let parts = url.split(separator: "/", maxSplits: 2)
-        guard parts.count > 1 else { return nil }
-        let isSix = parts[1].hasPrefix("[")
-        let host = String(
-            isSix ? parts[1].dropFirst().prefix { $0 != "]" } : parts[1].prefix { $0 != ":" })
-        var bytes = [UInt8](repeating: 0, count: 16)
-        guard unsafe inet_pton(isSix ? AF_INET6 : AF_INET, host, &bytes) == 1 else {
-            return isOwnName(host) ? host : nil
+        let host = ProxyRoute.host(in: url)
+        guard let address = ProxyRoute.address(host) else {
+            return host.isEmpty || !isOwnName(host) ? nil : host
         }
-        return shown(Array(bytes.prefix(isSix ? 16 : 4)))
+        return shown(address)
     }
 
     /// An address of the own network as a person reads it; nil for another one.

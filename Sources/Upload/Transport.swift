@@ -66,6 +66,11 @@ package struct TransferRequest: Sendable {
     /// address, or nil for that of a proxy, which looks the name up itself.
     package var avoids: (@Sendable (_ address: [UInt8]?) -> Bool)?
 
+    /// The proxy on the way, by the environment as it is now; nil for none.
+    package var proxy: String? {
+        ProxyRoute.proxy(to: url, by: connection) { Environment[filled: $0] }
+    }
+
     package init(
         url: String, headers: [(name: String, value: String)], body: RequestBody,
         deadlines: TransferDeadlines = TransferDeadlines()

@@ -79,6 +79,19 @@ import Testing
         #expect(found == .failure(.token(words)))
     }
 
+    @Test func aHostThatIsReachedWithoutTheProxyIsCheckedByItsAddress() async throws {
+        let proxy = try await ProxyServer()
+        let port = server.server.port
+        let host = "http://talks.example:\(port)"
+        let resolution = try HostResolution("talks.example:\(port):127.0.0.1")
+        let found = try await bench.fetch(host + "/a") {
+            $0.connection.proxy = try Proxy(proxy.url)
+            ($0.connection.proxyExceptions, $0.connection.resolutions) = (["example"], [resolution])
+        }
+        #expect(found == .failure(.ownNetwork(host: host, address: "127.0.0.1")))
+        #expect(server.server.connectionCount == 0)
+    }
+
     @Test func throughAProxyTheCheckIsSaidToBeImpossible() async throws {
         let proxy = try await ProxyServer()
         let port = server.server.port

@@ -3,7 +3,8 @@
 internal import CLinux
 internal import Glibc
 
-/// The process's environment; read by commands only, never by the library.
+/// The process's environment; read by commands only, and never by the library, but for the variables
+/// that name a proxy.
 package enum Environment {
     /// The words of the command line, of which those that are paths need not be UTF-8.
     package static let words = (0..<Int(CommandLine.argc)).compactMap { index in

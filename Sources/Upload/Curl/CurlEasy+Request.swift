@@ -5,7 +5,9 @@ internal import SpeechService
 
 extension CurlEasy {
     /// All options of a request but the callbacks; asks for late headers, on the transfer thread.
-    mutating func prepare(_ request: TransferRequest) throws(CurlRefusal) {
+    mutating func prepare(
+        _ request: TransferRequest, through proxy: String?
+    ) throws(CurlRefusal) {
         try keepMessage()
         try set(CURLOPT_URL, request.url)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -36,6 +38,7 @@ extension CurlEasy {
         try set(CURLOPT_NOSIGNAL, 1)
         if let jar = request.session?.jar(for: request.url) { try join(jar) }
         try connect(by: request.connection)
+        try goThrough(proxy, login: request.connection.proxyLogin)
         // Above 32 KiB a burst of response bytes is never left waiting for a timer.
         try set(CURLOPT_BUFFERSIZE, 131_072)
         // Our own deadline comes first; without this libcurl has one of 300 s.
@@ -87,21 +90,15 @@ extension CurlEasy {
         if !connection.resolutions.isEmpty {
             try setResolutions(connection.resolutions.map(\.description))
         }
-        try goThrough(connection)
     }
 
-    private func goThrough(_ connection: ConnectionSettings) throws(CurlRefusal) {
+    private func goThrough(_ proxy: String?, login: Credential?) throws(CurlRefusal) {
         // A proxy's own answer to CONNECT is not the service's.
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        switch connection.proxy {
-        case nil: break
-        case .some(.none): try set(CURLOPT_PROXY, "")
-        case .url(let url): try set(CURLOPT_PROXY, url)
-        }
-        if let exceptions = connection.proxyExceptions {
-            try set(CURLOPT_NOPROXY, exceptions.joined(separator: ","))
-        }
-        if let login = connection.proxyLogin?.percentEncodedLogin {
+        // Said in any case, since libcurl would ask the environment otherwise.
+        try set(CURLOPT_PROXY, proxy ?? "")
+        try set(CURLOPT_NOPROXY, "")
+        if proxy != nil, let login = login?.percentEncodedLogin {
             try set(CURLOPT_PROXYUSERPWD, login)
         }
     }

@@ -33,7 +33,7 @@ final class Transfer: @unchecked Sendable {
     /// When the service had all of the body and the answer was known.
     private var knownAt: ContinuousClock.Instant?
     private var ownEnding: TransferResult.Ending?
-    var hasProxy = false
+    let proxy: String?
 
     /// For the end of an answer that is known, so that the connection can be reused.
     private static let ending = Duration.milliseconds(250)
@@ -54,9 +54,9 @@ final class Transfer: @unchecked Sendable {
             to: request.url, limit: request.responseLimit, isHeadAlone: request.method == "HEAD",
             endsWithConnection: request.endsWithConnection)
         pace = request.bytesPerSecond.map { SendingPace(bytesPerSecond: $0, now: .now) }
-        if case .url? = request.connection.proxy { hasProxy = true }
+        proxy = request.proxy
         timings.began = progress.start
-        try self.easy.prepare(request)
+        try self.easy.prepare(request, through: proxy)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe try self.easy.setCallbacks(context, asksForAddresses: request.avoids != nil)
     }

@@ -37,13 +37,9 @@ func noteTraffic(
     _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
     // The bodies' pieces come here as well, and are left alone.
-    guard kind == CURLINFO_TEXT || kind == CURLINFO_HEADER_OUT else { return 0 }
-    let transfer = unsafe transfer(context)
-    let isRemark = kind == CURLINFO_TEXT
-    guard !isRemark || transfer?.request.avoids != nil else { return 0 }
+    guard kind == CURLINFO_HEADER_OUT else { return 0 }
     let bytes = unsafe UnsafeRawBufferPointer(start: text, count: count)
-    let words = unsafe String(decoding: bytes, as: UTF8.self)
-    if isRemark { transfer?.didRead(remark: words) } else { transfer?.didSend(head: words) }
+    unsafe transfer(context)?.didSend(head: String(decoding: bytes, as: UTF8.self))
     return 0
 }
 
@@ -83,17 +79,6 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
 extension Transfer {
     /// Called for each address that is about to be connected to, on the transfer thread.
     func mayConnect(to address: [UInt8]) -> Bool {
-        request.avoids?(hasProxy ? nil : address) != true
-    }
-
-    /// Before it connects, libcurl says that it takes a proxy of the environment, or which hosts are
-    /// reached without one.
-    ///
-    /// Were its words others, a proxy of the own network would be refused as any server there is.
-    func didRead(remark: String) {
-        guard remark.hasPrefix("Uses proxy env variable "),
-            !remark.lowercased().hasPrefix("uses proxy env variable no_proxy")
-        else { return }
-        hasProxy = true
+        request.avoids?(proxy == nil ? address : nil) != true
     }
 }

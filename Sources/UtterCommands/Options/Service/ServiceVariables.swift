@@ -76,21 +76,18 @@ struct TokenMark {
 }
 
 /// The variable of the environment that names the proxy for a service, unless an option or the
-/// person's file does (`libcurl-env(3)`).
+/// person's file does.
 struct ProxyVariable {
     let name: String
     private let value: String
 
     /// Finds the variable that names a proxy; nil: none.
     init?(for origin: String) {
-        // Upper case is another program's to set, in a server's CGI.
-        let own = origin.hasPrefix("https:") ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
-        for name in own + ["all_proxy", "ALL_PROXY"] {
-            guard let value = Environment[filled: name] else { continue }
-            (self.name, self.value) = (name, value)
-            return
+        let named = ProxyRoute.variables(for: origin).lazy.compactMap { name in
+            Environment[filled: name].map { (name, $0) }
         }
-        return nil
+        guard let first = named.first else { return nil }
+        (name, value) = first
     }
 
     /// Whether it is about this proxy why a service was not reached: it cannot be used, or is named.
