@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import AudioCore
-public import Glibc
 
 /// Where PCM comes from: a microphone, a WAV file, standard input.
 ///
 /// A thread of its own opens a source. One thread drives it afterwards: `read` until it says `wait`,
 /// then a wait on what it names, and so on until it says `end`; then `close`. That is the capture
 /// thread, or for a live source the thread that has opened it (`microphone`), so that a driver that
-/// blocks holds up nothing else. `name` and `isLive` may be asked on any thread; no two other members are
-/// called at once. No member but `open` and `close` may block longer than a period.
+/// blocks holds up nothing else. `name` and `isLive` may be asked on any thread; no two other members
+/// are called at once. No member but `open`, and `close` of a live source, may block for longer than a
+/// period: the capture thread serves other takes.
 public protocol CaptureSource: AnyObject, Sendable {
     /// The source's name for a person: a device name, a file name, "standard input".
     var name: String { get }
@@ -58,20 +58,20 @@ public protocol CaptureSource: AnyObject, Sendable {
     /// descriptor is ready, or after a second.
     var isDrained: Bool { get }
 
-    /// Adds the descriptors to be polled while `read` says `.wait(.forDescriptors)` or
+    /// Adds the descriptors to wait for while `read` says `.wait(.forDescriptors)` or
     /// `.wait(.forDescriptorsOrUntil)`.
     ///
-    /// Appends without allocating when the array has room for four more.
-    func appendPollDescriptors(to descriptors: inout [pollfd])
+    /// Allocates nothing when there is room for four more.
+    func addDescriptors(to events: inout PolledDescriptors)
 
-    /// Says whether the polled descriptors make another read worth while.
+    /// Says whether what has come of its descriptors makes another read worth while.
     ///
-    /// Asked once after each poll that marks one of them; while it says no, the wait goes on.
+    /// Asked once after each wait that brings something for one of them; while it says no, the wait
+    /// goes on.
     ///
-    /// - Parameter descriptors: those that `appendPollDescriptors` added, in that order, with
-    ///   their `revents`.
+    /// - Parameter events: to which `addDescriptors` has added them, beside others.
     /// - Returns: false when the event was none of ours.
-    func isReady(_ descriptors: Span<pollfd>) -> Bool
+    func isReady(_ events: PolledDescriptors) -> Bool
 
     /// Asks for the end: `read` delivers what the device already holds and then says `.end`.
     ///
@@ -127,7 +127,7 @@ public enum SourceWait: Sendable, Equatable {
 
 extension CaptureSource {
     /// Any event makes a read worth while.
-    public func isReady(_ descriptors: Span<pollfd>) -> Bool { true }
+    public func isReady(_ events: PolledDescriptors) -> Bool { true }
 
     /// False: another read says what to wait for.
     public var isDrained: Bool { false }

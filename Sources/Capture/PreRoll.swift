@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AudioCore
-package import Glibc
 package import LinuxPlatform
 internal import Synchronization
 
@@ -87,7 +86,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
     // MARK: - Between takes
 
     private func run() {
-        var events: [pollfd] = []
+        var events = PolledDescriptors()
         while true {
             let (take, isOver) = orders.withLock { orders in
                 (orders.takes.isEmpty ? nil : orders.takes.removeFirst(), orders.isOver)
@@ -129,14 +128,13 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
 
     private func forgetOldest() { recent.removeFirst(max(0, recent.count - capacity)) }
 
-    private func wait(for reason: SourceWait, _ events: inout [pollfd]) {
-        events.removeAll(keepingCapacity: true)
-        events.append(pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0))
-        if reason.isForDescriptors { device.appendPollDescriptors(to: &events) }
-        let pause = WorkerPause(until: reason.due)
-        while unsafe poll(&events, nfds_t(events.count), pause.milliseconds) > 0 {
-            if events[0].revents != 0 { return wakeup.drain() }
-            if device.isReady(events.span.extracting(1...)) { return }
+    private func wait(for reason: SourceWait, _ events: inout PolledDescriptors) {
+        events.clear()
+        events.add(wakeup.descriptor)
+        if reason.isForDescriptors { device.addDescriptors(to: &events) }
+        while events.wait(WorkerPause(until: reason.due)) {
+            if events.hasEvent(0) { return wakeup.drain() }
+            if device.isReady(events) { return }
         }
     }
 
@@ -172,11 +170,11 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
 
     package var isDrained: Bool { recent.isEmpty && device.isDrained }
 
-    package func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        device.appendPollDescriptors(to: &descriptors)
+    package func addDescriptors(to events: inout PolledDescriptors) {
+        device.addDescriptors(to: &events)
     }
 
-    package func isReady(_ descriptors: Span<pollfd>) -> Bool { device.isReady(descriptors) }
+    package func isReady(_ events: PolledDescriptors) -> Bool { device.isReady(events) }
 
     package func requestStop() { device.requestStop() }
 

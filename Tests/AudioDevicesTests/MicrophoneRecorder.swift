@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import LinuxPlatform
 import TestSupport
 
 @testable import AudioCore
@@ -41,7 +42,7 @@ struct MicrophoneRecorder {
     let microphone: Microphone
     private(set) var recording = Recording()
     private var buffer: [Int16] = []
-    private var descriptors: [pollfd] = []
+    private var events = PolledDescriptors()
     private var wait: SourceWait?
 
     /// Opens a microphone, drives it on a thread of its own, and closes it.
@@ -64,7 +65,7 @@ struct MicrophoneRecorder {
             let format = recorder.recording.format
             recorder.buffer = Array(
                 repeating: 0, count: format.sampleRate * format.channelCount * 8)
-            recorder.microphone.appendPollDescriptors(to: &recorder.descriptors)
+            recorder.microphone.addDescriptors(to: &recorder.events)
             try script(&recorder)
         } catch let failure as CaptureError {
             recorder.recording.failure = failure
@@ -88,7 +89,7 @@ struct MicrophoneRecorder {
     mutating func readAll() throws {
         var waits = 0
         while waits < 2 {
-            _ = microphone.isReady(descriptors.span)
+            _ = microphone.isReady(events)
             try readOnce()
             waits = wait == nil ? 0 : waits + 1
         }
@@ -150,18 +151,16 @@ struct MicrophoneRecorder {
 
     private mutating func pause(_ wait: SourceWait, before deadline: ContinuousClock.Instant) {
         var until = deadline
-        var polled: [pollfd] = []
+        var polled = PolledDescriptors()
         switch wait {
-        case .forDescriptors: polled = descriptors
+        case .forDescriptors: polled = events
         case .forDescriptorsOrUntil(let instant):
-            polled = descriptors
+            polled = events
             until = min(until, instant)
         case .until(let instant): until = min(until, instant)
         }
         repeat {
-            let left = max(.zero, until - .now) / Duration.milliseconds(1)
-            let events = poll(&polled, nfds_t(polled.count), Int32(left.rounded(.up)))
-            if events > 0, microphone.isReady(polled.span) { return }
+            if polled.wait(.until(until)), microphone.isReady(polled) { return }
         } while ContinuousClock.now < until
     }
 

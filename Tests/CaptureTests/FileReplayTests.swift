@@ -166,9 +166,9 @@ import Testing
         #expect(try read() == .frames(320))
         // 30 frames are there, which is not a period.
         #expect(try read() == .wait(.forDescriptors))
-        var descriptors: [pollfd] = []
-        source.appendPollDescriptors(to: &descriptors)
-        #expect(descriptors.map(\.fd) == [pipe.readEnd])
+        var events = PolledDescriptors()
+        source.addDescriptors(to: &events)
+        #expect(events.descriptors.map(\.fd) == [pipe.readEnd])
         try pipe.write(Array(bytes[(44 + 700)..<(44 + 1_500)]))
         #expect(try read() == .frames(320))
         clock.advance(by: .seconds(5))

@@ -44,14 +44,14 @@ import Testing
     }
 
     private func wait(for reason: SourceWait, of source: any CaptureSource) {
-        var events: [pollfd] = []
-        var pause: Int32 = 10_000
-        if case .until = reason {} else { source.appendPollDescriptors(to: &events) }
-        if case .until = reason { pause = 5 }
-        if case .forDescriptorsOrUntil = reason { pause = 60 }
+        var events = PolledDescriptors()
+        var pause = Duration.seconds(10)
+        if case .until = reason {} else { source.addDescriptors(to: &events) }
+        if case .until = reason { pause = .milliseconds(5) }
+        if case .forDescriptorsOrUntil = reason { pause = .milliseconds(60) }
         repeat {
-            guard poll(&events, nfds_t(events.count), pause) > 0 else { return }
-        } while !source.isReady(events.span)
+            guard events.wait(.until(.now + pause)) else { return }
+        } while !source.isReady(events)
     }
 
     /// Where in the card's time the samples begin, which follow each other without a hole.

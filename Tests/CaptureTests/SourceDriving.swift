@@ -64,14 +64,11 @@ extension CaptureSource {
 
     /// Waits for the source's descriptors, for as long as tests are patient.
     func awaitDescriptors() throws {
-        var descriptors: [pollfd] = []
-        appendPollDescriptors(to: &descriptors)
-        try #require(!descriptors.isEmpty)
-        let limit = Int32(Duration.patience.components.seconds) * 1_000
-        let count = try retryingInterrupts("poll") {
-            poll(&descriptors, nfds_t(descriptors.count), limit)
-        }
-        try #require(count > 0, "nothing came")
+        var events = PolledDescriptors()
+        addDescriptors(to: &events)
+        try #require(events.count > 0)
+        let limit = ContinuousClock.now + .patience
+        while !events.wait(.until(limit)) { try #require(limit > .now, "nothing came") }
     }
 }
 

@@ -23,7 +23,7 @@ import Utter
             return .frames(count)
         }
 
-        func appendPollDescriptors(to descriptors: inout [pollfd]) {}
+        func addDescriptors(to events: inout PolledDescriptors) {}
 
         func requestStop() { rest.store(0, ordering: .relaxed) }
 

@@ -18,6 +18,8 @@ internal import LinuxPlatform
     private var scratch: [UInt8]
     /// alsa-lib wants to write to the descriptors it judges.
     private var polled: [pollfd] = []
+    /// Their place among those of all.
+    private var own = 0..<0
     private static let scratchFrames = 4_096
 
     /// Does not start the PCM.
@@ -130,30 +132,26 @@ extension ALSADevice {
         return min(Int(frames), try ALSAError.check("snd_pcm_readi", read))
     }
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        let pcm = unsafe handle.pcm
-        let count = Int(unsafe snd_pcm_poll_descriptors_count(pcm))
-        guard count > 0 else { return }
-        let first = descriptors.count
-        descriptors.append(contentsOf: repeatElement(pollfd(), count: count))
-        let filled = unsafe descriptors.withUnsafeMutableBufferPointer { buffer in
-            let own = buffer.extracting(first...)
-            return unsafe snd_pcm_poll_descriptors(pcm, own.baseAddress, UInt32(count))
+    mutating func addDescriptors(to events: inout PolledDescriptors) {
+        let first = events.count
+        let count = max(0, Int(unsafe snd_pcm_poll_descriptors_count(handle.pcm)))
+        unsafe events.add(count) { [pcm = handle.pcm] in
+            unsafe Int(snd_pcm_poll_descriptors(pcm, $0, UInt32(count)))
         }
-        descriptors.removeLast(count - max(0, min(count, Int(filled))))
+        own = first..<events.count
     }
 
     /// Whether the descriptors mean frames or a change of state; a plug-in also handles its own
     /// signals here.
-    mutating func isReady(_ descriptors: Span<pollfd>) -> Bool {
+    mutating func isReady(_ events: PolledDescriptors) -> Bool {
         polled.removeAll(keepingCapacity: true)
-        for index in descriptors.indices { polled.append(descriptors[index]) }
-        var events: UInt16 = 0
+        polled.append(contentsOf: events.descriptors[own.clamped(to: 0..<events.count)])
+        var found: UInt16 = 0
         let count = UInt32(polled.count)
         let code = unsafe polled.withUnsafeMutableBufferPointer { [pcm = handle.pcm] buffer in
-            unsafe snd_pcm_poll_descriptors_revents(pcm, buffer.baseAddress, count, &events)
+            unsafe snd_pcm_poll_descriptors_revents(pcm, buffer.baseAddress, count, &found)
         }
-        return code < 0 || events != 0
+        return code < 0 || found != 0
     }
 
     /// `CLOCK_MONOTONIC`, in ns; it stands still while the computer sleeps.

@@ -2,7 +2,6 @@
 
 public import AudioCore
 public import Capture
-public import Glibc
 
 /// A sound card, or a sound server's source, through ALSA.
 ///
@@ -65,13 +64,13 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     public var isDrained: Bool { stream?.leavesNothing ?? false }
 
     /// Adds the descriptors of the PCM, one for a card.
-    public func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        stream?.appendPollDescriptors(to: &descriptors)
+    public func addDescriptors(to events: inout PolledDescriptors) {
+        stream?.addDescriptors(to: &events)
     }
 
     /// Asks the PCM whether its descriptors mean frames, an overrun or the end.
-    public func isReady(_ descriptors: Span<pollfd>) -> Bool {
-        stream?.isReady(descriptors) ?? true
+    public func isReady(_ events: PolledDescriptors) -> Bool {
+        stream?.isReady(events) ?? true
     }
 
     /// Ends the take with the last frame that the card has captured at this moment.

@@ -91,12 +91,12 @@ struct MicrophoneStream: ~Copyable {
 
     var details: SourceDetails { device.details }
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        device.appendPollDescriptors(to: &descriptors)
+    mutating func addDescriptors(to events: inout PolledDescriptors) {
+        device.addDescriptors(to: &events)
     }
 
-    mutating func isReady(_ descriptors: Span<pollfd>) -> Bool {
-        isWoken = device.isReady(descriptors)
+    mutating func isReady(_ events: PolledDescriptors) -> Bool {
+        isWoken = device.isReady(events)
         return isWoken
     }
 

@@ -2,7 +2,6 @@
 
 internal import AudioCodecs
 public import AudioCore
-public import Glibc
 internal import LinuxPlatform
 
 /// The sound of an input, from its first sample on.
@@ -221,9 +220,8 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     func leave() { awaited.giveUp() }
 
     /// Adds the descriptor when reading it may have to wait.
-    public func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        guard !isStopped, let descriptor = audio?.descriptor else { return }
-        descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+    public func addDescriptors(to events: inout PolledDescriptors) {
+        if !isStopped, let descriptor = audio?.descriptor { events.add(descriptor) }
     }
 
     /// Ends the source with what has been delivered.

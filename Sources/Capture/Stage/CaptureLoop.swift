@@ -67,11 +67,11 @@ struct CaptureWorker: Worker {
     private let onWrite: @Sendable () -> Void
     private var stages: [CaptureStage] = []
     private var alarms: [(due: ContinuousClock.Instant, ring: @Sendable () -> Void)] = []
-    private var descriptors: [pollfd] = []
+    private var events = PolledDescriptors()
 
     init(onWrite: @escaping @Sendable () -> Void) {
         self.onWrite = onWrite
-        descriptors.reserveCapacity(64)
+        events.reserve(64)
     }
 
     mutating func receive(_ message: Message) {
@@ -94,7 +94,7 @@ struct CaptureWorker: Worker {
         var didWrite = false
         var due = ringAlarms(now)
         var hasEnded = false
-        descriptors.removeAll(keepingCapacity: true)
+        events.clear()
         for stage in stages {
             let card = stage.source.card
             if !stage.isElsewhere { stage.turn(now: now) }
@@ -112,7 +112,7 @@ struct CaptureWorker: Worker {
                 stage.mark?.set()
             case .opening, .journal: break
             case .source(let wait):
-                if wait.isForDescriptors { stage.source.appendPollDescriptors(to: &descriptors) }
+                if wait.isForDescriptors { stage.source.addDescriptors(to: &events) }
                 due = wait.due.map { min(due ?? $0, $0) } ?? due
             }
         }
@@ -125,16 +125,13 @@ struct CaptureWorker: Worker {
     /// Polls the sources even when a timer is due: a replay that is always due must not starve a
     /// microphone.
     mutating func wait(for wakeup: Wakeup, _ pause: WorkerPause) {
-        descriptors.append(pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0))
+        events.add(wakeup.descriptor)
         // EINTR and EAGAIN lead to one more turn, which is harmless.
-        let count = unsafe descriptors.withUnsafeMutableBufferPointer { buffer in
-            unsafe poll(buffer.baseAddress, nfds_t(buffer.count), pause.milliseconds)
-        }
-        guard count > 0 else { return }
+        guard events.wait(pause) else { return }
         for stage in stages where !stage.isElsewhere {
-            if stage.source.isReady(in: descriptors.span) { stage.noteReadiness() }
+            if stage.source.isReady(in: events) { stage.noteReadiness() }
         }
-        if descriptors[descriptors.count - 1].revents != 0 { wakeup.drain() }
+        if events.hasEvent(events.count - 1) { wakeup.drain() }
     }
 
     /// Running takes are abandoned, their cards closed.

@@ -181,8 +181,8 @@ final class CardThread: @unchecked Sendable {
     /// - Returns: whether the source is closed, and the take to be handed back; false when it has
     ///   been lost.
     private func work(on stage: CaptureStage) -> Bool {
-        var events: [pollfd] = []
-        events.reserveCapacity(8)
+        var events = PolledDescriptors()
+        events.reserve(8)
         repeat {
             stage.turn(now: .now)
             if hasLost { return false }
@@ -203,26 +203,21 @@ final class CardThread: @unchecked Sendable {
     }
 
     /// Waits for the source, or for a request; false when the take has been lost.
-    private func rest(_ stage: CaptureStage, _ events: inout [pollfd]) -> Bool {
+    private func rest(_ stage: CaptureStage, _ events: inout PolledDescriptors) -> Bool {
         guard case .source(let wait) = stage.pendingWait else { return true }
-        events.removeAll(keepingCapacity: true)
-        events.append(pollfd(fd: orders.descriptor, events: Int16(POLLIN), revents: 0))
+        events.clear()
+        events.add(orders.descriptor)
         if wait.isForDescriptors {
-            guard during({ source.appendPollDescriptors(to: &events) }) != nil else {
-                return false
-            }
+            guard during({ source.addDescriptors(to: &events) }) != nil else { return false }
         }
         let due = wait.due
         repeat {
-            let pause = WorkerPause(until: due).milliseconds
-            guard unsafe poll(&events, nfds_t(events.count), pause) > 0 else { continue }
-            if events[0].revents != 0 {
+            guard events.wait(WorkerPause(until: due)) else { continue }
+            if events.hasEvent(0) {
                 orders.drain()
                 return true
             }
-            guard let isReady = during({ source.isReady(events.span.extracting(1...)) }) else {
-                return false
-            }
+            guard let isReady = during({ source.isReady(events) }) else { return false }
             if isReady {
                 stage.noteReadiness()
                 return true

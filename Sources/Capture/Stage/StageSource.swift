@@ -28,7 +28,7 @@ final class StageSource {
     /// lost the take.
     private(set) var samples: [Int16] = []
     private var stops = false
-    /// The place of the source's descriptors in the polled array.
+    /// The place of the source's descriptors among those of all.
     private var polled = 0..<0
 
     init(_ source: any CaptureSource) {
@@ -113,18 +113,16 @@ final class StageSource {
 
     // MARK: - On the capture thread, which waits for many
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        let first = descriptors.count
-        source.appendPollDescriptors(to: &descriptors)
-        polled = first..<descriptors.count
+    func addDescriptors(to events: inout PolledDescriptors) {
+        let first = events.count
+        source.addDescriptors(to: &events)
+        polled = first..<events.count
     }
 
-    /// Whether what was polled makes a read worth while.
-    func isReady(in descriptors: Span<pollfd>) -> Bool {
-        guard !polled.isEmpty else { return false }
-        let own = descriptors.extracting(polled)
+    /// Whether what has come makes a read worth while.
+    func isReady(in events: PolledDescriptors) -> Bool {
+        let own = polled
         polled = 0..<0
-        for index in own.indices where own[index].revents != 0 { return source.isReady(own) }
-        return false
+        return own.contains { events.hasEvent($0) } && source.isReady(events)
     }
 }

@@ -52,7 +52,7 @@ final class SampleSource: CaptureSource {
         return .frames(count)
     }
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {}
+    func addDescriptors(to events: inout PolledDescriptors) {}
 
     func requestStop() { position.store(samples.count, ordering: .relaxed) }
 

@@ -102,9 +102,7 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
         return .end
     }
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        descriptors.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
-    }
+    func addDescriptors(to events: inout PolledDescriptors) { events.add(descriptor) }
 
     func requestStop() {
         stopWasRequested = true

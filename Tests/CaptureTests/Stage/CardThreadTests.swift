@@ -254,12 +254,12 @@ final class ScriptedMicrophone: KeptSource, @unchecked Sendable {
         }
     }
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {
+    func addDescriptors(to events: inout PolledDescriptors) {
         note(.polling)
-        descriptors.append(pollfd(fd: news.descriptor, events: Int16(POLLIN), revents: 0))
+        events.add(news.descriptor)
     }
 
-    func isReady(_ descriptors: Span<pollfd>) -> Bool {
+    func isReady(_ events: PolledDescriptors) -> Bool {
         note(.judging)
         news.drain()
         return true

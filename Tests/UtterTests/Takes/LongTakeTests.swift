@@ -136,7 +136,7 @@ private final class TimelineSource: CaptureSource, @unchecked Sendable {
         return run.isVoice ? .frames(count) : .gap(frames: count)
     }
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {}
+    func addDescriptors(to events: inout PolledDescriptors) {}
     func requestStop() { isStopped = true }
     func close() {}
 }

@@ -247,7 +247,7 @@ private final class SlowSource: CaptureSource {
         return count > 0 ? .frames(count) : .end
     }
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {}
+    func addDescriptors(to events: inout PolledDescriptors) {}
     func requestStop() { left.withLock { $0 = [] } }
     func close() { isClosed.open() }
 }
