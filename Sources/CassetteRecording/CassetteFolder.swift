@@ -48,7 +48,7 @@ package final class CassetteFolder: Sendable {
             }
             try folder.replaceFile("\(name).json", with: cassette.json)
         } catch {
-            // What was recorded is only for looking at; the take does not depend on it.
+            // A cassette is for looking at alone; the take does not depend on it.
             firstFailure.withLock { $0 = $0 ?? error }
         }
     }

@@ -38,7 +38,7 @@ public struct Download: Sendable {
     public init(_ url: ServiceURL) { self.url = url }
 }
 
-/// What downloads may take of the disk.
+/// The room that downloads may take on the disk.
 public struct DownloadLimits: Sendable, Equatable {
     /// The most bytes of all of them.
     public var bytes: Int

@@ -45,7 +45,7 @@ final class FetchTarget: @unchecked Sendable {
 
     /// Whether nothing is connected to there, for a URL that no person has typed.
     func avoids(_ address: [UInt8]?, of url: ServiceURL) -> Bool {
-        // Of what a proxy connects to, only what the URL says is known.
+        // A proxy does not say what it connects to: the URL alone is known.
         let found = address.map(OwnNetwork.shown) ?? OwnNetwork.ownPlace(in: url.text)
         avoided = found ?? avoided
         return found != nil

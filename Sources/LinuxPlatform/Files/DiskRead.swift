@@ -4,7 +4,7 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// One read of a file by a thread of its own, for a thread that serves others too: a disk may hang.
+/// A read of a file by a thread of its own, for a thread that serves others too: a disk may hang.
 ///
 /// The thread has a descriptor of its own, and closes it: that, too, may wait for the disk.
 package final class DiskRead: Sendable {
@@ -40,7 +40,7 @@ package final class DiskRead: Sendable {
     /// To be polled: readable once the bytes are there.
     package var descriptor: Int32 { end.descriptor }
 
-    /// Those that were there, none at the end of the file; nil while the thread reads.
+    /// The bytes that were there, none at the end of the file; nil while the thread reads.
     package var bytes: [UInt8]? {
         get throws(SystemError) { try outcome.withLock { $0 }?.get() }
     }

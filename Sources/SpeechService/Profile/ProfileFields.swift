@@ -2,7 +2,7 @@
 
 internal import LinuxPlatform
 
-/// What a delivery says in the words of a profile: the value of each field in TOML, by its path.
+/// A delivery in the words of a profile: the value of each field in TOML, by its path.
 ///
 /// What it says otherwise than another one is the text of a profile that lies over that one's.
 package struct ProfileFields: Sendable {
@@ -87,7 +87,7 @@ package struct ProfileFields: Sendable {
 }
 
 extension RecognitionService {
-    /// What it says of a request, without secrets, over a service that is another way to say it.
+    /// The description of a request, without secrets; `base` names the parameters that its profile says.
     package func fields(over base: RecognitionService) -> ProfileFields {
         var fields = ProfileFields()
         sayURL(over: base, in: &fields)

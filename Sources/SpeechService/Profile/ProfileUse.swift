@@ -5,7 +5,7 @@ package import AudioCodecs
 /// A profile, and what a person says with it.
 package struct ProfileUse: Sendable, Hashable {
     package let profile: ServiceProfile
-    /// What is said, by the names of the words.
+    /// The values of the words, by their names.
     package let words: [String: String]
     package let format: ProfileFormat
 

@@ -32,7 +32,7 @@ package struct Sweep: Sendable {
     private let clock: SpoolAge
     private let noted: AudioNote
     private let names: [String]
-    /// Of `SpoolGrowth`, before the takes were listed.
+    /// The count of `SpoolGrowth` before the takes were listed.
     private let total: Int
     /// Takes to look at, the newest at the end.
     private var ids: [TakeID]

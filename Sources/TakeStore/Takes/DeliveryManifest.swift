@@ -49,7 +49,7 @@ package struct DeliveryManifest: Sendable, Equatable {
     ///
     /// The files may change or go: the take is sent by what they were.
     package var texts: [Text]
-    /// What a person said, by the names of the words.
+    /// The words that a person said, by their names.
     package var words: [String: String]
     /// The form in which the audio travels.
     package var format: String
@@ -60,7 +60,7 @@ package struct DeliveryManifest: Sendable, Equatable {
     package var proxyLogin: Secret?
     /// Whether no person had chosen a service; nil is no.
     package var isUnset: Bool?
-    /// What the texts say of an unknown outcome, for lists, unless that is to send it again.
+    /// The word of the texts for an unknown outcome, for lists; nil: to send it again.
     package var unknownOutcome: String?
 
     /// The delivery of a take that an earlier version has written, in place of the texts.

@@ -14,7 +14,7 @@ package struct UTCTime {
 
     /// The moment that `compact` has written; nil for another text.
     static func date(compact text: String) -> Date? {
-        // What cannot be read is another text.
+        // An unreadable text is another text.
         let date = try? compactStyle.parse(text.replacing("-", with: " "))
         // The 31st of February is read as one in March.
         return date.flatMap { UTCTime($0).compact == text ? $0 : nil }

@@ -50,7 +50,7 @@ public struct Archive: Sendable {
         guard let codec = AudioCodec(rawValue: manifest.format) else { return nil }
         let isHeard = manifest.transcript?.isEmpty == false
         let suffixes = [codec.fileExtension] + (isHeard ? ["txt"] : []) + ["json"]
-        // What a store was given, nothing has recognised.
+        // A recording that a store was given has not been recognised.
         let delivery = isHeard ? manifest.delivery : nil
         let isClosed = manifest.isEncrypted && !decrypts
         return ArchivedContents(
@@ -122,7 +122,8 @@ extension TakeManifest {
             plan.record != delivery
         else { return false }
         if plan.service.url.description != url {
-            plan = (try? archive.plan(for: self, contents) ?? plan) ?? plan  // As above.
+            // The place of the first object is as usable.
+            plan = (try? archive.plan(for: self, contents) ?? plan) ?? plan
         }
         redirect(to: plan.service.url.description, by: plan.record)
         startAnew()

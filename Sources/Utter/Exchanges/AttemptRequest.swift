@@ -161,7 +161,7 @@ extension DeliveryPlan {
         SealedHead(contentType: frame.contentType, query: service.addressOfSealed.query)
     }
 
-    /// Nil without a key: the body cannot be read then, and nothing is sent.
+    /// The sealed body; nil without a key: nothing is sent then.
     private func seal(_ seed: String) -> SealedBody? {
         (service.bodyKey?.plain).flatMap {
             // A secret that is no key was refused when it was read.

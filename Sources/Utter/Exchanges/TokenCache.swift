@@ -7,7 +7,7 @@ internal import Synchronization
 final class TokenCache: Sendable {
     /// How long before its end a token is not used; or the tenth part of its life.
     private static let margin = Duration.seconds(60)
-    /// Of more tokens, the first that ends is forgotten.
+    /// The most tokens; of more, the first that ends is forgotten.
     private static let limit = 16
 
     private typealias Tokens = [TokenRequest: (text: String, end: ContinuousClock.Instant)]
@@ -18,7 +18,7 @@ final class TokenCache: Sendable {
         guard let (use, request) = service.tokenRequest(uuid: ""),
             let token = tokens.withLock({ $0[request] }), token.end > .now
         else { return nil }
-        // One that cannot be sent is fetched anew.
+        // A token that cannot be sent is fetched anew.
         return try? use.credential(token.text)
     }
 
@@ -27,7 +27,7 @@ final class TokenCache: Sendable {
         _ token: String, lifetime: Duration, for service: RecognitionService
     ) -> Credential? {
         guard let (use, request) = service.tokenRequest(uuid: ""),
-            // What cannot be sent is not a token.
+            // A text that cannot be sent is not a token.
             let credential = try? use.credential(token)
         else { return nil }
         let end = ContinuousClock.now + lifetime - min(Self.margin, lifetime / 10)

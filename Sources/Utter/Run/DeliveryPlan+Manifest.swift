@@ -31,8 +31,8 @@ extension DeliveryPlan {
 }
 
 extension DeliveryPlan {
-    /// What a take remembers of the plan: the texts of its profile, below one that says what the plan
-    /// says otherwise.
+    /// The texts of the profile, below one that says the plan's own values where they differ: a take
+    /// remembers these.
     var record: DeliveryManifest {
         let (base, words) = base
         let lines = fields(over: base).lines(over: base.fields(over: base))
@@ -122,7 +122,7 @@ extension DeliveryPlan {
         }
     }
 
-    /// What the plan says in the words of a profile, beside its answer and its secrets.
+    /// The plan in the words of a profile, without its answer and its secrets.
     private func fields(over base: DeliveryPlan) -> ProfileFields {
         var fields = service.fields(over: base.service)
         fields.say("transfer.framing", text: framing.rawValue)
