@@ -76,9 +76,9 @@ extension Pipeline {
         switch delivery.service.exchange {
         case .parts(let plan):
             let table = PartsTable(from: values)
-            if let abort = plan.abort, table.isMade {
+            if let abort = plan.abort, table.stage == .made {
                 _ = try await ask(abort, table.captured, by: delivery)
-            } else if table.mayBeMade, let (_, key) = delivery.service.storeRoot {
+            } else if table.stage == .asked, let (_, key) = delivery.service.storeRoot {
                 for upload in try await openUploads(at: delivery, olderThan: .zero) ?? []
                 where upload.key == key { try await abort(upload, at: delivery) }
             }

@@ -30,11 +30,10 @@ struct PartsExchange: Exchange {
     private var generation = 0
     private var recording = RecordingExtent()
     private var (renewals, standstills) = (0, 0)
-    /// Why the upload is given up.
-    private var surrender: TakeFailure?
-    /// The folders of the place were made; the store has the whole recording; it does not join the
-    /// upload, as an object is there.
-    private var (hasFolders, isFound, isRefused) = (false, false, false)
+    /// The end of the delivery, once the upload is aborted; without one another upload is begun.
+    private var ending: ExchangeStep?
+    /// The folders of the place were made; an object is there, so that no upload is joined.
+    private var (hasFolders, isRefused) = (false, false)
     /// The store has refused to say what is there.
     private var isBlind = false
     /// It has answered well to the request that ends the delivery, without a proof.
@@ -63,7 +62,7 @@ struct PartsExchange: Exchange {
 
     // MARK: - What is known
 
-    var laneCount: Int { table.isMade ? pace.laneCount : 1 }
+    var laneCount: Int { table.stage == .made ? pace.laneCount : 1 }
 
     var outlivesSecrets: Bool { true }
     var sendsDigest: Bool { false }
@@ -71,11 +70,12 @@ struct PartsExchange: Exchange {
     var takenCount: Int { takenBefore + (mayBeTaken ? 1 : 0) }
 
     var storedByteCount: Int? {
-        isFound ? recording.byteCount : table.isMade ? table.storedByteCount : nil
+        if ending == .answered { return recording.byteCount }
+        return table.stage == .made ? table.storedByteCount : nil
     }
 
     var progress: ExchangeProgress? {
-        guard table.isMade || table.mayBeMade || mayBeTaken else { return nil }
+        guard table.stage != .none || mayBeTaken else { return nil }
         return ExchangeProgress(
             step: "parts", values: table.values, plan: fingerprint, unknown: mayBeTaken ? 1 : nil)
     }
@@ -120,13 +120,13 @@ struct PartsExchange: Exchange {
     private mutating func start(_ job: PartsTable.Job, on lane: Int) {
         number += 1
         if case .part(let index) = job { take(index) }
-        if job == .create { table.mayBeMade = true }
+        if job == .create { table.stage = .asked }
         lanes[lane] = PartsLane(job: job, number: number, generation: generation)
     }
 
     /// Takes a part from the queue, or cuts it.
     private mutating func take(_ index: Int) {
-        table.isMade = true
+        table.stage = .made
         table.queue.removeAll { $0 == index }
         guard index == table.parts.count else { return }
         table.cut(min(partByteCount, max(0, recording.byteCount - table.byteCount)))
@@ -139,8 +139,8 @@ struct PartsExchange: Exchange {
 
     private mutating func beginNext(on lane: Int) -> Beginning {
         let isAlone = lanes.allSatisfy { $0 == nil }
-        if surrender != nil { return isAlone ? begin(.abort, on: lane) : .idle }
-        if !table.isMade {
+        if ending != nil { return isAlone ? begin(.abort, on: lane) : .idle }
+        if table.stage != .made {
             guard isAlone else { return .idle }
             // A lost upload is looked for before it is made again.
             if mayBeTaken, canLook, recording.isComplete { return begin(.look, on: lane) }
@@ -200,7 +200,7 @@ struct PartsExchange: Exchange {
 
     private var canLook: Bool { plan.look != nil && !isBlind }
     private var mustFind: Bool {
-        table.mayBeMade && plan.abort != nil && delivery.uploadPlace != nil
+        table.stage == .asked && plan.abort != nil && delivery.uploadPlace != nil
     }
 
     /// Puts a part that was not stored back to the end of the queue.
@@ -255,7 +255,7 @@ struct PartsExchange: Exchange {
             isBlind = true
             return claim == .plain ? .answered : stand(ended)
         case (.find, (400..<500)?) where status?.isPassing == false:
-            table.mayBeMade = false
+            table.stage = .none
             return stand(ended)
         default: return judge(ended)
         }
@@ -263,10 +263,10 @@ struct PartsExchange: Exchange {
 
     /// The upload is gone: the delivery ends, or begins anew.
     private mutating func endAbort() -> ExchangeStep {
-        if isFound { return .answered }
+        if ending == .answered { return .answered }
         generation += 1
         (table, mayBeTaken) = (PartsTable(), false)
-        return surrender.map { .failed($0) } ?? goOn
+        return ending ?? goOn
     }
 
     private var leaveUnknown: ExchangeStep {
@@ -308,7 +308,7 @@ struct PartsExchange: Exchange {
             table.captured = found
             start(.abort, on: ended.index)
             return goOn
-        case (.find, .next?), (.find, .unusable(.missingText)?): table.mayBeMade = false
+        case (.find, .next?), (.find, .unusable(.missingText)?): table.stage = .none
         default:
             return disbelieve(ended, "its answer is not one of a store")
         }
@@ -325,9 +325,9 @@ struct PartsExchange: Exchange {
 
     /// An object is there: an upload that is not joined is aborted first, and not left behind.
     private mutating func end(with failure: TakeFailure?, _ ended: PartsEnd) -> ExchangeStep {
-        isFound = failure == nil
-        guard isRefused, plan.abort != nil else { return failure.map { .failed($0) } ?? .answered }
-        surrender = failure
+        let end = failure.map { ExchangeStep.failed($0) } ?? .answered
+        ending = end
+        guard isRefused, plan.abort != nil else { return end }
         start(.abort, on: ended.index)
         return goOn
     }
@@ -359,10 +359,9 @@ struct PartsExchange: Exchange {
     /// Ends the delivery for good, once the upload is aborted.
     private mutating func giveUp(_ failure: TakeFailure, _ lane: PartsLane) -> ExchangeStep {
         lay(lane)
-        guard failure.isForGood, !failure.refusesSecret, plan.abort != nil, table.isMade else {
-            return .failed(failure)
-        }
-        surrender = surrender ?? failure
+        guard failure.isForGood, !failure.refusesSecret, plan.abort != nil, table.stage == .made
+        else { return .failed(failure) }
+        ending = ending ?? .failed(failure)
         return .idle
     }
 
@@ -391,7 +390,7 @@ struct PartsExchange: Exchange {
             return .request(after: pause)
         // An upload that could not be aborted yet is kept, and one that may not be aborted is left.
         case .failed(let failure) where lane.job == .abort:
-            return isFound || failure.isForGood ? endAbort() : .failed(surrender ?? failure)
+            return failure.isForGood ? endAbort() : ending ?? .failed(failure)
         case .failed(let failure): return giveUp(failure, lane)
         case .answered, .answeredInPart, .idle:
             return giveUp(.responseUnusable(reason: "it answered before it had all"), lane)

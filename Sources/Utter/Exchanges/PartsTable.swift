@@ -24,6 +24,9 @@ struct PartsTable: Sendable, Equatable {
     /// Whether an answer without a proof is one of a store, as far as one can see.
     enum Claim { case plain, odd }
 
+    /// How far the upload is; one that was asked for may have been made.
+    enum Stage { case none, asked, made }
+
     struct Part: Sendable, Equatable {
         /// Bytes of the body.
         let range: Range<Int>
@@ -37,9 +40,7 @@ struct PartsTable: Sendable, Equatable {
     var queue: [Int] = []
     /// Values that the service has given the upload, such as its id.
     var captured: [String: String] = [:]
-    var isMade = false
-    /// The store was asked for an upload, and may have made it.
-    var mayBeMade = false
+    var stage = Stage.none
     /// The first part waits for the end of the recording.
     private var isFirstHeld = false
 
@@ -55,7 +56,7 @@ struct PartsTable: Sendable, Equatable {
 
     mutating func make(_ captured: [String: String]) {
         self.captured = captured
-        isMade = true
+        stage = .made
     }
 
     mutating func cut(_ byteCount: Int) {
@@ -82,7 +83,7 @@ extension PartsTable {
     /// Reads the notes of an earlier run; parts that were under way are sent again.
     init(from values: [String: String]) {
         self.init()
-        mayBeMade = values[Self.mark] != nil
+        if values[Self.mark] != nil { stage = .asked }
         guard let rows = values[Self.rows] else { return }
         for row in rows.split(separator: "\n") {
             // A tag may be empty.
@@ -103,7 +104,7 @@ extension PartsTable {
     }
 
     var values: [String: String] {
-        guard isMade else { return mayBeMade ? [Self.mark: "yes"] : [:] }
+        guard stage == .made else { return stage == .asked ? [Self.mark: "yes"] : [:] }
         let rows = parts.map { part in
             "\(part.range.count)" + (part.tag.map { " \($0)" } ?? "")
         }

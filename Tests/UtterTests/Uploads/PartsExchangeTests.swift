@@ -194,7 +194,7 @@ import Testing
         #expect(back.queue == [0, 2])
         back.queue = []
         #expect(back == table)
-        #expect(!PartsTable(from: ["parts": "x"]).isMade)
+        #expect(PartsTable(from: ["parts": "x"]).stage == .none)
     }
 }
 
