@@ -390,7 +390,8 @@ struct PartsExchange: Exchange {
             return .request(after: pause)
         // An upload that could not be aborted yet is kept, and one that may not be aborted is left.
         case .failed(let failure) where lane.job == .abort:
-            return failure.isForGood ? endAbort() : ending ?? .failed(failure)
+            let isForbidden = failure.isForGood || reply.result.status == 403
+            return isForbidden ? endAbort() : ending ?? .failed(failure)
         case .failed(let failure): return giveUp(failure, lane)
         case .answered, .answeredInPart, .idle:
             return giveUp(.responseUnusable(reason: "it answered before it had all"), lane)

@@ -101,6 +101,15 @@ import Testing
         #expect(world.store.uploads.isEmpty)
     }
 
+    /// A key that may write, and not abort.
+    @Test func anUploadThatMayNotBeAbortedIsLeft() throws {
+        let world = try end {
+            $0.lies = [("create", (500, [], ""), 1, true), ("abort", (403, [], ""), .max, false)]
+        }
+        #expect(world.store.uploads.count == 1)
+        #expect(world.store.requests.last == "complete")
+    }
+
     @Test func aStoreThatNeverJoinsIsAskedFourTimes() throws {
         let world = try end { $0.refusesToJoin = true }
         #expect(world.store.requests.count { $0 == "complete" } == 4)
