@@ -23,9 +23,13 @@ struct ProfileField: Sendable, Hashable {
             var nodes = [member.node]
             if case .array(let elements) = member.node.value { nodes = elements }
             if allowsJSON, nodes.contains(where: { $0.value.table != nil }) {
-                let path = inside.path(member.name)
                 fields += try nodes.map { node throws(SettingsError) in
-                    try ProfileField(member, node.value.table ?? SettingsTable(), path)
+                    if case .string(let text) = node.value {
+                        return ProfileField(
+                            name: member.name, value: WordTemplate(text), place: node.place)
+                    }
+                    return try ProfileField(
+                        member, node.value.table ?? SettingsTable(), inside.path(member.name))
                 }
                 continue
             }

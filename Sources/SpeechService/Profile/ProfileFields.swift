@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
+package import AudioCodecs
 
 /// A delivery in the words of a profile: the value of each field in TOML, by its path.
 ///
@@ -74,6 +74,14 @@ package struct ProfileFields: Sendable {
         return TOMLText.quoted(parts.joined())
     }
 
+    /// A form of audio that a profile does not have, with the words of the one that was chosen.
+    package static func form(_ codec: AudioCodec, like use: ProfileUse?) -> String {
+        let words = (use?.format.words ?? [:]).sorted { $0.key < $1.key }
+            .map { "\(TOMLText.key($0.key)) = \(TOMLText.quoted($0.value))" }
+        let name = TOMLText.quoted(codec.name)
+        return "{ codec = \(name), words = { \(words.joined(separator: ", ")) } }"
+    }
+
     /// The lines of what is said otherwise than `other` says it.
     package func lines(over other: ProfileFields) -> [String] {
         let gone = other.paths.filter { literals[$0] == nil && Self.isOfFreeTable($0) }
@@ -92,9 +100,9 @@ extension RecognitionService {
         var fields = ProfileFields()
         sayURL(over: base, in: &fields)
         fields.say("method", text: method.rawValue)
-        fields.say(
-            "headers",
-            headers.filter { !SecretName.isSecret($0.name) }.map { ($0.name, $0.value, nil) })
+        // A profile may send a word that is no secret under the name of one.
+        let open = headers.filter { !SecretName.isSecret($0.name) || base.headers.contains($0) }
+        fields.say("headers", open.map { ($0.name, $0.value, nil) })
         // An empty text takes away what the form of the audio says, too.
         fields.say("body.content-type", contentType.map { ProfileFields.escaped($0) } ?? "\"\"")
         switch body {
@@ -117,22 +125,22 @@ extension RecognitionService {
 
     /// A parameter that holds a secret is named without its value.
     private func sayURL(over base: RecognitionService, in fields: inout ProfileFields) {
-        let (clean, secrets) = url.withoutSecrets()
-        let names = credentials.compactMap(\.place.parameter) + secrets.map(\.name)
+        let secrets = straySecrets(over: base)
+        let clean = secrets.reduce(url) { $0.settingParameter($1, to: "") }
+        let names = credentials.compactMap(\.place.parameter) + secrets
         var own = clean.dividingQuery(keeping: Set(names)).query
         let query = base.ownQuery.map(\.text).joined(separator: "&")
         guard !query.isEmpty, own == query || own.hasSuffix("&" + query) else {
             for parameter in base.ownQuery {
                 fields.say("query.\(TOMLText.key(parameter.field))", text: "")
             }
-            return fields.say("url", text: clean.text)
+            return fields.say("url", text: clean.withoutBraces)
         }
         // The profile goes on saying its own.
         own = String(own.dropLast(query.utf8.count))
         let items = own.split(separator: "&").map(String.init) + names.map { "\($0)=" }
-        let path = clean.target.prefix { $0 != "?" }
-        let mark = items.isEmpty ? "" : "?"
-        fields.say("url", text: "\(clean.origin)\(path)\(mark)\(items.joined(separator: "&"))")
+        let path = clean.withoutBraces.prefix { $0 != "?" }
+        fields.say("url", text: path + (items.isEmpty ? "" : "?" + items.joined(separator: "&")))
     }
 
     /// Where secrets stand that a program has written beside `credentials`: no text may hold them.
@@ -140,8 +148,22 @@ extension RecognitionService {
         let fields = headers.filter { SecretName.isSecret($0.name) && !base.headers.contains($0) }
         let places =
             fields.map { Credential.Place.header($0.name) }
-            + url.withoutSecrets().secrets.map { .query($0.name) }
+            + straySecrets(over: base).map { .query($0) }
         return places.filter { place in !credentials.contains { $0.place.isSame(as: place) } }
+    }
+
+    /// The parameters of the URL that hold a secret, by their names.
+    private func straySecrets(over base: RecognitionService) -> [String] {
+        url.withoutSecrets().secrets.filter { secret in
+            !base.ownQuery.contains { $0.text == "\(secret.name)=\(secret.value)" }
+        }.map(\.name)
+    }
+}
+
+extension ServiceURL {
+    /// The text of the URL, in which a profile finds no word.
+    package var withoutBraces: String {
+        text.replacing("{", with: "%7B").replacing("}", with: "%7D")
     }
 }
 

@@ -72,10 +72,10 @@ extension DeliveryPlan {
     /// A service without a profile is known by its URL.
     private var base: (plan: DeliveryPlan, words: [String: String]) {
         let own = ProfileText(
-            overriding: "formats = [{ codec = \(TOMLText.quoted(format.name)) }]",
+            overriding: "formats = [\(ProfileFields.form(format, like: service.use))]",
             place: Self.place)
         let (texts, words) = (service.use?.profile.texts ?? [], service.use?.words ?? [:])
-        let plain = [ProfileText(plainFor: service.url.withoutSecrets().url.text)]
+        let plain = [ProfileText(plainFor: service.url.withoutSecrets().url.withoutBraces)]
         for (texts, words) in [(texts, words), ([own] + texts, words), (plain, [:])] {
             // The profile was read before, but may not take the format.
             if let plan = try? plan(of: texts, words) { return (plan, words) }
@@ -104,8 +104,11 @@ extension DeliveryPlan {
         let known = record.profileTexts.filter { old in
             !texts.contains { ($0.name, $0.text) == (old.name, old.text) }
         }
+        let profile = try ServiceProfile.reading(texts + known)
+        // A word that nothing asks for any more is not said.
+        let old = record.words.filter { said in profile.words.contains { $0.name == said.key } }
         let use = try ProfileUse(
-            .reading(texts + known), words: record.words.merging(words) { _, new in new },
+            profile, words: old.merging(words) { _, new in new },
             codec: codec ?? AudioCodec(rawValue: record.format))
         try self.init(use)
         isUnset = record.isUnset ?? false

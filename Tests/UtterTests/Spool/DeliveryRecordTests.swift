@@ -28,7 +28,7 @@ import Testing
     /// What no take remembers: its secrets, what is seen of it, and what each attempt makes anew.
     private static let ownOfARun: Set<String> = [
         "credentials", "reportsProgress", "idSuffix", "bodyMark", "hasOwnName", "isTraced",
-        "cassettes", "isUnset",
+        "observing", "isUnset",
     ]
     /// What only a profile says, and what it was read from.
     private static let ofProfiles: Set<String> = [
@@ -39,7 +39,7 @@ import Testing
     static let changes: [Change] = [
         Change(
             "service.url",
-            { $0.service.url = try ServiceURL("https://b.example/x?a=1&a=2&b={take}") },
+            { $0.service.url = try ServiceURL("https://b.example/x?a=1&a=2&b=%7Btake%7D") },
             { $0.service.url = try ServiceURL("http://127.0.0.1:9/") }),
         Change(
             "service.method", { $0.service.method = .put }, { $0.service.method = .post }),
@@ -164,6 +164,27 @@ import Testing
             }
     }
 
+    /// Values of fields that take not any text.
+    private static let values: [String: [String]] = [
+        "url": ["https://c.example/", "http://127.0.0.1:9/a?b=c"],
+        "formats": [#"[{codec = "wav"}]"#, #"[{codec = "flac"}, {codec = "wav"}]"#],
+        "transfer.redirect-to": [#"["https://c.example"]"#, "[]"],
+        "transfer.catch-up": ["2x", "64k"],
+        "connection.proxy": ["none", "http://p:1"],
+        "retry.pauses-while-speaking": ["[1]", "[]"], "retry.pauses-after-release": ["[1]", "[]"],
+        "retry.statuses": ["[404]", "[]"], "retry.token-refused": ["[404]", "[]"],
+    ]
+
+    private static func values(of key: ProfileKey) -> [String] {
+        switch key.form {
+        case .text, .path, .table: ["one", "two"]
+        case .words(let words): Array(words.suffix(2))
+        case .number, .seconds: ["2", "3"]
+        case .flag: ["true", "false"]
+        case .list: ["[\"a\"]", "[\"b\"]"]
+        }
+    }
+
     private static func plan(
         _ texts: [ProfileText], by plan: DeliveryPlan
     ) throws -> DeliveryPlan {
@@ -252,15 +273,7 @@ import Testing
         _ path: String
     ) throws {
         let key = try #require(ProfileKey.named(path.replacing("NAME", with: "x-own")))
-        let values: [String] =
-            switch key.form {
-            case .text, .path: path == "transfer.catch-up" ? ["2x", "64k"] : ["one", "two"]
-            case .table: ["one", "two"]
-            case .words(let words): Array(words.suffix(2))
-            case .number, .seconds: ["2", "3"]
-            case .flag: ["true", "false"]
-            case .list: path.hasSuffix("-release") ? ["[1]", "[]"] : ["[\"a\"]", "[\"b\"]"]
-            }
+        let values = Self.values[path] ?? Self.values(of: key)
         var count = 0
         for (name, plan) in try plans() {
             let texts = plan.profile?.profile.texts ?? [ProfileText(plainFor: "https://a/")]
@@ -276,7 +289,7 @@ import Testing
         // These are of use beside others alone.
         let others = [
             "auth", "body.template", "connection.pinned-key", "connection.resolve", "limits",
-        ]
+        , "connection.client-key"]
         #expect(
             count > 0 || others.contains(path) || path.hasPrefix("answer.")
                 || path.hasPrefix("exchange."), "\(path)")
