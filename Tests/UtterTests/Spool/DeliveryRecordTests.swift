@@ -289,7 +289,8 @@ import Testing
         // These are of use beside others alone.
         let others = [
             "auth", "body.template", "connection.pinned-key", "connection.resolve", "limits",
-        , "connection.client-key"]
+            "connection.client-key",
+        ]
         #expect(
             count > 0 || others.contains(path) || path.hasPrefix("answer.")
                 || path.hasPrefix("exchange."), "\(path)")
