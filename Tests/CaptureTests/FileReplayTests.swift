@@ -49,8 +49,9 @@ import Testing
         }
         source.close()
         #expect(received == samples)
-        // 64 KiB at once behind the first 4, and one read that finds the end.
-        #expect((waits > 0) == (bytes.count > 4_096) && waits <= 2 + bytes.count / 65_536)
+        // 64 KiB at once behind the first 4, and one read that finds the end; without a descriptor
+        // left, which another test may see to, the thread reads itself.
+        #expect(waits <= (bytes.count > 4_096 ? 2 + bytes.count / 65_536 : 0))
         #expect(lseek(file.number, 0, SEEK_CUR) == 0)
     }
 
