@@ -105,6 +105,9 @@ extension RecognitionService {
         fields.say("headers", open.map { ($0.name, $0.value, nil) })
         // An empty text takes away what the form of the audio says, too.
         fields.say("body.content-type", contentType.map { ProfileFields.escaped($0) } ?? "\"\"")
+        var body = body
+        // Parts are of the audio alone.
+        if case .parts = exchange { body = .raw }
         switch body {
         case .raw: fields.say("body.kind", text: BodyPlan.Kind.raw.rawValue)
         case .form(let form):
