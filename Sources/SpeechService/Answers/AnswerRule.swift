@@ -119,7 +119,10 @@ extension AnswerRule {
         let lines = text.split(whereSeparator: \.isNewline)
         let kept = lines.filter { line in
             var rest = Self.silenceKey(line)
-            for mark in silence { rest = rest.replacing(mark, with: "") }
+            // A longer text may hold a shorter one.
+            for mark in silence.sorted(by: { $0.utf8.count > $1.utf8.count }) {
+                rest = rest.replacing(mark, with: "")
+            }
             return !rest.isEmpty
         }
         return kept.count == lines.count ? text : kept.joined(separator: "\n")
