@@ -339,8 +339,8 @@ extension MicrophoneStream {
     /// Wakes a suspended card without waiting for it.
     ///
     /// The rest of its ring, a period at most, is given up: some drivers resume with a ring
-    /// that they have forgotten. `CLOCK_MONOTONIC` stands still during the sleep, so the gap is
-    /// as long as the time to speak was.
+    /// that they have forgotten. `CLOCK_MONOTONIC` stands still during the sleep, so the gap
+    /// counts only the time in which the machine was awake.
     private mutating func resume() throws(CaptureError) -> SourceRead {
         do throws(ALSAError) {
             try device.resume()

@@ -191,7 +191,7 @@ struct ByteReader: ~Copyable {
         return reading == nil ? try readWaiting(into: room) : nil
     }
 
-    /// Of the next byte of a file that is not in the buffer.
+    /// The place in the file of the first byte that is not in the buffer.
     private var offset: Int { fileOffset + position + byteCount }
 
     private mutating func readWaiting(into room: Range<Int>) throws(SystemError) -> Int? {

@@ -88,7 +88,7 @@ final class ForeignAudio: RecordedAudio {
     private func begin() throws(CaptureError) {
         defer {
             awaited.set(nil)
-            // The program has it; closing it may take as long as its disk.
+            // The program has its own descriptor; this one is closed here, where its disk may be waited for.
             file = nil
         }
         if case .file = input {

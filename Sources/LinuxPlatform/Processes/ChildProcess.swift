@@ -102,7 +102,7 @@ package struct ChildProcess: ~Copyable, Sendable {
         let number = number
         // Until it is waited for, no other process can have its number.
         _ = Glibc.kill(-number, SIGKILL)
-        // Without a thread left it is a zombie for as long as this process lives.
+        // If no thread can start, the child stays a zombie until this process ends.
         _ = try? NamedThread(name: "reap") { _ = Self.reap(number) }
     }
 

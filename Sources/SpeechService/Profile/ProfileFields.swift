@@ -4,9 +4,9 @@ package import AudioCodecs
 
 /// A delivery in the words of a profile: the value of each field in TOML, by its path.
 ///
-/// What it says otherwise than another one is the text of a profile that lies over that one's.
+/// The lines in which two of them differ are a text that lies over the profile of the other.
 package struct ProfileFields: Sendable {
-    /// A value of a profile as TOML.
+    /// TOML values, by the paths of their fields.
     private var literals: [String: String] = [:]
     /// In the order in which they were said.
     private var paths: [String] = []
@@ -100,7 +100,7 @@ extension RecognitionService {
         var fields = ProfileFields()
         sayURL(over: base, in: &fields)
         fields.say("method", text: method.rawValue)
-        // A profile may send a word that is no secret under the name of one.
+        // A profile may send a public word in a field that is named like a secret.
         let open = headers.filter { !SecretName.isSecret($0.name) || base.headers.contains($0) }
         fields.say("headers", open.map { ($0.name, $0.value, nil) })
         // An empty text takes away what the form of the audio says, too.

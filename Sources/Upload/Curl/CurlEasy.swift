@@ -3,7 +3,7 @@
 internal import CCurl
 internal import LinuxPlatform
 
-/// A libcurl easy handle with everything that must live as long as it does.
+/// A libcurl easy handle, and the lists that libcurl reads until the handle is freed.
 @safe struct CurlEasy: ~Copyable {
     private let handle: UnsafeMutableRawPointer
     private var headers: UnsafeMutablePointer<curl_slist>?

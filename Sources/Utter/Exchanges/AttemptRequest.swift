@@ -164,7 +164,7 @@ extension DeliveryPlan {
     /// The sealed body; nil without a key: nothing is sent then.
     private func seal(_ seed: String) -> SealedBody? {
         (service.bodyKey?.plain).flatMap {
-            // A secret that is no key was refused when it was read.
+            // The reader of the secret has refused everything but a key.
             try? SealedBody(key: EncryptionKey(secret: Array($0.utf8)), seed: seed)
         }
     }

@@ -6,8 +6,8 @@ package import TakeStore
 
 /// The takes whose `take.json` could not be replaced the last time that it was tried.
 ///
-/// What became of such a take is not on the disk: an answered one will be sent again. It is known
-/// for sure once the sync thread has ended, after the take's last event. Usable from any thread.
+/// The disk does not know how such a take ended: an answered one will be sent again. The list is
+/// final once the sync thread has ended, after the take's last event. Usable from any thread.
 package final class UnwrittenTakes: Sendable {
     private struct Unwritten {
         var reason: String

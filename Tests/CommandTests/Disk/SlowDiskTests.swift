@@ -60,7 +60,7 @@ import Testing
             ["send", "--jobs", "2", "--format", "pcm", late]
                 + [Clip.digits.path, Clip.goForward.path, Clip.digits.path],
             variables: disk.environment)
-        // One after the other beside the one that hangs.
+        // The three files go out one after the other while the first one hangs.
         let areHeard = await comesTrue { [server] in server.requests.count { $0.isComplete } == 3 }
         #expect(areHeard)
         #expect(Set(try disk.syncs.filter { $0.call == "late" }.map(\.thread)) == ["read"])

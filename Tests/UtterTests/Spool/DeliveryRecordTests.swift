@@ -25,12 +25,12 @@ import Testing
         typealias Make = @Sendable (inout DeliveryPlan) throws -> Void
     }
 
-    /// What no take remembers: its secrets, what is seen of it, and what each attempt makes anew.
+    /// Members that no take remembers: secrets, observers, and values that each attempt makes anew.
     private static let ownOfARun: Set<String> = [
         "credentials", "reportsProgress", "idSuffix", "bodyMark", "hasOwnName", "isTraced",
         "observing", "isUnset",
     ]
-    /// What only a profile says, and what it was read from.
+    /// Members that only a profile sets, and the profile itself.
     private static let ofProfiles: Set<String> = [
         "retry", "expectsContinue", "limits", "exchange", "words", "authentication", "use",
         "ownQuery",
@@ -257,7 +257,7 @@ import Testing
                 let record = try read(plan.record)
                 let again = try DeliveryPlan(record)
                 try expectSame(plan, again, "\(name), \(change.member) \(index)")
-                // What is read is remembered as it is.
+                // A plan that was read is written back unchanged.
                 #expect(again.record.texts == record.texts, "\(name), \(change.member) \(index)")
             }
         }

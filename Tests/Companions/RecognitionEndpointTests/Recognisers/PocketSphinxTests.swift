@@ -92,7 +92,7 @@ import Testing
 
     // MARK: - The same text for the same recording, whatever was heard before and however it came
 
-    /// What the pool hears in a recording that comes in pieces of random length.
+    /// Has the pool recognise a recording that comes in pieces of random length.
     private func recognition(
         of audio: [UInt8], by pool: RecogniserPool, _ random: inout SeededRandom
     ) async throws -> Recognition {
