@@ -3,7 +3,7 @@
 internal import CCurl
 internal import LinuxPlatform
 
-/// A libcurl easy handle, and the lists that libcurl reads until the handle is freed.
+/// A libcurl easy handle, and the memory that libcurl uses until the handle is freed.
 @safe struct CurlEasy: ~Copyable {
     private let handle: UnsafeMutableRawPointer
     private var headers: UnsafeMutablePointer<curl_slist>?
