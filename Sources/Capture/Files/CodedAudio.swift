@@ -79,7 +79,7 @@ final class CodedAudio: RecordedAudio {
             start = 0
         }
         while decodedFrameCount < count, holes.isEmpty, !hasEnded {
-            guard try decodeSome() else {
+            guard try decodeSome(missing: count - decodedFrameCount) else {
                 awaitMore()
                 break
             }
@@ -105,10 +105,14 @@ final class CodedAudio: RecordedAudio {
 }
 
 extension CodedAudio {
+    /// Of a pipe with samples, no more is read than is `missing`, in frames: a kill costs it.
+    ///
     /// - Returns: false when no bytes are there yet.
-    private func decodeSome() throws(CaptureError) -> Bool {
-        let fill = try reader?.readOn(stepByteCount) ?? .ended
-        let count = min(reader?.byteCount ?? 0, stepByteCount)
+    private func decodeSome(missing: Int = .max) throws(CaptureError) -> Bool {
+        let isExact = !isFile && (isRaw || codec == .wav) && missing < stepByteCount
+        let step = isExact ? min(missing * 2 * format.channelCount, stepByteCount) : stepByteCount
+        let fill = try reader?.readOn(step) ?? .ended
+        let count = min(reader?.byteCount ?? 0, step)
         defer { noteFlaws() }
         do throws(UndecodableAudio) {
             try reader?.withBytes(count) { bytes throws(UndecodableAudio) in
