@@ -37,7 +37,7 @@ struct FleetPeerTests {
             // The others go on before the next one.
             let before = try bench.names("results", ".json").count
             #expect(
-                await patiently {
+                await comesTrue {
                     // A listing that fails is asked for again.
                     ((try? bench.names("results", ".json").count) ?? 0) > min(before, takes - 1)
                 })

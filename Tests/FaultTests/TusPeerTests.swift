@@ -75,7 +75,7 @@ struct TusPeerTests {
     }
 
     private func hasPassed(_ count: Int, _ proxy: FaultProxy, from first: Int) async -> Bool {
-        await patiently {
+        await comesTrue {
             let last = max(first, proxy.connectionCount)
             return (first..<last).reduce(0) { $0 + proxy.passed($1).request } >= count
         }

@@ -29,7 +29,8 @@ struct ProfileField: Sendable, Hashable {
                             name: member.name, value: WordTemplate(text), place: node.place)
                     }
                     return try ProfileField(
-                        member, node.value.table ?? SettingsTable(), inside.path(member.name))
+                        member, node.value.table ?? SettingsTable(), inside.path(member.name),
+                        isOfForm: key == "fields")
                 }
                 continue
             }
@@ -45,11 +46,13 @@ struct ProfileField: Sendable, Hashable {
     }
 
     private init(
-        _ member: SettingsTable.Member, _ table: SettingsTable, _ path: String
+        _ member: SettingsTable.Member, _ table: SettingsTable, _ path: String, isOfForm: Bool
     ) throws(SettingsError) {
         var reader = SettingsReader(table, name: path)
-        let (json, text) = (try reader.string("json"), try reader.string("text"))
-        contentType = try reader.string("content-type") ?? (json == nil ? nil : "application/json")
+        let json = try reader.string("json")
+        let text = isOfForm ? try reader.string("text") : nil
+        let type = isOfForm ? try reader.string("content-type") : nil
+        contentType = type ?? (json == nil ? nil : "application/json")
         guard let value = json ?? text else {
             throw SettingsError("'\(path)' needs a member 'json'", at: member.place)
         }

@@ -71,22 +71,25 @@ extension DeliveryPlan {
     ///
     /// A service without a profile is known by its URL.
     private var base: (plan: DeliveryPlan, words: [String: String]) {
-        let own = ProfileText(
-            overriding: "formats = [\(ProfileFields.form(format, like: service.use))]",
-            place: Self.place)
-        let (texts, words) = (service.use?.profile.texts ?? [], service.use?.words ?? [:])
-        let plain = [ProfileText(plainFor: service.url.withoutSecrets().url.withoutBraces)]
-        for (texts, words) in [(texts, words), ([own] + texts, words), (plain, [:])] {
-            // The profile was read before, but may not take the format.
-            if let plan = try? plan(of: texts, words) { return (plan, words) }
+        if let use = service.use {
+            let form = ProfileText(
+                overriding: "formats = [\(ProfileFields.form(format, like: use))]",
+                place: Self.place)
+            // The profile may not take the format of the plan; then a text says it.
+            let plan =
+                (try? plan(of: use.profile, use.words))
+                ?? (try? plan(of: .reading([form] + use.profile.texts), use.words))
+            if let plan { return (plan, use.words) }
         }
-        return (self, [:])
+        let url = service.url.withoutSecrets().url.withoutBraces
+        // A URL can be read again.
+        return ((try? plan(of: .reading([ProfileText(plainFor: url)]), [:])) ?? self, [:])
     }
 
     private func plan(
-        of texts: [ProfileText], _ words: [String: String]
+        of profile: ServiceProfile, _ words: [String: String]
     ) throws(ProfileError) -> DeliveryPlan {
-        try DeliveryPlan(ProfileUse(.reading(texts), words: words, codec: format))
+        try DeliveryPlan(ProfileUse(profile, words: words, codec: format))
     }
 
     /// The plan that a take remembers, without its secrets; of what is said now, the first text

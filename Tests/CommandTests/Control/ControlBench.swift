@@ -98,18 +98,6 @@ struct ControlBench: Sendable {
     var hasSocket: Bool { Folder.mayExist(at: place.path) }
 }
 
-/// Waits until something is so, at which it looks every 10 ms; false when it was not in time.
-func comesTrue(_ isSo: @escaping @Sendable () -> Bool) async -> Bool {
-    await onOwnThread {
-        let deadline = MonotonicTime.now + .patience
-        while !isSo() {
-            guard MonotonicTime.now < deadline else { return false }
-            poll(nil, 0, 10)
-        }
-        return true
-    }
-}
-
 extension BenchRun {
     /// Ends a daemon as its manager does.
     @discardableResult

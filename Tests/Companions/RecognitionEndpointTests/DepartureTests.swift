@@ -24,17 +24,6 @@ import Testing
         }
     }
 
-    /// The endpoint tells nothing when a recording gets its recogniser.
-    private func patiently(_ isSo: () -> Bool) async -> Bool {
-        let end = ContinuousClock.now + .patience
-        while !isSo(), ContinuousClock.now < end {
-            // To look without a pause would take the processor from the endpoint. A pause that is cut
-            // short is a look too early.
-            try? await Task.sleep(for: .milliseconds(10))
-        }
-        return isSo()
-    }
-
     private func whole(_ fields: [String], to port: Int) async throws -> RawClient {
         let audio = self.audio
         return try await onThread {
@@ -69,9 +58,9 @@ import Testing
     func aClientThatHasGoneIsGivenUp(_ fields: [String]) async throws {
         try await run { port, endpoint, ear in
             var client: RawClient? = try await whole(fields, to: port)
-            #expect(await patiently { endpoint.load.running == 1 })
+            #expect(await comesTrue { endpoint.load.running == 1 })
             let waiting = try await whole(["Content-Type: audio/pcm"], to: port)
-            #expect(await patiently { endpoint.load.waiting == 1 })
+            #expect(await comesTrue { endpoint.load.waiting == 1 })
             withExtendedLifetime(client) {}
             client = nil
             // Another program has it.
@@ -84,12 +73,12 @@ import Testing
     @Test func oneThatHasGoneFromTheQueueGetsNoRecogniser() async throws {
         try await run { port, endpoint, ear in
             let busy = try await whole(["Content-Type: audio/pcm"], to: port)
-            #expect(await patiently { endpoint.load.running == 1 })
+            #expect(await comesTrue { endpoint.load.running == 1 })
             var waiting: RawClient? = try await whole(["Content-Type: audio/pcm"], to: port)
-            #expect(await patiently { endpoint.load.waiting == 1 })
+            #expect(await comesTrue { endpoint.load.waiting == 1 })
             withExtendedLifetime(waiting) {}
             waiting = nil
-            #expect(await patiently { endpoint.load.waiting == 0 })
+            #expect(await comesTrue { endpoint.load.waiting == 0 })
             try ear.folder.write([], to: "go")
             let answer = try await onThread { try busy.readAnswer() }
             #expect(answer.body.contains(TestEar.text(audio)))
@@ -102,7 +91,7 @@ import Testing
             let fields = ["Content-Type: audio/pcm", "Accept: text/plain", "Idempotency-Key: k"]
             var client: RawClient? = try await whole(fields, to: port)
             // Before the endpoint has the whole body, the second request would take its place.
-            #expect(await patiently { (try? ear.folder.names().contains("whole")) == true })
+            #expect(await comesTrue { (try? ear.folder.names().contains("whole")) == true })
             withExtendedLifetime(client) {}
             client = nil
             let again = try await whole(fields, to: port)

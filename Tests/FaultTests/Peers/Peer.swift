@@ -87,7 +87,7 @@ final class Peer: Sendable {
             kind == .openStackFiles
             ? try OpenStackSwift.token(user: Self.user, key: Self.key, port: port) : nil
         // It refuses until it is there.
-        let isReady = await patiently { [self] in (try? rclone(["mkdir", object("")])) != nil }
+        let isReady = await comesTrue { [self] in (try? rclone(["mkdir", object("")])) != nil }
         try #require(isReady, "\(kind) does not take requests")
     }
 

@@ -129,7 +129,7 @@ final class PeerBench: Sendable {
     private static func kill(
         _ run: CommandRun, at moment: Moment, of proxy: FaultProxy, since first: Int
     ) async throws {
-        let isReached = await patiently {
+        let isReached = await comesTrue {
             guard case .passed(let count) = moment else { return proxy.holdCount > 0 }
             return (first..<max(first, proxy.connectionCount)).reduce(0) {
                 $0 + proxy.passed($1).request
@@ -249,14 +249,4 @@ final class PeerBench: Sendable {
         }
         #expect(names.map { $0.suffix(4) }.sorted() == [".txt", ".wav", "json"], "\(names)")
     }
-}
-
-/// Asks until it is so, as long as tests are patient.
-func patiently(_ isSo: @Sendable () -> Bool) async -> Bool {
-    let end = ContinuousClock.now + .patience
-    while ContinuousClock.now < end {
-        if isSo() { return true }
-        _ = await Gate().wait(within: .milliseconds(20))
-    }
-    return false
 }

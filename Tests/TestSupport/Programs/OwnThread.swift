@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
@@ -52,5 +53,17 @@ package func inLanes<Item: Sendable>(
             if let item = rest.popFirst() { group.addTask { try await body(item) } }
         }
         return all
+    }
+}
+
+/// Waits until something is so, at which it looks every 10 ms; false when it was not in time.
+package func comesTrue(_ isSo: @escaping @Sendable () -> Bool) async -> Bool {
+    await onOwnThread {
+        let deadline = MonotonicTime.now + .patience
+        while !isSo() {
+            guard MonotonicTime.now < deadline else { return false }
+            poll(nil, 0, 10)
+        }
+        return true
     }
 }
