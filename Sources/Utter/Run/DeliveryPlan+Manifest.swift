@@ -75,11 +75,12 @@ extension DeliveryPlan {
             let form = ProfileText(
                 overriding: "formats = [\(ProfileFields.form(format, like: use))]",
                 place: Self.place)
-            // The profile may not take the format of the plan; then a text says it.
-            let plan =
-                (try? plan(of: use.profile, use.words))
-                ?? (try? plan(of: .reading([form] + use.profile.texts), use.words))
-            if let plan { return (plan, use.words) }
+            // The profile may not take the format of the plan.
+            if let plan = try? plan(of: use.profile, use.words) { return (plan, use.words) }
+            // The text that says the format may not suit it either; the URL alone is left then.
+            if let plan = try? plan(of: .reading([form] + use.profile.texts), use.words) {
+                return (plan, use.words)
+            }
         }
         let url = service.url.withoutSecrets().url.withoutBraces
         // A URL can be read again.
