@@ -8,7 +8,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test build docs install uninstall lint format layers asan tsan peers test-peers fleet-demo bench bench-check soak \
+.PHONY: help setup demo test test-core build docs install uninstall lint format layers asan tsan peers test-peers fleet-demo bench bench-check soak \
 	fleet-test fleet-scale fuzz planted busy-test clean check hooks deb losses pictures sway-check system-check release
 
 help: ## List the targets
@@ -22,8 +22,11 @@ demo: ## Install what the build needs, build, then watch a recorded voice become
 	@scripts/build.sh utter-endpoint utter-ear utter
 	@"$$(swift build -c release --show-bin-path)/utter" demo
 
-test: setup ## Build and run all tests
-	@scripts/test.sh
+test: setup ## Build and run all tests (SUITE=Journal: only those whose suite or name has this)
+	@scripts/test.sh $(if $(SUITE),--filter '$(SUITE)')
+
+test-core: setup ## Run the tests that start no program, in a fifth of the time
+	@scripts/test.sh core
 
 build: ## Install what the build needs, then build the programs, with the Swift runtime inside
 	@scripts/install-packages.sh build && scripts/build.sh

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and runs all tests: test.sh [build|address|thread] [options of swift test]
-# The last line is the runner's closing line; no test run at all is a failure too.
+# Builds and runs all tests: test.sh [build|core|address|thread] [options of swift test]
+# 'core' leaves out the modules that start programs all the time. The last line is the runner's closing
+# line; no test run at all is a failure, and so is a file that a test has left in the temporary folder.
 # UTTER_STRICT=1 makes warnings and undeclared imports errors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,11 +21,21 @@ source scripts/test-flags.sh
 flags=("${test_flags[@]}" --scratch-path .build-test)
 log=.build-test/test.log
 
+# They take four fifths of the time.
+slow_modules='CommandTests|FaultTests|FleetTests|RecognitionEndpointTests'
+
 # With a sanitizer a program takes long to start: of faults that are alike, one has to do, and all
 # waits are longer.
 case "${1:-}" in address | thread) export UTTER_FEW_FAULTS=1 UTTER_PATIENCE=4 ;; esac
 
+left_out=("tests that take minutes: make soak")
+[ -n "${UTTER_PEERS:-}" ] || left_out+=("tests with servers of other hands: make test-peers")
 case "${1:-}" in
+    core)
+        shift
+        left_out=("modules that start programs: ${slow_modules//|/, }: make test")
+        options+=(--skip "^($slow_modules)\\.")
+        ;;
     address)
         shift
         LSAN_OPTIONS="suppressions=$PWD/scripts/lsan-suppressions print_suppressions=0"
@@ -53,14 +64,25 @@ fi
 swift build --build-tests "${flags[@]}"
 [ "${1:-}" != build ] || exit 0
 
+# What tests leave behind is seen here, and removed. Its path is short: sockets lie below it.
+TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/utter.XXXXXX")
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
 status=0
 swift test --skip-build "${flags[@]}" "${options[@]}" "$@" 2>&1 | tee "$log" || status=$?
+# The package manager has its own files there.
+leavings=$(find "$TMPDIR" -mindepth 1 -maxdepth 1 ! -name 'TemporaryDirectory.*' \
+    ! -name '*.lock' ! -name 'swift-generated-sources' -printf '%f\n' | sort)
 closing=$(grep -E 'Test run with [0-9]+ tests?' "$log" | tail -n 1 || true)
 if [ "$status" -ne 0 ]; then
     # The end of the output shows what has failed, and why.
     echo "utter: what has failed:" >&2
     grep -E 'recorded an issue|Fatal error|unexpected signal' "$log" |
         tail -n 40 | cut -c 1-400 >&2 || true
+    echo "utter: to repeat one alone:" >&2
+    sed -nE 's/.*✘ Test "?([A-Za-z_0-9]+)\(.*recorded an issue.*/    make test SUITE=\1/p' "$log" |
+        sort -u >&2
     echo "utter: error: swift test ended with status $status" >&2
 elif ! grep -qE 'Test run with [1-9][0-9]* tests? .*passed' <<<"$closing"; then
     echo "utter: error: no test has run" >&2
@@ -68,6 +90,11 @@ elif ! grep -qE 'Test run with [1-9][0-9]* tests? .*passed' <<<"$closing"; then
 elif grep -q 'WARNING: ThreadSanitizer' "$log"; then
     echo "utter: error: the thread sanitizer has found something" >&2
     status=1
+elif [ -n "$leavings" ]; then
+    echo "utter: error: tests have left in the temporary folder:" >&2
+    head -n 20 <<<"$leavings" >&2
+    status=1
 fi
+printf 'utter: left out: %s\n' "${left_out[@]}" >&2
 [ -z "$closing" ] || printf '%s\n' "$closing"
 exit "$status"

@@ -27,6 +27,8 @@ final class Bench: Sendable {
         (self.server, self.microphone) = (server, microphone)
         var environment = CommandRun.cleanEnvironment
         environment["HOME"] = folder.path
+        // Recordings that no disk would keep are rescued there.
+        environment["TMPDIR"] = folder.path
         environment["XDG_STATE_HOME"] = folder.path("state")
         // Port 9 is discard: no program listens there.
         environment["UTTER_URL"] = server?.url() ?? "http://127.0.0.1:9/"

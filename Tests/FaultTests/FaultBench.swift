@@ -62,6 +62,8 @@ final class FaultBench: Sendable {
     ) throws -> CommandRun {
         var environment = CommandRun.cleanEnvironment
         environment["HOME"] = home
+        // Rescued recordings go there: operations on it do not fail.
+        environment["TMPDIR"] = folder.path
         environment["UTTER_URL"] = server.url()
         environment["ALSA_CONFIG_PATH"] = "/dev/null"
         environment["UTTER_KEEP_AUDIO"] = "0"

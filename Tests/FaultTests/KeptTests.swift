@@ -67,8 +67,7 @@ import Testing
             FileFaults(
                 failure: .init(
                     operation: middle.number, error: EIO, onward: true,
-                    kinds: ["write", "read", "fdatasync", "fsync", "rename", "truncate"])),
-            shell: "TMPDIR='\(bench.folder.path)' exec \"$0\" \"$@\"")
+                    kinds: ["write", "read", "fdatasync", "fsync", "rename", "truncate"])))
         #expect(result.status == .exited(74), "\(result.errorText)")
         #expect(result.errorText.contains("cannot be read from the disk and are silent"))
         #expect(!result.errorText.contains("is gone"))
