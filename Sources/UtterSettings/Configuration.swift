@@ -124,8 +124,11 @@ package struct Configuration: Sendable {
 
 package enum ConfigurationFile {
     /// `$XDG_CONFIG_HOME/utter`, or `~/.config/utter`.
-    package static let folder = Environment.folder("XDG_CONFIG_HOME", orBelowHome: "/.config")
-    package static let path = folder + "/config.toml"
+    package static var folder: String {
+        Environment.folder("XDG_CONFIG_HOME", orBelowHome: "/.config")
+    }
+
+    package static var path: String { folder + "/config.toml" }
 
     /// How long another process may change the file.
     private static let patience = Duration.seconds(5)

@@ -6,7 +6,7 @@ package import SpeechService
 
 /// The services as a person's settings have them: profiles of their own, and those that ship.
 package enum Services {
-    package static let folder = ConfigurationFile.folder + "/profiles"
+    package static var folder: String { ConfigurationFile.folder + "/profiles" }
 
     package static var profiles: Profiles { .shipped + .folder(folder) }
 

@@ -66,9 +66,10 @@ package struct NamedFile: Sendable {
         try write(bytes, to: try opened(flags))
     }
 
-    /// The descriptor of this process that the path stands for.
+    /// The descriptor that the path stands for.
     private var descriptor: Int32? {
-        let names = ["/dev/stdout": STDOUT_FILENO, "/dev/stderr": STDERR_FILENO]
+        let start = ProgramStart.current
+        let names = ["/dev/stdout": start.output, "/dev/stderr": start.error]
         if let number = names[path] { return number }
         for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
             return Int32(path.dropFirst(folder.count))

@@ -51,7 +51,8 @@ package struct ChildProcess: ~Copyable, Sendable {
     package init(
         _ path: String, _ words: [String], environment: [String],
         input: consuming Stream = .nothing, output: consuming Stream = .nothing,
-        error: consuming Stream = .shared(2), terminal: Int32? = nil, isDetached: Bool = false,
+        error: consuming Stream = .shared(ProgramStart.current.error), terminal: Int32? = nil,
+        isDetached: Bool = false,
         limits: (memory: Int, time: Int)? = nil
     ) throws(SystemError) {
         let streams = Streams(input: input, output: output, error: error)

@@ -2,17 +2,51 @@
 
 internal import CLinux
 internal import Glibc
+package import Synchronization
 
-/// The process's environment; read by commands only, and never by the library, but for the variables
-/// that name a proxy.
-package enum Environment {
+/// The words, variables and standard descriptors which a program starts with.
+///
+/// They are the process's own, unless a task has others. The threads of a take serve a process, and
+/// know no task: only a command that starts none runs in a task of its own.
+package final class ProgramStart: Sendable {
+    @TaskLocal package static var current = ProgramStart()
+
     /// The words of the command line, of which those that are paths need not be UTF-8.
-    package static let words = (0..<Int(CommandLine.argc)).compactMap { index in
-        unsafe CommandLine.unsafeArgv[index].map { unsafe String(cPath: $0) }
+    package let words: [String]
+    /// nil: those of the process.
+    fileprivate let variables: [String: String]?
+    package let input: Int32
+    package let output: Int32
+    package let error: Int32
+    /// The person wants no control sequences.
+    package let isPlain = Atomic(false)
+
+    package init(
+        words: [String], variables: [String: String]?, input: Int32, output: Int32, error: Int32
+    ) {
+        (self.words, self.variables) = (words, variables)
+        (self.input, self.output, self.error) = (input, output, error)
     }
 
+    /// The process's own.
+    private convenience init() {
+        let words = (0..<Int(CommandLine.argc)).compactMap { index in
+            unsafe CommandLine.unsafeArgv[index].map { unsafe String(cPath: $0) }
+        }
+        self.init(
+            words: words, variables: nil, input: STDIN_FILENO, output: STDOUT_FILENO,
+            error: STDERR_FILENO)
+    }
+}
+
+/// The variables of a program's start; read by commands only, and never by the library, but for those
+/// that name a proxy.
+package enum Environment {
     package static subscript(name: String) -> String? {
-        unsafe getenv(name).map { unsafe String(cPath: $0) }
+        guard let variables = ProgramStart.current.variables else {
+            return unsafe getenv(name).map { unsafe String(cPath: $0) }
+        }
+        return variables[name]
     }
 
     /// The value of a variable; nil when it is empty or not set.
@@ -23,10 +57,14 @@ package enum Environment {
     /// As "NAME=value".
     package static func all(where isWanted: (String) -> Bool) -> [String] {
         var entries: [String] = []
-        var next = unsafe environ
-        while let entry = unsafe next.pointee {
-            entries.append(unsafe String(cPath: entry))
-            unsafe next += 1
+        if let variables = ProgramStart.current.variables {
+            entries = variables.map { "\($0.key)=\($0.value)" }
+        } else {
+            var next = unsafe environ
+            while let entry = unsafe next.pointee {
+                entries.append(unsafe String(cPath: entry))
+                unsafe next += 1
+            }
         }
         return entries.filter { isWanted(String($0.prefix { $0 != "=" })) }
     }

@@ -19,7 +19,7 @@ package enum Program {
         // Tokens and keys must not be found in the memory of a crash.
         CoreDumps.forbid()
         // The kernel gives every program a name; without it, `utter rm` would seem to be `utter`.
-        if Environment.words.isEmpty {
+        if ProgramStart.current.words.isEmpty {
             end(
                 limit: "the command line cannot be read from /proc/self/cmdline",
                 hint: "mount it with: mount -t proc proc /proc")
@@ -40,18 +40,33 @@ package enum Program {
         Signals.block()
         WindowSize.listen()
         // On this thread, which would only wait otherwise.
-        Task(executorPreference: executor) {
-            do {
-                try await runCommand(of: root)
-            } catch let code as ExitCode {
-                // The code that threw it has said why.
-                exit(code.rawValue)
-            } catch {
-                end(root, error)
-            }
-            exit(ExitStatus.textPrinted.rawValue)
-        }
+        Task(executorPreference: executor) { exit(await status(of: root)) }
         executor.run()
+    }
+
+    /// Does the same in a task of this process, as if a program was started so.
+    ///
+    /// - Returns: the exit status.
+    static func status<Root: AsyncParsableCommand & SendableMetatype>(
+        of root: Root.Type, startedBy start: ProgramStart
+    ) async -> Int32 {
+        await ProgramStart.$current.withValue(start) {
+            await KnownConfiguration.$current.withValue(KnownConfiguration()) {
+                await status(of: root)
+            }
+        }
+    }
+
+    private static func status(of root: (some AsyncParsableCommand).Type) async -> Int32 {
+        do {
+            try await runCommand(of: root)
+            return ExitStatus.textPrinted.rawValue
+        } catch let code as ExitCode {
+            // The code that threw it has said why.
+            return code.rawValue
+        } catch {
+            return report(root, error).rawValue
+        }
     }
 
     private static func runCommand(of root: (some AsyncParsableCommand).Type) async throws {
@@ -74,10 +89,12 @@ package enum Program {
     /// the start-up time that is ours. So the subcommand is asked alone first; help and mistakes
     /// take the long way, whose words name the whole command. Options may stand before a command.
     private static func parse(_ root: (some ParsableCommand).Type) throws -> any ParsableCommand {
-        let words = askingOther(root, askingForAll(Array(Environment.words.dropFirst())))
+        let words = askingOther(root, askingForAll(typed))
         var arguments = words[...]
         // The parser knows the long form only, and looks at all options before it obeys.
-        if words == ["-V"] || words == ["--version"] { show(root.configuration.version) }
+        if words == ["-V"] || words == ["--version"] {
+            throw show(root.configuration.version).code
+        }
         var command = root.configuration.defaultSubcommand
         if let name = arguments.first, !name.hasPrefix("-") {
             command = root.configuration.subcommands.first { $0._commandName == name }
@@ -117,6 +134,8 @@ package enum Program {
         }
     }
 
+    private static var typed: [String] { Array(ProgramStart.current.words.dropFirst()) }
+
     /// The same words with the parser's own for the help with all options.
     private static func askingForAll(_ words: [String]) -> [String] {
         let words = words.map { $0 == "--help-all" ? "--help-hidden" : $0 }
@@ -141,7 +160,7 @@ package enum Program {
         let command = root.configuration.subcommands.first {
             help.contains("USAGE: utter \($0._commandName) ")
         }
-        let isAll = askingForAll(Environment.words).contains("--help-hidden")
+        let isAll = askingForAll(typed).contains("--help-hidden")
         guard let command, !isAll,
             command.helpMessage(columns: 400)
                 != command.helpMessage(includeHidden: true, columns: 400)
@@ -149,40 +168,42 @@ package enum Program {
         return "\n--help-all shows all options.\n"
     }
 
-    private static func end(_ root: (some ParsableCommand).Type, _ error: any Error) -> Never {
+    /// Says what is wrong, or shows what the parser was asked for; returns how to exit.
+    private static func report(
+        _ root: (some ParsableCommand).Type, _ error: any Error
+    ) -> ExitStatus {
         let mayStop = root.configuration.subcommands.contains { $0 == StopCommand.self }
         if let mistake = error as? CommandLineMistake {
-            if mayStop { ControlReading.end(misspelt: Environment.words.dropFirst()) }
+            if mayStop { ControlReading.end(misspelt: typed) }
             mistake.report()
-            exit(ExitStatus.usage.rawValue)
+            return .usage
         }
         // Wider than any line, so that the parser breaks none; on a narrow terminal it would not work.
         let text = root.fullMessage(for: error, columns: 100_000)
         if HelpLayout.isHelp(text) {
             let layout = HelpLayout(columns: StandardOutput.columns(orOf: Environment["COLUMNS"]))
-            show(layout.text(text) + layout.text(more(root, text)))
+            return show(layout.text(text) + layout.text(more(root, text)))
         }
         switch root.exitCode(for: error) {
-        case .success: show(text)
+        case .success: return show(text)
         case .validationFailure:
-            if mayStop { ControlReading.end(misspelt: Environment.words.dropFirst()) }
+            if mayStop { ControlReading.end(misspelt: typed) }
             // The parser's last line names the command whose help explains it.
             let lines = text.split(separator: "\n")
             CommandLineMistake(
                 root.message(for: error), help: lines.last.map(String.init),
-                typed: Array(Environment.words.dropFirst()), of: CommandNames(root)
+                typed: typed, of: CommandNames(root)
             ).report()
-            exit(ExitStatus.usage.rawValue)
+            return .usage
         default:
             StandardError.error(root.message(for: error))
-            exit(ExitStatus.internalError.rawValue)
+            return .internalError
         }
     }
 
-    private static func show(_ text: String) -> Never {
+    private static func show(_ text: String) -> ExitStatus {
         // The thrown status is the exit status, and has been explained.
-        let isPrinted = (try? StandardOutput.show(text)) != nil
-        exit((isPrinted ? ExitStatus.textPrinted : .localIO).rawValue)
+        (try? StandardOutput.show(text)) != nil ? .textPrinted : .localIO
     }
 
     /// The free descriptors that a take without a microphone needs: ours, those of libcurl, and

@@ -103,7 +103,7 @@ struct ConfigCommand: ParsableCommand {
     private func edit() throws(CommandFailure) {
         let path = ConfigurationFile.path
         let editors = ["VISUAL", "EDITOR"].compactMap { Environment[filled: $0] }
-        guard !editors.isEmpty || isatty(STDIN_FILENO) == 1 else {
+        guard !editors.isEmpty || isatty(ProgramStart.current.input) == 1 else {
             throw CommandFailure(
                 "there is no terminal for vi", hint: "set EDITOR, or change \(path) otherwise",
                 status: .configuration)

@@ -9,47 +9,57 @@ internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
 
-/// The person's file is read once a process, before anything is recorded: what happens to it later
+/// The settings as a command has come to know them, for as long as it runs: the process's, unless a
+/// task has others.
+final class KnownConfiguration: Sendable {
+    @TaskLocal static var current = KnownConfiguration()
+
+    fileprivate let file = Mutex<Result<Configuration, CommandFailure>?>(nil)
+    fileprivate let isForRecording = Atomic(false)
+    fileprivate let isNeeded = Atomic(true)
+    /// The warnings that were given; nil where the person has been told of all.
+    fileprivate let warnings = Mutex<Set<String>?>([])
+    fileprivate let onCommandLine = Mutex<[String: String]>([:])
+    /// The variables from which a secret was read.
+    let secretVariables = Mutex<Set<String>>([])
+}
+
+/// The person's file is read once a command, before anything is recorded: what happens to it later
 /// costs nothing. A daemon reads it again when it has changed.
 extension Configuration {
-    private static let known = Mutex<Result<Configuration, CommandFailure>?>(nil)
-    private static let isForRecording = Atomic(false)
-    private static let isNeeded = Atomic(true)
-    /// The warnings that were given; nil where the person has been told of all.
-    private static let warnings = Mutex<Set<String>?>([])
-    private static let onCommandLine = Mutex<[String: String]>([:])
+    private static var known: KnownConfiguration { .current }
 
-    /// Has a setting count for this process, as the command line says it.
+    /// Has a setting count for this command, as the command line says it.
     static func say(_ name: String, _ text: String) {
-        onCommandLine.withLock { $0[name] = text }
+        known.onCommandLine.withLock { $0[name] = text }
     }
 
-    static func said(of name: String) -> String? { onCommandLine.withLock { $0[name] } }
+    static func said(of name: String) -> String? { known.onCommandLine.withLock { $0[name] } }
 
     /// Has lines that a recording can do without left out with a warning, from the first reading
     /// on: a voice cannot be repeated as a command can.
     ///
     /// - Parameter isDone: whether the person has been warned already.
     static func warnOfProblems(isDone: Bool = false) {
-        warnings.withLock { $0 = isDone ? nil : [] }
-        isForRecording.store(true, ordering: .relaxed)
+        known.warnings.withLock { $0 = isDone ? nil : [] }
+        known.isForRecording.store(true, ordering: .relaxed)
     }
 
     /// Has a file that cannot be read, and a variable that is wrong, count for nothing, with a warning
     /// unless that `isDone`.
     static func doWithout(isDone: Bool = false) {
         warnOfProblems(isDone: isDone)
-        isNeeded.store(false, ordering: .relaxed)
+        known.isNeeded.store(false, ordering: .relaxed)
     }
 
     static func current() throws(CommandFailure) -> Configuration {
-        try known.withLock { known in
+        try known.file.withLock { file in
             let result =
-                known
+                file
                 ?? Result { () throws(CommandFailure) in
-                    try reading(warns: isForRecording.load(ordering: .relaxed))
+                    try reading(warns: known.isForRecording.load(ordering: .relaxed))
                 }
-            known = result
+            file = result
             return result
         }.get()
     }
@@ -59,12 +69,12 @@ extension Configuration {
         let result = Result { () throws(CommandFailure) in
             try orFailure { try Configuration(text, KnownSettings.catalogue) }.flawless()
         }
-        known.withLock { $0 = result }
+        known.file.withLock { $0 = result }
         _ = try result.get()
     }
 
     /// Has the file read again when it is asked for next.
-    static func forget() { known.withLock { $0 = nil } }
+    static func forget() { known.file.withLock { $0 = nil } }
 
     /// Reads the file anew; leaves out what a recording can do without, if it `warns` of it.
     static func reading(warns: Bool = false) throws(CommandFailure) -> Configuration {
@@ -87,14 +97,14 @@ extension Configuration {
         do throws(CommandFailure) {
             return try read()
         } catch {
-            guard !isNeeded.load(ordering: .relaxed) else { throw error }
+            guard !known.isNeeded.load(ordering: .relaxed) else { throw error }
             warn(error.message)
             return nil
         }
     }
 
     private static func warn(_ text: String) {
-        let isNew = warnings.withLock { $0?.insert(text).inserted == true }
+        let isNew = known.warnings.withLock { $0?.insert(text).inserted == true }
         if isNew { StandardError.line("warning: \(text)") }
     }
 

@@ -43,7 +43,7 @@ enum Recording {
             if try KnownSettings.foreground.value() != true {
                 // Ctrl-C ends the process here.
                 Signals.unblock()
-                let words = Array(Environment.words.dropFirst())
+                let words = Array(ProgramStart.current.words.dropFirst())
                 if let status = try RecorderProcess.begin(words, at: place) { throw status.code }
             } else if let owner = try ControlOwner.claim(place) {
                 request.begun = .own
@@ -64,7 +64,7 @@ enum Recording {
         let end = place.lastEnd
         let places = TextOutput.meant(by: options.output.texts)
         let purpose = RecorderMachine.Purpose.request(
-            end, press: Press.mark(of: Environment.words.dropFirst(2)),
+            end, press: Press.mark(of: ProgramStart.current.words.dropFirst(2)),
             hasPlaces: places.contains { $0 != .standardOutput })
         try await record(options, owner, isVoice: true, for: purpose) {
             recorder, longest throws(CommandFailure) in
@@ -81,7 +81,7 @@ enum Recording {
     private static func address(
         _ request: inout ControlRequest, _ options: RecorderOptions, at place: ControlPlace
     ) throws(CommandFailure) {
-        let (words, texts) = (Environment.words.dropFirst(2), options.output.texts)
+        let (words, texts) = (ProgramStart.current.words.dropFirst(2), options.output.texts)
         if !place.isGiven { request.press = Press.mark(of: words) }
         // To compare options takes milliseconds, and the command alone says nothing.
         let sayHow = !words.isEmpty && options.sayHow

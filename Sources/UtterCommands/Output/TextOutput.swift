@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Glibc
+internal import LinuxPlatform
 internal import Synchronization
 internal import UtterControl
 internal import UtterTerminal
@@ -150,7 +151,7 @@ package final class TextOutput: Sendable {
         var circumstances = TextSink.Circumstances(
             endsLine: endsLines, lendsTerminal: lendsTerminal, isOver: isOver)
         // A program that reads standard output wants JSON there.
-        if form != .text { circumstances.commandOutput = STDERR_FILENO }
+        if form != .text { circumstances.commandOutput = ProgramStart.current.error }
         circumstances.isContinued = begun.withLock { $0.contains(sink) }
         let gap = circumstances.isContinued && !endsLines && sink.isPlace ? "\n" : ""
         let doubt = try sink.take(gap + text, in: circumstances)

@@ -16,7 +16,7 @@ enum StandardInput {
     static func source(
         pace: Pace, rawFormat: StreamFormat, isSaidToBeRaw: Bool, isOver: () -> Bool
     ) throws(CommandFailure) -> any CaptureSource {
-        guard isatty(STDIN_FILENO) == 0 else {
+        guard isatty(ProgramStart.current.input) == 0 else {
             throw CommandFailure(
                 "standard input is a terminal, where no audio comes from",
                 hint: "pipe it in: arecord -t raw -f S16_LE -r 16000 | utter send -",
@@ -30,7 +30,8 @@ enum StandardInput {
         }
         let isRaw = if case .unknown = type { true } else { type.isNeverSound && isSaidToBeRaw }
         return FileReplay.samples(
-            of: STDIN_FILENO, name: name, rawFormat: isRaw ? rawFormat : nil, pace: pace,
+            of: ProgramStart.current.input, name: name, rawFormat: isRaw ? rawFormat : nil,
+            pace: pace,
             prefix: prefix, converter: .installed)
     }
 
@@ -46,7 +47,7 @@ enum StandardInput {
         var bytes: [UInt8] = []
         var type = InputType(bytes.span)
         while case .undecided(let wanted, _) = type {
-            var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            var input = pollfd(fd: ProgramStart.current.input, events: Int16(POLLIN), revents: 0)
             let isReady = unsafe poll(&input, 1, 100) != 0
             if isOver() { return ([], type) }
             guard isReady else { continue }
@@ -54,7 +55,7 @@ enum StandardInput {
             let found: Int
             do throws(SystemError) {
                 found = try retryingInterrupts("read") {
-                    unsafe read(STDIN_FILENO, &more, more.count)
+                    unsafe read(ProgramStart.current.input, &more, more.count)
                 }
             } catch {
                 throw CommandFailure(

@@ -169,7 +169,7 @@ package struct WindowSize: Equatable {
 
     /// 80 by 24 when it is not known.
     static var current: WindowSize {
-        WindowSize(columns: StandardError.columns, rows: terminalRows(STDERR_FILENO) ?? 24)
+        WindowSize(columns: StandardError.columns, rows: terminalRows(StandardError.number) ?? 24)
     }
 
     /// Makes changes of the size wait for the drawing thread (`SIGWINCH`).

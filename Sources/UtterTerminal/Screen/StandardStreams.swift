@@ -9,31 +9,32 @@ internal import Synchronization
 /// Errors are `utter: error: …`, and what to do is `utter: hint: …`; both in lower case, without a
 /// full stop.
 package enum StandardError {
-    private static let canMoveCursor = isatty(STDERR_FILENO) == 1 && Environment.terminalHasCodes
-    private static let isColourWanted = (Environment["NO_COLOR"] ?? "").isEmpty
-    /// The person wants no control sequences.
-    private static let plain = Atomic(false)
+    static var number: Int32 { ProgramStart.current.error }
 
     /// A terminal whose cursor may be moved.
-    package static var isTerminal: Bool { canMoveCursor && !isPlain }
+    package static var isTerminal: Bool {
+        !isPlain && isatty(number) == 1 && Environment.terminalHasCodes
+    }
 
-    static var hasColour: Bool { isTerminal && isColourWanted }
+    static var hasColour: Bool { isTerminal && Environment[filled: "NO_COLOR"] == nil }
 
-    static var isPlain: Bool { plain.load(ordering: .relaxed) }
+    static var isPlain: Bool { ProgramStart.current.isPlain.load(ordering: .relaxed) }
 
-    package static func bePlain() { plain.store(true, ordering: .relaxed) }
+    package static func bePlain() {
+        ProgramStart.current.isPlain.store(true, ordering: .relaxed)
+    }
 
-    package static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }
+    package static var columns: Int { terminalColumns(number) ?? 80 }
 
     /// Without waiting for the reader.
     package static var isWritable: Bool {
-        var request = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        var request = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
         return unsafe poll(&request, 1, 0) > 0 && request.revents & Int16(POLLOUT) != 0
     }
 
     package static func write(_ text: String) {
         // A closed standard error must not end a take.
-        _ = writeAll(Array(text.utf8), to: STDERR_FILENO)
+        _ = writeAll(Array(text.utf8), to: number)
     }
 
     /// The text may hold anything: names of files and words of a service come from outside.
@@ -43,12 +44,10 @@ package enum StandardError {
 
     /// A line beside which there are fields where standard error is systemd's journal.
     package static func line(_ text: String, with fields: [String: String]) {
+        let journal = JournalSocket(leadingFrom: number, named: Environment["JOURNAL_STREAM"])
         if let journal, journal.take(folded("utter: \(text)"), fields) { return }
         line(text)
     }
-
-    private static let journal = JournalSocket(
-        leadingFrom: STDERR_FILENO, named: Environment["JOURNAL_STREAM"])
 
     /// "error" is red where there are colours.
     package static func error(_ text: String) {
@@ -78,9 +77,11 @@ extension Environment {
 
 /// The transcript, and nothing else.
 package enum StandardOutput {
+    private static var number: Int32 { ProgramStart.current.output }
+
     /// The columns; nil when standard output is not a terminal.
     package static var columns: Int? {
-        isatty(STDOUT_FILENO) == 1 ? terminalColumns(STDOUT_FILENO) ?? 80 : nil
+        isatty(number) == 1 ? terminalColumns(number) ?? 80 : nil
     }
 
     /// `COLUMNS`, or else the terminal's width.
@@ -111,12 +112,12 @@ package enum StandardOutput {
     package static func end() {
         let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
         guard nowhere >= 0 else { return }
-        dup2(nowhere, STDOUT_FILENO)
+        dup2(nowhere, number)
         close(nowhere)
     }
 
     /// False, with `errno`, when not all bytes were written.
-    package static func write(_ bytes: [UInt8]) -> Bool { writeAll(bytes, to: STDOUT_FILENO) }
+    package static func write(_ bytes: [UInt8]) -> Bool { writeAll(bytes, to: number) }
 }
 
 /// False, with `errno`, when not all bytes were written.

@@ -11,7 +11,11 @@ package struct Dialogue {
 
     package init() {}
 
-    package static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+    package static var isPossible: Bool {
+        isatty(input) == 1 && isatty(StandardError.number) == 1
+    }
+
+    private static var input: Int32 { ProgramStart.current.input }
 
     /// The signals that end or stop the program.
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
@@ -48,16 +52,17 @@ package struct Dialogue {
         let before = SignalMask.change(SIG_BLOCK, Self.signals)
         defer { before.restore() }
         let signals = try SignalDescriptor(signals: Self.signals)
+        let input = Self.input
         var settings = termios()
-        unsafe tcgetattr(STDIN_FILENO, &settings)
+        unsafe tcgetattr(input, &settings)
         var unseen = settings
         unseen.c_lflag &= ~UInt32(ECHO)
         unseen.c_lflag |= UInt32(ECHONL)
-        unsafe tcsetattr(STDIN_FILENO, TCSANOW, &unseen)
-        defer { unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
+        unsafe tcsetattr(input, TCSANOW, &unseen)
+        defer { unsafe tcsetattr(input, TCSANOW, &settings) }
         StandardError.write(StandardError.folded("\(question):") + " ")
         var waits = [
-            pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: input, events: Int16(POLLIN), revents: 0),
             pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0),
         ]
         while unsafe poll(&waits, 2, -1) < 0, errno == EINTR {}
@@ -74,7 +79,7 @@ package struct Dialogue {
         while bytes.last != 0x0A {
             // A terminal that is gone has nothing more to say.
             let count = try? retryingInterrupts("read") {
-                unsafe read(STDIN_FILENO, &buffer, buffer.count)
+                unsafe read(Self.input, &buffer, buffer.count)
             }
             guard let count, count > 0 else {
                 StandardError.write("\n")
@@ -92,10 +97,8 @@ package struct Dialogue {
         Signals.unblock()
         defer { Signals.block() }
         StandardError.question("\(question) [y/N]")
-        guard let line = readLine() else {
-            StandardError.write("\n")
-            return false
-        }
+        // The end of the input.
+        guard let line = try? Dialogue().line() else { return false }
         return ["y", "yes"].contains(line.lowercased())
     }
 }

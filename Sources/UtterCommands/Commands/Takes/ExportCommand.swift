@@ -66,7 +66,7 @@ struct ExportCommand: SettinglessCommand {
         while !rest.isEmpty {
             let count = try retryingInterrupts("write") {
                 unsafe rest.withUnsafeBufferPointer {
-                    unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count)
+                    unsafe write(ProgramStart.current.output, $0.baseAddress, $0.count)
                 }
             }
             rest = rest.extracting(droppingFirst: count)

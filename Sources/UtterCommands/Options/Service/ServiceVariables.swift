@@ -5,13 +5,11 @@ internal import Synchronization
 internal import Utter
 
 extension Environment {
-    private static let secretNames = Mutex<Set<String>>([])
-
-    static var secrets: Set<String> { secretNames.withLock { $0 } }
+    static var secrets: Set<String> { KnownConfiguration.current.secretVariables.withLock { $0 } }
 
     /// The secret that a variable holds, or nil; programs that we run do not get the variable.
     static func secret(_ name: String) -> String? {
-        secretNames.withLock { _ = $0.insert(name) }
+        KnownConfiguration.current.secretVariables.withLock { _ = $0.insert(name) }
         if let value = self[filled: name] { return value }
         // A flaw of the file is told when the secret is read.
         return try? SharedCredentials.value(of: name)

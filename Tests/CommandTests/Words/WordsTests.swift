@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LinuxPlatform
+@testable import UtterCommands
+
+/// Runs the files of Tests/Words.
+@Suite struct WordsTests {
+    private static let updates = getenv("UTTER_UPDATE_WORDS") != nil
+    private static let updating = Mutex(())
+
+    @Test(.timeLimit(.minutes(5)), arguments: try WordsScript.wanted())
+    func theWordsAreThese(_ script: WordsScript) async throws {
+        let stage = try WordsStage()
+        var (lines, new) = ((script.common + script.own)[...], [String]())
+        while let line = lines.popFirst() {
+            new.append(line)
+            if line.hasPrefix("-- ") {
+                let text = lines.prefix { $0 != "--" }
+                lines = lines.dropFirst(text.count)
+                new += text
+                try stage.write(text.map { $0 + "\n" }.joined(), to: String(line.dropFirst(3)))
+            } else if let variable = line.wholeMatch(of: /([A-Z][A-Z_]*)=(.*)/) {
+                stage.variables["\(variable.1)"] = stage.expanded("\(variable.2)")
+            } else if line.hasPrefix("$ ") {
+                let expected = lines.prefix(while: WordsLines.areExpected)
+                lines = lines.dropFirst(expected.count)
+                let came = try await stage.run(String(line.dropFirst(2)))
+                let isExpected = WordsLines.match(came[...], expected)
+                // A pattern stays where it is right.
+                let kept = came.map { line in
+                    expected.first { WordsLines.matches(line, $0) } ?? line
+                }
+                new += isExpected ? Array(expected) : kept
+                let text = ([line] + came).joined(separator: "\n")
+                #expect(isExpected || Self.updates, "\(script.testDescription):\n\(text)")
+            }
+        }
+        guard Self.updates else { return }
+        try Self.updating.withLock { _ in try script.update(new.dropFirst(script.common.count)) }
+    }
+
+    /// A program that is started costs thirty times as much.
+    @Test func threeQuartersOfTheCommandsRunInThisProcess() throws {
+        let commands = try WordsScript.all().flatMap(\.own)
+            .filter { $0.hasPrefix("$ ") && $0.contains("utter") }
+        let started = commands.filter { !$0.hasPrefix("$ utter") }
+        #expect(started.count * 4 <= commands.count)
+    }
+}
+
+/// Where a section runs: a home of its own, and the variables that it has set.
+private final class WordsStage {
+    private let folder: TemporaryFolder
+    private let home: String
+    private let samples = SourceTree.path("samples")
+    var variables = CommandRun.cleanEnvironment
+
+    /// The thread on which `utter` runs here, one command after the other.
+    private static let lane = Result {
+        let lane = try ThreadExecutor()
+        _ = try NamedThread(name: "words") { lane.run() }
+        return lane
+    }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        home = folder.path("home")
+        try #require(mkdir(home, 0o700) == 0)
+        (variables["HOME"], variables["XDG_RUNTIME_DIR"]) = (home, home)
+        let program = BuiltProducts.path(of: "utter") ?? ""
+        variables["PATH"] = "\(program.dropLast("/utter".count)):\(variables["PATH"] ?? "")"
+    }
+
+    /// The text with the folders for their names.
+    func expanded(_ text: String) -> String {
+        text.replacing("$HOME", with: home).replacing("$SAMPLES", with: samples)
+    }
+
+    private func shown(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes, as: UTF8.self).replacing(home, with: "$HOME")
+            .replacing(samples, with: "$SAMPLES")
+    }
+
+    /// Writes a file below the home, and makes the folders around it, for their owner alone.
+    func write(_ text: String, to path: String) throws {
+        for end in path.indices where path[end] == "/" { mkdir("\(home)/\(path[..<end])", 0o700) }
+        try folder.write(Array(expanded(text).utf8), to: "home/\(path)")
+    }
+
+    /// Runs a command, and returns what came: here, or by a shell in the home.
+    func run(_ command: String) async throws -> [String] {
+        if command.prefix(while: { $0 != " " }) == "utter" { return try await runHere(command) }
+        let result = try await CommandRun.run(
+            "sh", ["-c", "cd \"$HOME\" && \(expanded(command))"], environment: variables)
+        return lines(result.output, result.error, result.status)
+    }
+
+    private func lines(
+        _ output: [UInt8], _ error: [UInt8], _ status: CommandResult.Status
+    ) -> [String] {
+        let end: [String] =
+            switch status {
+            case .exited(let number): number == 0 ? [] : ["status \(number)"]
+            case .signalled(let number): ["status signal \(number)"]
+            }
+        return WordsLines.of(shown(output), behind: "|")
+            + WordsLines.of(shown(error), behind: "!") + end
+    }
+
+    private func runHere(_ command: String) async throws -> [String] {
+        let parts = expanded(command).split(separator: " < ", maxSplits: 1)
+        // A shell takes words apart like this; none runs: WRDE_NOCMD.
+        var found = wordexp_t()
+        try #require(wordexp(String(parts[0]), &found, 1 << 2) == 0, "not words: \(command)")
+        let words = (0..<found.we_wordc).compactMap {
+            found.we_wordv[$0].map { String(cString: $0) }
+        }
+        wordfree(&found)
+        // They would become another program, and the tests with them.
+        let others = Set(["serve", "demo", "keys", "fleet", "edit"])
+        try #require(others.isDisjoint(with: words[1...].prefix(2)), "write: exec \(command)")
+        let source = parts.count > 1 ? String(parts[1]) : "/dev/null"
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+        let input = try OwnedDescriptor(of: source) { open(source, O_RDONLY | O_CLOEXEC) }
+        let output = try OwnedDescriptor(of: "output") { open(folder.path("output"), flags, 0o600) }
+        let error = try OwnedDescriptor(of: "error") { open(folder.path("error"), flags, 0o600) }
+        let start = ProgramStart(
+            words: words, variables: variables, input: input.number, output: output.number,
+            error: error.number)
+        let (status, changes) = try await withTaskExecutorPreference(Self.lane.get()) {
+            [folder] in
+            let before = try Self.globals(below: folder.path)
+            let status = await Program.status(of: UtterCommand.self, startedBy: start)
+            return (status, try Self.globals(below: folder.path).symmetricDifference(before))
+        }
+        #expect(changes == [], "\(command) has left the process changed")
+        withExtendedLifetime((start, input.number, output.number, error.number)) {}
+        return lines(try folder.read("output"), try folder.read("error"), .exited(status))
+    }
+
+    /// The state that threads share; of the files those below a folder, since other tests run, too.
+    private static func globals(below folder: String) throws -> Set<String> {
+        // Another test sets this one.
+        var all = Set(Environment.all { $0 != "ALSA_CONFIG_PATH" })
+        let status = String(decoding: try readFile("/proc/thread-self/status"), as: UTF8.self)
+        all.formUnion(status.matches(of: /(Umask|SigBlk):.*/).map { String($0.0) })
+        let files = (0..<1_024).map { target(of: "fd/\($0)") }.filter { $0.hasPrefix(folder) }
+        return all.union(files + ["working folder \(target(of: "cwd"))"])
+    }
+
+    private static func target(of link: String) -> String {
+        guard let target = realpath("/proc/self/\(link)", nil) else { return "" }
+        defer { free(target) }
+        return String(cString: target)
+    }
+}
