@@ -6,10 +6,6 @@ import Testing
 
 /// What the file of settings changes, and what goes before it.
 @Suite struct ConfigurationTests {
-    private func lines(_ result: CommandResult, _ name: String) -> [Substring] {
-        result.outputText.split(separator: "\n").filter { $0.hasPrefix(name) }
-    }
-
     @Test func anOptionGoesBeforeAVariableAndThatBeforeTheFile() async throws {
         let bench = try Bench(server: .hearing("heard"), ["UTTER_KEEP_AUDIO": ""])
         func keepsAudio(_ words: [String], _ variables: [String: String]) async throws -> Bool {
@@ -55,19 +51,6 @@ import Testing
         #expect(beginnings.map { $0 == "OggS" } == [true, false])
     }
 
-    @Test(arguments: [("1", true), ("yes", true), ("On", true), ("0", false), ("no", false)])
-    func aFlagIsWhatPeopleWrite(_ typed: String, _ meant: Bool) async throws {
-        let bench = try Bench()
-        let variable = try await bench.start(
-            ["config", "show", "output.cue"], variables: ["UTTER_CUE": typed]
-        ).result()
-        #expect(variable.outputText == "\(meant)\n", "\(variable.errorText)")
-        #expect(try await bench.run("config", "set", "output.cue", typed).status == .exited(0))
-        #expect(try await bench.run("config", "get", "output.cue").outputText == "\(meant)\n")
-        let wrong = try await bench.start(["list"], variables: ["UTTER_CUE": "loud"]).result()
-        #expect(wrong.status == .exited(0))
-    }
-
     @Test func theLongestRecordingIsTheFilesUnlessItIsGiven() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("spoken"))
         let bench = try Bench(server: server, microphone: card)
@@ -104,51 +87,6 @@ import Testing
         #expect(counts == [1, 1, 2])
     }
 
-    @Test func whatCountsIsShownWithWhereItStands() async throws {
-        let bench = try Bench(["UTTER_MAX_TAKES": "7"])
-        try bench.configure("device = \"a \\\"b\\\"\"\n\n[limits]\ntakes = 3\nbytes = 1024\n")
-        let plain = try await bench.run("config", "show")
-        #expect(plain.status == .exited(0))
-        #expect(lines(plain, "device") == [#"device = "a \"b\"""#])
-        #expect(lines(plain, "limits.takes") == ["limits.takes = 7"])
-        let explained = try await bench.run("config", "show", "--explain")
-        func origin(_ name: String) -> Substring? {
-            lines(explained, name + " ").first?.split(separator: "  # ").last
-        }
-        #expect(origin("device") == "\(bench.configurationPath):1")
-        #expect(origin("limits.takes") == "UTTER_MAX_TAKES")
-        #expect(origin("limits.bytes") == "\(bench.configurationPath):5")
-        #expect(origin("limits.free") == "default")
-        // What is shown is what a file may say.
-        try bench.configure(explained.outputText)
-        #expect(try await bench.run("config", "check").status == .exited(0))
-        #expect(try await bench.run("config", "show").outputText == plain.outputText)
-    }
-
-    @Test func checkSaysWhetherTheFileCanBeUsed() async throws {
-        let bench = try Bench()
-        let none = try await bench.run("config", "check")
-        #expect(none.status == .exited(0))
-        #expect(
-            none.errorText
-                == "utter: there is no \(bench.configurationPath): variables and defaults count\n")
-        try bench.configure("device = 'hw:0'\n")
-        let right = try await bench.run("config", "check")
-        #expect(right.status == .exited(0) && right.output.isEmpty)
-        #expect(right.errorText == "utter: \(bench.configurationPath) can be used\n")
-        try bench.configure("device = 0\n")
-        #expect(try await bench.run("config", "check").status == .exited(78))
-        #expect(try await bench.run("config", "check", "--explain").status == .exited(64))
-        #expect(try await bench.run("config", "path").outputText == bench.configurationPath + "\n")
-    }
-
-    @Test func aRelativeFolderOfSettingsIsIgnored() async throws {
-        let bench = try Bench(["XDG_CONFIG_HOME": "relative"])
-        #expect(try await bench.run("config", "path").outputText == bench.configurationPath + "\n")
-        let own = try Bench(["XDG_CONFIG_HOME": "/own"])
-        #expect(try await own.run("config", "path").outputText == "/own/utter/config.toml\n")
-    }
-
     @Test(arguments: ["device = 'typed'", "device = 3"])
     func theEditorGetsTheFileAndThenItIsChecked(_ line: String) async throws {
         let bench = try Bench()
@@ -170,28 +108,6 @@ import Testing
         try bench.configure(seen)
         #expect(try await bench.run("config", "check").status == .exited(0))
     }
-
-    @Test func anEditorThatFailsIsNotFollowedByACheck() async throws {
-        let bench = try Bench(["VISUAL": "false"])
-        try bench.configure("device = 3\n")
-        let result = try await bench.run("config", "edit")
-        #expect(result.status == .exited(78))
-        #expect(
-            result.errorText == """
-                utter: error: the editor 'false' has failed
-                utter: hint: name another one with EDITOR, or change \(bench.configurationPath) \
-                otherwise
-
-                """)
-    }
-
-    @Test func withoutATerminalAnEditorMustBeNamed() async throws {
-        let bench = try Bench(["VISUAL": "", "EDITOR": ""])
-        let result = try await bench.run("config", "edit")
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.hasPrefix("utter: error: there is no terminal for vi\n"))
-        #expect(try bench.folder.names(in: "").contains(".config") == false)
-    }
 }
 
 /// `utter config get`, `set` and `unset`.
@@ -204,27 +120,6 @@ import Testing
         try await bench.start(["config"] + words).result()
     }
 
-    @Test func aSettingIsWrittenReadAndTakenOutAgain() async throws {
-        bench.makeConfigurationFolder()
-        // The file of a person who keeps it elsewhere.
-        let file = try bench.folder.write(
-            Array("# mine\nlanguage = \"en\" # so far\n".utf8), to: "mine")
-        try #require(symlink(file, bench.configurationPath) == 0)
-        #expect(try await config("set", "language", "de").status == .exited(0))
-        #expect(try await config("set", "limits.takes", "7").status == .exited(0))
-        #expect(
-            String(decoding: try readFile(file), as: UTF8.self)
-                == "# mine\nlanguage = \"de\" # so far\n\n[limits]\ntakes = 7\n")
-        #expect(try await config("get", "language").outputText == "de\n")
-        #expect(try await config("get", "keep.cancelled").outputText == "7d\n")
-        #expect(try await config("get", "device").outputText == "default\n")
-        #expect(try await config("get", "model").status == .exited(1))
-        #expect(try await config("unset", "language").status == .exited(0))
-        #expect(
-            String(decoding: try readFile(file), as: UTF8.self)
-                == "# mine\n\n[limits]\ntakes = 7\n")
-    }
-
     @Test func changesAtTheSameTimeAreAllWritten() async throws {
         let words = ["language", "model", "prompt", "device"]
         let runs = try words.map { try bench.start(["config", "set", $0, "x"]) }
@@ -232,44 +127,6 @@ import Testing
         for word in words {
             #expect(try await config("get", word).outputText == "x\n")
         }
-    }
-
-    @Test func aServiceIsDescribedLineByLine() async throws {
-        #expect(try await config("set", "services.mine.profile", "openai").status == .exited(0))
-        #expect(try await config("set", "services.mine.token-file", "key").status == .exited(0))
-        let path = try await config("get", "services.mine.token-file").outputText
-        #expect(path.hasPrefix("/") && path.hasSuffix("/key\n"))
-        let wrong = try await config("set", "services.mine.words.tone", "soft")
-        #expect(wrong.status == .exited(0) && wrong.errorText.contains("warning: "))
-        #expect(wrong.errorText.contains("tone"), "\(wrong.errorText)")
-        // A secret does not belong into the file.
-        let secret = try await config("set", "services.mine.token", "sesame-4711")
-        #expect(secret.status == .exited(78))
-        #expect(
-            !String(decoding: try readFile(bench.configurationPath), as: UTF8.self)
-                .contains("sesame"))
-    }
-
-    @Test(arguments: [
-        (["set", "silence", "2s"], 64, "did you mean 'recording.silence'?"),
-        (["set", "keep.audio", "long"], 64, "'long' is not an age with its unit"),
-        (["set", "language"], 64, "utter config set NAME VALUE"),
-        (["get", "a\nb"], 64, "is not a setting"), (["unset", "language"], 78, "is not in"),
-        (["check", "language"], 64, "'check' takes no name"),
-    ])
-    func whatIsWrongIsSaidAndNothingIsWritten(
-        _ words: [String], _ status: Int32, _ reason: String
-    ) async throws {
-        let result = try await bench.start(["config"] + words).result()
-        #expect(result.status == .exited(status), "\(result.errorText)")
-        #expect(result.errorText.contains(reason), "\(result.errorText)")
-        #expect(throws: (any Error).self) { try readFile(bench.configurationPath) }
-    }
-
-    @Test func aVariableThatCountsBeforeTheFileIsNamed() async throws {
-        let bench = try Bench(["UTTER_KEEP_AUDIO": "2d"])
-        let result = try await bench.run("config", "set", "keep.audio", "1d")
-        #expect(result.errorText.contains("UTTER_KEEP_AUDIO is set, and counts before the file"))
     }
 }
 
