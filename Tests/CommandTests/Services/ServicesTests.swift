@@ -20,67 +20,6 @@ import Testing
         """
     }
 
-    @Test func theListNamesOnesOwnAndWhatEachNeeds() async throws {
-        let bench = try Bench.withProfiles([
-            "mine": profile(try RecordingServer()), "wrong": "urll = 1",
-            "groq": "extends = \"groq\"",
-        ])
-        let lines = try await bench.run("services").outputText.split(separator: "\n")
-            .map { $0.split(separator: " ").map(String.init) }
-        let mine = try #require(lines.first { $0[0] == "mine" })
-        #expect(mine.dropFirst() == ["MINE_KEY", "is", "not", "set", "live", "region=…", "Mine"])
-        #expect(lines.contains { $0[0] == "openai" })
-        #expect(lines.count { $0[0] == "groq" } == 1)
-        #expect(lines.first { $0[0] == "wrong" }?[1] == "wrong")
-        let set = try await bench.start(["services", "list"], variables: ["MINE_KEY": "x"]).result()
-        #expect(
-            set.outputText.contains(/mine +token there +live +region=… +Mine/), "\(set.outputText)")
-        #expect(set.outputText.contains(/\ndeepgram +DEEPGRAM_API_KEY is not set +at the end +/))
-        #expect(set.outputText.contains(/\novos +no token +live +/))
-        #expect(set.status == .exited(0))
-    }
-
-    @Test func programsGetTheListAsJSON() async throws {
-        let bench = try Bench.withProfiles([
-            "mine": profile(try RecordingServer()), "wrong": "urll = 1",
-        ])
-        let result = try await bench.run("services", "list", "--json")
-        #expect(result.status == .exited(0))
-        let rows = try #require(try JSONText(result.output).array)
-        let mine = try #require(rows.first { $0["name"] == .string("mine") })
-        #expect(mine["title"] == .string("Mine") && mine["isOwn"] == .bool(true))
-        #expect((mine["error"] ?? .null) == .null)
-        let (token, words) = (mine["token"], mine["words"])
-        #expect(token?["isNeeded"] == .bool(true) && token?["isThere"] == .bool(false))
-        #expect(token?["variable"] == .string("MINE_KEY"))
-        #expect(words?.array?.count == 1 && words?[0]?["name"] == .string("region"))
-        #expect(words?[0]?["isRequired"] == .bool(true))
-        #expect(words?[0]?["about"] == .string("where it is"))
-        let wrong = try #require(rows.first { $0["name"] == .string("wrong") })
-        #expect(wrong["error"]?.string?.contains("a profile needs a 'url'") == true)
-        #expect((wrong["title"] ?? .null) == .null)
-        #expect(rows.first { $0["name"] == .string("openai") }?["isOwn"] == .bool(false))
-        let one = try await bench.run("services", "show", "mine", "--json")
-        #expect(try JSONText(one.output) == mine)
-    }
-
-    @Test func theEffectiveProfileSaysWhereEachPartComesFrom() async throws {
-        let bench = try Bench.withProfiles([
-            "groq": "extends = \"groq\"\nwords.model = \"other\"\n"
-        ])
-        let result = try await bench.run("services", "show", "groq")
-        #expect(result.status == .exited(0))
-        let text = result.outputText
-        #expect(text.contains("words.model = \"other\"  # \(bench.profilePath("groq")):2\n"))
-        #expect(
-            text.contains(
-                "url = \"https://api.groq.com/openai/v1/audio/transcriptions\"  # shipped/groq.toml:"
-            ))
-        #expect(text.contains("body.kind = \"form\"  # shipped/openai.toml:"))
-        #expect(text.contains("# token: GROQ_API_KEY is not set\n"))
-        #expect(text.contains("# word model, usually other\n"))
-    }
-
     @Test func aNewProfileIsThereToBeFilledIn() async throws {
         let server = try RecordingServer(otherwise: Self.heard)
         let bench = try Bench()
