@@ -23,23 +23,25 @@ public struct AudioCodec: Sendable {
     /// The `Content-Type` of the request body (RFC 9110 §8.3).
     package let mediaType: String
     /// All media types that name this form, in lower case and without parameters.
-    package var mediaTypes: [String]
+    package let mediaTypes: [String]
     /// The first bytes of each file of this form, where they are the same for all; otherwise empty.
     ///
     /// A decoder is given it instead of the file's own, which a power cut may have taken.
-    package var header: [UInt8] = []
+    package private(set) var header: [UInt8] = []
     /// The offset in the journal at which the request body begins, in bytes.
-    package var bodyOffset = 0
+    package private(set) var bodyOffset = 0
     /// The most that a second of speech comes to, in bytes; for the size of a ring.
     let highestByteRate: Int
     /// The bytes of a second of speech; a generous mean where they vary.
     package let nominalByteRate: Int
     package let isLossless: Bool
-    /// Where a file says how many samples it has, and how; nil when none does, or readers do without.
-    package var length: (place: Range<Int>, bytes: @Sendable (_ frames: Int) -> [UInt8])?
+    /// Where a file says how many samples it has, and how.
+    package typealias Length = (place: Range<Int>, bytes: @Sendable (_ frames: Int) -> [UInt8])
+    /// The length in a file; nil when none says it, or readers do without.
+    package private(set) var length: Length?
     /// The same for a file that is stored and not read at once; no bytes when there is no room for
     /// the number.
-    package var storedLength: (place: Range<Int>, bytes: @Sendable (_ frames: Int) -> [UInt8])?
+    package private(set) var storedLength: Length?
     /// The serial number is that of an Ogg stream.
     let encoder:
         @Sendable (_ serialNumber: UInt32, _ frames: Int) throws(EncodingError) -> any AudioEncoder
@@ -192,11 +194,11 @@ package protocol AudioRecoverer: AnyObject {
 package struct IntactAudio: Sendable, Equatable {
     /// The bytes from the start that are whole: up to the last frame or page that vouches for
     /// itself.
-    package var byteCount: Int
+    package let byteCount: Int
     /// The frames at 16 kHz in them.
-    package var frames: Int
+    package let frames: Int
     /// The first hole; nil when there is none, or nothing follows it.
-    package var hole: FileHole?
+    package private(set) var hole: FileHole?
 }
 
 /// A hole in an audio file of ours, and what belongs there.
@@ -204,7 +206,7 @@ package struct IntactAudio: Sendable, Equatable {
 /// A power cut may take what was written first, and leave what was written after it. The headers of
 /// an encoder of ours are known, as they depend on nothing that was said; sound becomes silence.
 package struct FileHole: Sendable, Equatable {
-    package var offset = 0
+    package private(set) var offset = 0
     package let replacedByteCount: Int
     package let bytes: [UInt8]
     /// Frames at 16 kHz of silence within, in the place of audio that was lost.

@@ -5,12 +5,12 @@ internal import AudioCore
 /// A place where a file is not what it should be, and behind which its decoder goes on.
 package struct AudioFlaw: Sendable, Equatable {
     /// Where it is, in frames from the first one, silence in place of earlier ones included.
-    package var start: Int
+    package let start: Int
     /// Frames of silence that belong there, before the frames that follow; 0 where nothing is lost,
     /// or the file does not say how much.
-    package var frames = 0
+    package private(set) var frames = 0
     /// A predicate about the file: "is damaged at byte 4711".
-    package var text: String
+    package let text: String
 
     package init(start: Int, frames: Int = 0, text: String) {
         (self.start, self.frames, self.text) = (start, frames, text)

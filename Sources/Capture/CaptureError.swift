@@ -108,8 +108,8 @@ extension CaptureError: CustomStringConvertible {
 
 /// A program that records from a sound card.
 public struct DeviceHolder: Sendable, Hashable {
-    package var process: Int32
-    package var program: String
+    package let process: Int32
+    package let program: String
 
     package init(process: Int32, program: String) {
         self.process = process

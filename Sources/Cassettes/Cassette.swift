@@ -13,7 +13,7 @@ package struct Cassette: Sendable, Equatable {
     package static let secret = "…"
 
     package struct Request: Sendable, Equatable {
-        package var method: String
+        package let method: String
         var url: String
         package var headers: [CassetteField] = []
         package var body: Body?
@@ -25,7 +25,7 @@ package struct Cassette: Sendable, Equatable {
     }
 
     package struct Body: Sendable, Equatable, Codable {
-        package var bytes: Int
+        package let bytes: Int
         /// In hexadecimal; nil when not all of the body was sent.
         package var sha256: String?
         /// Beside this file, with the bytes; nil when they were not asked for.
@@ -37,7 +37,7 @@ package struct Cassette: Sendable, Equatable {
     }
 
     package struct Response: Sendable, Equatable {
-        package var status: Int
+        package let status: Int
         /// Without those that frame the body.
         package var headers: [CassetteField] = []
         /// Milliseconds since the beginning; nil: as soon as possible.
@@ -54,7 +54,7 @@ package struct Cassette: Sendable, Equatable {
 
     private(set) var version = Cassette.version
     /// For a person.
-    package var title: String?
+    package internal(set) var title: String?
     /// The page that describes it; nil for a recorded one.
     var source: String?
     /// ISO 8601, UTC.
@@ -92,8 +92,8 @@ package struct Cassette: Sendable, Equatable {
 
 /// In the file one line: `Content-Type: audio/wav`.
 package struct CassetteField: Sendable, Equatable, Codable {
-    package var name: String
-    package var value: String
+    package let name: String
+    package let value: String
 
     package init(_ name: String, _ value: String) {
         self.name = name
@@ -127,7 +127,7 @@ package struct CassettePiece: Sendable, Equatable, Codable {
 
     package var bytes: [UInt8]
     /// Milliseconds since the beginning; nil: as soon as possible.
-    package var ms: Double?
+    package let ms: Double?
     /// After this many bytes of the request's body; nil: after its end.
     package var after: Int?
 

@@ -85,7 +85,7 @@ package struct Histogram: Sendable, Equatable {
     ]
 
     var counts = Array(repeating: 0, count: bounds.count + 1)
-    package var sum = 0.0
+    package private(set) var sum = 0.0
 
     package init() {}
 

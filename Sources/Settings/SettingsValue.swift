@@ -35,15 +35,15 @@ package enum SettingsValue: Sendable, Hashable {
 
 package struct SettingsNode: Sendable, Hashable {
     package var value: SettingsValue
-    package var place: SettingsPosition
+    package let place: SettingsPosition
 }
 
 /// In the order of the file.
 package struct SettingsTable: Sendable, Hashable {
     package struct Member: Sendable, Hashable {
-        package var name: String
+        package let name: String
         /// The place of the name.
-        package var place: SettingsPosition
+        package let place: SettingsPosition
         package var node: SettingsNode
     }
 
@@ -59,11 +59,11 @@ package struct SettingsTable: Sendable, Hashable {
 
 package struct SettingsPosition: Sendable, Hashable, Comparable {
     /// From 1.
-    package var line: Int
+    package let line: Int
     /// From 1, in characters.
-    package var column: Int
+    package let column: Int
     /// The file's name; nil where only one file is read.
-    package var file: String?
+    package internal(set) var file: String?
 
     package init(line: Int, column: Int, file: String? = nil) {
         self.line = line
@@ -81,8 +81,8 @@ package struct SettingsError: Error, Sendable, Equatable {
     private static let limit = 400
 
     /// The place of what is wrong; nil when something is missing.
-    package var place: SettingsPosition?
-    package var reason: String
+    package internal(set) var place: SettingsPosition?
+    package let reason: String
 
     package init(_ reason: String, at place: SettingsPosition? = nil) {
         self.reason = reason

@@ -38,22 +38,22 @@ public struct TransferResult: Sendable {
     /// before them that the service had.
     public var sentByteCount: Int
     /// Bytes that the connection took, without chunk framing.
-    package var wireByteCount: Int
+    package let wireByteCount: Int
     /// The byte of the whole body at which the request began.
-    package var bodyStart = 0
+    package private(set) var bodyStart = 0
     /// Bytes with chunk framing, where there is one.
-    package var framedByteCount = 0
+    package private(set) var framedByteCount = 0
     /// Bytes of the answer's body, as they travelled.
-    package var receivedByteCount = 0
-    package var isBodyComplete: Bool
+    package private(set) var receivedByteCount = 0
+    package internal(set) var isBodyComplete: Bool
     package var timings: TransferTimings
     /// `Retry-After` (RFC 9110 §10.2.3), up to an hour; zero without one.
-    package var retryAfter = Duration.zero
+    package internal(set) var retryAfter = Duration.zero
     package var hasReusedConnection = false
     /// libcurl 7.88 loses an answer that comes together with the reset of its HTTP/2 stream
     /// (RFC 9113 §8.1).
-    package var mayHaveLostAnswer = false
-    package var route = TransferRoute()
+    package internal(set) var mayHaveLostAnswer = false
+    package private(set) var route = TransferRoute()
 
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
@@ -77,23 +77,23 @@ public struct TransferResult: Sendable {
 /// Durations since the start.
 package struct TransferTimings: Sendable, Equatable {
     /// When the transfer began; nil when it did not.
-    package var began: ContinuousClock.Instant?
-    package var resolved: Duration?
-    package var connected: Duration?
+    package internal(set) var began: ContinuousClock.Instant?
+    package internal(set) var resolved: Duration?
+    package internal(set) var connected: Duration?
     /// When TLS was set up; nil without TLS.
-    package var secured: Duration?
+    package internal(set) var secured: Duration?
     /// The connection had the head of the request.
-    package var headOut: Duration?
-    package var firstByteOut: Duration?
-    package var lastByteOut: Duration?
-    package var firstByteIn: Duration?
-    package var firstBodyByteIn: Duration?
+    package internal(set) var headOut: Duration?
+    package internal(set) var firstByteOut: Duration?
+    package internal(set) var lastByteOut: Duration?
+    package internal(set) var firstByteIn: Duration?
+    package internal(set) var firstBodyByteIn: Duration?
     /// The first words of the answer; set by the observer.
     package var firstText: Duration?
-    package var lastByteIn: Duration?
-    package var end: Duration?
+    package internal(set) var lastByteIn: Duration?
+    package internal(set) var end: Duration?
     /// Such as "1.1"; nil without an answer.
-    package var httpVersion: String?
+    package internal(set) var httpVersion: String?
 }
 
 extension TransferResult.Ending {
@@ -132,14 +132,14 @@ extension TransferResult.Ending {
 
 package struct TransferRoute: Sendable, Equatable {
     /// Such as `192.0.2.7:41234` or `[::1]:41234`.
-    package var local: String?
+    package internal(set) var local: String?
     /// The service's, or the proxy's.
-    package var remote: String?
-    package var isByProxy = false
+    package internal(set) var remote: String?
+    package private(set) var isByProxy = false
     /// Such as `TLSv1.3`; nil without TLS.
-    package var tls: String?
+    package internal(set) var tls: String?
     /// OpenSSL's name; nil without TLS.
-    package var cipher: String?
+    package internal(set) var cipher: String?
 
     /// A proxy is asked for the whole URL (RFC 9112 §3.2.2), or to CONNECT.
     mutating func note(requestHead: String) {

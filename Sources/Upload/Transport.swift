@@ -28,11 +28,11 @@ package protocol Transport: AnyObject, Sendable {
 }
 
 package struct TransferRequest: Sendable {
-    package var url: String
+    package internal(set) var url: String
     package var method = "POST"
     /// In order; names and values were checked.
     var headers: [(name: String, value: String)]
-    package var body: RequestBody
+    package internal(set) var body: RequestBody
     /// libcurl would say that a body without a type is a form's, even an empty one.
     package var omitsType = false
     /// For an interim `100 Continue`, a second at most.

@@ -21,17 +21,17 @@ package struct ControlAnswer: Codable, Sendable, Equatable {
     }
 
     var version = ControlRequest.version
-    package var kind: Kind
+    package let kind: Kind
     package var take: String?
-    package var exit: Int32?
+    package internal(set) var exit: Int32?
     package var message: String?
     var hint: String?
-    package var text: String?
+    package internal(set) var text: String?
     /// Further lines about the result, for standard error.
     package var lines: [ToldLine]?
-    package var status: ControlStatus?
+    package private(set) var status: ControlStatus?
     /// Whether the text is where the start said, and needs only to be printed.
-    package var placed: Bool?
+    package internal(set) var placed: Bool?
 
     package init(_ kind: Kind, take: String? = nil) { (self.kind, self.take) = (kind, take) }
 
@@ -87,8 +87,8 @@ package struct ToldLine: Codable, Sendable, Equatable {
         case plain
     }
 
-    package var kind: Kind
-    package var text: String
+    package let kind: Kind
+    package let text: String
 
     package static func line(_ text: String) -> ToldLine { ToldLine(kind: .line, text: text) }
     package static func error(_ text: String) -> ToldLine { ToldLine(kind: .error, text: text) }
@@ -121,17 +121,17 @@ package struct ControlStatus: Codable, Sendable, Equatable {
     /// As much of what is heard so far is told: its end.
     static let textLimit = 2_000
 
-    package var phase = Dictation.Phase.idle
+    package internal(set) var phase = Dictation.Phase.idle
     /// The newest take that has not ended; nil when there is none.
-    package var take: String?
-    package var elapsedMs = 0
+    package internal(set) var take: String?
+    package internal(set) var elapsedMs = 0
     /// How loud the last 20 ms were, in dBFS; nil when nothing is recorded.
-    package var level: Double?
-    package var text = ""
+    package internal(set) var level: Double?
+    package internal(set) var text = ""
     /// The flaws of the take, the gravest first; nil: none.
-    package var troubles: [TakeTrouble.Line]?
+    package internal(set) var troubles: [TakeTrouble.Line]?
     /// Whether a daemon answers, which goes on without a take.
-    package var isDaemon = false
+    package internal(set) var isDaemon = false
     var process: Int32?
 
     package init() {}
@@ -156,11 +156,11 @@ package struct ControlFailure: Error {
         case configuration = 78
     }
 
-    package var message: String
-    package var hint: String?
-    package var exit: Int32
+    package let message: String
+    package let hint: String?
+    package let exit: Int32
     /// The system's refusal, which may have a hint of its own.
-    package var cause: SystemError?
+    package private(set) var cause: SystemError?
 
     package init(_ message: String, hint: String?, exit: Int32) {
         (self.message, self.hint, self.exit) = (message, hint, exit)

@@ -57,9 +57,9 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     var version = ControlRequest.version
     package var command: Command
     /// The take that is meant; nil: whichever there is.
-    package var take: String?
+    package internal(set) var take: String?
     /// Whether the object of `--json` is wanted behind the result, in a line of its own.
-    package var report: Bool?
+    package let report: Bool?
     /// Whether it is to be done only once the client has said that it is still there.
     var confirm: Bool?
     /// Whether a start is answered once something is recorded, or with how the take ended before.

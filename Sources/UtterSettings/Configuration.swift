@@ -11,8 +11,8 @@ internal import SpeechService
 package struct Configuration: Sendable {
     package struct Entry: Sendable, Equatable {
         /// As an option would have it.
-        package var text: String
-        package var place: SettingsPosition
+        package let text: String
+        package let place: SettingsPosition
     }
 
     private var entries: [String: Entry] = [:]

@@ -12,16 +12,16 @@ package struct ServiceSettings: Sendable {
     package let name: String
     package let table: SettingsTable
     /// The profile that describes the service; usually that of the same name.
-    package var profile: String
-    package var place: SettingsPosition?
-    package var url: Configuration.Entry?
+    package let profile: String
+    package internal(set) var place: SettingsPosition?
+    package let url: Configuration.Entry?
     /// Where the token comes from, instead of where the profile says.
-    package var token: SecretSource?
+    package private(set) var token: SecretSource?
     private var tokenKey: String?
     /// Whether the token may travel over plain http to another machine.
-    package var allowsTokenInClear = false
-    package var format: Configuration.Entry?
-    package var words: [String: Configuration.Entry] = [:]
+    package private(set) var allowsTokenInClear = false
+    package let format: Configuration.Entry?
+    package private(set) var words: [String: Configuration.Entry] = [:]
     /// The fields of the profile that are said, each a line of TOML.
     private var fields: [(path: String, line: String, place: SettingsPosition)] = []
 

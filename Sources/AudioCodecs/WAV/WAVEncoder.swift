@@ -10,15 +10,13 @@ extension AudioCodec {
     public static let wav = AudioCodec(
         name: "wav", mediaType: "audio/wav",
         mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"], bodyOffset: 0,
-        storedLength: (
-            0..<WAVEncoder.headerByteCount, { WAVEncoder.storedHeader(frames: $0) }
-        ))
+        storedLength: (0..<WAVEncoder.headerByteCount, WAVEncoder.storedHeader(frames:)))
 
     package static func makeWAVEncoder() -> any AudioEncoder { WAVEncoder() }
 
     private init(
         name: String, mediaType: String, mediaTypes: [String], bodyOffset: Int,
-        storedLength: (place: Range<Int>, bytes: @Sendable (_ frames: Int) -> [UInt8])? = nil
+        storedLength: Length? = nil
     ) {
         self.init(
             name: name, title: "WAV", fileExtension: "wav", fileExtensions: ["wav"],

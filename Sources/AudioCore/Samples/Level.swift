@@ -5,10 +5,10 @@ internal import Glibc
 /// How loud a stretch of samples is.
 public struct Level: Sendable, Hashable {
     /// The largest magnitude, from 0 to 1 (full scale).
-    package var peak: Float
+    package let peak: Float
 
     /// The root of the mean square, from 0 to 1.
-    package var rootMeanSquare: Float
+    package let rootMeanSquare: Float
 
     package init(peak: Float, rootMeanSquare: Float) {
         self.peak = peak

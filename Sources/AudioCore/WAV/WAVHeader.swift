@@ -23,7 +23,7 @@ package struct WAVHeader: Sendable, Hashable {
     /// or with 0 where no chunk follows.
     package let dataByteCount: Int?
     /// An oddity in the samples that follow: "holds another recording at byte 4711".
-    package var oddity: String?
+    package private(set) var oddity: String?
 
     package var bytesPerFrame: Int { streamFormat.channelCount * sampleFormat.byteCount }
 

@@ -13,7 +13,7 @@ public struct CaptureDevice: Sendable, Hashable {
     public let description: String
 
     /// The card that the device is bound to; nil: none.
-    package var card: String?
+    package private(set) var card: String?
 
     /// Whether `Microphone` takes it by default.
     package var isDefault: Bool { name == "default" }

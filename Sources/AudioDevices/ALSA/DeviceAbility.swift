@@ -6,10 +6,10 @@ internal import LinuxPlatform
 internal import Synchronization
 
 package struct DeviceAbility: Sendable, Equatable {
-    package var formats: [String]
+    package let formats: [String]
     /// In Hz, of the usual rates.
-    package var rates: [Int]
-    package var channels: ClosedRange<Int>
+    package let rates: [Int]
+    package let channels: ClosedRange<Int>
 
     package init(formats: [String], rates: [Int], channels: ClosedRange<Int>) {
         (self.formats, self.rates, self.channels) = (formats, rates, channels)

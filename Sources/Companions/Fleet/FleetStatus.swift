@@ -6,23 +6,23 @@ package import TakeStore
 /// How a fleet stands, by the listings of its store.
 package struct FleetStatus: Encodable, Sendable {
     /// Takes without a mark: those that wait, and those that workers have.
-    package var waiting = 0
-    package var working = 0
-    package var done = 0
-    package var dead = 0
+    package private(set) var waiting = 0
+    package private(set) var working = 0
+    package private(set) var done = 0
+    package private(set) var dead = 0
     /// The same in seconds of audio, by the mean of some that have a mark; nil when none has.
-    package var estimatedWaitingSeconds: Double?
-    package var estimatedWorkingSeconds: Double?
-    package var estimatedDoneSeconds: Double?
-    package var estimatedDeadSeconds: Double?
+    package private(set) var estimatedWaitingSeconds: Double?
+    package private(set) var estimatedWorkingSeconds: Double?
+    package private(set) var estimatedDoneSeconds: Double?
+    package private(set) var estimatedDeadSeconds: Double?
     /// The oldest take without a mark.
-    package var oldest: String?
-    package var oldestAge: Double?
+    package private(set) var oldest: String?
+    package private(set) var oldestAge: Double?
     /// Marks of the last hour, for each minute in which there were any.
-    package var marksPerMinute: Double?
-    package var estimatedEnd: String?
+    package private(set) var marksPerMinute: Double?
+    package private(set) var estimatedEnd: String?
     /// Which manifests lie where none is looked for, in one line.
-    package var misplaced: String?
+    package private(set) var misplaced: String?
     /// Whether the queue has answered; without it all that is open waits.
     var hasQueue = false
 

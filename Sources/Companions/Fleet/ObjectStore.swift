@@ -9,9 +9,9 @@ package import Utter
 
 /// Why the store does not do what it is asked.
 package struct StoreFailure: Error {
-    package var reason: String
+    package let reason: String
     /// The same will happen again until something changes: the store refuses this worker.
-    package var isLasting = false
+    package internal(set) var isLasting = false
     /// There is more of it than may be.
     var isTooLong = false
     /// The store refuses this object.

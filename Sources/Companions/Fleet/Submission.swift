@@ -16,10 +16,10 @@ internal import Utter
 package final class Submission: Sendable {
     package struct Counts: Sendable {
         /// Takes that are new, and that were there.
-        package var new = 0
-        package var known = 0
+        package internal(set) var new = 0
+        package internal(set) var known = 0
         /// Objects that are not recordings, and files that cannot be read.
-        package var skipped = 0
+        package internal(set) var skipped = 0
 
         package var all: Int { new + known }
     }

@@ -150,7 +150,7 @@ package final class ShortcutSession {
 package struct Shortcut: Equatable, Sendable {
     /// Our own name of the shortcut.
     var id: String
-    package var description: String
+    package let description: String
     /// As the XDG shortcuts specification writes it; nil proposes none.
     var preferredTrigger: String?
 

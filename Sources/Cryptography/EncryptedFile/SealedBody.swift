@@ -151,9 +151,9 @@ package struct SealedHead: Sendable, Equatable {
     static let limit = 16 << 10
 
     /// The type of the body in it.
-    package var contentType: String
+    package let contentType: String
     /// The query of the request, without secrets; empty for none.
-    package var query: String
+    package let query: String
 
     package init(contentType: String, query: String) {
         (self.contentType, self.query) = (contentType, query)

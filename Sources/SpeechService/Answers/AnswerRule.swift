@@ -5,7 +5,7 @@ internal import LinuxPlatform
 /// How a good answer becomes hypotheses: what a service's description says of it, as data.
 public struct AnswerRule: Sendable, Hashable {
     var framing: AnswerFraming
-    package var values: ValueRule
+    package internal(set) var values: ValueRule
     /// The condition that must hold somewhere in the answer, or it is a failure; nil: none.
     var success: ValueCondition?
     var noSpeech: ValueCondition?
@@ -17,7 +17,7 @@ public struct AnswerRule: Sendable, Hashable {
     /// The texts count where each value is at least this, since people do say "thank you".
     var leastSilence = 0.6
     package var empty = EmptyAnswer.failure
-    package var errors = ErrorPlaces()
+    package internal(set) var errors = ErrorPlaces()
     /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
     /// the first that is there counts.
     var headers: [HeaderTranscript] = []

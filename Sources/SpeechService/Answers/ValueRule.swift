@@ -23,7 +23,7 @@ package struct ValueRule: Sendable, Hashable {
     /// Seconds per unit of that time.
     var durationUnit = 1.0
     /// True when the service has heard the end of the speech.
-    package var stop: JSONPath?
+    package internal(set) var stop: JSONPath?
     var skipped: Set<String> = []
 
     var failures: [ValueSelector] { selectors.filter { $0.kind == .failure } }

@@ -86,9 +86,9 @@ package struct ProfileText: Sendable, Hashable {
     /// The name of what a person says over a profile; no profile can have it.
     private static let overriding = "="
 
-    package var name: String
-    package var place: String
-    package var text: String
+    package let name: String
+    package let place: String
+    package let text: String
 
     package init(name: String, place: String? = nil, text: String) {
         self.name = name

@@ -89,11 +89,11 @@ struct ProfileField: Sendable, Hashable {
 }
 
 package struct ProfileFormat: Sendable, Hashable {
-    package var codec: AudioCodec
+    package let codec: AudioCodec
     var contentType: WordTemplate?
     var fileName: String?
     /// Counts over that of the whole profile.
-    package var framing: BodyFraming?
+    package private(set) var framing: BodyFraming?
     var query: [ProfileField] = []
     var headers: [ProfileField] = []
     var fields: [ProfileField] = []

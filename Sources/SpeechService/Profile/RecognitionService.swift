@@ -54,8 +54,8 @@ public struct RecognitionService: Sendable, Hashable {
     public var detectsEnd = false
     /// Whether the service is asked for its consent before the body is sent (RFC 9110 §10.1.1);
     /// without an answer the body follows after a second.
-    package var expectsContinue = false
-    package var limits = ServiceLimits()
+    package internal(set) var expectsContinue = false
+    package internal(set) var limits = ServiceLimits()
     /// How connections to it are made.
     public var connection: ConnectionSettings {
         get { connectionBox }
@@ -64,7 +64,7 @@ public struct RecognitionService: Sendable, Hashable {
     @Boxed private var connectionBox = ConnectionSettings()
     @Boxed package var exchange = ExchangePlan.post
     /// The value of each word of the profile, for later requests.
-    package var words = ProfileWord.fixed
+    package internal(set) var words = ProfileWord.fixed
     /// The profile that it was made by, and what was said with it; nil without one.
     @Boxed package internal(set) var use: ProfileUse? = nil
     /// The parameters of the query that the profile names, in order.

@@ -14,9 +14,9 @@ public struct ServiceProfile: Sendable, Hashable {
 
     /// The service's name for a person.
     public internal(set) var title: String
-    package var docs: String?
+    package let docs: String?
     /// The proof that the profile works: when and against what it was tried, or that it was not.
-    package var verified: String?
+    package let verified: String?
     package var url: WordTemplate
     /// The URL without what a person says over the profile; nil for a service without a profile.
     let home: WordTemplate?
@@ -35,7 +35,7 @@ public struct ServiceProfile: Sendable, Hashable {
     @Boxed var exchange = ExchangePlan.post
     @Boxed package var answer = AnswerRule.automatic
     @Boxed var retry = RetryRule()
-    package var pauses = RetryPauses()
+    package private(set) var pauses = RetryPauses()
 
     /// The name of the profile; empty for a service that was described by its URL alone.
     public var name: String { ownText?.name ?? "" }

@@ -250,19 +250,19 @@ extension SystemError {
 
 package struct JournalCondition: Sendable, Equatable {
     /// Why a part of the take lives in memory only.
-    package var failure: SystemError?
-    package var shortage: Shortage?
+    package internal(set) var failure: SystemError?
+    package internal(set) var shortage: Shortage?
     /// Bytes have waited this long for the disk, more than a second.
-    package var slowSync: Duration?
+    package internal(set) var slowSync: Duration?
     /// The bytes for which the file has room by now: changes with every mebibyte of a take.
     var reservedByteCount = 0
 
     package init() {}
 
     package struct Shortage: Sendable, Equatable {
-        package var error: SystemError
+        package let error: SystemError
         /// Bytes that are free; nil when unknown.
-        package var freeByteCount: Int?
+        package private(set) var freeByteCount: Int?
     }
 }
 

@@ -108,11 +108,11 @@ final class SharedRing: Sendable {
 }
 
 package struct JournalSeal: Sendable, Equatable {
-    package var byteCount: Int
+    package let byteCount: Int
     /// 64 hexadecimal digits.
     package var sha256: String
     /// The write that not even memory could take; later bytes are lost.
-    package var loss: SystemError?
+    package let loss: SystemError?
 
     package init(byteCount: Int, sha256: String, loss: SystemError?) {
         self.byteCount = byteCount

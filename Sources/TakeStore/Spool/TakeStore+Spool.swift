@@ -182,11 +182,11 @@ extension TakeFolder {
 /// A take that waits for its answer is never dropped to make room: a new take is not kept then.
 public struct SpoolLimits: Sendable, Equatable {
     /// The most takes that may wait for an answer with their audio.
-    package var takes: Int
+    package let takes: Int
     /// The most bytes of audio that are kept; the take that passes this is still kept whole.
-    package var bytes: Int
+    package let bytes: Int
     /// The bytes of the file system that stay free.
-    package var free: Int
+    package let free: Int
 
     /// Creates limits.
     public init(takes: Int, bytes: Int, free: Int) {

@@ -19,11 +19,11 @@ package struct ArchiveNote: Sendable, Codable, Equatable {
 /// The objects that an archive gets of a take; their names differ behind the first dot.
 package struct ArchivedContents: Sendable, Codable, Equatable {
     /// Such as `wav`, `txt` and `json`, in the order in which they are stored.
-    package var suffixes: [String]
-    package var transcript: String?
+    package let suffixes: [String]
+    package let transcript: String?
     /// The name of the service's profile, and what the person said to it.
-    package var profile: String?
-    package var words: [String: String]?
+    package let profile: String?
+    package let words: [String: String]?
 
     package init(
         suffixes: [String], transcript: String?, profile: String?, words: [String: String]?

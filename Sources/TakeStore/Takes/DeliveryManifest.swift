@@ -6,8 +6,8 @@
 /// where it comes from and which origin it belongs to, never the secret.
 package struct DeliveryManifest: Sendable, Equatable {
     package struct Text: Sendable, Codable, Equatable {
-        package var name: String
-        package var text: String
+        package let name: String
+        package let text: String
 
         package init(name: String, text: String) {
             self.name = name
@@ -21,13 +21,13 @@ package struct DeliveryManifest: Sendable, Equatable {
     /// any, the secret was typed, and must be given again, as one that came through a pipe: its file has
     /// no name.
     package struct Secret: Sendable, Codable, Equatable {
-        package var header: String?
-        package var query: String?
+        package let header: String?
+        package let query: String?
         /// The name of a part from which the request is made.
         package var part: String?
         /// How it is written there, such as `Bearer {}`.
-        package var form: String
-        package var origin: String
+        package internal(set) var form: String
+        package internal(set) var origin: String
         package var variable: String?
         /// The file whose first line it is.
         package var file: String?
@@ -48,11 +48,11 @@ package struct DeliveryManifest: Sendable, Equatable {
     /// profile's own, that of the profile which it extends, and so on.
     ///
     /// The files may change or go: the take is sent by what they were.
-    package var texts: [Text]
+    package let texts: [Text]
     /// The words that a person said, by their names.
-    package var words: [String: String]
+    package let words: [String: String]
     /// The form in which the audio travels.
-    package var format: String
+    package let format: String
     package var secrets: [Secret]?
     /// Where the key comes from with which the body is encrypted; nil without one.
     package var bodyKey: Secret?

@@ -28,18 +28,18 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     }
 
     var version = currentVersion
-    package var id: TakeID
+    package let id: TakeID
     package var state: State
     /// When it began, in ISO 8601, UTC.
     package var created: String
     package var audio: String
     /// The form in which it was recorded, such as `pcm`.
-    package var format: String
-    package var source: String
+    package internal(set) var format: String
+    package internal(set) var source: String
     /// The file that was sent; nil for a voice, and for one that was delivered at once.
     package var file: SentFile?
     /// Where it is sent, for a person: without query and credentials.
-    package var url: String
+    package private(set) var url: String
     /// How it is delivered; nil while that is encrypted.
     package var delivery: DeliveryManifest?
     package var byteCount: Int?
@@ -57,7 +57,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var holder: Int32?
     /// How many transfers have been begun, over all processes.
     package var attempts = 0
-    package var history: [TransferRecord]?
+    package internal(set) var history: [TransferRecord]?
     /// How many of them the service may have taken whole; nil for none.
     package var taken: Int?
     /// How far a job at the service has come; nil before its first step has been answered, and for
@@ -265,17 +265,17 @@ extension TakeManifest {
 
 package struct TransferRecord: Sendable, Codable, Equatable {
     /// Its number, from 1; goes on over all processes that send the take.
-    package var number: Int
+    package let number: Int
     /// Where it went, without query and credentials; nil when the take was meant to go there.
-    package var url: String?
-    package var begun: String
+    package internal(set) var url: String?
+    package let begun: String
     /// When it had ended; nil while it runs, and when its process died.
-    package var ended: String?
+    package private(set) var ended: String?
     /// How it ended, for a person; nil while that is not known.
-    package var ending: String?
-    package var status: Int?
+    package private(set) var ending: String?
+    package private(set) var status: Int?
     /// Whether the service may have had the whole take; nil while that is not known.
-    package var wasWhole: Bool?
+    package private(set) var wasWhole: Bool?
 
     init(number: Int, begun: Date, url: String? = nil) {
         self.number = number
@@ -294,7 +294,7 @@ package struct TransferRecord: Sendable, Codable, Equatable {
 }
 
 package struct SentFile: Sendable, Codable, Hashable {
-    package var byteCount: Int
+    package let byteCount: Int
     /// Its SHA-256 in hexadecimal.
     var sha256: String
 
@@ -308,11 +308,11 @@ package struct SentFile: Sendable, Codable, Hashable {
 /// A part of `take.json`, and of its encrypted part when the take is encrypted.
 package struct ExchangeProgress: Sendable, Codable, Equatable {
     /// The step that is next, by its name.
-    package var step: String
+    package let step: String
     /// Values that earlier steps have captured, such as the job's id.
-    package var values: [String: String]
+    package internal(set) var values: [String: String]
     /// A fingerprint of the job's requests: it goes on only with the same.
-    package var plan: String
+    package internal(set) var plan: String
     /// How often the service may have carried that step out, without an answer; nil is never.
     package var unknown: Int?
 

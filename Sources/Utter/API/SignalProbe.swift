@@ -17,9 +17,9 @@ public enum SignalProbe {
         /// The state of the signal.
         public var state: SignalState
         /// The loudest sample so far; nil without one.
-        package var loudest: Float?
+        package private(set) var loudest: Float?
         /// How loud it has been so far when it was quiet; nil before anything was heard.
-        package var floor: Float?
+        package private(set) var floor: Float?
     }
 
     /// The summary of what was heard.

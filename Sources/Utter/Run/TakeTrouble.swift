@@ -15,8 +15,8 @@ package struct TakeTrouble: Sendable, Equatable {
 
     /// The trouble for a person, in one line.
     package struct Line: Sendable, Codable, Equatable {
-        package var kind: Kind
-        package var reason: String
+        package let kind: Kind
+        package let reason: String
     }
 
     /// Why the service takes no more of the recording.

@@ -72,8 +72,8 @@ package struct SecretOffers: Sendable {
 package enum SecretRefusal: Error, Sendable, Equatable {
     /// A secret that a kept take remembers, and that is not there.
     package struct Missing: Sendable, Equatable {
-        package var place: Credential.Place
-        package var isToken: Bool
+        package let place: Credential.Place
+        package let isToken: Bool
         var reason: String
     }
 

@@ -27,12 +27,12 @@ package struct ObjectRequest: Sendable {
 }
 
 package struct ObjectAnswer: Sendable {
-    package var status: Int
+    package let status: Int
     /// Names in lower case.
     var headers: [(name: String, value: String)]
-    package var body: [UInt8]
+    package let body: [UInt8]
     /// `Retry-After`; zero without one.
-    package var retryAfter: Duration
+    package let retryAfter: Duration
 
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 

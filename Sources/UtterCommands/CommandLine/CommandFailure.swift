@@ -9,9 +9,9 @@ internal import UtterSettings
 internal import UtterTerminal
 
 package struct CommandFailure: Error {
-    package var message: String
+    package internal(set) var message: String
     package var hint: String?
-    package var status: ExitStatus
+    package internal(set) var status: ExitStatus
     /// Lines between the message and the hint, as they are; a person chooses from them.
     var choices: [String] = []
 

@@ -18,9 +18,9 @@ package final class Signals: Sendable {
     }
 
     package struct Taken: Sendable {
-        package var controls: Controls
+        package let controls: Controls
         /// The killed process that had left its modes on the terminal.
-        package var killed: Int32?
+        package private(set) var killed: Int32?
     }
 
     private struct State {

@@ -18,10 +18,10 @@ package struct ResultMark: Codable, Sendable, Equatable {
     }
 
     var version = 1
-    package var id: TakeID
+    package let id: TakeID
     var outcome: Outcome
     var text: String?
-    package var reason: String?
+    package internal(set) var reason: String?
     var worker: String?
     /// The number of the attempt that has brought it.
     var attempt: Int?

@@ -214,7 +214,7 @@ package final class NATSQueue: Sendable {
 
 /// Why the queue does not do what it is asked.
 package struct QueueFailure: Error, Sendable, Equatable {
-    package var reason: String
+    package let reason: String
 }
 
 /// A take as the queue carries it: where its manifest is.

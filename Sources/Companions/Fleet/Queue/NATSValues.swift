@@ -17,10 +17,10 @@ package protocol SharedValues: AnyObject, Sendable {
 }
 
 package struct SharedValue: Sendable {
-    package var bytes: [UInt8]
-    package var revision: UInt64
+    package let bytes: [UInt8]
+    package let revision: UInt64
     /// Seconds since 1970 by the server's clock.
-    package var written: Double
+    package let written: Double
 }
 
 /// A bucket of the key-value store of JetStream; `@unchecked Sendable` because the library's store is

@@ -12,7 +12,7 @@ package import Utter
 package final class FleetWorker: Sendable {
     package struct Settings: Sendable {
         /// The worker's name in marks and notes.
-        package var name: String
+        package let name: String
         package var slots = 1
         /// Ends when nothing waits and nothing is leased.
         package var drains = false

@@ -21,11 +21,11 @@ package enum CassetteServer {
 
     package struct Served: Sendable, Equatable {
         /// The number of the cassette, from 0.
-        package var number: Int
-        package var name: String
+        package let number: Int
+        package let name: String
         /// In what the request differs from the cassette's; empty when it was answered.
-        package var differences: [String]
-        package var byteCount: Int
+        package let differences: [String]
+        package let byteCount: Int
     }
 
     /// Prepares a server for cassettes, at least one.

@@ -107,28 +107,28 @@ final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
 /// you print it.
 package struct ServedRequest: Sendable, Hashable {
     /// The client's address and port, such as `127.0.0.1:51234`.
-    package var peer: String
+    package let peer: String
 
     /// The request's method; empty when what came was not HTTP.
-    package var method = ""
+    package internal(set) var method = ""
 
     /// The path without its query; empty when what came was not HTTP.
-    package var path = ""
+    package internal(set) var path = ""
 
-    package var mediaType: String?
+    package internal(set) var mediaType: String?
 
-    package var byteCount = 0
+    package internal(set) var byteCount = 0
 
     /// The length of the audio in seconds; nil unless it was recognised to its end.
-    package var audioDuration: Double?
+    package internal(set) var audioDuration: Double?
 
     /// The answer's status, or nil when none was sent.
-    package var status: Int?
+    package internal(set) var status: Int?
 
-    package var isAnswered = false
+    package internal(set) var isAnswered = false
 
     /// The time from the request's head to the answer's end, or to the connection's.
-    package var duration = Duration.zero
+    package internal(set) var duration = Duration.zero
 }
 
 /// The counts of an endpoint since it began, for an operator; from any thread.

@@ -13,10 +13,10 @@ public enum BodyShape: Sendable, Hashable {
 }
 
 package struct BodyFrame: Sendable, Hashable {
-    package var contentType: String
+    package let contentType: String
     package var prologue: [UInt8] = []
     /// Whether the recording stands there in base64 (RFC 4648 §4).
-    package var isBase64 = false
+    package private(set) var isBase64 = false
     package var epilogue: [UInt8] = []
 }
 

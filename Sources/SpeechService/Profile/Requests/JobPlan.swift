@@ -7,9 +7,9 @@
 /// captured from its answer.
 package struct JobPlan: Sendable, Hashable {
     /// The last step's answer is the transcript.
-    package var steps: [JobStep]
+    package internal(set) var steps: [JobStep]
     /// From the first polling request on.
-    package var limit = Duration.seconds(1_800)
+    package internal(set) var limit = Duration.seconds(1_800)
     /// Where URLs in answers may lead, without secrets, beside the steps' origins.
     var origins: [Origin] = []
 
@@ -44,15 +44,15 @@ package struct JobStep: Sendable, Hashable {
         var isOptional = false
     }
 
-    package var name: String
+    package internal(set) var name: String
     /// May be a reference from the service's URL; nil: that itself.
-    package var url: String?
-    package var method = StepMethod.post
+    package internal(set) var url: String?
+    package internal(set) var method = StepMethod.post
     var headers: [HeaderTemplate] = []
-    package var content = Content.none
+    package internal(set) var content = Content.none
     var captures: [Capture] = []
     var until: ValueCondition?
-    package var pendingStatuses: [Int] = []
+    package internal(set) var pendingStatuses: [Int] = []
     var failed: ValueCondition?
     var message: [JSONPath] = []
     /// True when this answer is already the transcript.

@@ -10,26 +10,26 @@ internal import Settings
 /// `whole`.
 package struct PartsPlan: Sendable, Hashable {
     /// Sends the whole recording, when that has at most `smallest` bytes.
-    package var whole: JobStep?
+    package let whole: JobStep?
     /// Makes a folder of the recording's place, when the place has none: status 409 of `whole`.
-    package var folder: JobStep?
-    package var create: JobStep?
+    package let folder: JobStep?
+    package let create: JobStep?
     /// Sends a part; what it captures as `tag` is said of the part at the end.
-    package var part: JobStep?
-    package var complete: JobStep?
+    package let part: JobStep?
+    package let complete: JobStep?
     /// Asks for what the service has, when it may be this recording.
-    package var look: JobStep?
-    package var abort: JobStep?
+    package let look: JobStep?
+    package let abort: JobStep?
     /// Asks for the uploads in a folder, `{prefix}`, that were begun and not ended; `{root}` is where
     /// all objects lie.
-    package var list: JobStep?
+    package let list: JobStep?
     /// In bytes; only the last part may have fewer.
-    package var smallest = 5 << 20
-    package var largest = 64 << 20
+    package internal(set) var smallest = 5 << 20
+    package internal(set) var largest = 64 << 20
     /// The most parts of an upload.
-    package var count = 10_000
+    package internal(set) var count = 10_000
     /// The most requests at once.
-    package var parallel = 4
+    package private(set) var parallel = 4
     /// The text that stands for each part in `{parts}`.
     var each = ""
     var between = ""

@@ -27,7 +27,7 @@ package struct RetryRule: Sendable, Hashable {
     var codes: Set<String> = []
     /// They refuse the token, whatever the status.
     var tokenCodes: Set<String> = []
-    package var honoursRetryAfter = true
+    package internal(set) var honoursRetryAfter = true
 
     package init() {}
 
@@ -60,11 +60,11 @@ package struct RetryRule: Sendable, Hashable {
 /// When a take is sent again, as far as a profile says; nil leaves it to the plan.
 package struct RetryPauses: Sendable, Hashable {
     /// Whether a take is kept at its first failure.
-    package var isNever = false
-    package var unknownOutcome: UnknownOutcome?
-    package var whileSpeaking: [Duration]?
-    package var afterRelease: [Duration]?
-    package var longestRetryAfter: Duration?
+    package private(set) var isNever = false
+    package private(set) var unknownOutcome: UnknownOutcome?
+    package private(set) var whileSpeaking: [Duration]?
+    package private(set) var afterRelease: [Duration]?
+    package private(set) var longestRetryAfter: Duration?
 
     init() {}
 

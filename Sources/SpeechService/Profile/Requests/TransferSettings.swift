@@ -5,22 +5,22 @@ internal import LinuxPlatform
 internal import Settings
 
 package struct TransferSettings: Sendable, Hashable {
-    package var framing: BodyFraming?
+    package private(set) var framing: BodyFraming?
     /// The service finds the end of the speech by itself.
     var detectsEnd = false
     /// The service must agree before the body is sent (RFC 9110 §10.1.1).
     var expectsContinue = false
-    package var idHeader: String?
-    package var connect: Duration?
-    package var answer: Duration?
-    package var stall: Duration?
-    package var refusal: Duration?
-    package var whole: Duration?
+    package private(set) var idHeader: String?
+    package private(set) var connect: Duration?
+    package private(set) var answer: Duration?
+    package private(set) var stall: Duration?
+    package private(set) var refusal: Duration?
+    package private(set) var whole: Duration?
     /// Redirects may lead there, with the secret and the audio.
-    package var redirectOrigins: [Origin] = []
-    package var catchUpRate: CatchUpRate?
+    package private(set) var redirectOrigins: [Origin] = []
+    package private(set) var catchUpRate: CatchUpRate?
     /// To another machine.
-    package var allowsSecretsInClear = false
+    package private(set) var allowsSecretsInClear = false
 
     init() {}
 
@@ -71,10 +71,10 @@ public enum RequestMethod: String, Sendable, Codable, CaseIterable {
 
 /// The limits of a service; nil: none.
 package struct ServiceLimits: Sendable, Hashable {
-    package var longest: Duration?
-    package var shortest: Duration?
+    package private(set) var longest: Duration?
+    package private(set) var shortest: Duration?
     /// Bytes of the audio as it travels.
-    package var byteCount: Int?
+    package private(set) var byteCount: Int?
 
     init() {}
 

@@ -6,8 +6,8 @@ internal import Settings
 package struct AuthenticationPlan: Sendable, Hashable {
     /// Where a secret goes in a request, and where it comes from by default.
     package struct Part: Sendable, Hashable {
-        package var place: Credential.Place
-        package var form = SecretForm.plain
+        package internal(set) var place: Credential.Place
+        package internal(set) var form = SecretForm.plain
         /// The default source; nil when only a person can name one.
         package var source: SecretSource?
         package var isRequired = true
@@ -23,7 +23,7 @@ package struct AuthenticationPlan: Sendable, Hashable {
 
     /// The first is called the token.
     package var parts: [Part] = []
-    package var use = Use.asTheyAre
+    package private(set) var use = Use.asTheyAre
 
     /// The parts' sources belong to it; nil when none is named.
     package var origin: Origin?

@@ -14,11 +14,11 @@ package struct TokenExchange: Sendable, Hashable {
     private static let usualLifetime = Duration.seconds(300)
 
     var url: String
-    package var method = StepMethod.post
+    package private(set) var method = StepMethod.post
     var headers: [HeaderTemplate] = []
     var body: String?
     /// Where in the answer the token stands; nil when it is the answer.
-    package var token: JSONPath?
+    package let token: JSONPath?
     var expiry: JSONPath?
     var lifetime = usualLifetime
     var place = Credential.Place.header("Authorization")
@@ -145,9 +145,9 @@ package struct ClientSecrets: Sendable {
 
 /// With its secrets in it.
 package struct TokenRequest: Sendable, Hashable {
-    package var url: ServiceURL
-    package var headers: [HeaderField]
-    package var body: [UInt8]
+    package let url: ServiceURL
+    package let headers: [HeaderField]
+    package let body: [UInt8]
 }
 
 extension TokenExchange {

@@ -16,16 +16,16 @@ public struct TakeAccount: Sendable, Equatable {
     public var encodedFrames: Int
     /// Bytes that came out of the encoder.
     public var encodedBytes: Int
-    package var journaledBytes: Int
+    package internal(set) var journaledBytes: Int
     /// The journal's byte at which the body begins.
-    package var bodyOffset: Int
+    package let bodyOffset: Int
     /// Bytes of the journal that the last attempt's connection took, and those before them that the
     /// service had from earlier ones.
     public var sentBytes: Int
     /// Bytes of the body that it took: with what stands around the recording, and in base64.
-    package var wireBytes: Int
+    package let wireBytes: Int
     /// The SHA-256 of the journal in hexadecimal.
-    package var sha256: String
+    package internal(set) var sha256: String
 }
 
 extension TakeAccount {

@@ -64,13 +64,13 @@ public struct TakeProgress: Sendable, Equatable {
     /// Bytes that the journal holds.
     public var journaledByteCount: Int
     /// Bytes of them that are to be sent.
-    package var bodyByteCount: Int
+    package let bodyByteCount: Int
     /// Bytes that the connection of the present attempt has taken.
     public var sentByteCount: Int
     /// Whether the recording has ended, and the counts but the last will not grow.
     public var isComplete: Bool
     /// Whether the end was asked for, and the tail is being recorded.
-    package var isEnding = false
+    package internal(set) var isEnding = false
 }
 
 /// A remark for a person about a take: about the disk, the source, or a limit.

@@ -28,7 +28,7 @@ public struct TakeOutcome: Sendable {
     /// Why the take is not safe on the disk, or nil when it is.
     public var unprotected: String?
     /// Whether the disk has not failed to say, in the time that a person waits, that it has the take.
-    package var isConfirmed = true
+    package internal(set) var isConfirmed = true
     /// Why the recording had to end before it was asked to, or nil when it had not.
     ///
     /// The sound until then was sent.
@@ -36,12 +36,12 @@ public struct TakeOutcome: Sendable {
     /// Remarks for a person about disk, source and limits, in order; at most the newest 100.
     public var notices: [TakeNotice]
     /// The loudest sample of the recording in dBFS; nil for a take of an earlier run.
-    package var peakDecibels: Float?
+    package private(set) var peakDecibels: Float?
     /// How much of the recording the service had when it answered; nil when it had all.
-    package var answeredAfter: Duration?
+    package private(set) var answeredAfter: Duration?
     /// From the end of the recording to the complete answer; nil without an answer.
-    package var answerDelay: Duration?
-    package var times = TakeTimes()
+    package private(set) var answerDelay: Duration?
+    package private(set) var times = TakeTimes()
     /// The service answers with no text.
     var isOfStore = false
 }
@@ -188,13 +188,13 @@ public struct TakeAttempt: Sendable {
 package struct TakeTimes: Sendable, Equatable {
     /// The beginning: the key, or the command.
     var began: ContinuousClock.Instant
-    package var firstFrame: Duration?
+    package internal(set) var firstFrame: Duration?
     /// The end of the recording was asked for.
-    package var stopped: Duration?
+    package private(set) var stopped: Duration?
     /// The last frame was captured, or the recording has ended without one.
-    package var captured: Duration?
-    package var sealed: Duration?
-    package var settled: Duration?
+    package private(set) var captured: Duration?
+    package private(set) var sealed: Duration?
+    package internal(set) var settled: Duration?
 
     /// Whether the request to end was taken back since it was made.
     private var isTakenBack = false
