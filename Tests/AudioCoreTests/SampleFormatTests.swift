@@ -51,17 +51,6 @@ import Testing
         #expect(decoded(.int24, [0, 0, 1, 9, 9]) == [256])
     }
 
-    @Test func aFullBufferStopsTheDecoder() {
-        var samples = [Int16](repeating: 7, count: 3)
-        let bytes: [UInt8] = [1, 0, 2, 0, 3, 0, 4, 0]
-        var room = samples.mutableSpan
-        SampleFormat.int16.decode(bytes.span.extracting(first: 4), into: &room)
-        #expect(samples == [1, 2, 7])
-        room = samples.mutableSpan
-        SampleFormat.int16.decode(bytes.span, into: &room)
-        #expect(samples == [1, 2, 3])
-    }
-
     @Test(arguments: [
         (SampleFormat.uint8, "unsigned", "8"), (.int24, "signed", "24"), (.int32, "signed", "32"),
         (.float32, "floating-point", "32"), (.float64, "floating-point", "64"),

@@ -35,23 +35,6 @@ package enum SampleFormat: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// As `decode(_:into:)` for arrays, from the start of `samples` on; stops when that is full.
-    package func decode(_ bytes: Span<UInt8>, into samples: inout MutableSpan<Int16>) {
-        let count = min(bytes.count / byteCount, samples.count)
-        guard self != .int16 else {
-            // Every machine that Swift runs on is little-endian, too.
-            unsafe samples.withUnsafeMutableBytes { room in
-                unsafe bytes.extracting(first: 2 * count).withUnsafeBytes {
-                    unsafe room.copyMemory(from: $0)
-                }
-            }
-            return
-        }
-        for index in 0..<count {
-            samples[index] = sample(at: index * byteCount, in: bytes)
-        }
-    }
-
     private func sample(at offset: Int, in bytes: Span<UInt8>) -> Int16 {
         switch self {
         case .uint8:

@@ -26,6 +26,16 @@ package final class SyncLoop: Sendable {
         loop.send(.perform(job))
     }
 
+    /// Carries out a job in steps, until one returns false: the first at once, and the others as jobs
+    /// of their own, so that audio is synced in between; on the sync thread.
+    func carryOn<State: Sendable>(
+        _ state: State, _ step: @escaping @Sendable (inout State) -> Bool
+    ) {
+        var state = state
+        guard step(&state) else { return }
+        perform { [self, state] in carryOn(state, step) }
+    }
+
     /// Carries out the jobs so far, ends the thread and waits for it.
     package func shutDown() { loop.shutDown() }
 }
@@ -62,8 +72,6 @@ struct SyncWorker: Worker {
     private var wokenAt = ContinuousClock.now
     private let now: @Sendable () -> ContinuousClock.Instant
     private let syncAll: ([Int32]) -> [SystemError?]
-    /// Looks at journals, for tests.
-    private(set) var lookCount = 0
 
     init(
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -115,7 +123,6 @@ struct SyncWorker: Worker {
             due = Array(due.filter { entries[$0].dueAt == first }.prefix(1))
             for index in due { entries[index].journal.sync(at: begin) }
         }
-        lookCount += due.count
         var settled: Set<Int> = []
         for index in due where entries[index].noteTurn(at: begin, every: Self.period) {
             settled.insert(index)

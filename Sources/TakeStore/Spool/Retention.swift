@@ -42,6 +42,18 @@ public struct Retention: Sendable, Equatable {
         store.destroyRemoved { clock.age(since: $0.date) >= removed }
     }
 
+    /// Deletes what is over its time, on the sync thread, and names what the archive is to get.
+    package func sweep(
+        _ store: TakeStore, by limits: SpoolLimits, on sync: SyncLoop,
+        end: @escaping @Sendable (_ unarchived: [TakeID]) -> Void
+    ) {
+        sync.carryOn(Sweep(of: store, self, by: limits)) { sweep in
+            if sweep.step() { return true }
+            end(sweep.unarchived)
+            return false
+        }
+    }
+
     /// Deletes what is over its time, and returns that, oldest first.
     @discardableResult
     func sweep(

@@ -13,7 +13,7 @@ internal import Synchronization
 ///
 /// Once an hour all takes are looked at that are old enough or have audio. In between these have
 /// their manifest read: takes with audio that waits for nothing, and those that are new to the note.
-package struct Sweep: Sendable {
+struct Sweep: Sendable {
     private struct Audio {
         let id: TakeID
         let byteCount: Int
@@ -25,7 +25,7 @@ package struct Sweep: Sendable {
 
     private(set) var removed: [TakeID] = []
     /// Takes that the archive is to get, and that are in no queue.
-    package private(set) var unarchived: [TakeID] = []
+    private(set) var unarchived: [TakeID] = []
     private let store: TakeStore
     private let retention: Retention
     private let limits: SpoolLimits
@@ -44,7 +44,7 @@ package struct Sweep: Sendable {
     private var excess: [Audio]?
 
     /// Lists the takes; blocks on the disk, as the steps do.
-    package init(
+    init(
         of store: TakeStore, _ retention: Retention, by limits: SpoolLimits,
         at time: ClockReading = .now
     ) {
@@ -60,7 +60,7 @@ package struct Sweep: Sendable {
     }
 
     /// Looks at some takes, or deletes the audio of one, and waits for the disk; false at the end.
-    package mutating func step() -> Bool {
+    mutating func step() -> Bool {
         if !ids.isEmpty {
             for id in ids.suffix(Self.looks).reversed() { look(at: id) }
             ids.removeLast(min(ids.count, Self.looks))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
-package import LinuxPlatform
+internal import LinuxPlatform
 
 extension TakeStore {
     /// The grace period, in seconds, between making a take's folder and locking it.
@@ -11,7 +11,7 @@ extension TakeStore {
     ///
     /// Blocks on the disk. Nothing in it is changed. Called with the take's lock held.
     @discardableResult
-    package func quarantine(_ take: TakeFolder) throws(SystemError) -> String {
+    func quarantine(_ take: TakeFolder) throws(SystemError) -> String {
         let quarantine = try state.makeFolder(Self.quarantineName)
         try takes.move(take.id.text, to: quarantine, as: take.id.text)
         return "\(quarantine.path)/\(take.id.text)"
@@ -41,7 +41,7 @@ extension TakeStore {
     /// Removes the folder of a take that died before it had audio; false when it holds anything.
     ///
     /// Called with the take's lock held.
-    package func removeIfEmpty(_ take: TakeFolder) throws(SystemError) -> Bool {
+    func removeIfEmpty(_ take: TakeFolder) throws(SystemError) -> Bool {
         let names = try take.fileNames()
         guard
             names.allSatisfy(

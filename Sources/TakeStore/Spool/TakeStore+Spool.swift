@@ -4,7 +4,7 @@ internal import LinuxPlatform
 internal import Synchronization
 
 extension TakeStore {
-    package enum Spare: Sendable {
+    enum Spare: Sendable {
         case removed(RemovedTake)
         /// The audio of an answered take whose text was handed over.
         case audio(TakeID)
@@ -108,14 +108,26 @@ extension TakeStore {
         takes.freeByteCount.map { $0 < limits.free } ?? false
     }
 
+    /// Deletes what can be spared while the disk is short, on the sync thread.
+    package func makeRoom(by limits: SpoolLimits, on sync: SyncLoop) {
+        guard isDiskShort(by: limits) else { return }
+        sync.perform { [self] in
+            sync.carryOn(spares[...]) { [self] spares in
+                guard isDiskShort(by: limits), let spare = spares.popFirst() else { return false }
+                delete(spare)
+                return true
+            }
+        }
+    }
+
     /// Takes and audio that can be deleted when the disk is short, in the order in which they go.
-    package var spares: [Spare] {
+    private var spares: [Spare] {
         removed.map { .removed($0) }
             + released(by: noted).sorted().compactMap { TakeID($0) }.map { .audio($0) }
     }
 
     /// Deletes what can be spared; what cannot be deleted stays.
-    package func delete(_ spare: Spare) {
+    private func delete(_ spare: Spare) {
         switch spare {
         case .removed(let take): destroyRemoved { $0.id == take.id }
         case .audio(let id): Retention.removeReleasedAudio(of: id, in: self)

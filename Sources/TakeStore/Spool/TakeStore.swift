@@ -131,11 +131,32 @@ package final class TakeStore: Sendable {
 
     /// The folders that are to be synced for the names of the takes to be durable: the first time
     /// those above as well, whose own names may not be.
-    package func foldersToSync() throws(SystemError) -> [Folder] {
+    func foldersToSync() throws(SystemError) -> [Folder] {
         [takes] + (isAnchored.load(ordering: .relaxed) ? [] : try takes.ancestors())
     }
 
-    package func noteSynced() { isAnchored.store(true, ordering: .relaxed) }
+    func noteSynced() { isAnchored.store(true, ordering: .relaxed) }
+
+    /// Makes the names of the takes durable on the sync thread, where `end` is called.
+    package func syncNames(on sync: SyncLoop, end: @escaping @Sendable (SystemError?) -> Void) {
+        sync.perform { [self] in
+            do throws(SystemError) {
+                sync.carryOn(try foldersToSync()[...]) { [self] folders in
+                    do throws(SystemError) {
+                        try folders.removeFirst().sync()
+                        guard folders.isEmpty else { return true }
+                        noteSynced()
+                        end(nil)
+                    } catch {
+                        end(error)
+                    }
+                    return false
+                }
+            } catch {
+                end(error)
+            }
+        }
+    }
 
     package func ids() throws(TakeStoreError) -> [TakeID] {
         try names().compactMap { TakeID($0) }

@@ -12,7 +12,7 @@ package struct TakeAudio: Sendable {
     /// empty for a file that is not encrypted, where damage does not show.
     package let damage: [Range<Int>]
     /// Bytes at the end of the file that belong to no whole frame of an encrypted file.
-    package let tornByteCount: Int
+    let tornByteCount: Int
 
     /// Whether an encrypted file has the mark of its end: what is cut off behind it is noticed.
     package let hasEnd: Bool
@@ -135,7 +135,7 @@ extension TakeFolder {
     }
 
     /// Cuts off what belongs to no whole frame of an encrypted file.
-    package func cutTear(_ audio: TakeAudio, fileName: String) throws(SystemError) {
+    func cutTear(_ audio: TakeAudio, fileName: String) throws(SystemError) {
         let size = try folder.byteCount(of: fileName)
         try folder.truncateFile(fileName, to: size - audio.tornByteCount)
     }
@@ -147,7 +147,7 @@ extension TakeFolder {
     /// when it is durable. Blocks on the disk.
     ///
     /// - Throws: `SystemError`; the file is as it was then.
-    package func replace(
+    func replace(
         _ count: Int, at start: Int, of audio: TakeAudio, fileName: String, with bytes: [UInt8]
     ) throws(SystemError) {
         let isEncrypted = fileName.hasSuffix(Self.encryptedSuffix)

@@ -94,7 +94,7 @@ package final class TakeFolder: Sendable {
     }
 
     /// Cuts the audio after its last whole frame or page; what was reserved behind it is free then.
-    package func cutAudio(fileName: String, to byteCount: Int) throws(SystemError) {
+    func cutAudio(fileName: String, to byteCount: Int) throws(SystemError) {
         // Left by a program that died while it made a new file; the old one is still there.
         try folder.removeFile(fileName + Self.newSuffix)
         try folder.truncateFile(fileName, to: byteCount)
@@ -301,11 +301,11 @@ package final class TakeFolder: Sendable {
         try folder.sync()
     }
 
-    package func setManifestAside() throws(SystemError) {
+    func setManifestAside() throws(SystemError) {
         try folder.move(Self.manifestName, to: folder, as: Self.damagedName)
     }
 
-    package func syncAudio(fileName: String) throws(SystemError) {
+    func syncAudio(fileName: String) throws(SystemError) {
         try folder.syncFile(fileName)
     }
 
@@ -313,7 +313,7 @@ package final class TakeFolder: Sendable {
     ///
     /// A file that was being made anew when its program died gets its name, when it is the only
     /// one. Called with the take's lock held; blocks on the disk then.
-    package func audioName() throws(SystemError) -> String? {
+    func audioName() throws(SystemError) -> String? {
         let names = try folder.names()
         if let name = names.first(where: Self.audioNames.contains) { return name }
         for name in Self.audioNames where names.contains(name + Self.newSuffix) {
@@ -323,7 +323,7 @@ package final class TakeFolder: Sendable {
         return nil
     }
 
-    package var manifestTime: Int? {
+    var manifestTime: Int? {
         folder.modificationTime(of: Self.manifestName).map { Int($0) }
     }
 
@@ -362,7 +362,7 @@ extension TakeFolder {
     }
 
     /// Adds the transfers that a manifest does not know; what else is noted may not be durable.
-    package func addNotedTransfers(to manifest: inout TakeManifest) {
+    func addNotedTransfers(to manifest: inout TakeManifest) {
         // Most takes have none; one that a power cut has torn says nothing.
         guard let note = try? self.manifest(in: Self.notedName), note.attempts > manifest.attempts
         else { return }

@@ -275,7 +275,7 @@ package struct TransferRecord: Sendable, Codable, Equatable {
     package private(set) var ending: String?
     package private(set) var status: Int?
     /// Whether the service may have had the whole take; nil while that is not known.
-    package private(set) var wasWhole: Bool?
+    private(set) var wasWhole: Bool?
 
     init(number: Int, begun: Date, url: String? = nil) {
         self.number = number

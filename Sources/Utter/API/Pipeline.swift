@@ -121,21 +121,6 @@ public final class Pipeline: Sendable {
         return Take(run: run)
     }
 
-    /// Deletes what can be spared while the disk is short, on the sync thread: the journals of
-    /// takes have their turn after each deletion.
-    func makeRoom(in store: TakeStore, by limits: SpoolLimits) {
-        guard store.isDiskShort(by: limits) else { return }
-        sync.perform { [self] in delete(store.spares[...], of: store, by: limits) }
-    }
-
-    private func delete(
-        _ spares: ArraySlice<TakeStore.Spare>, of store: TakeStore, by limits: SpoolLimits
-    ) {
-        guard let spare = spares.first, store.isDiskShort(by: limits) else { return }
-        store.delete(spare)
-        sync.perform { [self] in delete(spares.dropFirst(), of: store, by: limits) }
-    }
-
     /// Remembers an answered take whose audio stays for a time.
     ///
     /// A program that sends thousands of files must not fill the disk with what has been answered:
@@ -169,16 +154,8 @@ public final class Pipeline: Sendable {
         sync.perform { [self] in
             // Where takes cannot be kept, none is over its time.
             guard let store = try? spool.store() else { return }
-            carryOn(Sweep(of: store, spool.retention, by: spool.limits))
+            spool.retention.sweep(store, by: spool.limits, on: sync) { [self] in archive($0[...]) }
         }
-    }
-
-    private func carryOn(_ sweep: Sweep) {
-        var sweep = sweep
-        guard sweep.step() else {
-            return archive(sweep.unarchived[...])
-        }
-        sync.perform { [self, sweep] in carryOn(sweep) }
     }
 
     /// Puts takes into the queue of the archive, one after the other, and stores what lies there.

@@ -145,30 +145,9 @@ final class ManifestWriter: Sendable {
         // Before the names: without the key in an encrypted file they are worth nothing.
         sync.perform { [journal] in journal.finish() }
         save { _ in }
-        sync.perform { [self] in
-            do throws(SystemError) {
-                syncNames(in: try store.foldersToSync()[...])
-            } catch {
-                endNames(error)
-            }
-        }
-    }
-
-    private func endNames(_ error: SystemError?) {
-        if let error { note(error) } else { store.noteSynced() }
-        isNamed.store(true, ordering: .relaxed)
-    }
-
-    /// Syncs one folder with each job, so that audio is synced in between.
-    private func syncNames(in folders: ArraySlice<Folder>) {
-        guard let folder = folders.first else { return endNames(nil) }
-        sync.perform { [self] in
-            do throws(SystemError) {
-                try folder.sync()
-                syncNames(in: folders.dropFirst())
-            } catch {
-                endNames(error)
-            }
+        store.syncNames(on: sync) { [self] error in
+            if let error { note(error) }
+            isNamed.store(true, ordering: .relaxed)
         }
     }
 

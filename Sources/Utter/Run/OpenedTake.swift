@@ -28,7 +28,7 @@ struct OpenedTake {
             reason = store.shortage(by: spool.limits)?.description
             if reason == nil {
                 warning = store.nearness(to: spool.limits)?.warning
-                pipeline.makeRoom(in: store, by: spool.limits)
+                store.makeRoom(by: spool.limits, on: pipeline.sync)
                 do throws(SystemError) {
                     (journal, record) = try Self.make(
                         manifest, in: store, of: pipeline, onSave: onSave)

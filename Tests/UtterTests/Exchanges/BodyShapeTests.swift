@@ -30,7 +30,8 @@ import Testing
                     .form(
                         try AudioForm(
                             fields: [
-                                AudioForm.Field("model=whisper-1"), AudioForm.Field("p\"q=a\r\nb"),
+                                AudioForm.Field(name: "model", value: "whisper-1"),
+                                AudioForm.Field(name: "p\"q", value: "a\r\nb"),
                             ]))
                 case "json":
                     .json(try JSONTemplate(#"{"config":{"rate":16000},"audio":"{audio}"}"#))
@@ -240,13 +241,14 @@ import Testing
             scripts: [.answer(status: 500, text: "")], otherwise: .answer(text: "heard"))
         let bench = try Bench()
         let take = try bench.replay([1, 2, 3], to: server.url(), format: .wav) {
-            $0.delivery.service.body = .form(try AudioForm(fields: [AudioForm.Field("a=b")]))
+            $0.delivery.service.body = .form(
+                try AudioForm(fields: [AudioForm.Field(name: "a", value: "b")]))
         }
         _ = try await take.end()
         await bench.pipeline.settled()
         let kept = try bench.spool.store().take(take.id)
         var plan = try DeliveryPlan(try #require(try kept.manifest().delivery))
-        plan.service.body = .form(try AudioForm(fields: [AudioForm.Field("a=c")]))
+        plan.service.body = .form(try AudioForm(fields: [AudioForm.Field(name: "a", value: "c")]))
         _ = try await bench.pipeline.resend(kept, by: plan).end()
         let keys = server.requests.compactMap { $0["Idempotency-Key"] }
         #expect(Set(keys).count == 2)

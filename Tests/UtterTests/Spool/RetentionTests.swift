@@ -204,7 +204,7 @@ import Testing
     @Test func aTakeThatBeginsHasTheSyncThreadDeleteWhatCanBeSpared() throws {
         let pipeline = try pipeline(wanting: Self.size)
         let spool = try #require(pipeline.spool)
-        pipeline.makeRoom(in: try spool.store(), by: spool.limits)
+        try spool.store().makeRoom(by: spool.limits, on: pipeline.sync)
         pipeline.shutDown()
         // Files without blocks give none back, so all of it goes.
         #expect(left == [false, false, false])

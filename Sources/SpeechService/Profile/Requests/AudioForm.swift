@@ -31,16 +31,6 @@ public struct AudioForm: Sendable, Hashable {
                 try HeaderField(name: "Content-Type", value: type).value
             }
         }
-
-        package init(_ text: String) throws(ServiceError) {
-            guard let sign = text.firstIndex(of: "=") else {
-                throw .invalidForm(
-                    reason:
-                        "there is no '=' between name and value in '\(TerminalText.shown(text))'")
-            }
-            try self.init(
-                name: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
-        }
     }
 
     /// The most bytes of names and values: the take remembers them.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCodecs
+package import AudioCodecs
 internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
-internal import TakeStore
 
 /// Brings takes to an end whose program died while it recorded or sent them.
 ///
@@ -12,7 +11,7 @@ internal import TakeStore
 /// replaced; until then the take is found again by the next recovery. Reads the audio only of
 /// takes that died while they were recorded; never deletes any. A take of which nothing can be
 /// played goes to `quarantine`, with the reason in its manifest.
-enum Recovery {
+package enum Recovery {
     /// More than the longest page or frame of any codec: a longer end is not torn by a crash but
     /// damaged in another way, and stays in the file.
     private static let longestTear = 1 << 16
@@ -34,14 +33,14 @@ enum Recovery {
     ///
     /// A take that cannot be recovered does not stop the others.
     @discardableResult
-    static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
+    package static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
         store.clearLeftovers()
         return try store.ids().filter { recover($0, in: store) }
     }
 
     /// Unless a process records or sends it; false when it was not recovered; blocks on the disk.
     @discardableResult
-    static func recover(_ id: TakeID, in store: TakeStore) -> Bool {
+    package static func recover(_ id: TakeID, in store: TakeStore) -> Bool {
         // The list shows what cannot be read, with the reason.
         (try? recover(store.take(id), in: store)) ?? false
     }
@@ -215,7 +214,7 @@ enum Recovery {
     }
 
     /// The part that can be played; blocks on the disk.
-    static func measure(
+    package static func measure(
         _ audio: TakeAudio, _ codec: AudioCodec, dropsEmptyTail: Bool = false
     ) throws -> IntactAudio {
         let journal = audio.journal(byteCount: audio.byteCount)
