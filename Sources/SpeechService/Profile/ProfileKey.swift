@@ -38,8 +38,8 @@ package struct ProfileKey: Sendable {
         path.hasPrefix("query.") ? ServiceURL.percentEncoded(String(path.dropFirst(6))) : nil
     }
 
-    package static func nearest(to path: String) -> String? {
-        let paths = all.map(\.path)
+    package static func nearest(to path: String, or others: [String] = []) -> String? {
+        let paths = all.map(\.path) + others
         let last = path.split(separator: ".").last.map(String.init) ?? path
         // The right name in a wrong table, or in none.
         let ending = paths.filter { $0.hasSuffix(".\(last)") }

@@ -70,7 +70,7 @@ struct CommandLineMistake: Error {
         hints = []
         if message.hasPrefix("Unknown option") {
             self.message = "unknown option '\(word)'"
-            hints = [Self.hint(forOption: word, in: typed, of: command, names)].compactMap { $0 }
+            hints = [Self.hint(forOption: word, of: command, names)].compactMap { $0 }
         } else if message.hasPrefix("Unexpected argument"), word == "-" {
             hints = ["send standard input with: utter send -"]
         } else if message.hasPrefix("Unexpected argument"), command == "record",
@@ -93,16 +93,13 @@ struct CommandLineMistake: Error {
     }
 
     private static func hint(
-        forOption typed: String, in words: [String], of command: String?, _ names: CommandNames
+        forOption typed: String, of command: String?, _ names: CommandNames
     ) -> String? {
         let own = command.map(names.options) ?? []
         if let command, ["show", "play", "export", "rm", "retry"].contains(command),
             let steps = Int(typed.dropFirst()), typed.first == "-", steps > 0
         {
             return "did you mean 'last~\(steps)'?"
-        }
-        if own.contains("--config"), let hint = FormerOption.hint(for: typed, in: words) {
-            return hint
         }
         if let hint = Habit.hint(for: typed, among: own) { return hint }
         let others = names.commands.filter { names.options($0).contains(typed) }
@@ -112,8 +109,12 @@ struct CommandLineMistake: Error {
         }
         guard typed.hasPrefix("--") else { return joined(typed, own) }
         let long = own.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
-        let near = EditDistance.nearest(to: String(typed.dropFirst(2)), among: long)
-        return near.map { "did you mean '--\($0)'?" } ?? joined(typed, own)
+        let name = String(typed.dropFirst(2))
+        if let near = EditDistance.nearest(to: name, among: long) {
+            return "did you mean '--\(near)'?"
+        }
+        let field = own.contains("--config") ? ServiceOptions.nearest(to: name) : nil
+        return field.map { "did you mean '-c \($0)=VALUE'?" } ?? joined(typed, own)
     }
 
     /// The right form of an option whose number stands right behind it; nil for anything else.

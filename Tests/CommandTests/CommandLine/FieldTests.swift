@@ -185,38 +185,17 @@ import UtterSettings
         #expect(server.requests.last?["Authorization"] == "Bearer sesame")
     }
 
-    // MARK: - Former options
-
-    @Test func everyFormerOptionIsAnsweredByAFieldOrASetting() throws {
-        let record = CommandNames(UtterCommand.self).options("record")
-        for (name, now) in FormerOption.all {
-            let hint = try #require(FormerOption.hint(for: name, in: [name, "5"]))
-            #expect(hint.hasPrefix("\(name) is -c \(now.prefix { $0 != "{" })"), "\(hint)")
-            let path = String(now.prefix { $0 != "=" }).replacing("{}", with: "NAME")
-            let isSetting = KnownSettings.catalogue.all.contains { $0.name == path }
-            #expect(isSetting || ProfileKey.named(path) != nil, "\(path)")
-            #expect(!record.contains(name), "\(name)")
-        }
-    }
-
     @Test(arguments: [
-        (["--framing", "length"], "--framing is -c transfer.framing=length now"),
-        (["--framing=length"], "--framing is -c transfer.framing=length now"),
-        (["--answer", "json:a.b"], "--answer is -c answer.text=a.b now"),
-        (["--answer", "text"], "--answer is -c answer.framing=text now"),
-        (["--answer-timeout", "2m"], "--answer-timeout is -c transfer.answer-seconds=120 now"),
-        (["--no-retry"], "--no-retry is -c retry.never=true now"),
-        (["--form", "key=secret"], "--form is -c body.fields.NAME=VALUE now"),
-        (["--json-body", "secret"], "--json-body is -c body.template=VALUE now"),
-        (["--token-fd", "3"], "--token-fd N is --token-file /dev/fd/N now"),
-        (["--record", "tape"], "--record is --cassette now"),
-        (["--record-bodies"], "--record-bodies is --cassette-bodies now"),
-        (["--file-name", "a b"], "--file-name is -c body.file-name='a b' now"),
+        ("--endpointing", "did you mean '-c transfer.endpointing=VALUE'?"),
+        ("--method", "did you mean '-c method=VALUE'?"),
+        ("--period", "did you mean '-c recording.period=VALUE'?"),
+        ("--ca-file", "name it with -c connection.ca-file=FILE"),
+        ("--headers", "did you mean '--header'?"),
     ])
-    func aFormerOptionIsAnsweredByItsNewSpelling(_ words: [String], _ hint: String) {
+    func anOptionThatIsAFieldLeadsToTheField(_ option: String, _ hint: String) {
         let mistake = CommandLineMistake(
-            "Unknown option '\(words[0].prefix { $0 != "=" })'",
-            help: "See 'utter record --help' for more information.", typed: words,
+            "Unknown option '\(option)'",
+            help: "See 'utter record --help' for more information.", typed: [option],
             of: CommandNames(UtterCommand.self))
         #expect(mistake.hints.first == hint)
     }

@@ -115,8 +115,8 @@ import Testing
             "-c transfer.framing: 'transfer.framing' cannot be 'lenght'; did you mean 'length'?"
         ),
         (
-            ["-c", "framing=length"],
-            "-c framing: there is no such field; did you mean 'transfer.framing'?"
+            ["-c", "endpointing=true"],
+            "-c endpointing: there is no such field; did you mean 'transfer.endpointing'?"
         ),
         (
             ["--keep-audio", "long"],

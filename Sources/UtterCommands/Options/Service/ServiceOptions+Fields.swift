@@ -113,12 +113,14 @@ extension ServiceOptions {
         guard !KnownSettings.catalogue.all.contains(where: { $0.name == path }) else {
             return CommandFailure("-c \(shown): write --\(shown)", status: .usage)
         }
-        let meant =
-            FormerOption.field(of: path) ?? ProfileKey.nearest(to: path)
-            ?? EditDistance.nearest(to: path, among: KnownSettings.catalogue.all.map(\.name))
-        let near = meant.map { "; did you mean '\($0)'?" } ?? ""
+        let near = nearest(to: path).map { "; did you mean '\($0)'?" } ?? ""
         return CommandFailure(
             "-c \(shown): there is no such field\(near)", hint: fieldsHint, status: .usage)
+    }
+
+    /// The field or setting that a name comes near to.
+    static func nearest(to name: String) -> String? {
+        ProfileKey.nearest(to: name, or: KnownSettings.catalogue.all.map(\.name))
     }
 
     private static let fieldsHint = "see the fields with: utter services fields"
