@@ -140,6 +140,9 @@ package enum ExitStatus: Int32 {
 
     package var code: ExitCode { ExitCode(rawValue) }
 
+    /// Learns of one of several, of which the first that failed counts.
+    mutating func fail(_ status: ExitStatus) { if self == .textPrinted { self = status } }
+
     init(_ outcome: TakeOutcome) {
         guard outcome.imbalance == nil else {
             self = .internalError

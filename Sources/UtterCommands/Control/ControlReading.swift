@@ -80,29 +80,35 @@ enum ControlReading {
     ) throws(CommandFailure) -> ExitStatus? {
         var request = request
         request.begun = place.isGiven ? nil : .own
-        guard var conversation = try orFailure({ try ControlClient.ask(request, at: place) })
+        guard var conversation = try begin(request, at: place) else { return nil }
+        guard [.waiting, .result].contains(conversation.first.kind) else { return .textPrinted }
+        // The result may take as long as the service: nothing here needs to be put in order.
+        Signals.unblock()
+        // A reader that has gone is an error of the print, and is told.
+        _ = signal(SIGPIPE, SIG_IGN)
+        return try read(
+            &conversation, wantsReport: request.report == true, isElsewhere: place.isGiven
+        ) { answer, report in
+            // The recording is over by now, whatever is wrong with the places.
+            let form: OutputForm = report == nil ? .text : .object
+            let places = answer.placed == true ? TextOutput(printing: form) : texts()
+            return places.give(answer, report)
+        }
+    }
+
+    /// Asks, and tells the first answer's message; blocks until it is there.
+    ///
+    /// - Returns: nil when no process answers.
+    /// - Throws: the reason for which the request is refused.
+    static func begin(
+        _ request: ControlRequest, at place: ControlPlace
+    ) throws(CommandFailure) -> ControlClient.Conversation? {
+        guard let conversation = try orFailure({ try ControlClient.ask(request, at: place) })
         else { return nil }
         let first = conversation.first
-        switch first.kind {
-        case .done, .status, .ready:
-            if let message = first.message { StandardError.line(message) }
-            return .textPrinted
-        case .refused:
-            throw CommandFailure(first.refusal)
-        case .waiting, .result:
-            // The result may take as long as the service: nothing here needs to be put in order.
-            Signals.unblock()
-            // A reader that has gone is an error of the print, and is told.
-            _ = signal(SIGPIPE, SIG_IGN)
-            return try read(
-                &conversation, wantsReport: request.report == true, isElsewhere: place.isGiven
-            ) { answer, report in
-                // The recording is over by now, whatever is wrong with the places.
-                let form: OutputForm = report == nil ? .text : .object
-                let places = answer.placed == true ? TextOutput(printing: form) : texts()
-                return places.give(answer, report)
-            }
-        }
+        if first.kind == .refused { throw CommandFailure(first.refusal) }
+        if let message = first.message { StandardError.line(message) }
+        return conversation
     }
 
     /// Waits for the result that a conversation promises, and gives it where it belongs.

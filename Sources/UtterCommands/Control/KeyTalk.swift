@@ -12,72 +12,27 @@ internal import UtterTerminal
 /// Without such a process it begins a recorder. Usable from any thread. Messages go to standard
 /// error, and texts where `texts` says, in the order in which they come.
 package final class KeyTalk: Sendable {
-    private struct State {
-        /// How many texts may still come.
-        var texts = 0
-        /// Told when the last has come, once no key is heard any more.
-        var ended: Settlement<Void>?
-    }
-
-    private let texts: Mutex<TextOutput>
-    private let wantsReport: Bool
-    private let state = Mutex(State())
-    private let loop = Mutex<WorkerLoop<KeyWorker>?>(nil)
+    private let loop: WorkerLoop<KeyWorker>
 
     package init(texts: TextOutput, form: OutputForm, key: String) throws(CommandFailure) {
         let place = try orFailure { try ControlPlace.current() }
-        self.texts = Mutex(texts)
-        wantsReport = form == .object
-        let made = try orFailure {
-            try WorkerLoop(name: "socket") { [self] in
-                KeyWorker(key: key, place: place, wantsReport: wantsReport, talk: self)
+        loop = try orFailure {
+            try WorkerLoop(name: "socket") {
+                KeyWorker(key: key, place: place, wantsReport: form == .object, texts: texts)
             }
         }
-        loop.withLock { $0 = made }
     }
 
     /// Says what has happened to the key, and when; does not wait for what follows.
     package func handle(_ input: Dictation.Input, at instant: ContinuousClock.Instant = .now) {
-        loop.withLock { $0 }?.send(.moved(input, instant))
+        loop.send(.moved(input, instant))
     }
 
     /// Ends what the key records, and waits for the texts that are still to come.
     package func end() async {
-        let ended = Settlement<Void>()
-        loop.withLock { $0 }?.send(.end(ended))
-        await ended.value
-    }
-
-    fileprivate func countTexts(_ change: Int, endingWith settlement: Settlement<Void>? = nil) {
-        let ended = state.withLock { state in
-            state.texts += change
-            if let settlement { state.ended = settlement }
-            return state.texts == 0 ? state.ended : nil
-        }
-        ended?.settle(())
-    }
-
-    /// Prints a text when it comes, on a thread of its own.
-    fileprivate func printText(of conversation: consuming ControlClient.Conversation) {
-        countTexts(1)
-        let promised = Mutex<ControlClient.Conversation?>(consume conversation)
-        let body: @Sendable () -> Void = { [self] in
-            if var conversation = promised.withLock({ $0.take() }) { printText(&conversation) }
-            countTexts(-1)
-        }
-        // Late is better than never.
-        if (try? NamedThread(name: "text", body)) == nil { body() }
-    }
-
-    /// Waits for a text, and prints it: one at a time.
-    private func printText(_ conversation: inout ControlClient.Conversation) {
-        do throws(CommandFailure) {
-            _ = try ControlReading.read(&conversation, wantsReport: wantsReport) { answer, report in
-                texts.withLock { $0.give(answer, report) }
-            }
-        } catch {
-            error.report()
-        }
+        let printed = Settlement<Task<Void, Never>>()
+        loop.send(.end(printed))
+        await printed.value.value
     }
 }
 
@@ -85,23 +40,25 @@ package final class KeyTalk: Sendable {
 private struct KeyWorker: Worker {
     enum Message: Sendable {
         case moved(Dictation.Input, ContinuousClock.Instant)
-        /// The key is not watched any more; settled when the last text is printed.
-        case end(Settlement<Void>)
+        /// The key is not watched any more; settled with the end of all texts.
+        case end(Settlement<Task<Void, Never>>)
     }
 
     let key: String
     let place: ControlPlace
     let wantsReport: Bool
-    let talk: KeyTalk
+    let texts: TextOutput
     /// The take that the key has begun last, or gone on with.
     var take: String?
+    /// Ends when all texts have come that were promised.
+    var printed = Task {}
 
     mutating func receive(_ message: Message) {
         do throws(CommandFailure) {
             switch message {
             case .moved(let input, let instant): try obey(input, at: instant)
             case .end(let settlement):
-                defer { talk.countTexts(0, endingWith: settlement) }
+                defer { settlement.settle(printed) }
                 try obey(.stop, at: .now)
             }
         } catch {
@@ -143,8 +100,27 @@ private struct KeyWorker: Worker {
     {
         guard let conversation = try ask(.keyDown, at: instant) else { return false }
         take = conversation.first.take ?? take
-        if conversation.first.kind == .waiting { talk.printText(of: conversation) }
+        if conversation.first.kind == .waiting { printText(of: conversation) }
         return true
+    }
+
+    /// Prints a text when it comes, on a thread of its own.
+    private mutating func printText(of conversation: consuming ControlClient.Conversation) {
+        let promised = Mutex<ControlClient.Conversation?>(consume conversation)
+        let body: @Sendable () -> Void = { [texts, wantsReport] in
+            guard var conversation = promised.withLock({ $0.take() }) else { return }
+            do throws(CommandFailure) {
+                _ = try ControlReading.read(
+                    &conversation, wantsReport: wantsReport, give: texts.give)
+            } catch {
+                error.report()
+            }
+        }
+        printed = Task { [printed] in
+            // Without a thread it is late, which is better than never.
+            _ = (try? await NamedThread.result(name: "text", of: body).get()) ?? body()
+            await printed.value
+        }
     }
 
     /// Blocks until it is answered; nil when no process answers.
@@ -157,12 +133,6 @@ private struct KeyWorker: Worker {
         if !place.isGiven { request.press = Press.mark(of: []) }
         // Another machine has another clock.
         if let instant, !place.isGiven { request.date(instant) }
-        guard let conversation = try orFailure({ try ControlClient.ask(request, at: place) })
-        else { return nil }
-        if conversation.first.kind == .refused {
-            throw CommandFailure(conversation.first.refusal)
-        }
-        if let message = conversation.first.message { StandardError.line(message) }
-        return conversation
+        return try ControlReading.begin(request, at: place)
     }
 }

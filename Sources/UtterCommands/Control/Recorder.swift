@@ -209,34 +209,17 @@ final class Recorder: Sendable {
 
     /// Shows a take to its end, and gives its text away; on the main thread.
     private func follow(_ take: Take) async {
-        var reporter = TakeReporter(
+        let reporter = TakeReporter(
             session, of: take, as: .recording, stopHint: "stop with: utter stop")
         var notice = core.withLock { $0.notice(of: take.id) }
-        for await event in take.events {
+        var ended = await session.follow(take, by: take.delivery, reporter) { event in
             notice?.note(event)
-            reporter.show(event)
-            if session.requiresKeep, case .noticed(.unprotected) = event { take.stop() }
             handle(.told(event, take.id))
         }
-        var outcome = await take.outcome
-        // A text waits for no disk.
-        if !session.isSettled(outcome) {
-            let isInHaste = session.running.farewell != nil
-            outcome = await take.confirmed(outcome, isInHaste: isInHaste)
-        }
-        session.running.end(take, isUnprotected: outcome.unprotected != nil)
-        reporter.reportRest(of: outcome.notices)
-        reporter.end()
-        if case .failure(let failure) = outcome.result { notice?.tell(failure) }
-        var conclusion = session.conclusion(of: outcome, by: take.delivery)
-        if outcome.isAtRisk {
-            let isWanted = session.pipeline.mayWriteElsewhere
-            conclusion.answer.lines?.append(
-                contentsOf:
-                    Rescue(
-                        take: take, outcome: outcome, plan: take.delivery, isWanted: isWanted
-                    ).saveUnasked())
-        }
+        await ended.confirmUnlessSettled()
+        session.running.end(take, isUnprotected: ended.outcome.unprotected != nil)
+        if case .failure(let failure) = ended.outcome.result { notice?.tell(failure) }
+        let conclusion = ended.conclusion
         if conclusion.answer.exit == ExitStatus.tokenRefused.rawValue {
             plans.withLock { $0.forgetSecrets() }
         }
@@ -346,24 +329,17 @@ extension Recorder {
     }
 }
 
-extension TakeSession {
-    fileprivate func conclusion(
-        of outcome: TakeOutcome, by plan: DeliveryPlan
-    ) -> TakeConclusion {
-        let status = status(of: outcome)
-        let telling = OutcomeTelling(session: self, outcome: outcome, plan: plan)
-        var text: String?
-        if case .success(let transcript) = outcome.result, !transcript.text.isEmpty {
-            text = transcript.displayText
-        }
+extension EndedTake {
+    /// The words and the text for a client of the socket; writes a recording that is on no disk.
+    fileprivate var conclusion: TakeConclusion {
+        let text = transcript.flatMap { $0.text.isEmpty ? nil : $0.displayText }
         let warnings = outcome.notices.map { notice in
             ToldLine.line(notice == .protectedAgain ? notice.text : "warning: \(notice.text)")
         }
         return TakeConclusion(
-            take: outcome.id, exit: status.rawValue, text: text,
-            lines: warnings + telling.lines + brokenPromise(outcome),
-            report: OutcomeReport(outcome, status: status, isKept: isKept(outcome)).json,
-            isSettled: isSettled(outcome))
+            take: take.id, exit: status.rawValue, text: text,
+            lines: warnings + lines + (outcome.isAtRisk ? saveUnasked() : []),
+            report: report(as: status).json, isSettled: isSettled)
     }
 }
 

@@ -98,10 +98,9 @@ struct Comparison {
             return ComparisonRow(service, error)
         }
         session.running.begin(take)
-        let outcome = await take.outcome
-        session.running.end(take, isUnprotected: outcome.unprotected != nil)
-        if isOwn, session.isSettled(outcome) { take.release(keepingAudioFor: session.audioTime) }
-        return ComparisonRow(service, outcome, in: .now - start)
+        let ended = await session.follow(take, by: take.delivery)
+        if isOwn { ended.release() }
+        return ComparisonRow(service, ended.outcome, in: .now - start)
     }
 
     private struct Plan {

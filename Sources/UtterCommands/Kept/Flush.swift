@@ -74,8 +74,9 @@ struct Flush {
         case .outcome(let outcome, let take):
             session.running.end(take, isUnprotected: outcome.unprotected != nil)
             progress.note { Self.count(outcome, in: &$0) }
-            status.fail(
-                progress.screen.write { tell(outcome, of: take, isLast: resent.closesService) })
+            let ended = EndedTake(
+                session: session, take: take, plan: take.delivery, outcome: outcome)
+            status.fail(progress.screen.write { tell(ended, isLast: resent.closesService) })
         }
     }
 
@@ -97,7 +98,8 @@ struct Flush {
     }
 
     /// A failure that concerns more takes than this one (`isLast`) has its hint.
-    private func tell(_ outcome: TakeOutcome, of take: Take, isLast: Bool) -> ExitStatus {
+    private func tell(_ ended: EndedTake, isLast: Bool) -> ExitStatus {
+        let outcome = ended.outcome
         let id = outcome.id.text
         var status = ExitStatus(outcome)
         for notice in outcome.notices {
@@ -122,13 +124,13 @@ struct Flush {
             StandardError.error("take \(id): \(failure.description)")
             if isLast { StandardError.hint(failure.hint) }
         }
-        let given = session.give(outcome, status)
+        let given = ended.give(status)
         guard given.isSafe else {
             StandardError.hint(
                 "the transcript of take \(id) is in the take: utter show \(outcome.id.shortName)")
             return status == .textPrinted ? .localIO : status
         }
-        if session.isSettled(outcome) { take.release(keepingAudioFor: session.audioTime) }
+        ended.release()
         return given.status
     }
 }

@@ -10,7 +10,8 @@ internal import UtterTerminal
 /// Where the texts of one run go; the same for all of them.
 ///
 /// Standard output unless another place is named. A text that a place does not take is printed
-/// there, so that no failure costs a text. Called by one task at a time.
+/// there, so that no failure costs a text. Called by one task at a time, but for the results of a
+/// recorder, which wait for each other.
 package final class TextOutput: Sendable {
     private let form: OutputForm
     /// Standard output and files, where the printed form goes.
@@ -25,6 +26,7 @@ package final class TextOutput: Sendable {
     private let doubts: [Failure]
     /// The places that have a text of this run.
     private let begun = Mutex<Set<TextSink>>([])
+    private let turn = Mutex(())
 
     typealias Failure = (sink: TextSink, failure: CommandFailure)
 
@@ -139,7 +141,7 @@ package final class TextOutput: Sendable {
 
     /// Gives the result that a recorder has told, and tells the desktop where that does not go well.
     func give(_ answer: ControlAnswer, _ report: String?) -> [Failure] {
-        let failures = give(answer.harmlessText) { _ in report }
+        let failures = turn.withLock { _ in give(answer.harmlessText) { _ in report } }
         if !failures.isEmpty, notifies { DesktopNotice(of: answer.take)?.tellUnplacedText() }
         return failures
     }

@@ -6,7 +6,7 @@ internal import UtterTerminal
 /// Sends many files, a few at a time, and prints their texts in the order of the files.
 struct SendBatch: OrderedBatch {
     enum Ending: Sendable {
-        case outcome(TakeOutcome, Take, DeliveryPlan)
+        case ended(EndedTake)
         case refused(CommandFailure)
         /// It was not sent: the service takes none, or the person wants to leave.
         case left
@@ -45,58 +45,46 @@ struct SendBatch: OrderedBatch {
     func job(_ index: Int) -> @Sendable () async -> Ending {
         var own = session
         own.file = files[index]
-        let prepared = prepare(files[index])
-        return { [own, progress] in await Self.send(prepared, index, in: own, progress) }
-    }
-
-    private func prepare(_ file: String) -> Result<TakePlan, CommandFailure>? {
-        guard session.farewellStatus == nil else { return nil }
-        let prepared = Result { () throws(CommandFailure) in
-            try session.folder?.check(file)
-            return try plan(file)
+        let prepared: TakePlan?
+        do throws(CommandFailure) {
+            prepared = try prepare(files[index])
+        } catch {
+            return { .refused(error) }
         }
-        // A pipe's sound is nowhere else, and is kept at least.
-        if case .success(let plan) = prepared, file != "-",
-            gate.reason(against: .init(plan.delivery.service)) != nil
-        {
-            return nil
-        }
-        return prepared
-    }
-
-    private static func send(
-        _ prepared: Result<TakePlan, CommandFailure>?, _ index: Int, in session: TakeSession,
-        _ progress: BatchProgress
-    ) async -> Ending {
-        switch prepared {
-        case nil: return .left
-        case .failure(let failure): return .refused(failure)
-        case .success(let plan):
-            var plan = plan
-            session.watch(&plan.delivery)
-            let take = await session.begin(plan)
-            session.running.begin(take)
-            for await event in take.events {
-                session.tell(event, of: take)
-                guard case .progress(let state) = event else { continue }
+        return { [own, progress] in
+            guard var plan = prepared else { return .left }
+            let take = await own.begin(&plan)
+            own.running.begin(take)
+            let ended = await own.follow(take, by: plan.delivery) { event in
+                own.tell(event, of: take)
+                guard case .progress(let state) = event else { return }
                 progress.note { $0.parts[index] = state.sentShare }
             }
-            let outcome = await take.outcome
-            session.running.end(take, isUnprotected: outcome.unprotected != nil)
-            return .outcome(outcome, take, plan.delivery)
+            return .ended(ended)
         }
+    }
+
+    /// The plan of a file that is to be sent; nil when none is.
+    private func prepare(_ file: String) throws(CommandFailure) -> TakePlan? {
+        guard session.farewellStatus == nil else { return nil }
+        try session.folder?.check(file)
+        let plan = try plan(file)
+        // A pipe's sound is nowhere else, and is kept at least.
+        let isRefused = gate.reason(against: .init(plan.delivery.service)) != nil
+        return file != "-" && isRefused ? nil : plan
     }
 
     mutating func learn(_ ending: Ending, _ index: Int) {
-        guard case .outcome(let outcome, _, let plan) = ending else {
+        guard case .ended(let ended) = ending else {
             return progress.note { $0.finish(index, nil, hasFailed: true) }
         }
         progress.note {
-            $0.finish(index, outcome.length, hasFailed: ExitStatus(outcome) != .textPrinted)
+            let hasFailed = ExitStatus(ended.outcome) != .textPrinted
+            $0.finish(index, ended.outcome.length, hasFailed: hasFailed)
         }
-        let service = ServiceGate.Service(plan.service)
+        let service = ServiceGate.Service(ended.plan.service)
         let wasOpen = gate.reason(against: service) == nil
-        guard case .failure(let failure) = outcome.result else {
+        guard case .failure(let failure) = ended.outcome.result else {
             return gate.note(nil, at: service)
         }
         gate.note(failure, at: service)
@@ -114,8 +102,7 @@ struct SendBatch: OrderedBatch {
             }
             status.fail(session.farewellStatus ?? .notDelivered)
         case .refused(let failure): status.fail(progress.screen.write { session.refuse(failure) })
-        case .outcome(let outcome, let take, let plan):
-            status.fail(await session.conclude(take, outcome, by: plan, on: progress.screen))
+        case .ended(var ended): status.fail(await ended.conclude(on: progress.screen))
         }
     }
 }

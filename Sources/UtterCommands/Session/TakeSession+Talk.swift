@@ -53,7 +53,7 @@ extension TakeSession {
                 longest: longest, isForOne: manner.isForOne, listensAgain: !manner.isForOne
             ) { [self] _ in
                 var plan = plan()
-                watch(&plan.delivery)
+                prepare(&plan.delivery)
                 let take = pipeline.start(plan)
                 running.begin(take)
                 return take
@@ -84,10 +84,10 @@ extension TakeSession {
         if running.farewell != nil { scene.requests.finish() }
     }
 
-    private func outcome(of take: Take, number: Int = 1, _ scene: Scene) async -> TakeOutcome {
+    private func follow(_ take: Take, number: Int = 1, _ scene: Scene) async -> EndedTake {
         let stopHint = number == 1 ? scene.manner.stopHint(with: scene.controls) : nil
-        return await watch(
-            take,
+        return await show(
+            take, by: take.delivery,
             TakeReporter(
                 self, of: take, as: .recording, isHandsFree: scene.manner.isHandsFree,
                 stopHint: stopHint, number: number, on: scene.screen))
@@ -95,46 +95,35 @@ extension TakeSession {
 
     private func one(_ scene: Scene) async -> ExitStatus {
         for await take in scene.takes {
-            let outcome = await outcome(of: take, scene)
+            let ended = await follow(take, scene)
             // The person may be asked now, and answers with a line.
             await signals.leaveKeys()
             scene.screen.end()
-            return await settle(take, outcome, by: take.delivery)
+            return await settle(ended)
         }
         return .cancelled
     }
 
     /// Follows take after take, and prints their texts in the order in which they were spoken.
     private func several(_ scene: Scene) async -> ExitStatus {
-        let (ended, ends) = AsyncStream<Ended>.makeStream()
-        return await withTaskGroup(of: ExitStatus.self) { group in
-            group.addTask { await conclude(ended, scene) }
-            var number = 0
-            for await take in scene.takes {
-                let outcome = Settlement<TakeOutcome>()
-                ends.yield(Ended(take: take, outcome: outcome))
-                number += 1
-                group.addTask { [number] in
-                    outcome.settle(await self.outcome(of: take, number: number, scene))
-                    return .textPrinted
-                }
-            }
-            ends.finish()
-            return await group.reduce(.textPrinted) { $1 == .textPrinted ? $0 : $1 }
+        let (ends, end) = AsyncStream<Task<EndedTake, Never>>.makeStream()
+        async let status = conclude(ends, on: scene.screen)
+        var number = 0
+        for await take in scene.takes {
+            number += 1
+            end.yield(Task { [number] in await follow(take, number: number, scene) })
         }
+        end.finish()
+        return await status
     }
 
-    private struct Ended: Sendable {
-        let take: Take
-        let outcome: Settlement<TakeOutcome>
-    }
-
-    private func conclude(_ ended: AsyncStream<Ended>, _ scene: Scene) async -> ExitStatus {
+    private func conclude(
+        _ ends: AsyncStream<Task<EndedTake, Never>>, on screen: StatusScreen
+    ) async -> ExitStatus {
         var last = ExitStatus.textPrinted
-        for await ended in ended {
-            let status = await conclude(
-                ended.take, await ended.outcome.value, by: ended.take.delivery, on: scene.screen,
-                mayAsk: false)
+        for await end in ends {
+            var ended = await end.value
+            let status = await ended.conclude(on: screen, mayAsk: false)
             if status != .textPrinted, !status.isByRequest { last = status }
         }
         return last

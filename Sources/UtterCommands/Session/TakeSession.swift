@@ -66,15 +66,32 @@ package struct TakeSession {
         StandardError.hint(Hints.serviceUnset)
     }
 
+    /// Makes sure that the folder of takes is ours alone, and that takes can be kept, if they must.
+    func checkStore() throws(CommandFailure) {
+        guard let spool = pipeline.spool else { return }
+        do throws(TakeStoreError) {
+            _ = try spool.store()
+        } catch {
+            if case .folderUnsafe = error { throw CommandFailure(error) }
+            guard requiresKeep else { return }
+            throw CommandFailure(error.description, hint: error.hint, status: .localIO)
+        }
+        guard requiresKeep, let shortage = spool.shortage else { return }
+        throw CommandFailure(
+            "the take cannot be kept: \(shortage.description)", hint: Hints.of(shortage),
+            status: .localIO)
+    }
+
     /// Runs a take to its end; how the process should exit.
     package func run(_ plan: TakePlan, as activity: Activity) async -> ExitStatus {
         var plan = plan
-        watch(&plan.delivery)
-        return await follow(begin(plan), by: plan.delivery, as: activity)
+        let take = await begin(&plan)
+        return await settle(show(take, by: plan.delivery, as: activity))
     }
 
     /// Begins a take, or goes on with the one that is kept of the same file.
-    func begin(_ plan: TakePlan) async -> Take {
+    func begin(_ plan: inout TakePlan) async -> Take {
+        prepare(&plan.delivery)
         if let file, let kept = known.take(of: file, for: plan.delivery),
             // A take that another process sends is no reason not to send the file.
             let take = try? await pipeline.resend(kept, by: plan.delivery)
@@ -87,20 +104,10 @@ package struct TakeSession {
         return take
     }
 
-    /// Notes which file a take was made of that is kept whole, so that the next try goes on with it.
-    func noteFile(of outcome: TakeOutcome) async {
-        guard let file, let version = known.ended(outcome.id), !isSettled(outcome),
-            outcome.audioPath != nil, outcome.unprotected == nil,
-            outcome.capture.cause == .finished, !outcome.capture.isCut
-        else { return }
-        await pipeline.settled()
-        known.note(file, of: version, as: outcome.id)
-    }
-
     private var showsLine: Bool { StandardError.isTerminal && !output.quiet }
 
     /// Has a take tell how far it has come, where something shows that, and write cassettes.
-    func watch(_ plan: inout DeliveryPlan) {
+    func prepare(_ plan: inout DeliveryPlan) {
         plan.reportsProgress = output.events || showsLine
         plan.observing = cassettes?.observing
         ServiceOptions.shorten(&plan)
@@ -109,114 +116,86 @@ package struct TakeSession {
     /// Sends a take of an earlier run to its end; how the process should exit.
     func resend(_ id: TakeID, by plan: DeliveryPlan) async -> ExitStatus {
         var plan = plan
-        watch(&plan)
+        prepare(&plan)
         do throws(TakeStoreError) {
-            return await follow(try await pipeline.resend(id, by: plan), by: plan, as: .sending)
+            let take = try await pipeline.resend(id, by: plan)
+            return await settle(show(take, by: plan, as: .sending))
         } catch {
             return refuse(CommandFailure(error))
         }
     }
 
-    /// Shows a take, whose attempts of a moment ago are `before`, to its end.
-    private func follow(
-        _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = []
-    ) async -> ExitStatus {
+    private func show(
+        _ take: Take, by plan: DeliveryPlan, as activity: Activity
+    ) async -> EndedTake {
         running.begin(take)
         let screen = makeScreen()
-        let outcome = await watch(
-            take, TakeReporter(self, of: take, as: activity, on: screen), before: before,
-            endsWithSilence: true)
+        let reporter = TakeReporter(self, of: take, as: activity, on: screen)
+        let ended = await show(take, by: plan, reporter, endsWithSilence: true)
         screen.end()
-        return await settle(take, outcome, by: plan)
+        return ended
     }
 
     /// Tells how a take ended, or sends it once more when the person wants that.
-    func settle(
-        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan
-    ) async -> ExitStatus {
-        if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
-            return await follow(again, by: plan, as: .sending, before: outcome.attempts)
+    func settle(_ ended: EndedTake) async -> ExitStatus {
+        var ended = ended
+        while let again = await ended.askedFor() {
+            let before = ended.outcome.attempts
+            ended = await show(again, by: ended.plan, as: .sending)
+            ended.outcome.attempts = before + ended.outcome.attempts
         }
-        return await conclude(take, outcome, by: plan)
+        return await ended.conclude()
     }
 
     /// The screen that shows all takes of this session, where one line does; silent elsewhere.
     func makeScreen() -> StatusScreen { showsLine ? StatusScreen(isLive: true) : .silent }
 
-    /// Shows a take to its end; its attempts `before` count too.
-    func watch(
-        _ take: Take, _ reporter: TakeReporter, before: [TakeAttempt] = [],
+    /// Follows a take that a person has begun here: with tones, and events for `--events`.
+    func show(
+        _ take: Take, by plan: DeliveryPlan, _ reporter: TakeReporter,
         endsWithSilence: Bool = false
-    ) async -> TakeOutcome {
-        var reporter = reporter
+    ) async -> EndedTake {
         let cues = reporter.isOfVoice ? cues : nil
         cues?.prepare(warning: reporter.warning)
-        for await event in take.events {
+        return await follow(take, by: plan, reporter) { event in
             if endsWithSilence, case .quiet = event { take.stop() }
-            if requiresKeep, reporter.isOfVoice, case .noticed(.unprotected) = event { take.stop() }
-            reporter.show(event)
             tell(event, of: take)
             cues?.note(event)
         }
-        var outcome = await take.outcome
+    }
+
+    /// Follows a take to its end; a voice that had to be kept, and is not, is recorded no longer.
+    func follow(
+        _ take: Take, by plan: DeliveryPlan, _ reporter: TakeReporter? = nil,
+        noting note: (TakeEvent) -> Void = { _ in }
+    ) async -> EndedTake {
+        var reporter = reporter
+        for await event in take.events {
+            if requiresKeep, reporter?.isOfVoice == true, case .noticed(.unprotected) = event {
+                take.stop()
+            }
+            reporter?.show(event)
+            note(event)
+        }
+        let outcome = await take.outcome
         running.end(take, isUnprotected: outcome.unprotected != nil)
-        outcome.attempts = before + outcome.attempts
-        reporter.reportRest(of: outcome.notices)
-        reporter.end()
-        return outcome
+        reporter?.reportRest(of: outcome.notices)
+        reporter?.end()
+        return EndedTake(session: self, take: take, plan: plan, outcome: outcome)
     }
 
-    /// Prints the text of a take, says how it ended, and lets go of it; how the process should exit.
-    ///
-    /// `screen` shows the takes that go on meanwhile, if any do. The person is asked what becomes of
-    /// a recording that is on no disk if `mayAsk`.
-    func conclude(
-        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan,
-        on screen: StatusScreen = .silent, mayAsk: Bool = true
-    ) async -> ExitStatus {
-        let isInHaste = running.farewell != nil
-        // A text waits for no disk.
-        var outcome =
-            isSettled(outcome) ? outcome : await take.confirmed(outcome, isInHaste: isInHaste)
-        let status = status(of: outcome)
-        // A pipe may take its time; a terminal is the one that shows the line, and may be lent.
-        let above = StandardOutput.columns == nil && !mayAsk ? .silent : screen
-        let given = above.write { give(outcome, status, lendsTerminal: mayAsk) }
-        var notice = DesktopNotice(take, in: self)
-        if given.status != status { notice?.tellUnplacedText() }
-        if case .failure(let failure) = outcome.result { notice?.tell(failure) }
-        if isSettled(outcome), keepsAudio || !given.isSafe {
-            outcome = await take.confirmed(outcome, isInHaste: isInHaste)
-        }
-        let telling = OutcomeTelling(session: self, outcome: outcome, plan: plan)
-        guard given.isSafe else {
-            screen.write { tellUnprinted(outcome, telling) }
-            return .localIO
-        }
-        screen.write { (telling.lines + brokenPromise(outcome)).tell() }
-        if outcome.isAtRisk { await rescue(take, outcome, by: plan, mayAsk: mayAsk) }
-        await noteFile(of: outcome)
-        if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
-        return given.status
+    /// Prints what has happened, for `--events`.
+    func tell(_ event: TakeEvent, of take: Take) {
+        guard output.events else { return }
+        // A reader that has left misses events; the outcome tells that.
+        _ = StandardOutput.print(EventReport(event, of: take.id, file, at: .now - take.began).json)
     }
 
-    /// A take that the person wants to be sent once more, though the service may have it.
-    private func askedFor(_ outcome: TakeOutcome, by plan: DeliveryPlan) async -> Take? {
-        guard outcome.isUnknown, outcome.audioPath != nil, signals.hasTerminal,
-            case .failure(let failure) = outcome.result, running.farewell == nil
-        else { return nil }
-        StandardError.error(failure.description)
-        let question = "send it again? the service may have it already [y/N]"
-        guard let answer = await answer(to: question, within: .seconds(30)),
-            ["y", "yes"].contains(answer.lowercased())
-        else { return nil }
-        await pipeline.settled()
-        do throws(TakeStoreError) {
-            return try await pipeline.resend(outcome.id, by: plan)
-        } catch {
-            StandardError.error(error.description)
-            return nil
-        }
+    /// Gives a text that belongs to no take of this run to where texts go.
+    func give(_ text: String) -> ExitStatus {
+        let failures = texts.give(text) { _ in text }
+        failures.lines.tell()
+        return failures.isEmpty ? .textPrinted : .localIO
     }
 
     func refuse(_ failure: CommandFailure) -> ExitStatus {
@@ -271,62 +250,17 @@ package struct TakeSession {
         if !output.quiet { report.lines.tell() }
     }
 
-    // MARK: - What is kept
-
     /// Whether the audio stays though the take was answered.
     var keepsAudio: Bool { (audioTime ?? .zero) > .zero }
 
-    /// Whether nothing is left to be done with the audio of a take once its outcome was printed.
-    func isSettled(_ outcome: TakeOutcome) -> Bool {
-        guard case .success = outcome.result else { return false }
-        return outcome.shortfall == nil && outcome.imbalance == nil
-    }
-
-    /// Whether the audio is on the disk after the outcome was printed.
-    func isKept(_ outcome: TakeOutcome) -> Bool {
-        guard outcome.audioPath != nil, outcome.account.capturedFrames > 0 else { return false }
-        return !isSettled(outcome)
-            || (audioTime ?? pipeline.spool?.retention.audio ?? .zero) > .zero
-    }
-
-    // MARK: - What lives in memory only
-
-    /// Finds another place for a recording without an answer that the disk has not taken.
-    ///
-    /// A person is asked. Without one it is written to a folder for temporary files, unless nothing
-    /// is to be written, or nothing in the clear.
-    private func rescue(
-        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, mayAsk: Bool
-    ) async {
-        let rescue = Rescue(
-            take: take, outcome: outcome, plan: plan, isWanted: pipeline.mayWriteElsewhere)
-        // The file that was sent is still there, so that nothing is lost.
-        if !rescue.isWanted, let file, KnownFiles.byteCount(of: file) != nil {
-            return StandardError.line("not kept: send the file once more")
-        }
-        guard mayAsk, signals.hasTerminal, running.farewell == nil else {
-            return rescue.saveUnasked().tell()
-        }
-        rescue.save(answer: await answer(to: rescue.question, within: .seconds(60))).tell()
-    }
+    /// Whether a person is there to answer, and does not want to leave.
+    var canAsk: Bool { signals.hasTerminal && running.farewell == nil }
 
     /// Reads an answer; nil when no line comes, or the person wants to leave.
-    private func answer(to question: String, within time: Duration) async -> String? {
+    func answer(to question: String, within time: Duration) async -> String? {
         StandardError.question(question)
         let answer = await signals.line(within: time) { [running] in running.farewell != nil }
         if answer == nil { StandardError.write("\n") }
         return answer
-    }
-}
-
-extension TakeOutcome {
-    /// Whether the recording is needed still, and not whole on the disk.
-    var isAtRisk: Bool {
-        guard account.capturedFrames > 0, audioPath == nil || unprotected != nil else {
-            return false
-        }
-        if case .failure(let failure) = result, failure.isUnwanted { return false }
-        if case .success = result { return shortfall != nil }
-        return true
     }
 }

@@ -3,16 +3,27 @@
 internal import LinuxPlatform
 internal import Utter
 internal import UtterControl
+internal import UtterTerminal
 
-/// Another place for a recording that lives in memory only when its take ends without an answer.
-struct Rescue {
-    let take: Take
-    let outcome: TakeOutcome
-    let plan: DeliveryPlan
-    /// Whether the person has not ruled out such a file.
-    let isWanted: Bool
+// Another place for a recording that lives in memory only when its take ends without an answer.
+extension EndedTake {
+    /// Whether the person has not ruled out a file that the disk's folder does not hold.
+    private var isWanted: Bool { session.pipeline.spool.map { !$0.encrypts } ?? false }
 
-    var question: String {
+    /// Finds another place for a recording without an answer that the disk has not taken.
+    ///
+    /// A person is asked. Without one it is written to a folder for temporary files, unless nothing
+    /// is to be written, or nothing in the clear.
+    func rescue(mayAsk: Bool) async {
+        // The file that was sent is still there, so that nothing is lost.
+        if !isWanted, let file = session.file, KnownFiles.byteCount(of: file) != nil {
+            return StandardError.line("not kept: send the file once more")
+        }
+        guard mayAsk, session.canAsk else { return saveUnasked().tell() }
+        save(answer: await session.answer(to: question, within: .seconds(60))).tell()
+    }
+
+    private var question: String {
         "save the recording (\(StatusLine.clock(outcome.length))) as \(places[0])? "
             + (isWanted ? "[Y/n, or another name]" : "[y/N, or another name]")
     }
@@ -20,7 +31,7 @@ struct Rescue {
     /// Does what the person has answered; without an answer, what is usual.
     ///
     /// A name at which nothing can be written is no reason to lose the recording.
-    func save(answer: String?) -> [ToldLine] {
+    private func save(answer: String?) -> [ToldLine] {
         let words = TerminalText.singleLine(answer ?? "")
         return switch words.lowercased() {
         case "": saveUnasked()
@@ -73,7 +84,14 @@ struct Rescue {
     }
 }
 
-extension Pipeline {
-    /// Whether a recording that the disk has not taken may be written to another place, unasked.
-    var mayWriteElsewhere: Bool { spool.map { !$0.encrypts } ?? false }
+extension TakeOutcome {
+    /// Whether the recording is needed still, and not whole on the disk.
+    var isAtRisk: Bool {
+        guard account.capturedFrames > 0, audioPath == nil || unprotected != nil else {
+            return false
+        }
+        if case .failure(let failure) = result, failure.isUnwanted { return false }
+        if case .success = result { return shortfall != nil }
+        return true
+    }
 }

@@ -5,16 +5,26 @@ internal import Utter
 internal import UtterControl
 internal import UtterTerminal
 
-/// The words to a person about the end of a take, once its transcript has been printed.
-struct OutcomeTelling {
+// The words to a person about the end of a take, once its transcript has been printed.
+extension EndedTake {
     /// Below this, in dBFS, a recording holds no voice that anything understands.
     private static let quiet: Float = -50
 
-    let session: TakeSession
-    let outcome: TakeOutcome
-    let plan: DeliveryPlan
+    var lines: [ToldLine] { outcomeLines + brokenPromise }
 
-    var lines: [ToldLine] {
+    /// Says of a take that standard output has not taken where the text is.
+    var unprintedLines: [ToldLine] {
+        guard case .success = outcome.result else { return outcomeLines }
+        guard outcome.audioPath != nil else { return keptLines }
+        return keptLines + [.hint("print it again with: utter show \(outcome.id.shortName)")]
+    }
+
+    private var brokenPromise: [ToldLine] {
+        guard session.requiresKeep, let reason = outcome.unprotected else { return [] }
+        return [.error("the take could not be kept: \(reason)")]
+    }
+
+    private var outcomeLines: [ToldLine] {
         var lines: [ToldLine] = []
         let output = session.output
         if let imbalance = outcome.imbalance {
@@ -66,7 +76,7 @@ struct OutcomeTelling {
         return "\(file): \(text)"
     }
 
-    var keptLines: [ToldLine] {
+    private var keptLines: [ToldLine] {
         guard outcome.account.capturedFrames > 0 else { return [] }
         guard let path = outcome.audioPath else {
             return outcome.isAtRisk
