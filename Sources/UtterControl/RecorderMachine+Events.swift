@@ -88,33 +88,86 @@ extension RecorderMachine {
 
     /// A take, until its text is where it belongs.
     struct Entry: Sendable {
+        enum Opening: Sendable, Equatable {
+            /// Nothing is recorded yet; the client that began the take may wait for that.
+            case awaited(by: ControlClientID?)
+            case heard
+        }
+
+        enum Stage: Sendable {
+            case recorded
+            /// The microphone is closed, or was never open.
+            case captured
+            /// The text is on its way to the places of the press.
+            case placing(TakeConclusion)
+            case concluded(TakeConclusion)
+            /// A client, or the places of the press, have the text.
+            case printed(TakeConclusion)
+        }
+
+        /// The one that gets the text.
+        enum Owner: Sendable {
+            /// The first client that stops the take, or the next that asks once it has ended by itself.
+            case next
+            /// The client whose key has begun the take, and goes on with it.
+            case holder(Claim)
+            case claimant(Claim)
+            /// No client, of a take that was stopped: the claimant has left, or there was none.
+            case gone
+        }
+
         let number: Int
         let id: TakeID
         /// The request that has begun it.
         let request: ControlRequest?
-        /// The client that began it, until it is told that something is recorded.
-        var starter: ControlClientID?
-        /// Whether something is recorded.
-        var isHeard = false
-        /// Whether the microphone is closed, or was never open.
-        var isCaptured = false
-        var claim: Claim?
-        /// Whether the text is on its way to the places of the press.
-        var isBeingGiven = false
-        /// Whether the recording was ended from outside, or is to be.
-        var wasStopped = false
-        var conclusion: TakeConclusion?
+        var opening = Opening.awaited(by: nil)
+        var stage = Stage.recorded
+        var owner = Owner.next
         var trouble = TakeTrouble()
-        var isPrinted = false
+
+        var starter: ControlClientID? {
+            if case .awaited(let client) = opening { client } else { nil }
+        }
+
+        var isCaptured: Bool { if case .recorded = stage { false } else { true } }
+
+        var conclusion: TakeConclusion? {
+            switch stage {
+            case .recorded, .captured: nil
+            case .placing(let end), .concluded(let end), .printed(let end): end
+            }
+        }
+
+        var claim: Claim? {
+            switch owner {
+            case .holder(let claim), .claimant(let claim): claim
+            case .next, .gone: nil
+            }
+        }
+
+        var holder: ControlClientID? {
+            if case .holder(let claim) = owner { claim.client } else { nil }
+        }
+
+        mutating func hold(_ claim: Claim) {
+            owner = conclusion == nil ? .holder(claim) : .claimant(claim)
+        }
 
         /// Whether its text waits for a client.
         var isLingering: Bool {
-            claim == nil && !wasStopped && conclusion?.answer.text != nil && !isBeingGiven
+            switch (owner, stage) {
+            case (.next, .concluded(let end)), (.next, .printed(let end)): end.answer.text != nil
+            default: false
+            }
         }
 
-        /// The client whose key has begun it, until the take was stopped or is over.
-        var holder: ControlClientID? {
-            claim?.key == nil || wasStopped || conclusion != nil ? nil : claim?.client
+        /// Whether its text is printed, or asked for by no client.
+        var isOver: Bool {
+            switch stage {
+            case .recorded, .captured, .placing: false
+            case .concluded: claim == nil && !isLingering
+            case .printed: true
+            }
         }
     }
 }

@@ -21,38 +21,38 @@ extension RecorderMachine {
     mutating func conclude(_ conclusion: TakeConclusion) {
         if !status.isDaemon { exit = conclusion.answer.exit ?? 0 }
         guard let index = entries.firstIndex(where: { $0.id == conclusion.take }) else { return }
-        let claim = entries[index].claim
-        (entries[index].conclusion, entries[index].isCaptured) = (conclusion, true)
+        let entry = entries[index]
+        switch entry.owner {
         // A text that was promised with the press waits for no other client.
-        if isLeaving || hasGivenUp || claim?.key != nil { entries[index].wasStopped = true }
-        let hasPlaces = hasPlaces || entries[index].request?.places?.isEmpty == false
-        entries[index].isBeingGiven =
-            hasPlaces && claim?.isPlaced != true && !isLeaving && conclusion.answer.text != nil
+        case .holder(let claim): entries[index].owner = .claimant(claim)
+        case .next where isLeaving || hasGivenUp: entries[index].owner = .gone
+        case .next, .claimant, .gone: break
+        }
+        let hasPlaces = hasPlaces || entry.request?.places?.isEmpty == false
+        let isDue = entry.claim?.isPlaced != true && !isLeaving && conclusion.answer.text != nil
+        entries[index].stage = hasPlaces && isDue ? .placing(conclusion) : .concluded(conclusion)
         give(entries[index])
-        tellStarter(of: entries[index].number)
+        tellStarter(of: entry.number)
     }
 
     /// Tells the client that began a take that something is recorded, or how it ended without that.
-    mutating func tellStarter(of number: Int) {
-        guard let index = entries.firstIndex(where: { $0.number == number }),
-            let starter = entries[index].starter
-        else { return }
+    mutating func tellStarter(of number: Int, isHeard: Bool = false) {
+        guard let index = entries.firstIndex(where: { $0.number == number }) else { return }
         let entry = entries[index]
-        if entry.isHeard || entry.conclusion?.answer.text != nil {
-            reply(.answer(.begun(entry.id.text)), to: starter)
-        } else if entry.conclusion != nil {
-            entries[index].claim = Claim(client: starter, request: ControlRequest(.start))
+        if isHeard || entry.conclusion?.answer.text != nil {
+            reply(.answer(.begun(entry.id.text)), to: entry.starter)
+            entries[index].opening = .heard
+        } else if entry.conclusion != nil, let starter = entry.starter {
+            entries[index].opening = .awaited(by: nil)
+            let claim = Claim(client: starter, request: ControlRequest(.start))
+            entries[index].owner = .claimant(claim)
             give(entries[index])
-        } else {
-            return
         }
-        entries[index].starter = nil
     }
 
     /// Gives a text to the client that it is promised to, once it is there.
     mutating func give(_ entry: Entry) {
-        guard let claim = entry.claim, let conclusion = entry.conclusion, !entry.isBeingGiven
-        else { return }
+        guard let claim = entry.claim, case .concluded(let conclusion) = entry.stage else { return }
         let wantsReport = claim.request.report == true
         actions.append(.result(conclusion, claim.client, wantsReport: wantsReport))
     }
@@ -61,36 +61,39 @@ extension RecorderMachine {
     mutating func letGo(of client: ControlClientID, hasPrinted: Bool) {
         held.removeAll { $0.client == client }
         if let index = entries.firstIndex(where: { $0.starter == client }) {
-            return entries[index].starter = nil
+            return entries[index].opening = .awaited(by: nil)
         }
-        let isTheirs = { (entry: Entry) in entry.claim?.client == client && !entry.isPrinted }
+        let isTheirs = { (entry: Entry) in
+            if case .printed = entry.stage { false } else { entry.claim?.client == client }
+        }
         guard let index = entries.firstIndex(where: isTheirs) else { return }
         let conclusion = entries[index].conclusion
         if hasPrinted, let conclusion {
             notePrinted(index, conclusion)
-        } else {
+        } else if entries[index].holder != nil {
             // No program is left that would let the key go.
-            if entries[index].holder != nil {
-                pass(ControlRequest(.stop, take: entries[index].id.text), for: nil)
-            }
+            pass(ControlRequest(.stop, take: entries[index].id.text), for: nil)
+            entries[index].owner = .next
+        } else {
             // Another client may have the text, if it asks in time.
-            entries[index].claim = nil
+            entries[index].owner = .gone
         }
         if status.isDaemon, conclusion != nil { actions.append(.sweep) }
         removeOver()
     }
 
     private mutating func notePrinted(_ index: Int, _ conclusion: TakeConclusion) {
-        entries[index].isPrinted = true
+        entries[index].stage = .printed(conclusion)
         if conclusion.isSettled { actions.append(.release(entries[index].number)) }
     }
 
     /// The text that is to be given where its press says, and the names of the places if they came with a
     /// request; nil of a take whose text is not.
     package func due(_ take: TakeID) -> (TakeConclusion, places: [ControlRequest.Place]?)? {
-        entries.first { $0.id == take && $0.isBeingGiven }.flatMap { entry in
-            entry.conclusion.map { ($0, status.isDaemon ? entry.request?.places : nil) }
-        }
+        guard let entry = entries.first(where: { $0.id == take }),
+            case .placing(let conclusion) = entry.stage
+        else { return nil }
+        return (conclusion, status.isDaemon ? entry.request?.places : nil)
     }
 
     /// A text is where its press said, or the places have complained; a stop prints it in any case.
@@ -100,7 +103,7 @@ extension RecorderMachine {
         else { return }
         conclusion.answer.lines = complaints + (conclusion.answer.lines ?? [])
         conclusion.answer.placed = complaints.isEmpty
-        (entries[index].conclusion, entries[index].isBeingGiven) = (conclusion, false)
+        entries[index].stage = .concluded(conclusion)
         if complaints.isEmpty, entries[index].claim == nil { notePrinted(index, conclusion) }
         give(entries[index])
         removeOver()
@@ -110,11 +113,7 @@ extension RecorderMachine {
     ///
     /// Not while a request is carried out: it may be for one of them.
     mutating func removeOver() {
-        guard requests == 0 else { return }
-        remove {
-            $0.conclusion != nil && !$0.isBeingGiven
-                && ($0.isPrinted || $0.claim == nil && !$0.isLingering)
-        }
+        if requests == 0 { remove(\.isOver) }
     }
 
     /// Stops waiting for a client that asks for the text.
@@ -124,9 +123,7 @@ extension RecorderMachine {
 
     mutating func remove(_ isOver: (Entry) -> Bool) {
         for entry in entries where isOver(entry) {
-            if let conclusion = entry.conclusion, !entry.isPrinted {
-                actions.append(.tell(conclusion))
-            }
+            if case .concluded(let conclusion) = entry.stage { actions.append(.tell(conclusion)) }
             actions.append(.forget(entry.number))
         }
         entries.removeAll(where: isOver)
@@ -141,8 +138,7 @@ extension RecorderMachine {
         status.troubles = state.take.flatMap { entry($0)?.trouble.lines }
         actions.append(.show(status))
         guard let number = state.take, state.phase == .recording else { return }
-        change(number) { $0.isHeard = true }
-        tellStarter(of: number)
+        tellStarter(of: number, isHeard: true)
     }
 
     mutating func tell(_ news: Dictation.News) {
@@ -153,7 +149,9 @@ extension RecorderMachine {
     mutating func note(_ event: TakeEvent, of take: TakeID) {
         guard let index = entries.firstIndex(where: { $0.id == take }) else { return }
         entries[index].trouble.note(event)
-        if case .captured = event { entries[index].isCaptured = true }
+        if case (.captured, .recorded) = (event, entries[index].stage) {
+            entries[index].stage = .captured
+        }
         guard status.take == take.text else { return }
         let troubles = entries[index].trouble.lines
         switch event {

@@ -5,15 +5,19 @@ internal import Utter
 /// Decides for a recorder which client gets which text, what each is answered, and when all is done.
 ///
 /// Pure. The dictation decides which takes begin and end; here each take has an entry from its
-/// beginning until its text is where it belongs:
+/// beginning until its text is where it belongs. Two states say how far the take has come (`Stage`),
+/// and which client gets its text (`Owner`):
 ///
 /// ```
-///              stopped                       concluded
-/// recorded ───────────▶ claimed by a client ───────────▶ given to it ──printed──▶ gone
-///    │                        │                               │
-///    │                        └──────────client gone──────────┴──▶ for the next one that asks,
-///    └──concluded without a stop──▶ lingering: for the next        otherwise told and kept
+/// recorded ──▶ captured ──▶ concluded ──▶ printed ──▶ forgotten
+///                 └──▶ placing ──┴───────────┘
+///
+/// next ───────────stopped───────────▶ claimant ──client gone──▶ gone
+///   └──key──▶ holder ──stopped, or over──┘
 /// ```
+///
+/// The text of a concluded take goes to its claimant. Without one it lingers for the next client that
+/// asks, or, once the take was stopped, is told and kept.
 ///
 /// A take that a key begins is claimed by the client of that press, until another program stops it.
 ///
@@ -245,16 +249,17 @@ package struct RecorderMachine: Sendable {
                 return reply(.answer(.begun(id)), to: client)
             }
             reply(.wait(ControlAnswer(.waiting, take: id)), to: client)
-            change(number) { $0.starter = client }
-            tellStarter(of: number)
+            let isHeard = entry(number)?.opening == .heard
+            change(number) { $0.opening = .awaited(by: client) }
+            tellStarter(of: number, isHeard: isHeard)
         case .resumed(let number):
             let id = id(of: number)
             let message = "recording goes on" + (id.map { " in take \($0)" } ?? "")
             if request.command == .keyDown, id != nil, entry(number)?.claim == nil {
                 return hold(number, request, for: client, message)
             }
-            if request.key != nil {
-                change(number) { if $0.claim?.key != nil { $0.wasStopped = false } }
+            if request.key != nil, let claim = entry(number)?.claim, claim.key != nil {
+                change(number) { $0.hold(claim) }
             }
             reply(.answer(.done(message, take: id)), to: client)
         case .cancelled(let number):
@@ -265,10 +270,10 @@ package struct RecorderMachine: Sendable {
             let isTold = letHolderGo(number, answer) && request.key != nil
             reply(.answer(isTold ? .done(take: id) : answer), to: client)
         case .stopped(let number):
-            guard request.key != nil, entry(number)?.holder != nil else {
+            guard request.key != nil, case .holder(let held)? = entry(number)?.owner else {
                 return claim(number, request, for: client, isStopped: true)
             }
-            change(number) { $0.wasStopped = true }
+            change(number) { $0.owner = .claimant(held) }
             reply(.answer(.done()), to: client)
         case .nothing: answerNothing(request, for: client)
         }
@@ -319,11 +324,13 @@ package struct RecorderMachine: Sendable {
             let message = "take \(id) was stopped already; its text goes to the one who stopped it"
             return reply(.answer(.done(message, take: id)), to: client)
         }
-        entries[index].isHeard = true
-        tellStarter(of: entries[index].number)
+        tellStarter(of: entries[index].number, isHeard: true)
         // It is printed once more, when the places of its press have it already.
-        (entries[index].wasStopped, entries[index].isPrinted) = (true, false)
-        entries[index].claim = client.map { Claim(client: $0, request: request) }
+        if case .printed(let conclusion) = entries[index].stage {
+            entries[index].stage = .concluded(conclusion)
+        }
+        let claim = client.map { Claim(client: $0, request: request) }
+        entries[index].owner = claim.map { .claimant($0) } ?? .gone
         reply(.wait(ControlAnswer(.waiting, take: id)), to: client)
         give(entries[index])
     }
@@ -332,15 +339,13 @@ package struct RecorderMachine: Sendable {
     private mutating func hold(
         _ number: Int, _ request: ControlRequest, for client: ControlClientID?, _ message: String
     ) {
-        change(number) {
-            $0.claim = client.map { Claim(client: $0, request: request, key: request.key ?? "") }
-            $0.wasStopped = $0.conclusion != nil
-        }
-        guard let entry = entry(number) else { return }
-        var answer = ControlAnswer(.waiting, take: entry.id.text)
+        guard let client, let index = entries.firstIndex(where: { $0.number == number })
+        else { return }
+        entries[index].hold(Claim(client: client, request: request, key: request.key ?? ""))
+        var answer = ControlAnswer(.waiting, take: entries[index].id.text)
         answer.message = message
         reply(.wait(answer), to: client)
-        give(entry)
+        give(entries[index])
     }
 
     /// Tells the client whose key has begun a take that it gets no text of it; false without one.
@@ -348,7 +353,7 @@ package struct RecorderMachine: Sendable {
     private mutating func letHolderGo(_ number: Int, _ answer: ControlAnswer) -> Bool {
         guard let holder = entry(number)?.holder else { return false }
         reply(.answer(answer), to: holder)
-        change(number) { $0.claim = nil }
+        change(number) { $0.owner = .next }
         return true
     }
 

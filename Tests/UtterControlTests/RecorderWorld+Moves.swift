@@ -108,13 +108,21 @@ extension RecorderWorld {
             key.add(entry.number)
             key.add(entry.claim?.client.number ?? -1)
             key.add(entry.starter?.number ?? -1)
-            key.add(entry.wasStopped)
-            key.add(entry.isPrinted)
-            key.add(entry.isHeard)
-            key.add(entry.conclusion != nil)
+            key.add(entry.opening == .heard)
             key.add(entry.claim?.key != nil)
-            key.add(entry.isCaptured)
-            key.add(entry.isBeingGiven)
+            switch entry.owner {
+            case .next: key.add(1)
+            case .holder: key.add(2)
+            case .claimant: key.add(3)
+            case .gone: key.add(4)
+            }
+            switch entry.stage {
+            case .recorded: key.add(1)
+            case .captured: key.add(2)
+            case .placing: key.add(3)
+            case .concluded: key.add(4)
+            case .printed: key.add(5)
+            }
             key.add(entry.request?.press == "other")
         }
         key.add(-3)
