@@ -9,15 +9,7 @@ import Testing
 
 /// What follows a command, a name or a key that a person has typed.
 @Suite struct TypedWordTests {
-    @Test(arguments: ["retry", "rm"])
-    func allBesideANameIsExplained(_ command: String) async throws {
-        let result = try await Bench().run(command, "all", "nosuch")
-        #expect(result.status == .exited(66))
-        let hint = "utter: hint: 'all' is every take, and stands alone\n"
-        #expect(result.errorText.contains(hint), "\(result.errorText)")
-    }
-
-    @Test func theHelpOfACommandThatIsNotThereIsAMistake() async throws {
+    @Test func theHelpOfACommandThatIsNotThereIsAMistake() {
         let names = CommandNames(UtterCommand.self)
         let mistake = CommandLineMistake.unknownCommand(
             in: ["help", "services", "tets"], of: names)
@@ -32,8 +24,6 @@ import Testing
         ] {
             #expect(CommandLineMistake.unknownCommand(in: ["help"] + words, of: names) == nil)
         }
-        let result = try await Bench().run("help", "services", "tets")
-        #expect(result.status == .exited(64) && result.output.isEmpty)
     }
 
     @Test func enterEndsTheLevelWhoseLinesGoToAFile() async throws {
