@@ -84,23 +84,4 @@ import Testing
                 "USAGE: x\n\nOPTIONS:\n  -h, --help              Show help.")
                 == "USAGE: x\n\nOPTIONS:\n  -h, --help\n      Show help.")
     }
-
-    @Test func theHelpOfACommandOfAnotherProgramIsTheWholeOfIt() async throws {
-        let bench = try Bench()
-        let help = try await bench.start(["help", "serve"]).result()
-        let other = try await bench.start(["serve", "--help"]).result()
-        #expect(help.outputText.contains("--port") && help.outputText == other.outputText)
-    }
-
-    /// The parser of its own would fail where there is no room for its second column.
-    @Test(arguments: [("1", 20), ("44", 44), ("200", 80), ("0", 80), ("x", 80)])
-    func theProgramHasTheWidthThatIsAskedFor(_ columns: String, _ width: Int) async throws {
-        let bench = try Bench(["COLUMNS": columns])
-        for words in [["--help"], ["help", "list"], ["serve", "--help"]] {
-            let result = try await bench.start(words).result()
-            #expect(result.status == .exited(0) && result.errorText.isEmpty)
-            let longest = result.outputText.split(separator: "\n").map(\.count).max()
-            #expect(longest.map { $0 <= width && $0 > width - 12 } == true, "\(words)")
-        }
-    }
 }
