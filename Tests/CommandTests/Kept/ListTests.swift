@@ -5,47 +5,6 @@ import Testing
 
 /// `utter list`, `show`, `last`, and how takes are named.
 @Suite struct ListTests {
-    private func names(_ result: CommandResult) -> [String] {
-        result.outputText.split(separator: "\n").map {
-            String($0.prefix { $0 != " " })
-        }
-    }
-
-    @Test func theNewestAreLastAndCanBeCounted() async throws {
-        let bench = try Bench(server: .hearing("there"))
-        let first = try await bench.keep()
-        _ = try await bench.run("send", "-q", Clip.digits.path)
-        let third = try await bench.keep()
-        let all = names(try await bench.run("list"))
-        #expect(all.count == 3)
-        #expect((all.first, all.last) == (first.shortName, third.shortName))
-        #expect(names(try await bench.run("list", "-n", "2")) == Array(all.dropFirst()))
-        #expect(
-            names(try await bench.run("list", "--waiting")) == [first.shortName, third.shortName])
-        #expect(names(try await bench.run("list", "--waiting", "-n", "1")) == [third.shortName])
-        let json = try JSONText(try await bench.run("list", "--json", "-n", "1").output)
-        #expect(json[0]?["id"] == .string(third.id) && json[1] == nil)
-    }
-
-    @Test func takesAreFoundByTheirWords() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(text: "Call Anna"), .answer(text: "call the bank back")],
-            otherwise: .answer(text: "nothing to do"))
-        let bench = try Bench(server: server)
-        for clip in [Clip.digits, Clip.cards, Clip.goForward] {
-            _ = try await bench.run("send", "-q", clip.path)
-        }
-        _ = try await bench.keep()
-        let all = names(try await bench.run("list"))
-        #expect(names(try await bench.run("list", "--grep", "CALL")) == Array(all.prefix(2)))
-        #expect(names(try await bench.run("list", "--grep", "^call.*k$")) == [all[1]])
-        #expect(names(try await bench.run("list", "--grep", "call", "-n", "1")) == [all[1]])
-        #expect(try await bench.run("list", "--grep", "no such").output.isEmpty)
-        let wrong = try await bench.run("list", "--grep", "(")
-        #expect(wrong.status == .exited(64))
-        #expect(wrong.errorText.contains("--grep: '(' is not a regular expression"))
-    }
-
     @Test func theLastTranscriptsCanBePrintedCopiedAndTypedAgain() async throws {
         let server = try RecordingServer(
             scripts: [.answer(text: "one"), .answer(text: "two")], otherwise: .answer(text: "three")
@@ -101,20 +60,6 @@ import Testing
         #expect(try await bench.run("show").outputText.contains(" \(time):"))
     }
 
-    @Test func aNameOfSeveralTakesListsThem() async throws {
-        let bench = try Bench()
-        let takes = [try await bench.keep(), try await bench.keep(.digits)]
-        let result = try await bench.run("show", "20")
-        #expect(result.status == .exited(64))
-        let lines = result.errorText.split(separator: "\n")
-        #expect(lines.first == "utter: error: '20' matches 2 takes")
-        for (line, take) in zip(lines.dropFirst(), takes) {
-            #expect(line.hasPrefix("  \(take.shortName)  today "))
-            #expect(line.contains("  kept  0:02."))
-        }
-        #expect(lines.last == "utter: hint: give more letters of its id")
-    }
-
     @Test func theLastButOneCanBeNamed() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "there"))
         let bench = try Bench()
@@ -128,18 +73,6 @@ import Testing
         #expect(server.requests.last?["Idempotency-Key"] == "\"\(takes[2].id)\"")
         _ = try await bench.run("retry", "last~1", "--to", server.url())
         #expect(server.requests.last?["Idempotency-Key"] == "\"\(takes[0].id)\"")
-    }
-
-    @Test func lastIsTheNewestInWhichSomethingWasHeard() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(text: "words")],
-            otherwise: .answer(text: #"{"text":""}"#))
-        let bench = try Bench(server: server)
-        _ = try await bench.run("send", Clip.goForward.path)
-        #expect(try await bench.run("send", Clip.digits.path).status == .exited(1))
-        let last = try await bench.run("last")
-        #expect(last.status == .exited(0))
-        #expect(last.outputText == "words\n")
     }
 
     @Test func whatShowPrintsIsFoldedAtWords() async throws {
