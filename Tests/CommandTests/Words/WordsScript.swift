@@ -37,7 +37,6 @@ struct WordsScript: Sendable, CustomTestStringConvertible {
         return try all().filter { part.isEmpty || $0.testDescription.contains(part) }
     }
 
-    /// Puts lines in the place of the section's own.
     func update(_ new: some Collection<String>) throws {
         var lines = try Self.lines(of: path)
         let start = (lines.firstIndex(of: "== " + heading) ?? 0) + 1
