@@ -98,7 +98,7 @@ package struct ServiceSettings: Sendable {
         guard let key = ProfileKey.named(path) else {
             let last = path.split(separator: ".").last.map(String.init) ?? path
             if SecretName.isSecret(last) { throw Self.secret(shown, in: "", at: place) }
-            let near = ProfileKey.nearest(to: path).map { "; did you mean '\($0)'?" } ?? ""
+            let near = ProfileKey.question(about: path)
             throw SettingsError("'\(shown)' is not known\(near)", at: place)
         }
         var value = node.value

@@ -254,10 +254,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("endpointing", "transfer.endpointing"), ("transfer.framin", "transfer.framing"),
-        ("body.file-feild", "body.file-field"), ("minimum-tls", "connection.minimum-tls"),
+        ("endpointing", ["transfer.endpointing"]), ("transfer.framin", ["transfer.framing"]),
+        ("body.file-feild", ["body.file-field"]), ("minimum-tls", ["connection.minimum-tls"]),
+        ("framing", ["transfer.framing", "answer.framing"]), ("elsewhere.nowhere", []),
     ])
-    func theNearestFieldIsFound(_ typed: String, _ meant: String) {
+    func theNearestFieldsAreFound(_ typed: String, _ meant: [String]) {
         #expect(ProfileKey.named(typed) == nil)
         #expect(ProfileKey.nearest(to: typed) == meant)
     }

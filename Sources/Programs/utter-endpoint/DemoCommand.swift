@@ -23,7 +23,9 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "How the audio travels: \(AudioCodec.names).")
     var format = AudioCodec.pcm
 
-    @Option(help: "How fast the file is replayed: realtime, a factor such as 2, or max.")
+    @Option(
+        help: "How fast the file is replayed: realtime, a factor such as 2, or max.",
+        transform: PaceArgument.init(parsing:))
     var pace: PaceArgument = .realTime
 
     @Option(help: ArgumentHelp("Recognise only sentences of this JSGF grammar.", valueName: "file"))

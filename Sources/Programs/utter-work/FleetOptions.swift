@@ -97,7 +97,8 @@ struct QueueOptions: ParsableArguments {
         help: ArgumentHelp(
             "How long a take is a worker's that says nothing, of a queue that is made. "
                 + "(default: 60s)",
-            valueName: "time", visibility: .hidden))
+            valueName: "time", visibility: .hidden),
+        transform: DurationArgument.init(parsing:))
     var lease: DurationArgument?
 
     mutating func validate() throws {

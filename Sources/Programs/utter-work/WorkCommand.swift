@@ -53,7 +53,8 @@ struct WorkCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long takes may go on after SIGTERM. (default: 2m)", valueName: "time"))
+            "How long takes may go on after SIGTERM. (default: 2m)", valueName: "time"),
+        transform: DurationArgument.init(parsing:))
     var grace: DurationArgument?
 
     @OptionGroup
@@ -66,7 +67,8 @@ struct WorkCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Between looks for new takes. (default: 15s)", valueName: "time", visibility: .hidden))
+            "Between looks for new takes. (default: 15s)", valueName: "time", visibility: .hidden),
+        transform: DurationArgument.init(parsing:))
     var look: DurationArgument?
 
     @Option(

@@ -38,13 +38,18 @@ package struct ProfileKey: Sendable {
         path.hasPrefix("query.") ? ServiceURL.percentEncoded(String(path.dropFirst(6))) : nil
     }
 
-    package static func nearest(to path: String, or others: [String] = []) -> String? {
+    /// The field that a path comes near to, or all whose name is right in a wrong table, or in none.
+    package static func nearest(to path: String, or others: [String] = []) -> [String] {
         let paths = all.map(\.path) + others
         let last = path.split(separator: ".").last.map(String.init) ?? path
-        // The right name in a wrong table, or in none.
-        let ending = paths.filter { $0.hasSuffix(".\(last)") }
-        return EditDistance.nearest(to: path, among: paths)
-            ?? (ending.count == 1 ? ending[0] : nil)
+        return EditDistance.nearest(to: path, among: paths).map { [$0] }
+            ?? Array(paths.filter { $0.hasSuffix(".\(last)") }.prefix(3))
+    }
+
+    /// The end of a message about a path that is no field; empty when nothing comes near.
+    package static func question(about path: String, or others: [String] = []) -> String {
+        let near = nearest(to: path, or: others).map { "'\($0)'" }
+        return near.isEmpty ? "" : "; did you mean \(near.joined(separator: " or "))?"
     }
 
     /// The line of TOML that gives a field a value, which stays one whatever is in it.

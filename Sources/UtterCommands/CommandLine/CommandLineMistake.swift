@@ -21,6 +21,9 @@ struct CommandLineMistake: Error {
         "stats": "", "statistics": "", "pause": "",
     ]
 
+    /// The commands to which a take may be named by its number from the last.
+    private static let takingIDs = ["show", "play", "export", "rm", "retry"]
+
     private static let endings = [
         ".wav", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".flac", ".webm", ".aac", ".aiff",
         ".wma", ".amr", ".raw", ".pcm",
@@ -58,34 +61,39 @@ struct CommandLineMistake: Error {
         return mistake
     }
 
-    /// Translates the parser's message into one of ours.
+    /// The parser's message, with hints that come from the words as they were typed.
     ///
-    /// Its last line is `help`, which names the command whose help explains the mistake.
+    /// `help` says which command's help explains the mistake.
     init(_ message: String, help: String?, typed: [String], of names: CommandNames) {
-        let quoted = message.split(separator: "'", omittingEmptySubsequences: false)
-        let word = quoted.count > 1 ? String(quoted[1]) : ""
-        let command = names.commands.first { help?.contains("utter \($0) ") == true }
-        self.message = Self.sentence(
-            command.map { names.asTyped(message, in: $0, typed) } ?? message)
+        let (command, words) = names.command(of: typed)
+        self.message = Self.sentence(names.asTyped(message, in: command, typed))
         hints = []
-        if message.hasPrefix("Unknown option") {
-            self.message = "unknown option '\(word)'"
-            hints = [Self.hint(forOption: word, of: command, names)].compactMap { $0 }
-        } else if message.hasPrefix("Unexpected argument"), word == "-" {
-            hints = ["send standard input with: utter send -"]
-        } else if message.hasPrefix("Unexpected argument"), command == "record",
-            Self.isFile(word) || Self.looksLikeAudio(word)
+        let (options, others) = names.sorted(words, of: command)
+        if let steps = options.compactMap({ Int($0) }).first, Self.takingIDs.contains(command) {
+            hints = ["did you mean 'last~\(-steps)'?"]
+        } else if let option = options.first(where: { !names.isKnown($0, to: command) }) {
+            let name = String(option.prefix { $0 != "=" })
+            self.message = "unknown option '\(name)'"
+            hints = [Self.hint(forOption: name, of: command, names)].compactMap { $0 }
+        } else if command == names.usual {
+            hints = [Self.hint(forWords: others, names)].compactMap { $0 }
+        } else if let word = others.first, case let known = names.subcommands(command),
+            !known.contains(word), let meant = EditDistance.nearest(to: word, among: known)
         {
-            hints = ["send a file with: utter send \(ShellWord.quoted(word))"]
-        } else if message.hasPrefix("Unexpected argument"), let command {
-            let known = command == "record" ? names.commands : names.subcommands(command)
-            let outer = command == "record" ? "" : command + " "
-            let meant = EditDistance.nearest(to: word, among: known)
-            hints = meant.map { ["did you mean '\(outer)\($0)'?"] } ?? []
-        } else if let explanation = ValueForm.explanation(of: message) {
-            self.message = explanation
+            hints = ["did you mean '\(command) \(meant)'?"]
         }
         if let help { hints.append(Self.sentence(help)) }
+    }
+
+    /// Advice about words that stand where a recording takes none.
+    private static func hint(forWords words: [String], _ names: CommandNames) -> String? {
+        guard let word = words.first else { return nil }
+        if word == "-" { return "send standard input with: utter send -" }
+        if isFile(word) || looksLikeAudio(word) {
+            return "send a file with: utter send \(ShellWord.quoted(word))"
+        }
+        if names.commands.contains(word) { return "a command comes before its options" }
+        return EditDistance.nearest(to: word, among: names.commands).map { "did you mean '\($0)'?" }
     }
 
     private init(message: String, hints: [String]) {
@@ -93,14 +101,9 @@ struct CommandLineMistake: Error {
     }
 
     private static func hint(
-        forOption typed: String, of command: String?, _ names: CommandNames
+        forOption typed: String, of command: String, _ names: CommandNames
     ) -> String? {
-        let own = command.map(names.options) ?? []
-        if let command, ["show", "play", "export", "rm", "retry"].contains(command),
-            let steps = Int(typed.dropFirst()), typed.first == "-", steps > 0
-        {
-            return "did you mean 'last~\(steps)'?"
-        }
+        let own = names.options(command)
         if let hint = Habit.hint(for: typed, among: own) { return hint }
         let others = names.commands.filter { names.options($0).contains(typed) }
         if typed.hasPrefix("--"), !others.isEmpty {
@@ -113,8 +116,9 @@ struct CommandLineMistake: Error {
         if let near = EditDistance.nearest(to: name, among: long) {
             return "did you mean '--\(near)'?"
         }
-        let field = own.contains("--config") ? ServiceOptions.nearest(to: name) : nil
-        return field.map { "did you mean '-c \($0)=VALUE'?" } ?? joined(typed, own)
+        let fields = own.contains("--config") ? ServiceOptions.nearest(to: name) : []
+        guard !fields.isEmpty else { return joined(typed, own) }
+        return "did you mean \(fields.map { "'-c \($0)=VALUE'" }.joined(separator: " or "))?"
     }
 
     /// The right form of an option whose number stands right behind it; nil for anything else.
@@ -142,59 +146,5 @@ struct CommandLineMistake: Error {
     func report() {
         StandardError.error(message)
         for hint in hints { StandardError.hint(hint) }
-    }
-}
-
-/// The forms of a value, by the name that help gives it.
-enum ValueForm {
-    private static let forms = [
-        "time": "a time: write 5s, 1m30s, 500ms or 1:30",
-        "size": "a size: write 500M, 4G or a number of bytes",
-        "pace": "a pace: write realtime, max or a factor from 0.1 to 1000",
-        "rate": "a rate: write 4x, 64k or a number of bytes a second",
-        "hertz": "a rate: write a number of Hz, such as 48000",
-        "count": count, "jobs": count, "limit": count, "max-recognitions": count,
-        "port": "a port: write a number from 0 to 65535",
-        "max-body": "a size: write a number of bytes",
-        "older": age, "max-age": age, "age": age,
-    ]
-    private static let count = "a count: write a number, such as 2"
-    private static let age = "an age: write a number with its unit, such as 7d, 12h or 30m"
-
-    static func isNegative(_ value: Substring) -> Bool {
-        value.hasPrefix("-") && value.dropFirst().first { $0 != "." }?.isNumber == true
-    }
-
-    /// The parser's words about a value, in ours; nil when they are about something else.
-    static func explanation(of message: String) -> String? {
-        // The value 'abc' is invalid for '--for <time>'[: reason][. Please provide one of a or b.]
-        let head = "The value '"
-        let middle = "' is invalid for '"
-        guard message.hasPrefix(head), let joint = message.ranges(of: middle).last else {
-            return nil
-        }
-        let value = message[..<joint.lowerBound].dropFirst(head.count)
-        let parts = message[joint.upperBound...].split(
-            separator: "'", maxSplits: 1, omittingEmptySubsequences: false)
-        let words = parts[0].split(separator: " ")
-        guard let option = words.first, let name = words.last, parts.count == 2 else { return nil }
-        // An argument has no name that a person types.
-        let typed = (option.hasPrefix("<") ? "" : "\(option): ") + "'\(value)' is "
-        if let form = forms[String(name.filter { $0 != "<" && $0 != ">" })] {
-            let cure = form.drop { $0 != ":" }
-            return typed + (isNegative(value) ? "below zero\(cure)" : "not \(form)")
-        }
-        let choice = parts[1].split(separator: "Please provide one of ").last
-        guard parts[1].hasPrefix(". Please"), let choice else { return nil }
-        // The parser lists many choices one a line.
-        let listed = choice.split(separator: "\n").dropFirst().map {
-            "'\($0.drop { " -".contains($0) })'"
-        }
-        if let last = listed.last {
-            let others = listed.dropLast().joined(separator: ", ")
-            return typed + "not known: write \(others) or \(last)"
-        }
-        let choices = choice.last == "." ? choice.dropLast() : choice
-        return typed + "not known: write " + choices.replacing("' and '", with: "' or '")
     }
 }

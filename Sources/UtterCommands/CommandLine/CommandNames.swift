@@ -5,10 +5,13 @@ internal import ArgumentParser
 /// The commands of a program, and the options of each, as its help lists them.
 struct CommandNames {
     let commands: [String]
+    /// The command that is meant where none is named.
+    let usual: String
     private let all: [any ParsableCommand.Type]
 
     init(_ root: any ParsableCommand.Type) {
         all = root.configuration.subcommands
+        usual = root.configuration.defaultSubcommand?._commandName ?? ""
         commands = all.map { $0._commandName }
     }
 
@@ -17,20 +20,53 @@ struct CommandNames {
             .map { $0._commandName }
     }
 
-    func options(_ command: String) -> [String] { groups(command).flatMap(\.self) }
+    func options(_ command: String) -> [String] { groups(command).flatMap(\.names) }
+
+    /// The command of a command line, which stands first, and the words behind it.
+    func command(of typed: [String]) -> (name: String, words: ArraySlice<String>) {
+        guard let first = typed.first, commands.contains(first) else { return (usual, typed[...]) }
+        return (first, typed.dropFirst())
+    }
+
+    /// The options among the words of a command, and the words that are no option and no option's value.
+    func sorted(
+        _ words: ArraySlice<String>, of command: String
+    ) -> (options: [String], others: [String]) {
+        let valued = Set(groups(command).filter(\.hasValue).flatMap(\.names))
+        var (options, others, isValue) = ([String](), [String](), false)
+        for word in words.prefix(while: { $0 != "--" }) {
+            if word.hasPrefix("-"), word != "-" {
+                options.append(word)
+                isValue = valued.contains(word)
+            } else {
+                if !isValue { others.append(word) }
+                isValue = false
+            }
+        }
+        return (options, others)
+    }
+
+    /// Whether a command has an option; short ones may be written together, and a number is none.
+    func isKnown(_ option: String, to command: String) -> Bool {
+        let (name, own) = (option.prefix { $0 != "=" }, options(command))
+        return own.contains(String(name)) || name.dropFirst().first { $0 != "." }?.isNumber == true
+            || !name.hasPrefix("--") && name.dropFirst().allSatisfy { own.contains("-\($0)") }
+    }
 
     /// The options of a command and of those below it, with their dashes; those of a group are one.
-    private func groups(_ command: String) -> [[String]] {
+    private func groups(_ command: String) -> [(names: [String], hasValue: Bool)] {
         let named = all.filter { $0._commandName == command }
         return (named + named.flatMap { $0.configuration.subcommands })
             .flatMap { Self.options(in: $0.helpMessage(includeHidden: true, columns: 400)) }
     }
 
-    private static func options(in help: String) -> [[String]] {
-        help.split(separator: "\n").compactMap { line -> [String]? in
+    private static func options(in help: String) -> [(names: [String], hasValue: Bool)] {
+        help.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
-            guard line.hasPrefix("  "), words.first?.hasPrefix("-") == true else { return nil }
-            return words.prefix { $0.hasPrefix("-") }.map { String($0.filter { $0 != "," }) }
+            let names = words.prefix { $0.hasPrefix("-") }
+            guard line.hasPrefix("  "), !names.isEmpty else { return nil }
+            let hasValue = words.dropFirst(names.count).first?.hasPrefix("<") == true
+            return (names.map { $0.filter { $0 != "," } }, hasValue)
         }
     }
 
@@ -39,7 +75,7 @@ struct CommandNames {
         func isTyped(_ name: String) -> Bool {
             typed.contains { $0 == name || $0.hasPrefix(name + "=") }
         }
-        let groups = groups(command).filter { $0.count > 1 }
+        let groups = groups(command).map(\.names).filter { $0.count > 1 }
         return message.split(separator: " ", omittingEmptySubsequences: false).map { word in
             let name = String(word.prefix { $0 == "-" || $0.isLetter })
             guard let group = groups.first(where: { $0.contains(name) }), !isTyped(name),
@@ -47,31 +83,6 @@ struct CommandNames {
             else { return String(word) }
             return other + word.dropFirst(name.count)
         }.joined(separator: " ")
-    }
-
-    /// The same words with each negative number as the value of the option before it.
-    ///
-    /// The parser takes a word that begins with a dash for an option, and none of ours is a digit.
-    static func joiningNegatives(_ words: [String]) -> [String] {
-        words.reduce(into: []) { joined, word in
-            guard ValueForm.isNegative(word[...]), let option = joined.last, option.hasPrefix("-"),
-                option != "-",
-                !option.contains("=")
-            else { return joined.append(word) }
-            joined[joined.count - 1] = "\(option)=\(word)"
-        }
-    }
-
-    /// The same words with the command first, where options stand before it.
-    ///
-    /// - Returns: one order for each word that is a command's name; none when the first word is
-    ///   not an option. A word behind -- is never a command.
-    func commandFirst(_ words: [String]) -> [[String]] {
-        guard words.first?.hasPrefix("-") == true else { return [] }
-        let limit = words.firstIndex(of: "--") ?? words.count
-        return words[..<limit].indices.filter { commands.contains(words[$0]) }.map { index in
-            [words[index]] + words[..<index] + words[(index + 1)...]
-        }
     }
 }
 

@@ -87,7 +87,7 @@ package enum Program {
     ///
     /// On its way to a subcommand the parser looks at the options of several, which takes most of
     /// the start-up time that is ours. So the subcommand is asked alone first; help and mistakes
-    /// take the long way, whose words name the whole command. Options may stand before a command.
+    /// take the long way, whose words name the whole command.
     private static func parse(_ root: (some ParsableCommand).Type) throws -> any ParsableCommand {
         let words = askingOther(root, askingForAll(typed))
         var arguments = words[...]
@@ -106,32 +106,10 @@ package enum Program {
         {
             return parsed
         }
-        let names = CommandNames(root)
-        if let mistake = CommandLineMistake.unknownCommand(in: words, of: names) { throw mistake }
-        let orders = names.commandFirst(words)
-        for order in orders {
-            // The first order is the one that is explained, when none is right.
-            if let parsed = try? root.parseAsRoot(order) { return parsed }
+        if let mistake = CommandLineMistake.unknownCommand(in: words, of: CommandNames(root)) {
+            throw mistake
         }
-        let order = orders.first ?? words
-        do {
-            return try root.parseAsRoot(order)
-        } catch {
-            // An unknown option is said before a missing argument.
-            if root.message(for: error).hasPrefix("Missing expected argument") {
-                do {
-                    _ = try root.parseAsRoot(order + ["-"])
-                } catch let other {
-                    if root.message(for: other).hasPrefix("Unknown option") { throw other }
-                }
-            }
-            let joined = CommandNames.joiningNegatives(order)
-            guard joined != order, root.message(for: error).hasPrefix("Missing value") else {
-                throw error
-            }
-            // That a number is below zero is what is wrong with it, if anything is.
-            return try root.parseAsRoot(joined)
-        }
+        return try root.parseAsRoot(words)
     }
 
     private static var typed: [String] { Array(ProgramStart.current.words.dropFirst()) }

@@ -7,7 +7,7 @@ internal import UtterSettings
 internal import UtterTerminal
 
 struct ConfigCommand: ParsableCommand {
-    enum Action: String, CaseIterable, ExpressibleByArgument {
+    enum Action: String, CaseIterable {
         case path, show, check, edit, get, set, unset
     }
 
@@ -27,7 +27,9 @@ struct ConfigCommand: ParsableCommand {
             'utter setup' asks for what there is to say, and writes the file.
             """)
 
-    @Argument(help: "What to do: path, show, check, edit, get, set or unset.")
+    @Argument(
+        help: "What to do: path, show, check, edit, get, set or unset.",
+        completion: .list(Action.allCases.map(\.rawValue)), transform: Action.init(parsing:))
     var action = Action.show
 
     @Argument(

@@ -40,7 +40,8 @@ struct FetchCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("The most of a playlist, such as 10m.", valueName: "time"))
+        help: ArgumentHelp("The most of a playlist, such as 10m.", valueName: "time"),
+        transform: DurationArgument.init(parsing:))
     var longest: DurationArgument?
 
     @Option(help: ArgumentHelp("Pause a download, in whichever process.", valueName: "id"))

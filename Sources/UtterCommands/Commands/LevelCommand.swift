@@ -18,7 +18,8 @@ struct LevelCommand: AsyncParsableCommand {
 
     @Option(
         name: [.customLong("for"), .customShort("d")],
-        help: ArgumentHelp("Listen for this long. (default: until Enter)", valueName: "time"))
+        help: ArgumentHelp("Listen for this long. (default: until Enter)", valueName: "time"),
+        transform: DurationArgument.init(parsing:))
     var length: DurationArgument?
 
     @Flag(help: "Print one JSON object.")

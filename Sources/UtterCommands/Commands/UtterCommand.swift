@@ -34,17 +34,36 @@ struct UtterCommand: AsyncParsableCommand {
             77 token refused, 78 configuration, 129, 130, 143 ended by a signal.
             """,
         version: "utter \(UtterVersion.text)",
-        subcommands: [
-            RecordCommand.self, LoopCommand.self, StartCommand.self, StopCommand.self,
-            ToggleCommand.self, CancelCommand.self, StatusCommand.self, KeysLaunch.self,
-            DaemonCommand.self,
-            SendCommand.self, FetchCommand.self, ListCommand.self, RetryCommand.self,
-            FlushCommand.self,
-            ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,
-            RemoveCommand.self, KeyCommand.self, SetupCommand.self, ConfigCommand.self,
-            ServicesCommand.self, DevicesCommand.self,
-            LevelCommand.self, DoctorCommand.self, FleetLaunch.self, ServeLaunch.self,
-            DemoLaunch.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Dictation",
+                subcommands: [
+                    RecordCommand.self, LoopCommand.self, StartCommand.self, StopCommand.self,
+                    ToggleCommand.self, CancelCommand.self, StatusCommand.self,
+                ]),
+            CommandGroup(
+                name: "Recordings",
+                subcommands: [
+                    SendCommand.self, FetchCommand.self, ListCommand.self, LastCommand.self,
+                    ShowCommand.self, RetryCommand.self, PlayCommand.self, ExportCommand.self,
+                    RemoveCommand.self,
+                ]),
+            CommandGroup(
+                name: "Settings",
+                subcommands: [
+                    SetupCommand.self, ConfigCommand.self, ServicesCommand.self, KeyCommand.self,
+                ]),
+            CommandGroup(
+                name: "Trial",
+                subcommands: [
+                    DoctorCommand.self, DevicesCommand.self, LevelCommand.self, DemoLaunch.self,
+                ]),
+            CommandGroup(
+                name: "Operator",
+                subcommands: [
+                    KeysLaunch.self, DaemonCommand.self, FlushCommand.self, ServeLaunch.self,
+                    FleetLaunch.self,
+                ]),
         ],
         defaultSubcommand: RecordCommand.self)
 }

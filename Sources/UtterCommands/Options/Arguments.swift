@@ -6,8 +6,15 @@ package import Utter
 
 /// A duration on the command line: `5s`, `300ms`, `1m30s`, `1:30`, `1:02:03`, or a number of
 /// seconds.
-package struct DurationArgument: ExpressibleByArgument {
+package struct DurationArgument: Sendable {
     package let duration: Duration
+
+    package init(parsing text: String) throws {
+        guard let duration = DurationArgument(argument: text) else {
+            throw ValidationError("write 5s, 1m30s, 500ms or 1:30")
+        }
+        self = duration
+    }
 
     package init?(argument: String) {
         // A year is longer than any recording, and keeps the arithmetic within its range.
@@ -25,7 +32,7 @@ struct AgeArgument {
 
     init(parsing text: String) throws {
         guard let age = AgeArgument(text) else {
-            throw ValidationError("An age is a number with its unit, such as 7d, 12h or 30m.")
+            throw ValidationError("write a number with its unit, such as 7d, 12h or 30m")
         }
         self = age
     }
@@ -55,8 +62,7 @@ struct AudioTime: Sendable {
     init(parsing text: String) throws {
         guard let time = AudioTime(text) else {
             throw ValidationError(
-                "A time for the audio is a number with its unit, such as 7d or 12h, 'forever', or 0."
-            )
+                "write a number with its unit, such as 7d or 12h, 'forever', or 0")
         }
         self = time
     }
@@ -74,7 +80,7 @@ struct AudioTime: Sendable {
 /// A number of bytes on the command line: `4G`, `500M`, `64k`, or a plain number.
 ///
 /// The units are powers of 1,024.
-struct SizeArgument: ExpressibleByArgument {
+struct SizeArgument {
     let byteCount: Int
 
     init?(argument: String) {
@@ -88,7 +94,7 @@ struct SizeArgument: ExpressibleByArgument {
 }
 
 /// How fast a file is replayed: `realtime`, `max`, or a factor from 0.1 to 1000.
-package struct PaceArgument: ExpressibleByArgument {
+package struct PaceArgument: Sendable, CustomStringConvertible {
     package let pace: Pace
 
     static let unpaced = PaceArgument(pace: .unpaced)
@@ -97,21 +103,34 @@ package struct PaceArgument: ExpressibleByArgument {
 
     private init(pace: Pace) { self.pace = pace }
 
-    package init?(argument: String) {
-        switch argument {
+    package init(parsing text: String) throws {
+        switch text {
         case "realtime": pace = .realTime
         case "max": pace = .unpaced
         default:
-            guard let factor = Double(argument), (0.1...1_000).contains(factor) else { return nil }
+            guard let factor = Double(text), (0.1...1_000).contains(factor) else {
+                throw ValidationError("write realtime, max or a factor from 0.1 to 1000")
+            }
             pace = .times(factor)
         }
     }
 
-    var defaultValueDescription: String {
+    package var description: String {
         switch pace {
         case .realTime: "realtime"
         case .unpaced: "max"
         case .times(let factor): "\(factor)"
         }
+    }
+}
+
+extension CaseIterable where Self: RawRepresentable<String> {
+    /// Reads a word, of which there are so many that the parser would give each a line.
+    init(parsing text: String) throws {
+        guard let value = Self(rawValue: text) else {
+            let words = Self.allCases.map(\.rawValue)
+            throw ValidationError("write " + words.joined(separator: ", "))
+        }
+        self = value
     }
 }

@@ -15,7 +15,8 @@ struct VoiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Stop and send after this long at the latest. (default: 30m)", valueName: "time"))
+            "Stop and send after this long at the latest. (default: 30m)", valueName: "time"),
+        transform: DurationArgument.init(parsing:))
     var max: DurationArgument?
 
     @Option(
@@ -27,7 +28,8 @@ struct VoiceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Stop after this long without a voice, once one was heard, such as 2.5s.",
-            valueName: "time"))
+            valueName: "time"),
+        transform: DurationArgument.init(parsing:))
     var silence: DurationArgument?
 
     func validate() throws {
@@ -72,7 +74,8 @@ struct VoiceOptions: ParsableArguments {
 struct TimeOptions: ParsableArguments {
     @Option(
         name: [.customLong("for"), .customShort("d")],
-        help: ArgumentHelp("Record for exactly this long, such as 5s.", valueName: "time"))
+        help: ArgumentHelp("Record for exactly this long, such as 5s.", valueName: "time"),
+        transform: DurationArgument.init(parsing:))
     var exactly: DurationArgument?
 }
 

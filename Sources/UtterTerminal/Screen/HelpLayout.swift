@@ -75,7 +75,9 @@ package struct HelpLayout {
                 line.dropFirst(Self.usage.count), behind: Self.usage[...],
                 indent: Self.usage.count, isUsage: true)
         }
-        guard line.hasPrefix("  ") else { return [String(line)] }
+        guard line.hasPrefix("  ") else {
+            return line.isEmpty ? [""] : hanging(line, behind: "", indent: 2)
+        }
         let start = line.index(
             line.startIndex, offsetBy: Self.secondColumn, limitedBy: line.endIndex)
         guard let start, start < line.endIndex, line[line.index(before: start)] == " " else {

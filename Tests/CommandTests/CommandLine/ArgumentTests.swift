@@ -28,7 +28,7 @@ import Testing
     @Test(arguments: [
         ("2", Pace.times(2)), ("0.5", .times(0.5)), ("realtime", .realTime), ("max", .unpaced),
     ])
-    func aPaceIsTakenAsItIsTyped(_ text: String, _ pace: Pace) {
-        #expect(PaceArgument(argument: text)?.pace == pace)
+    func aPaceIsTakenAsItIsTyped(_ text: String, _ pace: Pace) throws {
+        #expect(try PaceArgument(parsing: text).pace == pace)
     }
 }

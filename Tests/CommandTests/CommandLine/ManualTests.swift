@@ -130,7 +130,7 @@ import Testing
 
     private static func commands(in help: String) throws -> [String] {
         guard help.contains("SUBCOMMANDS:") else { return [] }
-        return try #require(help.split(separator: "SUBCOMMANDS:").last)
+        return try #require(help.split(separator: "SUBCOMMANDS:", maxSplits: 1).last)
             .split(separator: "\n")
             .compactMap { $0.firstMatch(of: /^  ([a-z]+)  */).map { String($0.1) } }
     }

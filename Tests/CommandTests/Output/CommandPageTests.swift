@@ -12,7 +12,7 @@ import Testing
     @Test func everyCommandHasAPageWithAllOfItsOptions() async throws {
         let bench = try Bench()
         let help = try await bench.run("--help").outputText
-        let commands = try #require(help.split(separator: "SUBCOMMANDS:").last)
+        let commands = try #require(help.split(separator: "SUBCOMMANDS:", maxSplits: 1).last)
             .split(separator: "\n").compactMap { line in
                 line.firstMatch(of: /^  ([a-z]+)  */).map { String($0.1) }
             }

@@ -18,7 +18,8 @@ struct DaemonCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Keep the microphone open, and begin each take so long before the start, such as 500ms.",
-            valueName: "time"))
+            valueName: "time"),
+        transform: DurationArgument.init(parsing:))
     var preRoll: DurationArgument?
 
     @OptionGroup

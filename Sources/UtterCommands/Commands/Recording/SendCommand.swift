@@ -30,7 +30,9 @@ struct SendCommand: AsyncParsableCommand {
     @Argument(help: "Files of audio, their URLs, or - for standard input.", completion: .file())
     var files: [String]
 
-    @Option(help: "How fast it is replayed: realtime, a factor from 0.1 to 1000, or max.")
+    @Option(
+        help: "How fast it is replayed: realtime, a factor from 0.1 to 1000, or max.",
+        transform: PaceArgument.init(parsing:))
     var pace = PaceArgument.unpaced
 
     @Option(

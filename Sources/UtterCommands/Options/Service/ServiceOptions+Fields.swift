@@ -113,13 +113,13 @@ extension ServiceOptions {
         guard !KnownSettings.catalogue.all.contains(where: { $0.name == path }) else {
             return CommandFailure("-c \(shown): write --\(shown)", status: .usage)
         }
-        let near = nearest(to: path).map { "; did you mean '\($0)'?" } ?? ""
+        let near = ProfileKey.question(about: path, or: KnownSettings.catalogue.all.map(\.name))
         return CommandFailure(
             "-c \(shown): there is no such field\(near)", hint: fieldsHint, status: .usage)
     }
 
-    /// The field or setting that a name comes near to.
-    static func nearest(to name: String) -> String? {
+    /// The fields or settings that a name comes near to.
+    static func nearest(to name: String) -> [String] {
         ProfileKey.nearest(to: name, or: KnownSettings.catalogue.all.map(\.name))
     }
 
