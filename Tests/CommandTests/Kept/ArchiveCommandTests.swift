@@ -8,13 +8,13 @@ import Testing
 
 /// What a person sees of an archive.
 @Suite struct ArchiveCommandTests {
-    private let objects: ObjectServer
+    private let objects: FileServer
     private let service: RecordingServer
     private let bench: Bench
     private var store: RecordingServer { objects.server }
 
     init() throws {
-        objects = try ObjectServer()
+        objects = try FileServer(keepsConnections: true)
         service = try .hearing("well said")
         bench = try Bench(
             server: service, ["UTTER_ARCHIVE": objects.server.url("/voices/{date}/{id}.{ext}")])
@@ -53,7 +53,7 @@ import Testing
             #expect(result.status == .exited(0), "\(result.errorText)")
         }
         let ids = try bench.takes().map(\.id)
-        let names = objects.objects.keys.sorted()
+        let names = objects.files.keys.sorted()
         #expect(names.count == 4, "\(names)")
         for id in ids {
             let form = /\/voices\/20\d\d-\d\d-\d\d\/\S+/
@@ -61,7 +61,7 @@ import Testing
             #expect(names.allSatisfy { $0.wholeMatch(of: form) != nil })
         }
         #expect(
-            objects.objects.values.allSatisfy {
+            objects.files.values.allSatisfy {
                 !String(decoding: $0, as: UTF8.self).contains("profile")
             })
     }
@@ -88,7 +88,7 @@ import Testing
         let again = try await bench.run("retry", "all")
         #expect(again.status == .exited(0), "\(again.errorText)")
         #expect(again.errorText.contains("stored 1 take in the archive"))
-        #expect(objects.objects.count == 3)
+        #expect(objects.files.count == 3)
         #expect(try await bench.run("list").errorText == "")
     }
 
@@ -96,14 +96,14 @@ import Testing
     @Test func whatWaitsGoesToTheArchiveOfTodayWhenAPersonAsks() async throws {
         objects.mood = .away
         #expect(try await bench.run("send", Clip.goForward.path).status == .exited(0))
-        let other = try ObjectServer()
+        let other = try FileServer(keepsConnections: true)
         let today = ["UTTER_ARCHIVE": other.server.url("/there/{date}/{id}.{ext}")]
         #expect(try await bench.start(["flush"], variables: today).result().status == .exited(75))
         #expect(other.server.requests.isEmpty)
         let asked = try await bench.start(["retry", "all"], variables: today).result()
         #expect(asked.status == .exited(0), "\(asked.errorText)")
-        #expect(other.objects.count == 3)
-        #expect(other.objects.keys.allSatisfy { $0.hasPrefix("/there/2") })
+        #expect(other.files.count == 3)
+        #expect(other.files.keys.allSatisfy { $0.hasPrefix("/there/2") })
     }
 
     /// Apache makes no folder by itself, and a link may break at each of its answers.
@@ -198,7 +198,7 @@ import Testing
         #expect(try await bench.run("list").errorText.contains("still to get 1 take"))
         // It gets the take once it can be used.
         #expect(try await bench.run("flush").status == .exited(0))
-        #expect(objects.objects.count == 3)
+        #expect(objects.files.count == 3)
     }
 
     @Test func nothingIsArchivedThatIsNotKept() async throws {

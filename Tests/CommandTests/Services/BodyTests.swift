@@ -236,13 +236,13 @@ import Testing
     }
 
     @Test func aStoredBodyIsExportedWithTheKey() async throws {
-        let store = try ObjectServer()
+        let store = try FileServer(keepsConnections: true)
         let (bench, key, other) = try bench(store.server)
         let sent = try await bench.run(
             "send", "--service", "webdav", "--to", store.server.url("/voices/one"), "--format",
             "wav", "-c", "body.key-file=\(key)", Clip.goForward.path)
         #expect(sent.status == .exited(0), "\(sent.errorText)")
-        let object = try #require(store.objects["/voices/one"])
+        let object = try #require(store.files["/voices/one"])
         let file = try bench.folder.write(object, to: "one")
         let (wrong, right) = (bench.folder.path("wrong.wav"), bench.folder.path("right.wav"))
         let refused = try await bench.run("export", "--encrypt-key", other, file, wrong)

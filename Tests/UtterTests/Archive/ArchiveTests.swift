@@ -18,11 +18,11 @@ import Testing
         var encrypted: Bool
     }
 
-    private let store: ObjectServer
+    private let store: FileServer
     private let key: EncryptionKey
 
     init() throws {
-        store = try ObjectServer()
+        store = try FileServer(keepsConnections: true)
         key = try EncryptionKey(bytes: Array(1...32))
     }
 
@@ -42,7 +42,7 @@ import Testing
         #expect((report.stored, report.waiting) == (1, 0))
         #expect(report.reason == nil)
         let day = try bench.spool.take(id.text).known?.created.prefix(10) ?? ""
-        let names = store.objects.keys.sorted()
+        let names = store.files.keys.sorted()
         #expect(names.map { $0.split(separator: ".").last } == ["json", "txt", "wav"])
         #expect(names.allSatisfy { $0.contains("/\(id.text).") && $0.hasPrefix("/voices/\(day)/") })
         let audio = try #require(store["wav"])
@@ -94,7 +94,9 @@ import Testing
     @Test(arguments: 0..<4)
     func anotherProgramGoesOnWhereOneHasEnded(_ request: Int) async throws {
         let gate = Gate()
-        let store = try ObjectServer(stallingAt: request, until: gate)
+        let store = try FileServer(
+            keepsConnections: true,
+            before: Array(repeating: [], count: request) + [[.stallUntil(gate)]])
         let first = try ArchiveBench(store)
         let id = try await first.say()
         #expect(await store.server.waitForRequest(min(request, 2)) != nil)
@@ -102,8 +104,8 @@ import Testing
         gate.open()
         let second = try ArchiveBench(store, in: first.folder)
         #expect(await second.storesAll())
-        #expect(store.objects.keys.allSatisfy { $0.contains(id.text) })
-        #expect(store.objects.count == 3)
+        #expect(store.files.keys.allSatisfy { $0.contains(id.text) })
+        #expect(store.files.count == 3)
         #expect(store["txt"] == Self.said)
         #expect(store["wav"]?.count == Self.byteCount)
     }
@@ -117,7 +119,7 @@ import Testing
         #expect(await bench.pipeline.archive().stored == 1)
         let methods = store.server.requests.map(\.method)
         #expect(methods == ["PUT", "HEAD", "PUT", "HEAD", "PUT", "HEAD"])
-        #expect(store.objects.count == 3)
+        #expect(store.files.count == 3)
         let takes = store.server.requests.compactMap { $0["x-amz-meta-take"] }
         #expect(takes.count == 3)
         // What is encrypted anew each time has no digest that could be told again.
@@ -184,7 +186,7 @@ import Testing
         // The sweep above goes on by itself, and may let the second in at once.
         #expect(await bench.pipeline.archive(isAsked: true).stored >= 1)
         bench.pipeline.sweep()
-        #expect(await store.wait(untilObjects: 6))
+        #expect(await store.wait(untilFiles: 6))
     }
 
     @Test func anEncryptedTakeIsStoredAsItLies() async throws {
@@ -218,7 +220,7 @@ import Testing
                 try wrong.export(archived: file, to: bench.folder.path("no.\(suffix)"))
             }
         }
-        #expect(store.objects.values.allSatisfy { !$0.contains(Array("well".utf8)) })
+        #expect(store.files.values.allSatisfy { !$0.contains(Array("well".utf8)) })
     }
 
     @Test func anEncryptedTakeIsStoredInTheClearIfThatIsWanted() async throws {
@@ -240,8 +242,8 @@ import Testing
         #expect(try bench.queue().map(\.id) == [one])
         store.mood = .kind
         #expect(await bench.pipeline.archive(isAsked: true).stored == 1)
-        #expect(store.objects.count == 3)
-        #expect(store.objects.keys.allSatisfy { $0.contains(one.text) })
+        #expect(store.files.count == 3)
+        #expect(store.files.keys.allSatisfy { $0.contains(one.text) })
         // The key within it was not destroyed with the take.
         let audio = try #require(store["wav.encrypted"])
         let path = try bench.folder.write(audio, to: "there")
@@ -261,7 +263,7 @@ import Testing
         #expect(try bench.spool.take(id.text).audioPath != nil)
         #expect(unlink(bench.folder.path("state/archive")) == 0)
         #expect(await bench.pipeline.archive().stored == 1)
-        #expect(store.objects.count == 3)
+        #expect(store.files.count == 3)
     }
 
     /// Each state that a kill between the steps of the queue leaves.
@@ -287,7 +289,7 @@ import Testing
         }
         store.mood = .kind
         #expect(await bench.pipeline.archive(isAsked: true).stored == 1)
-        #expect(store.objects.count == 3)
+        #expect(store.files.count == 3)
         let count = store.server.requests.count
         #expect(await bench.pipeline.archive(isAsked: true).waiting == 0)
         #expect(store.server.requests.count == count)
@@ -318,7 +320,7 @@ final class ArchiveBench: Sendable {
     private let recording: String
 
     init(
-        _ store: ObjectServer, in folder: TemporaryFolder? = nil, key: EncryptionKey? = nil,
+        _ store: FileServer, in folder: TemporaryFolder? = nil, key: EncryptionKey? = nil,
         decrypts: Bool = false, limits: SpoolLimits = .standard, service name: String = "webdav"
     ) throws {
         let folder = try folder ?? TemporaryFolder()
