@@ -9,11 +9,9 @@ cd "$(dirname "$0")/.."
 
 # Package, program in it, and what it is for. "a|b" is one program under the names of two releases.
 servers='
-nginx                usr/sbin/nginx                 a web server in front of a service
+nginx                usr/sbin/nginx                 TLS and HTTP/2 in front of a service, and files to fetch
 apache2-bin          usr/sbin/apache2               a web server with files to fetch
 tinyproxy-bin        usr/bin/tinyproxy              a proxy on the way to a service
-socat                usr/bin/socat                  TLS in front of a service
-nghttp2-server       usr/sbin/nghttpd               a service that speaks HTTP/2 alone
 alsa-utils           usr/bin/aplay                  plays takes and tones
 systemd              usr/bin/systemd-socket-activate hands its socket to the daemon
 nats-server          usr/sbin/nats-server           the queue of a fleet'

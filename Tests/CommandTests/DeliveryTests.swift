@@ -172,13 +172,13 @@ import Testing
     }
 
     @Test func aCertificateThatNobodyVouchesForIsStatus77() async throws {
-        let bench = try Bench()
-        let server = try await TLSServer()
-        let url = server.url
+        let bench = try Bench(server: .hearing("heard"))
+        let front = try await TLSFront(to: try #require(bench.server).port)
 
-        let refused = try await bench.run("send", "--to", url, Clip.digits.path)
+        let refused = try await bench.run("send", "--to", front.url(), Clip.digits.path)
         #expect(refused.status == .exited(77))
         #expect(refused.errorText.contains("utter: error: 127.0.0.1 is not trusted: "))
+        #expect(bench.requests.isEmpty)
         #expect(refused.errorText.contains("name the authority with -c connection.ca-file=FILE"))
         #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
     }

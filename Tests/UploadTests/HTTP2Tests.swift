@@ -6,14 +6,21 @@ import Testing
 @testable import SpeechService
 @testable import Upload
 
-/// HTTP/2, against a server that speaks nothing else.
+/// HTTP/2 and HTTP/1.1 over TLS, with a service that is told by which connection and in which version
+/// a request came.
 @Suite struct HTTP2Tests {
+    private let service: RecordingServer
+
+    init() throws {
+        service = try RecordingServer(otherwise: .answer(text: "heard"))
+    }
+
     private func upload(
-        to server: HTTP2Server, _ bytes: [UInt8], isSealed: Bool = false,
+        to front: TLSFront, _ bytes: [UInt8], isSealed: Bool = false,
         version: HTTPVersion = .two, on loop: TransferLoop? = nil
     ) throws -> Upload {
-        try Upload(to: server.url, bytes, isSealed: isSealed, on: loop) {
-            $0.connection.certificateFile = server.certificateFile
+        try Upload(to: front.url(), bytes, isSealed: isSealed, on: loop) {
+            $0.connection.certificateFile = front.certificateFile
             $0.connection.http = version
             $0.longestIdleTime = loop == nil ? nil : .seconds(600)
             $0.leavesConnection = loop != nil
@@ -21,86 +28,66 @@ import Testing
     }
 
     @Test func withoutTheWishOnlyHTTP1IsSpoken() async throws {
-        let server = try await HTTP2Server(answer: "heard in two")
-        let upload = try upload(to: server, bytes(640), isSealed: true, version: .one)
+        let front = try await TLSFront(to: service.port, TLSFront.http2Alone)
+        let upload = try upload(to: front, bytes(640), isSealed: true, version: .one)
         let result = try #require(await upload.result())
         #expect(result.ending != .answered)
         #expect(result.timings.httpVersion == nil)
-        #expect(!server.log.contains(":method: POST"))
+        #expect(service.requests.isEmpty)
     }
 
     @Test func aServiceWithoutItIsSpokenToInHTTP1() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard in one"))
-        let front = try await TLSFront(to: server)
-        let upload = try Upload(to: front.url(), bytes(640), isSealed: true) {
-            $0.connection.certificateFile = front.certificateFile
-            $0.connection.http = .two
-        }
-        let result = try await upload.expectAnswer(200, "heard in one")
-        #expect(result.timings.httpVersion == "1.1")
+        let front = try await TLSFront(to: service.port, offersHTTP2: false)
+        let upload = try upload(to: front, bytes(640), isSealed: true)
+        #expect(try await upload.expectAnswer(200, "heard").timings.httpVersion == "1.1")
     }
 
     @Test func oneConnectionCarriesManyOneAfterTheOther() async throws {
-        let server = try await HTTP2Server(answer: "heard in two")
+        let front = try await TLSFront(to: service.port, TLSFront.http2Alone)
         let loop = try TransferLoop()
         defer { loop.shutDown() }
         for number in 0..<5 {
-            let upload = try upload(to: server, bytes(100_000), isSealed: true, on: loop)
+            let upload = try upload(to: front, bytes(100_000), isSealed: true, on: loop)
             #expect(try await upload.expectAnswer().hasReusedConnection == (number > 0))
         }
-        #expect(server.handshakeCount == 1)
+        #expect(service.frontConnectionCount == 1)
     }
 
     @Test func twoAtOnceDoNotShareAConnection() async throws {
-        let server = try await HTTP2Server(answer: "heard in two")
+        let front = try await TLSFront(to: service.port)
         let loop = try TransferLoop()
         defer { loop.shutDown() }
-        let uploads = try (0..<2).map { _ in try upload(to: server, bytes(640), on: loop) }
+        let uploads = try (0..<2).map { _ in try upload(to: front, bytes(640), on: loop) }
         for upload in uploads { #expect(await upload.hasSent(640)) }
         for upload in uploads { upload.seal() }
         for upload in uploads { try await upload.expectAnswer() }
-        #expect(server.handshakeCount == 2)
+        #expect(service.frontConnectionCount == 2)
     }
 
     @Test func whatIsCancelledEndsItsStreamAndItsConnection() async throws {
-        let server = try await HTTP2Server(answer: "heard in two")
+        let front = try await TLSFront(to: service.port)
         let loop = try TransferLoop()
         defer { loop.shutDown() }
-        let upload = try upload(to: server, bytes(640), on: loop)
-        #expect(await server.wait(for: "recv DATA frame <length=640,"))
+        let upload = try upload(to: front, bytes(640), on: loop)
+        #expect(await service.wait(untilBytes: 640) != nil)
         upload.cancel()
         #expect(try #require(await upload.result()).ending == .cancelled)
-        #expect(await server.wait(for: "[id=1] ["))
-        #expect(await server.wait(for: "closed"))
-        #expect(!server.log.contains("; END_STREAM"))
+        #expect(try #require(await service.finishedRequest()).isComplete == false)
+        #expect(await front.logs("closed connection while processing HTTP/2 connection"))
     }
 
     @Test func aStreamThatIsCutIsNoAnswer() async throws {
-        let server = try await HTTP2Server(answer: "heard in two")
-        let upload = try upload(to: server, bytes(640))
-        #expect(await server.wait(for: "recv DATA frame <length=640,"))
-        server.stop()
+        let front = try await TLSFront(to: service.port)
+        let upload = try upload(to: front, bytes(640))
+        #expect(await service.wait(untilBytes: 640) != nil)
+        front.stop()
         _ = try #require(await upload.result()).reason { .connectionLost($0) }
-    }
-}
-
-/// A service behind nginx, over TLS and HTTP/2.
-@Suite struct WebServerTests {
-    private func upload(
-        to server: WebServer, _ bytes: [UInt8], isSealed: Bool = false,
-        _ version: HTTPVersion
-    ) throws -> Upload {
-        try Upload(to: server.url(), bytes, isSealed: isSealed) {
-            $0.connection.certificateFile = server.certificateFile
-            $0.connection.http = version
-        }
     }
 
     @Test(arguments: HTTPVersion.allCases)
     func withoutBufferingTheBodyArrivesWhileItGrows(_ version: HTTPVersion) async throws {
-        let service = try RecordingServer(otherwise: .answer(text: "heard"))
-        let server = try await WebServer(to: service.port, buffers: false)
-        let upload = try upload(to: server, [], version)
+        let front = try await TLSFront(to: service.port)
+        let upload = try upload(to: front, [], version: version)
         var sent = 0
         for length in [701, 809] {
             try upload.append(bytes(length))
@@ -112,13 +99,15 @@ import Testing
         #expect(result.timings.httpVersion == version.rawValue)
         #expect(result.isBodyComplete)
         #expect(service.requests.first?.isComplete == true)
+        let spoken = version == .two ? "HTTP/2.0" : "HTTP/1.1"
+        #expect(service.requests.first?["X-Protocol"] == spoken)
     }
 
     @Test(arguments: HTTPVersion.allCases)
     func withBufferingTheBodyArrivesWhole(_ version: HTTPVersion) async throws {
-        let service = try RecordingServer(otherwise: .answer(text: "heard"))
-        let server = try await WebServer(to: service.port, buffers: true)
-        let upload = try upload(to: server, bytes(100_000), isSealed: true, version)
+        let front = try await TLSFront(
+            to: service.port, "proxy_request_buffering on; proxy_buffering on;")
+        let upload = try upload(to: front, bytes(100_000), isSealed: true, version: version)
         try await upload.expectAnswer()
         #expect(service.requests.first?.body == bytes(100_000))
         #expect(service.requests.first?["Content-Length"] == "100000")
@@ -126,20 +115,18 @@ import Testing
 
     @Test(arguments: HTTPVersion.allCases)
     func aBodyThatIsTooLongIsRefusedInItsMiddle(_ version: HTTPVersion) async throws {
-        let service = try RecordingServer(otherwise: .answer(text: "heard"))
-        let server = try await WebServer(to: service.port, buffers: false, maximumBodySize: "8k")
-        let upload = try upload(to: server, bytes(20_000), version)
+        let front = try await TLSFront(to: service.port, "client_max_body_size 8k;")
+        let upload = try upload(to: front, bytes(20_000), version: version)
         // It never ends, and is answered all the same.
         #expect(try await !upload.expectAnswer(413).isBodyComplete)
     }
 
     @Test func whatWasMeasuredIsThere() async throws {
-        let service = try RecordingServer(otherwise: .answer(text: "heard"))
-        let server = try await WebServer(to: service.port, buffers: false)
-        let upload = try upload(to: server, bytes(6_400), isSealed: true, .two)
+        let front = try await TLSFront(to: service.port)
+        let upload = try upload(to: front, bytes(6_400), isSealed: true)
         let result = try #require(await upload.result())
         let route = result.route
-        #expect(route.remote == "127.0.0.1:\(server.port)")
+        #expect(route.remote == "127.0.0.1:\(front.port)")
         #expect(route.local?.hasPrefix("127.0.0.1:") == true)
         #expect(!route.isByProxy)
         #expect(route.tls?.hasPrefix("TLSv1.") == true)

@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: [["flush"], ["retry", "all"], ["send"]])
     func takesShareAConnection(_ command: [String]) async throws {
         let (count, server) = (8, try RecordingServer.hearing("heard"))
-        let (front, bench) = (try await TLSFront(to: server), try Bench())
+        let (front, bench) = (try await TLSFront(to: server.port), try Bench())
         let sendsFiles = command == ["send"]
         if !sendsFiles { for _ in 0..<count { _ = try await bench.keep() } }
         let files = Array(repeating: Clip.goForward.path, count: sendsFiles ? count : 0)
@@ -73,13 +73,13 @@ import Testing
         ).result()
         #expect(sent.status == .exited(0), "\(sent.errorText)")
         #expect(server.requests.count == count)
-        #expect(server.connectionCount < count / 2)
+        #expect(server.frontConnectionCount < count / 2)
     }
 
     @Test func whatHappenedWhenIsTold() async throws {
         let server = try RecordingServer(
             scripts: [[.readHead, .readBodyToEnd, .close]], otherwise: .answer(text: "heard"))
-        let front = try await TLSFront(to: server)
+        let front = try await TLSFront(to: server.port)
         let bench = try Bench()
         let result = try await bench.run(
             "send", "-v", "--events", "--to", front.url("/asr?secret=sesame"),
@@ -169,8 +169,9 @@ import Testing
     }
 
     @Test func aServiceThatSpeaksHTTP2AloneIsReached() async throws {
-        let server = try await HTTP2Server(answer: "over two")
-        let service = ["--to", server.url, "-c", "connection.ca-file=\(server.certificateFile)"]
+        let server = try RecordingServer.hearing("over two")
+        let front = try await TLSFront(to: server.port, TLSFront.http2Alone)
+        let service = ["--to", front.url(), "-c", "connection.ca-file=\(front.certificateFile)"]
         let result = try await send(["-c", "connection.http=2", "--json"] + service)
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText.contains("over two"))
@@ -206,7 +207,7 @@ import Testing
         arguments: ["bücher.example", "xn--bcher-kva.example"])
     func anInternationalNameIsFoundByAPlugIn(_ host: String) async throws {
         let server = try RecordingServer.hearing("found")
-        let front = try await TLSFront(to: server, for: "DNS:xn--bcher-kva.example")
+        let front = try await TLSFront(to: server.port, for: "DNS:xn--bcher-kva.example")
         let names = try await NameService(knowing: "xn--bcher-kva.example")
         var environment = bench.environment
         // A locale that knows no such letters changes nothing.

@@ -231,8 +231,7 @@ extension Bench {
         chmod(token, 0o600)
         let (server, url) = try await bench.serve("--grammar", grammar, "--token-file", token)
         let port = url.split(separator: ":").last?.prefix { $0.isNumber }
-        let front = try await WebServer(
-            to: try #require(port.flatMap { UInt16($0) }), buffers: false, maximumBodySize: "64m")
+        let front = try await TLSFront(to: try #require(port.flatMap { UInt16($0) }))
         for (key, status) in [(token, Int32(0)), (nil, 77)] {
             let result = try await bench.start(
                 ["send", "--service", "openai", "--to", front.url("/v1/audio/transcriptions")]

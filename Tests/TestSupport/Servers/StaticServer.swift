@@ -23,7 +23,7 @@ package final class StaticServer: Sendable {
         let text: String
         switch kind {
         case .nginx:
-            text = WebServer.configuration(
+            text = TLSFront.configuration(
                 in: folder, "listen 127.0.0.1:\(port); root \(root.path);")
         case .apache:
             // `scripts/servers.sh` unpacks them beside the folder that the program is in.
@@ -51,7 +51,7 @@ package final class StaticServer: Sendable {
         let path = try folder.write(Array((text + "\n").utf8), to: "conf")
         run =
             switch kind {
-            case .nginx: try CommandRun("nginx", ["-c", path, "-e", folder.path("errors")])
+            case .nginx: try CommandRun("nginx", ["-c", path, "-e", "stderr"])
             case .apache: try CommandRun("apache2", ["-X", "-f", path])
             }
         try #require(

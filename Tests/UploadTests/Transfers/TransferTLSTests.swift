@@ -6,17 +6,22 @@ import Testing
 @testable import SpeechService
 @testable import Upload
 
-/// TLS, and what a connection demands of it, against OpenSSL's own server.
+/// TLS, and what a connection demands of it.
 @Suite struct TransferTLSTests {
     private static let body = Array("the voice".utf8)
+    private let server: RecordingServer
+
+    init() throws {
+        server = try RecordingServer(otherwise: .answer(text: "heard"))
+    }
 
     private func upload(
-        to server: TLSServer, _ change: (inout ConnectionSettings) throws -> Void = { _ in }
+        to front: TLSFront, _ change: (inout ConnectionSettings) throws -> Void = { _ in }
     ) throws -> Upload {
         var settings = ConnectionSettings()
-        settings.certificateFile = server.certificateFile
+        settings.certificateFile = front.certificateFile
         try change(&settings)
-        return try Upload(to: server.url, Self.body, isSealed: true) { $0.connection = settings }
+        return try Upload(to: front.url(), Self.body, isSealed: true) { $0.connection = settings }
     }
 
     // MARK: - Refused before any byte
@@ -26,7 +31,7 @@ import Testing
         /// What the server's certificate is for.
         var name = "IP:127.0.0.1"
         var isExpired = false
-        var options: [String] = []
+        var directives = ""
         /// Some word of the reason.
         let reason: String
         var isNotTLS = false
@@ -50,29 +55,30 @@ import Testing
             $0.pinnedKeys = [try PinnedKey(TransferTLSTests.otherPin)]
         },
         Refusal(
-            testDescription: "an old version where a new one is demanded", options: ["-tls1_2"],
+            testDescription: "an old version where a new one is demanded",
+            directives: "ssl_protocols TLSv1.2;",
             reason: "protocol version", isNotTLS: true
         ) { $0.minimumTLS = .three },
     ]
 
     @Test(arguments: refusals)
     func whatIsNotSecureIsRefusedBeforeAnyByte(_ refusal: Refusal) async throws {
-        let server = try await TLSServer(
-            certificateFor: refusal.name, options: refusal.options, isExpired: refusal.isExpired)
-        let upload = try upload(to: server, refusal.change)
+        let front = try await TLSFront(
+            to: server.port, for: refusal.name, isExpired: refusal.isExpired, refusal.directives)
+        let upload = try upload(to: front, refusal.change)
         let result = try #require(await upload.result())
         let reason = try result.reason { refusal.isNotTLS ? .notTLS($0) : .insecure($0) }
         #expect(refusal.reason.isEmpty || reason.contains(refusal.reason), "\(reason)")
         #expect(result.sentByteCount == 0)
         #expect(upload.recorder.record.look { $0.connects } == 0)
-        #expect(!server.text.contains("POST"))
-        #expect(!server.text.contains("the voice"))
+        #expect(server.connectionCount == 0)
     }
 
-    @Test(arguments: ["-tls1", "-tls1_1"])
-    func anOldProtocolIsRefused(_ option: String) async throws {
-        let server = try await TLSServer(options: [option, "-cipher", "ALL:@SECLEVEL=0"])
-        let result = try #require(await upload(to: server).result())
+    @Test(arguments: ["TLSv1", "TLSv1.1"])
+    func anOldProtocolIsRefused(_ version: String) async throws {
+        let front = try await TLSFront(
+            to: server.port, "ssl_protocols \(version); ssl_ciphers ALL:@SECLEVEL=0;")
+        let result = try #require(await upload(to: front).result())
         #expect(result.ending != .answered)
         #expect(result.sentByteCount == 0)
     }
@@ -106,60 +112,71 @@ import Testing
 
     // MARK: - Secure
 
-    @Test(arguments: ["-tls1_2", "-tls1_3"])
-    func aNamedAuthorityIsTrustedAndTheBodyIsSentWhileItGrows(_ option: String) async throws {
-        let server = try await TLSServer(options: [option])
-        let upload = try Upload(to: server.url) {
-            $0.connection.certificateFile = server.certificateFile
+    @Test(arguments: ["TLSv1.2", "TLSv1.3"])
+    func aNamedAuthorityIsTrustedAndTheBodyIsSentWhileItGrows(_ version: String) async throws {
+        let server = try RecordingServer(otherwise: [
+            .readHead, .readBody(bytes: 18), .beginResponse(status: 200),
+            .sendBodyChunk(text: "heard"), .readBodyToEnd, .endResponse,
+        ])
+        let front = try await TLSFront(to: server.port, "ssl_protocols \(version);")
+        let upload = try Upload(to: front.url()) {
+            $0.connection.certificateFile = front.certificateFile
         }
-        for word in ["first,", "second,", "third"] {
-            try upload.append(Array(word.utf8))
-            #expect(await server.hasReceived(word))
+        for length in [6, 12, 18] {
+            try upload.append(bytes(6))
+            #expect(await server.wait(untilBytes: length) != nil)
         }
-        server.send(
-            """
-            HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nheard\r\n
-            """)
         #expect(await upload.recorder.wait { $0.body.count == 5 })
         upload.seal()
-        #expect(await server.hasReceived("\r\n0\r\n\r\n"))
-        server.send("0\r\n\r\n")
-        #expect(try await upload.expectAnswer(200, "heard").timings.secured != nil)
+        let result = try await upload.expectAnswer(200, "heard")
+        #expect(result.timings.secured != nil)
+        #expect(result.route.tls == version)
     }
 
     @Test func theRightKeyIsTakenAndTheCipherIsKnown() async throws {
-        let server = try await TLSServer(options: ["-tls1_3"])
+        let front = try await TLSFront(to: server.port)
         // The digest of the public key, as OpenSSL computes it.
         let made = try await CommandRun.run(
             "sh",
             [
                 "-c",
-                "openssl x509 -in '\(server.certificateFile)' -pubkey -noout"
+                "openssl x509 -in '\(front.certificateFile)' -pubkey -noout"
                     + " | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64",
             ])
         let pins = [Self.otherPin, "sha256//" + made.outputText.filter { $0 != "\n" }]
-        let upload = try upload(to: server) { $0.pinnedKeys = try pins.map { try PinnedKey($0) } }
-        #expect(await server.answer("heard"))
-        let result = try await upload.expectAnswer()
+        let upload = try upload(to: front) { $0.pinnedKeys = try pins.map { try PinnedKey($0) } }
+        let result = try await upload.expectAnswer(200, "heard")
         #expect(result.route.tls == "TLSv1.3")
         #expect(result.route.cipher?.hasPrefix("TLS_") == true)
     }
 
-    @Test(arguments: ["-tls1_2", "-tls1_3"])
+    /// Makes a front that shakes hands only with a client that shows this certificate.
+    private func front(
+        demanding certificate: TestCertificate, _ directives: String = ""
+    ) async throws -> TLSFront {
+        try await TLSFront(
+            to: server.port,
+            """
+            ssl_conf_command VerifyMode Require;
+            ssl_conf_command VerifyCAFile \(certificate.path); \(directives)
+            """)
+    }
+
+    @Test(arguments: ["TLSv1.2", "TLSv1.3"])
     func aCertificateIsShownWhereOneIsWanted(_ version: String) async throws {
         let folder = try TemporaryFolder()
         let own = try await TestCertificate(for: "DNS:client.example", in: folder)
-        let server = try await TLSServer(options: [version, "-Verify", "1"])
-        let upload = try upload(to: server) {
+        let front = try await front(demanding: own, "ssl_protocols \(version);")
+        let upload = try upload(to: front) {
             ($0.clientCertificate, $0.clientKey) = (own.path, own.keyPath)
         }
-        #expect(await server.answer("heard"))
-        try await upload.expectAnswer()
+        try await upload.expectAnswer(200, "heard")
     }
 
     @Test func withoutOneThatIsSaid() async throws {
-        let server = try await TLSServer(options: ["-tls1_3", "-Verify", "1"])
-        let result = try #require(await upload(to: server).result())
+        let folder = try TemporaryFolder()
+        let front = try await front(demanding: TestCertificate(in: folder))
+        let result = try #require(await upload(to: front).result())
         #expect(result.ending == .insecure("the service wants a certificate of the client's"))
     }
 
@@ -167,12 +184,9 @@ import Testing
         let folder = try TemporaryFolder()
         let own = try await TestCertificate(for: "DNS:client.example", in: folder)
         let locked = folder.path("locked.pem")
-        let made = try await CommandRun.run(
-            "openssl",
+        try ForeignTool("openssl").run(
             ["pkey", "-aes128", "-passout", "pass:x", "-in", own.keyPath, "-out", locked])
-        try #require(made.status == .exited(0), "\(made.errorText)")
-        let server = try await TLSServer(options: ["-Verify", "1"])
-        let upload = try upload(to: server) {
+        let upload = try upload(to: await front(demanding: own)) {
             ($0.clientCertificate, $0.clientKey) = (own.path, locked)
         }
         let reason = try #require(await upload.result()).reason { .insecure($0) }
@@ -184,12 +198,15 @@ import Testing
     /// With and without close_notify, and shorter than it says.
     @Test(arguments: [("", true), ("", false), ("Content-Length: 100\r\n", false)])
     func anAnswerThatIsCutIsNoSuccess(_ length: String, isOrderly: Bool) async throws {
-        let server = try await TLSServer()
-        let upload = try upload(to: server)
-        #expect(await server.hasReceived("\r\n0\r\n\r\n"))
-        server.send("HTTP/1.1 200 OK\r\n\(length)\r\n{\"text\":\"pay")
+        let gate = Gate()
+        let text = "HTTP/1.1 200 OK\r\n\(length)\r\n{\"text\":\"pay"
+        let server = try RecordingServer(otherwise: [
+            .readHead, .readBodyToEnd, .sendRaw(Array(text.utf8)), .stallUntil(gate), .close,
+        ])
+        let front = try await TLSFront(to: server.port, "chunked_transfer_encoding off;")
+        let upload = try upload(to: front)
         #expect(await upload.recorder.wait { $0.body.count == 12 })
-        isOrderly ? server.closeOrderly() : server.cut()
+        isOrderly ? gate.open() : front.stop()
         let ending = try #require(await upload.result()).ending
         switch ending {
         case .connectionLost: break
