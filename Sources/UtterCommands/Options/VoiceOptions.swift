@@ -60,13 +60,16 @@ struct VoiceOptions: ParsableArguments {
             least: least ?? Self.usualLeast, silence: ending)
     }
 
+    /// Makes the plan of a recording; the microphone is looked for by what it returns.
     func planner(
         for service: ServiceOptions, exactly: DurationArgument? = nil
-    ) throws(CommandFailure) -> @Sendable () -> TakePlan {
+    ) throws(CommandFailure) -> () throws(CommandFailure) -> @Sendable () -> TakePlan {
         let capture = try plan(exactly: exactly)
         let plan = try service.planner(format: format)
-        let source = try microphone.source()
-        return { plan(Microphone(device: source.device, period: source.period), capture) }
+        return { () throws(CommandFailure) in
+            let source = try microphone.source()
+            return { plan(Microphone(device: source.device, period: source.period), capture) }
+        }
     }
 }
 

@@ -28,13 +28,16 @@ struct RecordCommand: AsyncParsableCommand {
 
     func run() async throws {
         Configuration.warnOfProblems()
+        let planner = try Launch.planned(for: options.output) { () throws(CommandFailure) in
+            try options.voice.planner(for: options.service, exactly: time.exactly)
+        }
         try await Launch.takes(
             output: options.output, keep: options.keep, encryption: options.encryption.source,
             readsPipe: time.exactly == nil,
             isVoice: true, opensMicrophone: true
         ) { session in
             let manner = try keys.manner(isForOne: true)
-            let plan = try options.voice.planner(for: options.service, exactly: time.exactly)
+            let plan = try planner()
             session.warnOfNoService(options.service)
             guard time.exactly == nil else {
                 return await session.run(plan(), as: .recordingForTime)
@@ -71,12 +74,15 @@ struct LoopCommand: AsyncParsableCommand {
 
     func run() async throws {
         Configuration.warnOfProblems()
+        let planner = try Launch.planned(for: options.output) { () throws(CommandFailure) in
+            try options.voice.planner(for: options.service)
+        }
         try await Launch.takes(
             output: options.output, keep: options.keep, encryption: options.encryption.source,
             readsPipe: true,
             isVoice: true, opensMicrophone: true
         ) { session in
-            let plan = try options.voice.planner(for: options.service)
+            let plan = try planner()
             let silence = try KnownSettings.silence.value(options.voice.silence)?.duration
             session.warnOfNoService(options.service)
             return try await session.talk(

@@ -96,6 +96,9 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let plan = try Launch.planned(for: output) { () throws(CommandFailure) in
+            try service.planner(format: format)
+        }
         try await Launch.takes(
             output: output, keep: keep, encryption: encryption.source, readsPipe: false,
             printsUnasked: outputDir == nil
@@ -106,7 +109,6 @@ struct SendCommand: AsyncParsableCommand {
             if let outputDir {
                 session.folder = try TranscriptFolder(outputDir, replaces: force, of: files)
             }
-            let plan = try service.planner(format: format)
             let prepare = { (file: String) throws(CommandFailure) -> TakePlan in
                 let source = try source(file, fetched) { session.farewellStatus != nil }
                 var take = plan(source, CapturePlan())
