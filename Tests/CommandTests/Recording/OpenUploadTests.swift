@@ -139,7 +139,7 @@ import Testing
             ])
         let profile = try profile(server, in: bench.folder)
         let result = try await bench.start(
-            ["-c", "archive.service=\(profile)", "doctor", "recordings"]).result()
+            ["doctor", "-c", "archive.service=\(profile)", "recordings"]).result()
         #expect(
             result.outputText.contains(
                 "1 upload at the store began more than a day ago and never ended, such as "
