@@ -7,22 +7,6 @@ internal import Utter
 package import UtterTerminal
 
 package enum Launch {
-    /// Makes a plan of takes before anything begins: a mistake in it ends the command at once.
-    ///
-    /// `make` waits for nothing, since signals are not read yet.
-    ///
-    /// - Throws: `ExitCode`; the reason is told.
-    static func planned<Plan>(
-        for output: OutputOptions, _ make: () throws(CommandFailure) -> Plan
-    ) throws -> Plan {
-        do throws(CommandFailure) {
-            _ = try output.completed()
-            return try make()
-        } catch {
-            throw exit(error, as: output.form)
-        }
-    }
-
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///
     /// A line on a pipe ends a recording if `readsPipe`. The settings say where the texts of a voice go,

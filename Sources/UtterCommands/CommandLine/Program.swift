@@ -79,7 +79,8 @@ package enum Program {
                 try command.run()
             }
         } catch {
-            throw CommandFailure(known: error).map { Launch.exit($0) } ?? error
+            let form = (command as? any ReportingCommand)?.form ?? .text
+            throw CommandFailure(known: error).map { Launch.exit($0, as: form) } ?? error
         }
     }
 

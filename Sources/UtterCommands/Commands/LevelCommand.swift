@@ -6,7 +6,7 @@ internal import Synchronization
 import Utter
 internal import UtterTerminal
 
-struct LevelCommand: AsyncParsableCommand {
+struct LevelCommand: AsyncParsableCommand, ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "level",
         abstract: "Show how loud a microphone is, and what is wrong with its signal.",
@@ -25,6 +25,8 @@ struct LevelCommand: AsyncParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
+    var form: OutputForm { json ? .object : .text }
+
     @OptionGroup(title: "Microphone")
     var microphone: MicrophoneOptions
 
@@ -33,13 +35,8 @@ struct LevelCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let report: SignalProbe.Report
-        do throws(CommandFailure) {
-            report = try await listen()
-            if case .source(let error) = report.end.cause { throw CommandFailure(error) }
-        } catch {
-            throw Launch.exit(error, as: json ? .object : .text)
-        }
+        let report = try await listen()
+        if case .source(let error) = report.end.cause { throw CommandFailure(error) }
         let listing = SignalListing(report)
         try StandardOutput.show(json ? listing.json : listing.text)
         if !listing.isGood { throw ExitStatus.heardNothing.code }

@@ -117,6 +117,11 @@ extension Configuration {
 /// A command about what is on the disk already: settings that cannot be read hide nothing of it.
 protocol SettinglessCommand: ParsableCommand {}
 
+/// A command that tells a program in this form why it has failed.
+protocol ReportingCommand: ParsableCommand {
+    var form: OutputForm { get }
+}
+
 extension Setting {
     /// The value that counts, an option of the command line before all; nil when none is said.
     ///

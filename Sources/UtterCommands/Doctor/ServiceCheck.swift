@@ -18,7 +18,7 @@ struct ServiceCheck: Check {
         }
         do throws(CommandFailure) {
             let tone = SampleSource.tone(.milliseconds(500), isSpoken: true)
-            let plan = try options.planner(format: nil)(tone, CapturePlan())
+            let plan = TakePlan(source: tone, delivery: try options.delivery(format: nil))
             outcome = try await plan.outcomeOfTrial()
         } catch {
             return [.bad(error)]

@@ -55,6 +55,6 @@ struct RecorderOptions: ParsableArguments {
 
     /// As options, variables and settings say it now; reads secrets.
     func delivery() throws(CommandFailure) -> DeliveryPlan {
-        try service.planner(format: voice.format)(Microphone(), CapturePlan()).delivery
+        try service.delivery(format: voice.format)
     }
 }

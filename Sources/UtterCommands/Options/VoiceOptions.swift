@@ -60,15 +60,15 @@ struct VoiceOptions: ParsableArguments {
             least: least ?? Self.usualLeast, silence: ending)
     }
 
-    /// Makes the plan of a recording; the microphone is looked for by what it returns.
     func planner(
-        for service: ServiceOptions, exactly: DurationArgument? = nil
-    ) throws(CommandFailure) -> () throws(CommandFailure) -> @Sendable () -> TakePlan {
+        for delivery: DeliveryPlan, exactly: DurationArgument? = nil
+    ) throws(CommandFailure) -> @Sendable () -> TakePlan {
         let capture = try plan(exactly: exactly)
-        let plan = try service.planner(format: format)
-        return { () throws(CommandFailure) in
-            let source = try microphone.source()
-            return { plan(Microphone(device: source.device, period: source.period), capture) }
+        let (device, period) = try microphone.source()
+        return {
+            TakePlan(
+                source: Microphone(device: device, period: period), capture: capture,
+                delivery: delivery)
         }
     }
 }

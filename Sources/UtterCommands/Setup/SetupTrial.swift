@@ -36,17 +36,14 @@ struct SetupTrial {
     }
 
     private func take(_ source: any CaptureSource) async throws(CommandFailure) -> TakeOutcome {
-        let plan = try planner()(
-            source, CapturePlan(tail: Tail(usual: .zero), longest: Self.length))
+        try Configuration.use(answers.text())
+        let options = try orFailure { try ServiceOptions.parse([]) }
+        let plan = TakePlan(
+            source: source, capture: CapturePlan(tail: Tail(usual: .zero), longest: Self.length),
+            delivery: try options.delivery(format: KnownSettings.format.value()))
         // A token that was typed is on no disk yet.
         let typed: String? = if case .typed(let token) = answers.token { token } else { nil }
         return try await plan.outcomeOfTrial(typed: typed)
-    }
-
-    private func planner() throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
-        try Configuration.use(answers.text())
-        let options = try orFailure { try ServiceOptions.parse([]) }
-        return try options.planner(format: KnownSettings.format.value())
     }
 }
 

@@ -13,8 +13,7 @@ import UtterSettings
 /// `-c`: fields over the profile of a service, for one take.
 @Suite struct FieldTests {
     private func plan(_ words: String...) throws -> DeliveryPlan {
-        let options = try ServiceOptions.parse(words)
-        return try options.planner(format: nil)(SampleSource.tone(.zero), CapturePlan()).delivery
+        try ServiceOptions.parse(words).delivery(format: nil)
     }
 
     /// How a kept take is sent with more fields.

@@ -3,7 +3,7 @@
 import ArgumentParser
 internal import UtterSettings
 
-struct RecordCommand: AsyncParsableCommand {
+struct RecordCommand: AsyncParsableCommand, ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
         abstract: "Record from a microphone and print the transcript (the default).")
@@ -17,6 +17,8 @@ struct RecordCommand: AsyncParsableCommand {
     @OptionGroup(title: "Keys")
     var keys: KeyOptions
 
+    var form: OutputForm { options.output.form }
+
     func validate() throws {
         guard let exactly = time.exactly else { return }
         // Zero is a lost digit: nothing would be recorded, without a message.
@@ -28,16 +30,14 @@ struct RecordCommand: AsyncParsableCommand {
 
     func run() async throws {
         Configuration.warnOfProblems()
-        let planner = try Launch.planned(for: options.output) { () throws(CommandFailure) in
-            try options.voice.planner(for: options.service, exactly: time.exactly)
-        }
+        let output = try options.output.completed()
+        let delivery = try options.delivery()
         try await Launch.takes(
-            output: options.output, keep: options.keep, encryption: options.encryption.source,
-            readsPipe: time.exactly == nil,
-            isVoice: true, opensMicrophone: true
+            output: output, keep: options.keep, encryption: options.encryption.source,
+            readsPipe: time.exactly == nil, isVoice: true, opensMicrophone: true
         ) { session in
             let manner = try keys.manner(isForOne: true)
-            let plan = try planner()
+            let plan = try options.voice.planner(for: delivery, exactly: time.exactly)
             session.warnOfNoService(options.service)
             guard time.exactly == nil else {
                 return await session.run(plan(), as: .recordingForTime)
@@ -47,7 +47,7 @@ struct RecordCommand: AsyncParsableCommand {
     }
 }
 
-struct LoopCommand: AsyncParsableCommand {
+struct LoopCommand: AsyncParsableCommand, ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "loop",
         abstract: "Dictate sentence after sentence, each a line.",
@@ -72,17 +72,17 @@ struct LoopCommand: AsyncParsableCommand {
     @OptionGroup(title: "Keys")
     var keys: KeyOptions
 
+    var form: OutputForm { options.output.form }
+
     func run() async throws {
         Configuration.warnOfProblems()
-        let planner = try Launch.planned(for: options.output) { () throws(CommandFailure) in
-            try options.voice.planner(for: options.service)
-        }
+        let output = try options.output.completed()
+        let delivery = try options.delivery()
         try await Launch.takes(
-            output: options.output, keep: options.keep, encryption: options.encryption.source,
-            readsPipe: true,
-            isVoice: true, opensMicrophone: true
+            output: output, keep: options.keep, encryption: options.encryption.source,
+            readsPipe: true, isVoice: true, opensMicrophone: true
         ) { session in
-            let plan = try planner()
+            let plan = try options.voice.planner(for: delivery)
             let silence = try KnownSettings.silence.value(options.voice.silence)?.duration
             session.warnOfNoService(options.service)
             return try await session.talk(

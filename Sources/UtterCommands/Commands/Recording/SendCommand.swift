@@ -3,7 +3,7 @@
 import ArgumentParser
 import Utter
 
-struct SendCommand: AsyncParsableCommand {
+struct SendCommand: AsyncParsableCommand, ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send recordings or standard input, and print the transcripts.",
@@ -77,6 +77,8 @@ struct SendCommand: AsyncParsableCommand {
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
 
+    var form: OutputForm { output.form }
+
     func validate() throws {
         guard (1_000...384_000).contains(rate ?? 16_000) else {
             throw ValidationError("--rate must be from 1000 to 384000 Hz.")
@@ -96,9 +98,8 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let plan = try Launch.planned(for: output) { () throws(CommandFailure) in
-            try service.planner(format: format)
-        }
+        let output = try output.completed()
+        let delivery = try service.delivery(format: format)
         try await Launch.takes(
             output: output, keep: keep, encryption: encryption.source, readsPipe: false,
             printsUnasked: outputDir == nil
@@ -111,7 +112,7 @@ struct SendCommand: AsyncParsableCommand {
             }
             let prepare = { (file: String) throws(CommandFailure) -> TakePlan in
                 let source = try source(file, fetched) { session.farewellStatus != nil }
-                var take = plan(source, CapturePlan())
+                var take = TakePlan(source: source, delivery: delivery)
                 // A pipe may be as slow as a voice.
                 take.isCompleteSoon = !isRelayed(file) && OwnFile.isRegular(file)
                 return take

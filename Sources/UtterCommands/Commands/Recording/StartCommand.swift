@@ -36,7 +36,7 @@ struct ToggleCommand: AsyncParsableCommand {
     func run() async throws { try await Recording.run(.toggle, options) }
 }
 
-struct StopCommand: ParsableCommand {
+struct StopCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop", abstract: "End the recording of 'utter start', and print its text.",
         discussion: """
@@ -56,16 +56,12 @@ struct StopCommand: ParsableCommand {
     @OptionGroup(title: "Text")
     var texts: TextOptions
 
+    var form: OutputForm { json ? .object : .text }
+
     func run() throws {
-        let form: OutputForm = json ? .object : .text
-        let status: ExitStatus
-        do throws(CommandFailure) {
-            var request = ControlRequest(.stop, take: take, report: json ? true : nil)
-            request.placed = texts.isGiven ? true : nil
-            status = try ControlReading.end(request) { TextOutput(ofEnded: texts, form: form) }
-        } catch {
-            throw Launch.exit(error, as: form)
-        }
+        var request = ControlRequest(.stop, take: take, report: json ? true : nil)
+        request.placed = texts.isGiven ? true : nil
+        let status = try ControlReading.end(request) { TextOutput(ofEnded: texts, form: form) }
         if status != .textPrinted { throw status.code }
     }
 }

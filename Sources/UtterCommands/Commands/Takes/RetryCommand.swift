@@ -37,7 +37,7 @@ struct RetryCommand: AsyncParsableCommand {
     }
 }
 
-struct FlushCommand: AsyncParsableCommand {
+struct FlushCommand: AsyncParsableCommand, ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "flush",
         abstract: "Send all takes that wait for an answer, oldest first; for a timer or at login.",
@@ -76,13 +76,10 @@ struct FlushCommand: AsyncParsableCommand {
         }
     }
 
+    var form: OutputForm { options.output.form }
+
     func run() async throws {
-        let age: Duration
-        do throws(CommandFailure) {
-            age = try KeepOptions.maxAge(maxAge)
-        } catch {
-            throw Launch.exit(error, as: options.output.form)
-        }
-        try await KeptTakes.flush(limit: limit, jobs: jobs, maxAge: age, by: options)
+        try await KeptTakes.flush(
+            limit: limit, jobs: jobs, maxAge: KeepOptions.maxAge(maxAge), by: options)
     }
 }

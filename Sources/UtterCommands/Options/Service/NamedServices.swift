@@ -12,7 +12,7 @@ package enum NamedServices {
     ) throws(CommandFailure) -> DeliveryPlan {
         let said = words.sorted { $0.key < $1.key }.flatMap { ["--set", "\($0.key)=\($0.value)"] }
         let options = try parsed((name.map { ["--service", $0] } ?? []) + said)
-        return try options.planner(format: nil)(SampleSource.silence(.zero), CapturePlan()).delivery
+        return try options.delivery(format: nil)
     }
 
     /// How objects below a place such as `s3://BUCKET/PREFIX`, whose prefix may be empty, are

@@ -6,16 +6,9 @@ internal import Utter
 internal import UtterSettings
 
 extension ServiceOptions {
-    /// Makes takes to the service that these options and the environment describe; no format is PCM, or
-    /// WAV in a form or in JSON, where a service learns the rate from the audio itself.
-    func planner(
-        format: AudioCodec?
-    ) throws(CommandFailure) -> @Sendable (any CaptureSource, CapturePlan) -> TakePlan {
-        let delivery = try delivery(format: format)
-        return { TakePlan(source: $0, capture: $1, delivery: delivery) }
-    }
-
-    private func delivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
+    /// How takes get to the service that these options and the environment describe; no format is PCM,
+    /// or WAV in a form or in JSON, where a service learns the rate from the audio itself.
+    func delivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
         let usual = try KnownSettings.format.value(format)
         var plan =
             if let use = try profileUse(format: format, usual: usual) {
