@@ -385,7 +385,7 @@ let package = Package(
                 "OperatorMetrics", "SpeechService", "TestSupport", "UtterControl", "UtterSettings",
                 "UtterTerminal",
                 argumentParser,
-            ], exclude: ["Requests"],
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "FleetTests",

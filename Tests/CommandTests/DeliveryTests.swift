@@ -3,6 +3,9 @@
 import TestSupport
 import Testing
 
+@testable import Utter
+@testable import UtterCommands
+
 /// What `utter send` makes of each kind of answer: status, message, hint, and what is kept.
 @Suite struct DeliveryTests {
     @Test func aTranscriptIsPrintedAndTheAudioLeavesTheDisk() async throws {
@@ -67,18 +70,8 @@ import Testing
             message: "the service refused the recording: 413: too long",
             hint: "send it smaller with --format ogg-opus, or less at a time"),
         Case(
-            name: "404", script: .answer(status: 404, text: ""), status: 69,
-            message: "the service refused the recording: 404", hint: "check the URL's path"),
-        Case(
             name: "503", script: .answer(status: 503, text: "busy"), status: 75,
             message: "the service cannot answer now: 503: busy"),
-        Case(
-            name: "broken chunks",
-            script: [
-                .readHead, .readBodyToEnd,
-                .sendRaw(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n".utf8)),
-                .close,
-            ], status: 76, message: "the answer cannot be used: Illegal or missing hexadecimal"),
         Case(
             name: "reset", script: [.readHead, .readBody(bytes: 20_000), .reset], status: 75,
             message: "the connection to"),
@@ -87,35 +80,27 @@ import Testing
             message: "took the recording and did not answer in time",
             arguments: ["-c", "transfer.answer-seconds=300ms"]),
         Case(
-            name: "nothing", script: .answer(text: ""), status: 76,
-            message: "the service accepted the recording and answered nothing",
-            hint:
-                "check that the URL is one of a speech-recognition service, a"
-                + "nd not one that stores files"),
-        Case(
-            name: "JSON cut short",
-            script: .json(#"{"text": "#), status: 76, message: "cut off after 9 bytes"),
-        Case(
-            name: "redirect to another origin",
-            script: .answer(
-                status: 307, headers: [HeaderField("Location", "https://other.example/x")],
-                text: ""), status: 69,
-            message: "https://other.example/x, which was not followed",
-            hint: "allow it with -c transfer.redirect-to=ORIGIN, or correct the URL"),
-        Case(
             name: "401", script: .answer(status: 401, text: "who are you?"), status: 77,
             message: "the service wants a token, and none was given: 401: who are you?",
             hint:
                 "give it with UTTER_TOKEN, --token-file or --token-command; -c auth.header says where "
                 + "it stands"),
-        Case(
-            name: "a region", script: .answer(status: 403, text: "not in your region"), status: 69,
-            message: "the service forbids this: 403: not in your region",
-            hint: "do what the service's words ask for, then send it with: utter retry"),
-        Case(
-            name: "411 with a length", script: .answer(status: 411, text: ""), status: 69,
-            message: "the service refused the recording: 411; its length was sent"),
     ]
+
+    /// The library's tests say which answer is which failure, and in which words.
+    @Test(
+        arguments: [
+            (.refused(status: 404, message: nil), 69), (.responseUnusable(reason: "odd"), 76),
+            (.answerUnusable(.empty), 76), (.answerUnusable(.truncated(byteCount: 9)), 76),
+            (.redirectRefused(location: "https://b.example", reason: "another origin"), 69),
+            (.refused(status: 403, message: "not in your region", advice: .forbidden), 69),
+            (.refused(status: 411, message: nil, advice: .lengthSent), 69),
+            (.outsideLimits(reason: "long"), 69), (.secretMissing(reason: "none"), 78),
+            (.proxyRefused(status: 407), 77), (.proxyRefused(status: 403), 69),
+        ] as [(TakeFailure, Int32)])
+    func eachFailureHasItsStatus(_ failure: TakeFailure, _ status: Int32) {
+        #expect(failure.status.rawValue == status)
+    }
 
     @Test(arguments: cases)
     func aTakeWithoutATranscriptIsKeptAndTheReasonSaid(_ this: Case) async throws {

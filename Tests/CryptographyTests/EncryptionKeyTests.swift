@@ -52,6 +52,17 @@ import Testing
         #expect(throws: error) { try EncryptionKey(secret: secret) }
     }
 
+    @Test(
+        arguments: [
+            (.tooShort(minimum: 16), "a passphrase has at least 16 bytes"),
+            (.guessable, "a key of so few different characters can be guessed"),
+            (.predictable, "a passphrase that repeats itself, or goes along the alphabet"),
+            (.damaged, "a part of the key is missing or mistyped"),
+        ] as [(KeyError, String)])
+    func aRefusalSaysWhy(_ error: KeyError, _ words: String) {
+        #expect(error.description.hasPrefix(words))
+    }
+
     @Test(arguments: [
         "passwordpassword", "12345678901234567890", "qwertyuiopasdfgh", "PasswordPassword12",
         "Summer2024Summer2024", "1qaz2wsx3edc4rfv", "zyxwvutsrqponmlkji", "iloveyouiloveyou",

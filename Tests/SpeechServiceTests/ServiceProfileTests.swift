@@ -347,6 +347,11 @@ import Testing
             "3:18: 'transfer.answer-seconds' must be above 0 and at most 86400"
         ),
         ("[query]\nx = '{take}'", "3:5: '{take}' cannot stand in a URL"),
+        (
+            "exchange.kind = 'job'\nbody.key-file = '/k'\n[[exchange.steps]]\nname = 'upload'\n"
+                + "body = 'recording'",
+            "3:1: 'body.key-file': the requests of a job travel unencrypted"
+        ),
         ("x = [", "2:6: it is not valid TOML: Error while parsing array: encountered end-of-file"),
     ])
     func aWrongProfileIsRefusedAtItsPlace(text: String, message: String) {

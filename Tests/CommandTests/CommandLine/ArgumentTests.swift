@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Testing
 
 @testable import Utter
@@ -30,5 +31,18 @@ import Testing
     ])
     func aPaceIsTakenAsItIsTyped(_ text: String, _ pace: Pace) throws {
         #expect(try PaceArgument(parsing: text).pace == pace)
+    }
+
+    @Test(arguments: [
+        (["--force"], "--force needs --output-dir."),
+        (["--cassette-bodies"], "--cassette-bodies needs --cassette."),
+        (["--set", "Region"], "--set: 'Region' is not WORD=VALUE, such as region=eu."),
+    ])
+    func anOptionThatLacksSomethingSaysSo(_ words: [String], _ message: String) {
+        #expect {
+            try SendCommand.parse(["a.wav"] + words)
+        } throws: {
+            SendCommand.message(for: $0) == message
+        }
     }
 }

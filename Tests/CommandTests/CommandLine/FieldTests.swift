@@ -61,6 +61,58 @@ import UtterSettings
         #expect(form.format == .wav)
         #expect(form.service.url.origin.description == "http://127.0.0.1:9")
         #expect(try plan("--to", "http://127.0.0.1:9/").profile == nil)
+        // An origin alone keeps the path of the profile.
+        let moved = try plan(
+            "--service", "deepgram", "--language", "en", "--to", "https://other.example")
+        let target = "/v1/listen?model=nova-3&language=en&smart_format=true"
+        #expect(moved.service.url.text == "https://other.example\(target)")
+    }
+
+    /// Nothing is recorded when the service cannot be asked so.
+    @Test(
+        arguments: [
+            (["--service", "MINE", "--prompt", "x"], nil, 64, "My service has no prompt"),
+            (["--service", "MINE"], .pcm, 64, "My service does not read pcm"),
+            (["--service", "MINE", "--set", "tenant="], nil, 64, "My service needs a tenant"),
+            (["--service", "MINE.toml"], nil, 66, "there is no file 'MINE.toml'"),
+            (
+                ["--service", "BAD"], nil, 78,
+                "'urll' is not known; did you mean 'url'?"
+            ),
+            (
+                ["--service", "deepgran"], nil, 64,
+                "there is no service 'deepgran'; did you mean 'deepgram'?"
+            ),
+            (["--language", "en"], nil, 64, "--language: no service is named"),
+            (["-c", "transfer.id-header=a b"], nil, 64, "-c transfer.id-header: "),
+            (["-c", "transfer.catch-up=0"], nil, 64, "-c transfer.catch-up: "),
+            (["-c", "transfer.catch-up=fast"], nil, 64, "-c transfer.catch-up: "),
+            (["-c", "retry.unknown=perhaps"], nil, 64, "-c retry.unknown: "),
+        ] as [([String], AudioCodec?, Int32, String)])
+    func whatCannotBeIsSaidBeforeRecording(
+        _ words: [String], _ format: AudioCodec?, _ status: Int32, _ message: String
+    ) throws {
+        let folder = try TemporaryFolder()
+        let mine = """
+            title = "My service"
+            url = "http://127.0.0.1/"
+            formats = [{ codec = "flac" }]
+            words.tenant = { required = true, default = "a" }
+            """
+        let bad = "url = 'http://127.0.0.1/'\nurll = 1"
+        let files = [
+            "MINE": try folder.write(Array(mine.utf8), to: "mine.toml"),
+            "BAD": try folder.write(Array(bad.utf8), to: "bad.toml"),
+        ]
+        func named(_ text: String) -> String {
+            files.reduce(text) { $0.replacing($1.key, with: $1.value) }
+        }
+        let error = #expect(throws: CommandFailure.self) {
+            try ServiceOptions.parse(words.map(named)).planner(format: format)(
+                SampleSource.tone(.zero), CapturePlan())
+        }
+        #expect(error?.status.rawValue == status)
+        #expect(error?.message.contains(named(message)) == true, "\(error?.message ?? "")")
     }
 
     @Test func whatIsSaidOfTheQueryStaysBesideANewOne() throws {
@@ -88,6 +140,9 @@ import UtterSettings
         #expect(other.service.connection.addresses == .four)
         #expect(other.service.url == first.service.url)
         #expect(other.service.headers == first.service.headers)
+        let moved = try plan("--to", "http://127.0.0.1:9/v2", "-H", "x-a: c", of: kept)
+        #expect(moved.service.url.description == "http://127.0.0.1:9/v2")
+        #expect(moved.service.headers.map(\.value) == ["c"] && moved.framing == .length)
         let third = try plan("-c", "transfer.framing=chunked", of: manifest(other))
         // What was said already is not remembered twice.
         #expect(third.record.texts.count == other.record.texts.count)
@@ -103,6 +158,22 @@ import UtterSettings
         #expect(new.idHeader == "X-Own")
         #expect(new.service.url.description == "http://127.0.0.1:9/x")
         #expect(new.format == .wav)
+        let error = #expect(throws: CommandFailure.self) {
+            try self.plan("--model", "x", of: kept)
+        }
+        #expect(error?.status == .usage)
+        #expect(error?.message.contains("was for no service by its name") == true)
+    }
+
+    /// Where a form or another format is sent, no such service would know the type of the samples.
+    @Test func theTypeOfTheSamplesIsNotThatOfAnotherForm() throws {
+        let url = "http://127.0.0.1:9/x"
+        let own = try manifest(plan("--to", url, "-H", "Content-Type: audio/x-own"))
+        let form = try plan("-c", "body.fields.model=m", of: own)
+        #expect(form.format == .wav && form.service.headers.isEmpty)
+        let odd = try manifest(plan("--to", url, "-c", "body.content-type=audio/odd"))
+        let flac = try ServiceOptions.parse([]).delivery(of: odd, format: .flac, isAsked: true)
+        #expect(flac.service.contentType == nil)
     }
 
     // MARK: - Secrets
@@ -151,9 +222,12 @@ import UtterSettings
         let secure = try self.plan(
             "--to", "https://b.example/", "--token-command", "echo", of: kept)
         #expect(!secure.allowsSecretsInClear && secure.redirectOrigins.isEmpty)
-        #expect(throws: CommandFailure.self) {
+        let error = #expect(throws: CommandFailure.self) {
             try self.plan("--to", "http://b.example/", "--token-command", "echo", of: kept)
         }
+        let reason = "holds a secret, and would travel in the clear to http://b.example"
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+        #expect(error?.hint == "use https, or allow it with -c transfer.insecure-token=true")
         let allowed = try self.plan(
             "--to", "http://b.example/", "--token-command", "echo", "-c",
             "transfer.insecure-token=true", of: kept)

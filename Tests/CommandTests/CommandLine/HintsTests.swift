@@ -207,6 +207,17 @@ import Testing
             "the service wants the scheme Basic: give a token USER:PASSWORD "
                 + "with -c auth.kind=basic"
         ),
+        (
+            .proxyRefused(status: 407),
+            "put NAME:PASSWORD into the first line of a file: "
+                + "-c connection.proxy-login-file=FILE, or into UTTER_PROXY_LOGIN"
+        ),
+        (
+            tokenRefused(401, .tokenOfOther(origin: "https://speech.example")),
+            "give the one that may go there with --token-file or --token-command, or with "
+                + "UTTER_TOKEN beside --to; or write url and token-variable for it: "
+                + "utter config edit"
+        ),
         // OpenStack Swift.
         (
             tokenRefused(401, .schemes("Swift")),

@@ -170,14 +170,6 @@ import Testing
         #expect(server.requests.last?["Authorization"] == "Bearer sk-file")
     }
 
-    @Test func theTokenGoesToNoOtherOrigin() async throws {
-        try configure()
-        let other = try RecordingServer(otherwise: .answer(text: #"{"text":"heard"}"#))
-        try await send("--to", other.url("/elsewhere"))
-        #expect(server.requests.isEmpty && other.requests.count == 1)
-        #expect(other.requests[0]["Authorization"] == nil)
-    }
-
     @Test func flushNeedsNothingButTheFile() async throws {
         let down = try RecordingServer(
             scripts: [[.readHead, .readBodyToEnd, .respond(status: 503, text: "")]],

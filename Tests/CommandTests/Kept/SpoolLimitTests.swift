@@ -4,6 +4,9 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import UtterCommands
+@testable import UtterSettings
+
 /// What a full, foreign or damaged spool means to the person.
 @Suite struct SpoolLimitTests {
     @Test(arguments: [["UTTER_MAX_TAKES": "1"], ["UTTER_MAX_BYTES": "10k"]])
@@ -60,34 +63,33 @@ import Testing
     }
 
     @Test(arguments: [
-        ["UTTER_MAX_TAKES": "0"], ["UTTER_MAX_TAKES": "many"], ["UTTER_MAX_BYTES": "4Q"],
-        ["UTTER_MIN_FREE": "-1"], ["UTTER_KEEP_TRANSCRIPTS": "forever"],
-        ["UTTER_KEEP_CANCELLED": "7x"], ["UTTER_KEEP_AUDIO": "yes"],
-        ["UTTER_KEEP_AUDIO_BYTES": "1.5G"], ["UTTER_KEEP_TRANSCRIPTS": "30"],
-        ["UTTER_KEEP_AUDIO": "7"],
+        ("UTTER_MAX_TAKES", "0"), ("UTTER_MAX_TAKES", "many"), ("UTTER_MAX_BYTES", "4Q"),
+        ("UTTER_MAX_BYTES", "x"), ("UTTER_MIN_FREE", "-1"), ("UTTER_MIN_FREE", "5Q"),
+        ("UTTER_KEEP_TRANSCRIPTS", "forever"), ("UTTER_KEEP_TRANSCRIPTS", "30"),
+        ("UTTER_KEEP_CANCELLED", "7x"), ("UTTER_KEEP_AUDIO", "yes"), ("UTTER_KEEP_AUDIO", "7"),
+        ("UTTER_KEEP_AUDIO_BYTES", "1.5G"), ("UTTER_MAX_AGE", "30"), ("UTTER_MAX_AGE", "0"),
+        ("UTTER_MAX_AGE", "old"),
     ])
-    func aWrongVariableIsNamed(_ variables: [String: String]) async throws {
+    func aWrongValueIsNone(_ variable: String, _ text: String) throws {
+        let settings = KnownSettings.catalogue.all
+        #expect(try !#require(settings.first { $0.variable == variable }).accepts(text))
+    }
+
+    @Test(
+        arguments: [
+            (["UTTER_MAX_TAKES": "0"], [], 78, "UTTER_MAX_TAKES is '0'"),
+            ([:], ["-c", "limits.takes=0"], 64, "-c limits.takes: '0' is not "),
+        ] as [([String: String], [String], Int32, String)])
+    func aWrongValueIsNamed(
+        _ variables: [String: String], _ options: [String], _ status: Int32, _ words: String
+    ) async throws {
         let server = try RecordingServer()
-        let result = try await Bench(server: server, variables).run("send", Clip.goForward.path)
-        #expect(result.status == .exited(78))
-        let name = try #require(variables.keys.first)
-        #expect(result.errorText.hasPrefix("utter: error: \(name) is '"))
+        let result = try await Bench(server: server, variables).start(
+            ["send"] + options + [Clip.goForward.path]
+        ).result()
+        #expect(result.status == .exited(status))
+        #expect(result.errorText.hasPrefix("utter: error: \(words)"), "\(result.errorText)")
         #expect(server.connectionCount == 0)
-    }
-
-    @Test(arguments: ["30", "0", "old"])
-    func aWrongAgeInTheEnvironmentIsNamed(_ age: String) async throws {
-        let result = try await Bench(["UTTER_MAX_AGE": age]).run("flush")
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.hasPrefix("utter: error: UTTER_MAX_AGE is '\(age)', but must be"))
-    }
-
-    @Test(arguments: [
-        ["-c", "limits.takes=0"], ["-c", "limits.bytes=x"], ["-c", "limits.free=5Q"],
-    ])
-    func aWrongOptionIsUsage(_ options: [String]) async throws {
-        let result = try await Bench().start(["send"] + options + [Clip.goForward.path]).result()
-        #expect(result.status == .exited(64))
     }
 
     @Test func aFolderThatAllMayWriteInIsRefused() async throws {

@@ -35,31 +35,33 @@ import Testing
         #expect(try bench.folder.names().filter { $0.contains(".new") } == [])
     }
 
+    /// Writes a text to a file in this process.
+    private func give(to path: String) async -> [String] {
+        await onOwnThread {
+            TextOutput([.file(path)], form: .text, endsLines: true).give("new words")
+                .map(\.failure.message)
+        }
+    }
+
     @Test func aFileKeepsItsPermissionsAndALinkItsPlace() async throws {
         let path = try bench.folder.write(Array("old".utf8), to: "note.txt")
         chmod(path, 0o644)
         symlink("note.txt", bench.folder.path("link"))
-        let result = try await bench.run(
-            "send", Clip.digits.path, "-o", bench.folder.path("link"))
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(try text(path) == "new words\n")
-        #expect(mode(path) == 0o644)
-        var status = stat()
-        #expect(lstat(bench.folder.path("link"), &status) == 0)
-        #expect(status.st_mode & S_IFMT == S_IFLNK)
-    }
-
-    @Test func aLinkToAFileThatIsMissingIsWrittenThrough() async throws {
+        // What is missing is written through its links.
         symlink("new.txt", bench.folder.path("second"))
         symlink(bench.folder.path("second"), bench.folder.path("first"))
-        let result = try await bench.run(
-            "send", Clip.digits.path, "-o", bench.folder.path("first"))
-        #expect(result.status == .exited(0), "\(result.errorText)")
-        var status = stat()
-        #expect(lstat(bench.folder.path("second"), &status) == 0)
-        #expect(status.st_mode & S_IFMT == S_IFLNK)
-        #expect(lstat(bench.folder.path("new.txt"), &status) == 0)
-        #expect(status.st_mode & S_IFMT == S_IFREG)
+        for (link, name) in [("link", "note.txt"), ("first", "new.txt")] {
+            #expect(await give(to: bench.folder.path(link)) == [])
+            #expect(try text(bench.folder.path(name)) == "new words\n")
+        }
+        #expect(mode(path) == 0o644)
+        for (name, kind) in [
+            ("link", S_IFLNK), ("first", S_IFLNK), ("second", S_IFLNK), ("new.txt", S_IFREG),
+        ] {
+            var status = stat()
+            #expect(lstat(bench.folder.path(name), &status) == 0)
+            #expect(status.st_mode & S_IFMT == kind)
+        }
     }
 
     /// The name of each file is "é" in Latin-1, and its ending.
@@ -112,18 +114,34 @@ import Testing
         #expect(try text(path) == lines)
     }
 
+    /// One status for one thing, whichever option names it.
     @Test func whatCannotBeWrittenIsSaidBeforeAnythingIsSent() async throws {
-        for (path, reason) in [
-            (bench.folder.path("none/note.txt"), "No such file or directory"),
-            (bench.folder.path, "Is a directory"),
-        ] {
-            let result = try await bench.run("send", Clip.digits.path, "-o", path)
-            #expect(result.status == .exited(78))
-            #expect(
-                result.errorText.contains("error: -o: '\(path)' cannot be written: \(reason)"),
-                "\(result.errorText)")
+        let places: [(String, String, () throws -> Void)] = [
+            ("-o: 'PLACE/none/note.txt'", "No such file or directory", sink("none/note.txt")),
+            ("-o: 'PLACE/.'", "Is a directory", sink(".")),
+            ("--output-dir: 'PLACE/none/x'", "No such file or directory", output("none/x")),
+            ("--output-dir: 'PLACE/file'", "Not a directory", output("file")),
+        ]
+        try bench.folder.write([], to: "file")
+        for (place, reason, check) in places {
+            let error = #expect(throws: CommandFailure.self) { try check() }
+            #expect(error?.status == .configuration)
+            let named = place.replacing("PLACE", with: bench.folder.path)
+            #expect(error?.message == "\(named) cannot be written: \(reason)")
         }
-        #expect(server.requests.isEmpty)
+        let result = try await bench.run("send", Clip.digits.path, "-o", bench.folder.path)
+        #expect(result.status == .exited(78))
+        #expect(server.connectionCount == 0)
+    }
+
+    private func sink(_ name: String) -> () throws -> Void {
+        { [bench] in try TextSink.file(bench.folder.path(name)).check() }
+    }
+
+    private func output(_ name: String) -> () throws -> Void {
+        { [bench] in
+            _ = try TranscriptFolder(bench.folder.path(name), replaces: false, of: ["a.wav"])
+        }
     }
 
     @Test func aTextThatItsFileDoesNotTakeIsPrinted() async throws {
@@ -152,8 +170,6 @@ import Testing
     }
 
     @Test func noLineFeedIsWrittenWhenNoneIsWanted() async throws {
-        let one = try await bench.run("send", Clip.digits.path, "--no-newline")
-        #expect(one.outputText == "new words")
         let several = try await bench.run(
             "send", Clip.digits.path, Clip.cards.path, "--no-newline")
         #expect(
@@ -186,8 +202,7 @@ import Testing
         mkfifo(pipe, 0o600)
         let reader = open(pipe, O_RDONLY | O_NONBLOCK)
         defer { close(reader) }
-        let result = try await bench.run("send", Clip.digits.path, "-o", pipe)
-        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(await give(to: pipe) == [])
         #expect(try readAll(reader, limit: 100) == Array("new words\n".utf8))
     }
 }
@@ -257,17 +272,12 @@ import Testing
         #expect(try text(bench, "out/\(name).txt") == "new\n")
     }
 
-    @Test func twoFilesOfOneNameAreRefusedBeforeAnythingIsSent() async throws {
-        for folder in ["a", "b"] {
-            mkdir(bench.folder.path(folder), 0o700)
-            _ = try bench.folder.write(try readFile(Clip.digits.path), to: "\(folder)/same.wav")
+    @Test func twoFilesOfOneNameAreRefusedBeforeAnythingIsSent() {
+        let error = #expect(throws: CommandFailure.self) {
+            try TranscriptFolder("/nowhere/x", replaces: false, of: ["a/same.wav", "b/same.wav"])
         }
-        let result = try await bench.run(
-            "send", bench.folder.path("a/same.wav"), bench.folder.path("b/same.wav"),
-            "--output-dir", bench.folder.path("out"))
-        #expect(result.status == .exited(64))
-        #expect(result.errorText.contains("would both become 'same.txt'"))
-        #expect(server.requests.isEmpty)
+        #expect(error?.status == .usage)
+        #expect(error?.message.contains("would both become 'same.txt'") == true)
     }
 
     @Test func aTextThatTheFolderDoesNotTakeIsPrinted() async throws {
@@ -284,34 +294,11 @@ import Testing
         #expect(result.errorText.contains("--output-dir: "))
     }
 
-    /// One status for one thing, whichever option names it, and before anything is sent.
-    @Test(arguments: ["--output-dir", "-o"])
-    func aPlaceThatIsNotThereIsStatus78(_ option: String) async throws {
-        let place = bench.folder.path("nowhere/x")
-        let result = try await bench.run("send", option, place, Clip.digits.path)
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("'\(place)' cannot be "))
-        #expect(server.connectionCount == 0)
-    }
-
-    @Test func aFileIsNoFolder() async throws {
-        let result = try await bench.run(
-            "send", "--output-dir", Clip.cards.path, Clip.digits.path)
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("Not a directory"), "\(result.errorText)")
-    }
-
     @Test func aNameIsHarmless() {
         #expect(TranscriptFolder.name(of: "a/b/note.old.wav") == "note.old")
         #expect(TranscriptFolder.name(of: "x/\u{1B}]0;t\u{7}\n\u{202E}.wav") == "_]0;t___")
         #expect(TranscriptFolder.name(of: "-") == "standard-input")
         #expect(TranscriptFolder.name(of: ".wav") == ".wav")
         #expect(TranscriptFolder.name(of: "a/..") == ".")
-    }
-
-    @Test func forceNeedsAFolder() async throws {
-        let result = try await bench.run("send", Clip.digits.path, "--force")
-        #expect(result.status == .exited(64))
-        #expect(result.errorText.contains("--force needs --output-dir"))
     }
 }

@@ -3,73 +3,23 @@
 import TestSupport
 import Testing
 
-/// Options of the connection: what they do, what a take remembers, what is said when they fail.
+/// Connections of the program, and what it tells of them.
 @Suite struct ConnectionTests {
-    @Test func aTakeGoesThroughItsProxyAgainWithoutBeingTold() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 400, text: "no")], otherwise: .answer(text: "heard"))
+    @Test func theLoginOfAProxyIsThatOfTheVariable() async throws {
         let proxy = try await ProxyServer(login: "name s3cret")
-        let bench = try Bench(server: server)
-        let login = try bench.folder.write(Array("name:s3cret\n".utf8), to: "login")
-        let first = try await bench.run(
-            "send", "-c", "connection.proxy=\(proxy.url)", "-c",
-            "connection.proxy-login-file=\(login)",
-            Clip.goForward.path)
-        #expect(first.status == .exited(69), "\(first.errorText)")
-        let manifest = try #require(try bench.onlyTake()).manifestText
-        #expect(manifest.contains(proxy.url))
-        #expect(!manifest.contains("s3cret"))
-        let second = try await bench.run("retry", "last", "--json")
-        #expect(second.status == .exited(0), "\(second.errorText)")
-        #expect(server.requests.count == 2)
-        for request in server.requests { #expect(request["Proxy-Authorization"] == nil) }
-        let report = try JSONText(second.output)
-        #expect(report["attempts"]?[0]?["proxy"] == .bool(true))
-        #expect(report["attempts"]?[0]?["remote"] == .string("127.0.0.1:\(proxy.port)"))
-    }
-
-    @Test func aProxyThatWantsALoginSaysWhatToDo() async throws {
-        let proxy = try await ProxyServer(login: "name s3cret")
-        let bench = try Bench(server: .hearing("heard"))
+        let bench = try Bench(server: .hearing("heard"), ["UTTER_PROXY_LOGIN": "name:s3cret"])
         let result = try await bench.run(
             "send", "-c", "connection.proxy=\(proxy.url)", Clip.goForward.path)
-        #expect(result.status == .exited(77))
-        #expect(result.errorText.contains("the proxy wants a name and a password"))
-        #expect(result.errorText.contains("-c connection.proxy-login-file=FILE"))
-        #expect(bench.requests.isEmpty)
-        // The variable opens it.
-        let run = try bench.start(
-            ["send", "-c", "connection.proxy=\(proxy.url)", Clip.goForward.path],
-            variables: ["UTTER_PROXY_LOGIN": "name:s3cret"])
-        #expect(try await run.result().outputText == "heard\n")
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
     }
 
-    @Test(arguments: [
-        (["-c", "connection.proxy=http://a:b@p:1"], "carries a user name or password", 64),
-        (["-c", "connection.client-certificate=/dev/null/x"], "cannot be read", 78),
-        (["--cassette-bodies"], "needs --cassette", 64),
-    ])
-    func aWrongOptionIsRefusedBeforeAnythingIsSent(
-        _ options: [String], _ reason: String, _ status: Int32
-    ) async throws {
-        let bench = try Bench(server: .hearing("heard"))
-        let result = try await bench.start(["send"] + options + [Clip.goForward.path]).result()
-        #expect(result.status == .exited(status), "\(result.errorText)")
-        #expect(result.errorText.contains(reason), "\(result.errorText)")
-        #expect(bench.server?.connectionCount == 0)
-    }
-
-    /// Many takes to one https service, as the service counts their handshakes.
-    @Test(arguments: [["flush"], ["retry", "all"], ["send"]])
-    func takesShareAConnection(_ command: [String]) async throws {
+    /// As the service counts their handshakes.
+    @Test func filesShareAConnection() async throws {
         let (count, server) = (8, try RecordingServer.hearing("heard"))
         let (front, bench) = (try await TLSFront(to: server.port), try Bench())
-        let sendsFiles = command == ["send"]
-        if !sendsFiles { for _ in 0..<count { _ = try await bench.keep() } }
-        let files = Array(repeating: Clip.goForward.path, count: sendsFiles ? count : 0)
         let sent = try await bench.start(
-            command + ["--to", front.url(), "-c", "connection.ca-file=\(front.certificateFile)"]
-                + files
+            ["send", "--to", front.url(), "-c", "connection.ca-file=\(front.certificateFile)"]
+                + Array(repeating: Clip.goForward.path, count: count)
         ).result()
         #expect(sent.status == .exited(0), "\(sent.errorText)")
         #expect(server.requests.count == count)

@@ -147,18 +147,6 @@ import Testing
         }
     }
 
-    @Test func eachServiceHasItsCassettes() throws {
-        let folders = try FileManager.default.contentsOfDirectory(
-            atPath: Self.folder
-        ).sorted()
-        #expect(folders == Profiles.shipped.names.sorted())
-        for name in folders {
-            let cases = Set(try answers(of: name).keys)
-            let good = try service(name).isStore ? "stored" : "success"
-            #expect(cases.isSuperset(of: [good, "refusal"]), "\(name): \(cases)")
-        }
-    }
-
     @Test(arguments: Profiles.shipped.names, [1, 7, 100_000])
     func whatIsAnsweredIsUnderstood(_ name: String, _ length: Int) throws {
         let service = try service(name)
@@ -196,9 +184,4 @@ import Testing
             }
         }
     }
-}
-
-extension RecognitionService {
-    /// It answers no recording with a text.
-    fileprivate var isStore: Bool { if case .parts = exchange { true } else { false } }
 }

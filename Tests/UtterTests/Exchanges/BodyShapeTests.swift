@@ -236,24 +236,6 @@ import Testing
         #expect(try audio(in: request, way, of: take).count == 44 + 1_280)
     }
 
-    @Test func anotherFormIsAnotherRequest() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 500, text: "")], otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let take = try bench.replay([1, 2, 3], to: server.url(), format: .wav) {
-            $0.delivery.service.body = .form(
-                try AudioForm(fields: [AudioForm.Field(name: "a", value: "b")]))
-        }
-        _ = try await take.end()
-        await bench.pipeline.settled()
-        let kept = try bench.spool.store().take(take.id)
-        var plan = try DeliveryPlan(try #require(try kept.manifest().delivery))
-        plan.service.body = .form(try AudioForm(fields: [AudioForm.Field(name: "a", value: "c")]))
-        _ = try await bench.pipeline.resend(kept, by: plan).end()
-        let keys = server.requests.compactMap { $0["Idempotency-Key"] }
-        #expect(Set(keys).count == 2)
-    }
-
     @Test func aCatchUpRateIsThatOfTheRecording() {
         let rate = CatchUpRate.times(2)
         #expect(rate.bytesPerSecond(of: .pcm, inBase64: false) == 64_000)

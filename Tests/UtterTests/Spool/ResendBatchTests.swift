@@ -65,6 +65,13 @@ import Testing
         }
     }
 
+    @Test func takesShareAConnection() async throws {
+        let takes = try (1...8).map { try bench.keep($0, for: server.url()) }
+        #expect(await words(takes, jobs: 3) == Array(repeating: "heard", count: 8))
+        #expect(server.requests.count == 8)
+        #expect(server.connectionCount < 4)
+    }
+
     @Test func whatAKillHasCutIsNotWhole() async throws {
         let kept = try bench.keep(1, for: server.url("/there")) { $0.isPart = true }
         let outcome = try await pipeline.resend(kept).end()

@@ -132,6 +132,7 @@ import Testing
             .insecure(reason: "self-signed certificate", host: "speech.example"),
             "speech.example is not trusted: self-signed certificate"
         ),
+        (.proxyRefused(status: 407), "the proxy wants a name and a password, or others (407)"),
         (refused(400, "no such language"), "\(refusal): 400: no such language"),
         (refused(404), "\(refusal): 404"),
         (refused(405, nil, .otherMethod(allowed: "GET")), "\(refusal): 405"),
@@ -140,6 +141,8 @@ import Testing
             "\(refusal): 302: Found; it points to /login"
         ),
         (refused(411, "411", .length), "\(refusal): 411"),
+        (refused(411, nil, .lengthSent), "\(refusal): 411; its length was sent"),
+        (refused(403, "not here", .forbidden), "the service forbids this: 403: not here"),
         (
             .notTLS(reason: "error:0A00010B:SSL routines::wrong version number", host: host),
             "\(host) does not speak TLS on this port"

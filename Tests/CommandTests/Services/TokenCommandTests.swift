@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// A command that prints a token, while the voice is recorded.
+@Suite struct TokenCommandTests {
+    /// What may hang while the voice is recorded: each reads the pipe.
+    @Test(
+        arguments: [
+            (
+                ["-H", "@PIPE"], "X-Key: sesame\nX-Model: large\n",
+                ["X-Key": "sesame", "X-Model": "large"]
+            ),
+            (
+                ["--token-command", "read -r token <'PIPE'; echo $token"], "sesame\n",
+                ["Authorization": "Bearer sesame"]
+            ),
+        ] as [([String], String, [String: String])])
+    func theVoiceIsRecordedWhileASecretTakesItsTime(
+        _ options: [String], _ text: String, _ fields: [String: String]
+    ) async throws {
+        let bench = try Bench(server: .hearing("open"), microphone: VirtualMicrophone())
+        let pipe = bench.folder.path("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let words = options.map { $0.replacing("PIPE", with: pipe) }
+        let run = try bench.start(["--for", "500ms", "--events"] + words)
+        #expect(await run.wait(for: "\"captured\"", in: .output))
+        #expect(bench.requests.isEmpty)
+        await onOwnThread {
+            let writing = open(pipe, O_WRONLY | O_CLOEXEC)
+            _ = write(writing, text, text.utf8.count)
+            close(writing)
+        }
+        let result = try await run.result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let request = try #require(await bench.server?.finishedRequest())
+        for (name, value) in fields { #expect(request[name] == value) }
+        #expect(request.body.count == 16_000)
+    }
+
+    @Test(
+        arguments: [
+            ("--token-command", "Bearer horse battery staple", "audio.wav"),
+            ("--encrypt-key-command", nil, "audio.wav.encrypted"),
+        ] as [(String, String?, String)])
+    func theCommandAsksThePersonWhoSpeaks(
+        _ option: String, _ token: String?, _ audio: String
+    ) async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("open"))
+        let bench = try Bench(server: server, microphone: card)
+        let terminal = try PseudoTerminal()
+        let run = try bench.start(
+            [
+                "--keep-audio", "1d", option,
+                "printf 'the secret? ' >/dev/tty; read -r secret </dev/tty; echo $secret",
+            ], input: .terminal, terminal: terminal)
+        // From here on the command has the terminal to itself.
+        #expect(await run.wait(for: "the recording goes on while the command asks", in: .screen))
+        // Space and Enter would end the recording if they were ours.
+        try terminal.type("horse battery staple\n")
+        _ = try #require(await server.wait(untilBytes: 8_000))
+        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
+        try terminal.type("\n")
+        let result = try await run.result()
+        #expect(result.status == .exited(0), "\(result.screenText)")
+        #expect(result.outputText == "open\n")
+        #expect(server.requests.map { $0["Authorization"] } == [token])
+        #expect(try bench.onlyTake()?.names == [audio, "take.json"])
+    }
+}
