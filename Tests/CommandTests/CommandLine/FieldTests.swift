@@ -108,8 +108,7 @@ import UtterSettings
             files.reduce(text) { $0.replacing($1.key, with: $1.value) }
         }
         let error = #expect(throws: CommandFailure.self) {
-            try ServiceOptions.parse(words.map(named)).planner(format: format)(
-                SampleSource.tone(.zero), CapturePlan())
+            try ServiceOptions.parse(words.map(named)).delivery(format: format)
         }
         #expect(error?.status.rawValue == status)
         #expect(error?.message.contains(named(message)) == true, "\(error?.message ?? "")")
