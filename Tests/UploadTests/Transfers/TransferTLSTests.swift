@@ -167,6 +167,7 @@ import Testing
         let folder = try TemporaryFolder()
         let own = try await TestCertificate(for: "DNS:client.example", in: folder)
         let front = try await front(demanding: own, "ssl_protocols \(version);")
+        defer { front.stop() }
         let upload = try upload(to: front) {
             ($0.clientCertificate, $0.clientKey) = (own.path, own.keyPath)
         }
@@ -176,6 +177,7 @@ import Testing
     @Test func withoutOneThatIsSaid() async throws {
         let folder = try TemporaryFolder()
         let front = try await front(demanding: TestCertificate(in: folder))
+        defer { front.stop() }
         let result = try #require(await upload(to: front).result())
         #expect(result.ending == .insecure("the service wants a certificate of the client's"))
     }
@@ -186,7 +188,9 @@ import Testing
         let locked = folder.path("locked.pem")
         try ForeignTool("openssl").run(
             ["pkey", "-aes128", "-passout", "pass:x", "-in", own.keyPath, "-out", locked])
-        let upload = try upload(to: await front(demanding: own)) {
+        let front = try await front(demanding: own)
+        defer { front.stop() }
+        let upload = try upload(to: front) {
             ($0.clientCertificate, $0.clientKey) = (own.path, locked)
         }
         let reason = try #require(await upload.result()).reason { .insecure($0) }
