@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds and runs all tests: test.sh [build|core|address|thread] [options of swift test]
 # 'core' leaves out the modules that start programs all the time. The last line is the runner's closing
-# line; no test run at all is a failure. What tests leave in the temporary folder is told, and removed.
+# line; no test run at all is a failure, and so is a file that a test has left in the temporary folder.
 # UTTER_STRICT=1 makes warnings and undeclared imports errors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -95,8 +95,9 @@ elif grep -q 'WARNING: ThreadSanitizer' "$log"; then
     status=1
 fi
 if [ -n "$leavings" ]; then
-    echo "utter: tests have left in the temporary folder, which is removed:" >&2
+    echo "utter: error: tests have left in the temporary folder:" >&2
     head -n 20 <<<"$leavings" >&2
+    status=1
 fi
 printf 'utter: left out: %s\n' "${left_out[@]}" >&2
 [ -z "$closing" ] || printf '%s\n' "$closing"

@@ -23,7 +23,8 @@ final class Bench: Sendable {
         server: RecordingServer? = nil, microphone: VirtualMicrophone? = nil,
         _ variables: [String: String] = [:]
     ) throws {
-        folder = try TemporaryFolder()
+        // A recorder in the background may end after its test.
+        folder = try variables["UTTER_FOREGROUND"] == "false" ? .forProcess() : TemporaryFolder()
         (self.server, self.microphone) = (server, microphone)
         var environment = CommandRun.cleanEnvironment
         environment["HOME"] = folder.path

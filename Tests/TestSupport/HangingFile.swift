@@ -29,12 +29,11 @@ package final class HangingFile: Sendable {
     package func release() { run.closeInput() }
 
     private static let program = Result {
-        let folder = try TemporaryFolder()
-        let program = folder.path("hangingfile")
+        let program = try TemporaryFolder.forProcess().path("hangingfile")
         try ForeignTool("cc").run([
             "-D_GNU_SOURCE", "-O1", "-Wall", "-Werror", "-o", program,
             SourceTree.path("Tests/HangingFile/hangingfile.c"),
         ])
-        return (folder, program)
-    }.map(\.1)
+        return program
+    }
 }

@@ -2,6 +2,7 @@
 
 internal import Glibc
 package import LinuxPlatform
+internal import Synchronization
 
 /// A folder of the test's own, removed with all that is in it when its last reference goes.
 package final class TemporaryFolder: Sendable {
@@ -19,7 +20,26 @@ package final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        removeTree(path)
+        removeTree(Array(path.utf8CString))
+    }
+
+    private static let kept = Mutex<[TemporaryFolder]>([])
+
+    /// Makes a folder that the end of the process removes: for what all tests share, or a program writes
+    /// that may outlive its test.
+    package static func forProcess() throws(SystemError) -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        kept.withLock { folders in
+            if folders.isEmpty {
+                atexit {
+                    TemporaryFolder.kept.withLock {
+                        $0.forEach { removeTree(Array($0.path.utf8CString)) }
+                    }
+                }
+            }
+            folders.append(folder)
+        }
+        return folder
     }
 
     package func path(_ name: String) -> String { path + "/" + name }
@@ -58,7 +78,9 @@ package final class TemporaryFolder: Sendable {
 
     /// The names of what is in a folder, without "." and "..", sorted.
     package func names(in name: String = ".") throws(SystemError) -> [String] {
-        try folderEntries(path(name))
+        try folderEntries(Array(path(name).utf8CString)).map { name in
+            String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }.sorted()
     }
 }
 
@@ -76,23 +98,26 @@ package func readFile(_ path: String) throws(SystemError) -> [UInt8] {
     }
 }
 
-private func folderEntries(_ path: String) throws(SystemError) -> [String] {
+/// The names in a folder, without "." and "..", which need not be UTF-8.
+private func folderEntries(_ path: [CChar]) throws(SystemError) -> [[CChar]] {
     guard let folder = opendir(path) else { throw SystemError.last("opendir") }
     defer { closedir(folder) }
-    var names: [String] = []
+    var names: [[CChar]] = []
     while let entry = readdir(folder) {
         let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-            pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
+                Array(UnsafeBufferPointer(start: $0, count: strlen($0) + 1))
+            }
         }
-        if name != ".", name != ".." { names.append(name) }
+        if strcmp(name, ".") != 0, strcmp(name, "..") != 0 { names.append(name) }
     }
-    return names.sorted()
+    return names
 }
 
-private func removeTree(_ path: String) {
-    // What cannot be removed is left to the system's own cleaning of its temporary folder.
+private func removeTree(_ path: [CChar]) {
+    // The system's own cleaning of its temporary folder gets the rest.
     for name in (try? folderEntries(path)) ?? [] {
-        let child = path + "/" + name
+        let child = path.dropLast() + [CChar(bitPattern: UInt8(ascii: "/"))] + name
         var status = stat()
         if lstat(child, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
             chmod(child, 0o700)

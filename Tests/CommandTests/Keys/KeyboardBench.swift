@@ -15,7 +15,7 @@ final class VirtualKeyboards: Sendable {
     private let count = Atomic(0)
 
     private static let library = Result {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder.forProcess()
         try ForeignTool("cc").run([
             "-shared", "-fPIC", "-D_GNU_SOURCE", "-O1", "-Wall", "-Werror", "-o",
             folder.path("virtualkeyboard.so"),

@@ -61,7 +61,7 @@ struct FileFaults: Sendable {
 
     /// Built once; its folder lasts as long as the tests.
     private static let library = Result {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder.forProcess()
         try ForeignTool("cc").run([
             "-shared", "-fPIC", "-D_GNU_SOURCE", "-O1", "-Wall", "-Werror",
             "-o", folder.path("filefaults.so"),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
 
 /// The ALSA plug-in behind all virtual microphones of this process, compiled once.
 final class VirtualMicrophoneDriver: Sendable {
@@ -17,14 +16,9 @@ final class VirtualMicrophoneDriver: Sendable {
 
     private let folder: String
 
-    /// The driver's folder, which the end of the process removes.
-    private static let leftover = Mutex<TemporaryFolder?>(nil)
-
     private init() throws {
-        let made = try TemporaryFolder()
+        let made = try TemporaryFolder.forProcess()
         folder = made.path
-        Self.leftover.withLock { $0 = made }
-        atexit { VirtualMicrophoneDriver.leftover.withLock { $0 = nil } }
         try Self.compile(into: made.path("uttermic.so"))
         try made.write(Array(configuration(defaultFolder: nil).utf8), to: "asound.conf")
     }

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import AudioCore
+@testable import TakeStore
 @testable import Utter
 
 /// What takes long to open holds up no other take.
@@ -106,8 +107,9 @@ import Testing
     @Test(.enabled(if: HangingFile.isPossible, "watching a file takes root"))
     func aMicrophoneIsOpenedBeforeTheDiskIsLookedAt() async throws {
         // Where tokens and services are noted that want a length, and how full the spool is.
-        for note in ["length-origins", "size"] {
+        for (number, note) in [TakeStore.Note.lengthOrigins, .audio].map(\.rawValue).enumerated() {
             let bench = try Bench()
+            try #require(mkdir(bench.folder.path("state"), 0o700) == 0)
             let file = try bench.folder.write(Array("0\n".utf8), to: "state/\(note)")
             let hanging = try await HangingFile(file)
             // The first of its process: nothing of the disk is known yet.
@@ -119,7 +121,7 @@ import Testing
                 case .began: events.append("began")
                 case .noticed(.slowDisk):
                     events.append("slow")
-                    #expect(server.requests.isEmpty)
+                    #expect(server.requests.count == number)
                     hanging.release()
                     speaker.say(Array(Self.samples[320..<16_000]))
                     speaker.fallSilent()
@@ -193,7 +195,9 @@ import Testing
     @Test(.enabled(if: HangingFile.isPossible, "watching a file takes root"))
     func aStateFolderThatHangsHoldsUpNoOtherTake() async throws {
         // Is read before each take: it says how full the spool is.
-        let size = try bench.folder.write(Array("0\n".utf8), to: "state/size")
+        try #require(mkdir(bench.folder.path("state"), 0o700) == 0)
+        let note = TakeStore.Note.audio.rawValue
+        let size = try bench.folder.write(Array("0\n".utf8), to: "state/\(note)")
         let spoken = try (0..<2).map { _ in try bench.speak(to: server.url()) }
         for (speaker, _, _) in spoken { speaker.say(Array(Self.samples[..<320])) }
         _ = try #require(await server.waitForRequest(1))
