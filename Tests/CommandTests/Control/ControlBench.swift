@@ -104,7 +104,7 @@ extension BenchRun {
     func terminate() async throws -> CommandResult {
         signal(SIGTERM)
         let ended = try await result()
-        #expect(ended.status == .exited(0))
+        #expect(ended.status == .exited(0), "\(ended.errorText)")
         return ended
     }
 }

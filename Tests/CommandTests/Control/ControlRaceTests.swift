@@ -99,9 +99,7 @@ import Testing
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(refused == 0)
-        // A slow disk may keep it until it leaves without waiting.
-        daemon.signal(SIGTERM)
-        _ = try await daemon.result()
+        try await daemon.terminate()
     }
 
     @Test func noTakeIsLostInARaceOfConnections() async throws {
