@@ -105,7 +105,7 @@ final class CodedAudio: RecordedAudio {
 }
 
 extension CodedAudio {
-    /// Of a pipe with samples, no more is read than is `missing`, in frames: a kill costs it.
+    /// Reads no more of a pipe with samples than the `missing` frames: a kill costs what was read.
     ///
     /// - Returns: false when no bytes are there yet.
     private func decodeSome(missing: Int = .max) throws(CaptureError) -> Bool {

@@ -46,7 +46,7 @@ package struct ProfileKey: Sendable {
             ?? Array(paths.filter { $0.hasSuffix(".\(last)") }.prefix(3))
     }
 
-    /// The end of a message about a path that is no field; empty when nothing comes near.
+    /// The question which field was meant, to stand behind a message about an unknown one; or nothing.
     package static func question(about path: String, or others: [String] = []) -> String {
         let near = nearest(to: path, or: others).map { "'\($0)'" }
         return near.isEmpty ? "" : "; did you mean \(near.joined(separator: " or "))?"

@@ -9,8 +9,9 @@ internal import Utter
 internal import UtterSettings
 internal import UtterTerminal
 
-/// The settings as a command has come to know them, for as long as it runs: the process's, unless a
-/// task has others.
+/// The settings that a command has read, and its warnings about them.
+///
+/// A task may have its own; all others share those of the process.
 final class KnownConfiguration: Sendable {
     @TaskLocal static var current = KnownConfiguration()
 
