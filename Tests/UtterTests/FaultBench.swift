@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import TakeStore
 @testable import Utter
 
 /// A pipeline, a short take and a service's ledger behind a proxy that harms connections.
@@ -82,11 +81,11 @@ final class FaultBench: Sendable {
         }
     }
 
-    /// What is wrong with a take that should have arrived, or nil.
+    /// Says why a take that should have arrived is not as it should be, or returns nil.
     ///
     /// The ledger has it, byte for byte, under its id; every commit is an attempt that was logged
     /// as whole; and the person is told of a resend exactly when there may have been one.
-    func complaint(_ outcome: TakeOutcome) -> String? {
+    func complaint(_ outcome: TakeOutcome, afterLostAnswers lost: Int? = nil) -> String? {
         guard case .success = outcome.result else { return "not answered: \(outcome.result)" }
         let entries = ledger.entries.filter { $0.id == "\"\(outcome.id.text)\"" }
         guard entries.count == 1, let entry = entries.first else {
@@ -103,39 +102,9 @@ final class FaultBench: Sendable {
         }
         if entry.attempts.count > 1, !outcome.mayBeDoubled { return "sent twice, and not said" }
         if outcome.mayBeDoubled, whole.count < 2 { return "said to be sent twice, and was not" }
+        if let lost, entry.attempts.count != lost + 1 {
+            return "\(lost) answers were lost, and \(entry.attempts.count) bodies committed"
+        }
         return nil
-    }
-
-    /// What is wrong with a take's record, beside the book of the service and the requests that came.
-    func recordComplaint(
-        _ manifest: TakeManifest, saysTwice: Bool, isAnswerHarmed: Bool, isAnswerLost: Bool
-    ) -> String? {
-        let name = "\"\(manifest.id.text)\""
-        let committed = ledger.entries.filter { $0.id == name }
-        guard committed.count == 1, committed[0].body == samples else {
-            return "\(committed.count) different bodies were committed, or not the journal's"
-        }
-        if manifest.state != .answered { return "\(manifest.state)" }
-        let history = manifest.history ?? []
-        let numbers = history.map(\.number)
-        let whole = history.filter { $0.wasWhole == true }.map(\.number)
-        let seen = server.requests.filter { $0["Idempotency-Key"] == name }
-            .compactMap { $0["Utter-Attempt"].flatMap { Int($0) } }
-        // Connections that follow each other so soon are seen in any order.
-        let taken = committed[0].attempts.compactMap { Int($0) }.sorted()
-        if numbers != Array(1...max(1, numbers.count)) { return "lists \(numbers)" }
-        // A request whose head did not arrive whole has no number.
-        if Set(seen).count < seen.count || !Set(seen).isSubset(of: numbers) {
-            return "requests \(seen), listed \(numbers)"
-        }
-        // The answer is harmed when the request has arrived.
-        if !Set(taken).isSubset(of: Set(seen).intersection(whole))
-            || isAnswerHarmed && taken != whole
-        {
-            return "committed \(taken), listed as whole \(whole)"
-        }
-        if isAnswerLost, taken.count != 2 { return "an answer was lost, and \(taken) committed" }
-        return saysTwice == (whole.count > 1)
-            ? nil : "whole \(whole), said to be sent twice: \(saysTwice)"
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
@@ -12,7 +11,7 @@ import Testing
 @Suite struct FaultSweepTests {
     /// Sends a take through each of the plans, eight at once, and looks whether all arrive.
     private func sweep(
-        _ plans: [LinkPlan], byteCount: Int = 16_000,
+        _ plans: [LinkPlan], byteCount: Int = 16_000, lostAnswers: Int? = nil,
         deadlines: TransferDeadlines = TransferDeadlines(), _ comment: Comment? = nil
     ) async throws {
         let bench = try FaultBench(byteCount: byteCount)
@@ -20,7 +19,7 @@ import Testing
             let proxy = try FaultProxy(to: bench.server.port, plans: [plan])
             let delivery = try bench.plan(proxy, deadlines: deadlines)
             let outcome = await bench.start(delivery).outcome
-            let complaint = bench.complaint(outcome)
+            let complaint = bench.complaint(outcome, afterLostAnswers: lostAnswers)
             withExtendedLifetime(proxy) {}
             return complaint.map { ["\(plan.faults): \($0)"] } ?? []
         }
@@ -28,85 +27,27 @@ import Testing
         #expect(complaints.isEmpty, comment)
     }
 
-    /// A fault, struck by takes at forty places and more.
-    struct Sweep: Sendable, CustomTestStringConvertible {
-        var kind: LinkFault.Kind
-        var direction: LinkFault.Direction
-
-        static let all = LinkFault.Direction.allCases.flatMap { direction in
-            [.reset, .finish, .halfClose, .stall(.milliseconds(300)), .blackHole].map {
-                Sweep(kind: $0, direction: direction)
-            }
-        }
-
-        var testDescription: String { "\(kind) \(direction)" }
-
-        /// How many bytes pass before.
-        ///
-        /// The request is its head of 400 bytes or so, a chunk's framing, the samples and an end. The
-        /// answer is 80 bytes or so; its place 0 is a lost answer.
-        var offsets: [Int] {
-            switch direction {
-            case .toService:
-                Array(stride(from: 0, to: 480, by: 13)) + stride(from: 600, to: 16_000, by: 1_200)
-                    + [15_999, 16_200]
-            case .toClient: Array(stride(from: 0, to: 80, by: 2))
-            }
-        }
-
-        /// Whether a take goes on although it was harmed, without a second attempt.
-        var isHarmless: Bool { if case .stall = kind { true } else { false } }
+    /// The head and the framing of the first chunk break byte by byte in steps, then the body.
+    @Test(arguments: [LinkFault.Kind.reset, .finish, .halfClose])
+    func aRequestThatBreaksAnywhereArrives(_ kind: LinkFault.Kind) async throws {
+        let offsets = Array(stride(from: 0, to: 480, by: 13)) + [600, 1_500, 7_000, 15_999, 16_200]
+        try await sweep(offsets.map { LinkPlan(LinkFault(kind, .toService, at: $0)) })
     }
 
-    /// Every other take tries again by itself; the rest are kept, and sent by another run.
-    @Test(arguments: Sweep.all)
-    func aTakeIsAnsweredOrKeptWhereverTheLinkFails(_ sweep: Sweep) async throws {
-        let bench = try FaultBench()
-        // What would be waited for in vain is not waited for long.
-        let deadlines = TransferDeadlines(
-            connect: .seconds(10), stall: .seconds(3), answer: .seconds(3))
-        let keptCount = Mutex(0)
-        let complaints = try await inLanes(16, Array(sweep.offsets.enumerated())) { index, offset in
-            let fault = LinkFault(sweep.kind, sweep.direction, at: offset)
-            let proxy = try FaultProxy(to: bench.server.port, plans: [LinkPlan(fault)])
-            let isPatient = index % 2 == 1
-            let plan = try bench.plan(
-                proxy, retry: isPatient ? FaultBench.quick : .never, deadlines: deadlines)
-            var outcome = await bench.start(plan).outcome
-            var complaint: String?
-            if case .success = outcome.result {
-                complaint = bench.complaint(outcome)
-            } else if isPatient || sweep.isHarmless {
-                complaint = "was not delivered: \(outcome.result)"
-            } else {
-                keptCount.withLock { $0 += 1 }
-                if try readFile(outcome.audioPath ?? "").dropFirst(44) != bench.samples[...] {
-                    complaint = "not all of it is kept"
-                }
-                // A kept take is sent again to where it was meant to go.
-                outcome = try await bench.resend(outcome, by: plan)
-            }
-            await bench.pipeline.settled()
-            let kept = try #require(bench.pipeline.spool).store().find(outcome.id.text)
-            let manifest = try kept.manifest()
-            complaint =
-                complaint
-                ?? bench.recordComplaint(
-                    manifest, saysTwice: outcome.mayBeDoubled,
-                    isAnswerHarmed: sweep.direction == .toClient,
-                    isAnswerLost: sweep.direction == .toClient && offset < 56 && !sweep.isHarmless)
-            withExtendedLifetime(proxy) {}
-            return complaint.map { ["at \(offset): \($0)"] } ?? []
-        }
-        report(harms: sweep.offsets.count, "link faults", lost: complaints.count)
-        #expect(complaints == [])
-        #expect(sweep.isHarmless ? keptCount.withLock { $0 } == 0 : keptCount.withLock { $0 } > 3)
-        #expect(bench.server.problems == [])
-    }
-
-    @Test func aBodyThatStandsStillIsGivenUpAndSentAgain() async throws {
+    /// An answer of 90 bytes or so; one that breaks behind its last byte is whole.
+    @Test(arguments: [LinkFault.Kind.reset, .finish])
+    func anAnswerThatBreaksAnywhereIsAskedForAgain(_ kind: LinkFault.Kind) async throws {
+        let offsets = Array(stride(from: 0, to: 56, by: 3))
         try await sweep(
-            [LinkPlan(LinkFault(.blackHole, .toService, at: 60_000))], byteCount: 400_000,
+            offsets.map { LinkPlan(LinkFault(kind, .toClient, at: $0)) }, lostAnswers: 1)
+    }
+
+    @Test(arguments: LinkFault.Direction.allCases)
+    func whatStandsStillIsGivenUpAndSentAgain(_ direction: LinkFault.Direction) async throws {
+        let offsets = direction == .toService ? [0, 100, 500, 60_000] : [0, 10, 50]
+        try await sweep(
+            offsets.map { LinkPlan(LinkFault(.blackHole, direction, at: $0)) },
+            byteCount: 400_000,
             deadlines: TransferDeadlines(
                 connect: .seconds(10), stall: .seconds(3), answer: .seconds(5)))
     }

@@ -220,4 +220,12 @@ import Testing
         let format = shown.split(separator: "\n").first { $0.hasPrefix("format = ") }
         #expect(format?.hasSuffix("  # profile openai") == true, "\(shown)")
     }
+
+    @Test func theTokenGoesToNoOtherOrigin() async throws {
+        try configure()
+        let other = try RecordingServer(otherwise: .answer(text: #"{"text":"heard"}"#))
+        try await send("--to", other.url("/elsewhere"))
+        #expect(server.requests.isEmpty && other.requests.count == 1)
+        #expect(other.requests[0]["Authorization"] == nil)
+    }
 }

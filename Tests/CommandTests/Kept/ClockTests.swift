@@ -72,6 +72,31 @@ import Testing
         #expect(server.requests.count == (jump > 0 ? 2 : 1))
         if jump < 0 { #expect(try bench.onlyTake()?.samples == Clip.digits.samples) }
     }
+
+    @Test func whatWaitsForItsAnswerOutlivesEveryJump() async throws {
+        let clock = try ClockJump()
+        let server = try RecordingServer(otherwise: .answer(text: "at last"))
+        let bench = try Bench(clock.environment)
+        for (jump, clip) in zip([0] + Self.jumps, [Clip.digits, .goForward, .cards]) {
+            try clock.jump(to: jump)
+            let result = try await bench.run("send", "-q", "-c", "retry.never=true", clip.path)
+            #expect(result.status == .exited(75))
+        }
+        #expect(try bench.takes().count == 3)
+        // Each of these sweeps what is over its time.
+        for jump in Self.jumps {
+            try clock.jump(to: jump)
+            #expect(try await bench.run("list").outputText.split(separator: "\n").count == 3)
+        }
+        try clock.jump(to: 0)
+        let flushed = try await bench.run("flush", "--to", server.url())
+        #expect(flushed.status == .exited(0))
+        #expect(flushed.outputText == "at last\nat last\nat last\n")
+        // The order is that in which they were recorded, whatever the clock said.
+        let sent = server.requests.map { $0.body }
+        let expected = try [Clip.digits, .goForward, .cards].map { try $0.samples }
+        #expect(sent == expected)
+    }
 }
 
 /// What has waited so long that it is not sent unasked.

@@ -165,4 +165,49 @@ import Testing
         #expect(one.requests.count == 1)
         #expect(two.requests.count == 1)
     }
+
+    /// How a secret in FILE may be given, and what the service then sees of it, and where: in a
+    /// field, or in the target.
+    private static let sources: [([String], String, String, String)] =
+        [
+            (["--token-file", "FILE"], "", "Authorization", "Bearer sesame-4711"),
+            (
+                ["--token-file", "FILE", "-c", "auth.kind=scheme", "-c", "auth.scheme=Token"], "",
+                "Authorization", "Token sesame-4711"
+            ),
+            (
+                ["--token-file", "FILE", "-c", "auth.kind=basic"], "", "Authorization",
+                "Basic c2VzYW1lLTQ3MTE="
+            ),
+            (["-H", "@FILE"], "", "X-Deep-Thing", "sesame-4711"),
+            (["--token-file", "FILE"], "?key={token}&x=1", "", "/p?key=sesame-4711&x=1"),
+        ]
+
+    @Test(arguments: sources)
+    func aSecretIsFetchedAgainAndNeverStored(
+        _ options: [String], _ query: String, _ field: String, _ value: String
+    ) async throws {
+        let (server, foreign) = (try meant(), try RecordingServer())
+        let bench = try Bench()
+        let text = field == "X-Deep-Thing" ? "X-Deep-Thing: \(Self.secret)" : Self.secret
+        let file = try secretFile(bench, text)
+        let words = options.map { $0.replacing("FILE", with: file) }
+        let first = try await bench.start(
+            ["send", "-c", "retry.never=true", "-c", "answer.text=deep.words", "--to"]
+                + [server.url("/p" + query)] + words + [Clip.goForward.path]
+        ).result()
+        #expect(first.status == .exited(75), "\(first.errorText)")
+        let take = try #require(try bench.onlyTake())
+        let manifest = try take.manifestText
+        #expect(!manifest.contains(Self.secret))
+        #expect(!manifest.contains("c2VzYW1lLTQ3MTE="))
+        #expect(manifest.contains("\"origin\" : \"\(server.url(""))\""))
+        let retry = ["retry", take.id]
+        let again = try await bench.start(retry, variables: elsewhere(foreign)).result()
+        #expect(again.outputText == "meant\n", "\(again.errorText)")
+        #expect(foreign.connectionCount == 0)
+        for request in server.requests {
+            #expect((field.isEmpty ? request.target : request[field]) == value)
+        }
+    }
 }

@@ -122,4 +122,26 @@ import Testing
         #expect(!all.errorText.contains("sent twice"))
         #expect(server.requests.count == 4)
     }
+
+    /// Attempts in the report = requests that were seen; whole ones = commits.
+    @Test func everyAttemptIsInTheReport() async throws {
+        let ledger = TakeLedger()
+        let server = try RecordingServer(
+            scripts: [
+                [.readHead, .readBody(bytes: 20_000), .reset],
+                [.readHead, .readBodyToEnd, .perform { _ = ledger.answer($0) }, .close],
+            ], otherwise: ledger.script)
+        // As it was spoken: at once, all of it is in the kernel's hands before the reset comes.
+        let result = try await Bench(server: server).run(
+            "send", "--json", "--pace", "realtime", Clip.digits.path)
+        #expect(result.status == .exited(0))
+        let report = try JSONText(result.output)
+        #expect(server.requests.map { $0["Utter-Attempt"] } == ["1", "2", "3"])
+        let attempts = (0..<4).compactMap { report["attempts"]?[$0] }
+        #expect(attempts.map { $0["number"] } == [1, 2, 3].map { .number($0) })
+        #expect(attempts.map { $0["bodyComplete"] } == [false, true, true].map { .bool($0) })
+        #expect(report["mayBeDoubled"] == .bool(true))
+        #expect(ledger.entries.map(\.attempts) == [["2", "3"]])
+        #expect(ledger.entries.first?.body == (try Clip.digits.samples))
+    }
 }

@@ -47,7 +47,7 @@ import Testing
         let path = try bench.folder.write(Array("old".utf8), to: "note.txt")
         chmod(path, 0o644)
         symlink("note.txt", bench.folder.path("link"))
-        // What is missing is written through its links.
+        // A link may lead to a file that is not there yet.
         symlink("new.txt", bench.folder.path("second"))
         symlink(bench.folder.path("second"), bench.folder.path("first"))
         for (link, name) in [("link", "note.txt"), ("first", "new.txt")] {
@@ -114,7 +114,7 @@ import Testing
         #expect(try text(path) == lines)
     }
 
-    /// One status for one thing, whichever option names it.
+    /// A place that cannot be written ends with one status, whichever option names it.
     @Test func whatCannotBeWrittenIsSaidBeforeAnythingIsSent() async throws {
         let places: [(String, String, () throws -> Void)] = [
             ("-o: 'PLACE/none/note.txt'", "No such file or directory", sink("none/note.txt")),

@@ -5,16 +5,20 @@ import Testing
 
 /// What `utter send` reads out of answers that are not one text.
 @Suite struct AnswerTests {
-    @Test func whatIsToldBesideTheTextIsInTheReport() async throws {
-        // Numbers that JSON cannot say again would cost the whole report.
-        let answer = #"""
-            {"task":"transcribe","language":"english","duration":2.5,"text":"go on",
-            "segments":[{"id":0,"start":0.0,"end":2.5,"text":" go on","speaker":"A"}],
-            "words":[{"word":"go","start":0.1,"end":0.4,"speaker":1},{"word":"on","start":-1e400}],
-            "confidence":0.9}
-            """#
+    /// What `send --json` reports of an answer.
+    private func report(of answer: String) async throws -> JSONText {
         let bench = try Bench(server: try RecordingServer(otherwise: .json(answer)))
-        let report = try JSONText(try await bench.run("send", "--json", Clip.digits.path).output)
+        return try JSONText(try await bench.run("send", "--json", Clip.digits.path).output)
+    }
+
+    @Test func whatIsToldBesideTheTextIsInTheReport() async throws {
+        let report = try await report(
+            of: #"""
+                {"task":"transcribe","language":"english","duration":2.5,"text":"go on",
+                "segments":[{"id":0,"start":0.0,"end":2.5,"text":" go on","speaker":"A"}],
+                "words":[{"word":"go","start":0.1,"end":0.4,"speaker":1},{"word":"on"}],
+                "confidence":0.9}
+                """#)
         #expect(report["text"] == .string("go on"))
         #expect(report["language"] == .string("english"))
         #expect(report["heardMs"] == .number(2500))
@@ -29,27 +33,75 @@ import Testing
                 ]))
         #expect(report["words"]?[0]?["speaker"] == .string("1"))
         #expect(report["words"]?[1]?["speaker"] == .null)
-        #expect(report["words"]?[1]?["start"] == .null)
     }
 
-    /// An answer that never ends: a body of 10 GiB in chunks, and a head.
-    private static let floods: [(steps: [ServerStep], error: String)] = [
-        (
-            [
-                .beginResponse(
-                    status: 200, headers: [HeaderField("Content-Type", "application/json")]),
-                .sendBodyChunk(text: #"{"text":"a","more":["#),
-                .sendAgainAndAgain(
-                    Array("8000\r\n\(String(repeating: "\"aaaaa\",", count: 4_096))\r\n".utf8),
-                    times: 10 << 15),
-            ], "the response is longer than 8388608 bytes"
-        ),
-        (
-            [
+    /// Numbers that JSON cannot say again would cost the whole report.
+    @Test func numbersWithoutMeasureAreLeftOut() async throws {
+        let report = try await report(
+            of: #"{"text":"a","duration":1e999,"words":[{"word":"a","start":-1e400,"end":1}]}"#)
+        #expect(report["text"] == .string("a"))
+        #expect(report["heardMs"] == .null)
+        #expect(report["words"]?[0]?["start"] == .null)
+    }
+
+    @Test func anErrorInTheMiddleOfAStreamKeepsTheTake() async throws {
+        let events =
+            "data: {\"type\":\"transcript.text.delta\",\"delta\":\"go\"}\n\n"
+            + "data: {\"type\":\"error\",\"error\":{\"message\":\"gone\\u001b[31m\",\"code\":\"E7\"}}\n\n"
+        let server = try RecordingServer(
+            otherwise: .answer(
+                headers: [HeaderField("Content-Type", "text/event-stream")], text: events))
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", Clip.digits.path)
+        #expect(result.output.isEmpty)
+        #expect(
+            result.errorText.contains("error: the service reported an error: gone (E7)\n"))
+        #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
+    }
+
+    /// An answer that never ends.
+    struct Flood: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        /// What the server does when the recording has come.
+        var steps: [ServerStep]
+        var error: String
+
+        /// A body whose pieces come in chunks of 64 KiB, 10 GiB of them.
+        static func body(
+            _ name: String, _ type: String, _ beginning: String = "", pieces: String,
+            _ error: String = "the response is longer than 8388608 bytes"
+        ) -> Flood {
+            let size = 64 << 10
+            let text = String(repeating: pieces, count: size / pieces.utf8.count)
+            let chunk = Array("\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n".utf8)
+            let head = HeaderField("Content-Type", type)
+            let begin: [ServerStep] = [.beginResponse(status: 200, headers: [head])]
+            let first: [ServerStep] = beginning.isEmpty ? [] : [.sendBodyChunk(text: beginning)]
+            let rest: [ServerStep] = [
+                .sendAgainAndAgain(chunk, times: (10 << 30) / size), .endResponse,
+            ]
+            return Flood(testDescription: name, steps: begin + first + rest, error: error)
+        }
+    }
+
+    private static let floods: [Flood] = [
+        .body(
+            "10 GB of JSON", "application/json", #"{"text":"a","more":["#,
+            pieces: #""aaaaaaaaaaaaaaaa","#),
+        .body(
+            "partials", "application/x-ndjson",
+            pieces: #"{"type":"partial","text":"so it goes on"}"# + "\n"),
+        .body(
+            "nesting", "application/json", pieces: "[",
+            "the answer nests JSON deeper than 64 levels at byte 64"),
+        .body("an event without a line end", "text/event-stream", "data: ", pieces: "aaaaaaaa"),
+        .body("comments", "text/event-stream", pieces: ": still here\n\n"),
+        Flood(
+            testDescription: "a head",
+            steps: [
                 .sendRaw(Array("HTTP/1.1 200 OK\r\n".utf8)),
                 .sendAgainAndAgain(Array("X-Field: 0123456789\r\n".utf8), times: 1 << 30),
-            ], "the response's head is longer than 256 KiB or 200 lines"
-        ),
+            ], error: "the response's head is longer than 256 KiB or 200 lines"),
     ]
 
     /// In KiB; 8 MiB of answer, what is read of them, and what a send takes without.
@@ -65,10 +117,8 @@ import Testing
         """
 
     @Test(arguments: floods)
-    func anAnswerWithoutEndCostsLittleAndEndsInOneLine(
-        _ steps: [ServerStep], _ error: String
-    ) async throws {
-        let server = try RecordingServer(otherwise: [.readHead, .readBodyToEnd] + steps)
+    func anAnswerWithoutEndCostsLittleAndEndsInOneLine(flood: Flood) async throws {
+        let server = try RecordingServer(otherwise: [.readHead, .readBodyToEnd] + flood.steps)
         let bench = try Bench(server: server)
         let result = try await bench.startShell(
             Self.measured, ["send", "-c", "retry.never=true", Clip.digits.path]
@@ -77,7 +127,7 @@ import Testing
         let peak = try #require(Int(result.outputText.dropLast()))
         let errors = result.errorText.split(separator: "\n").filter { $0.contains("error:") }
         #expect(errors.count == 1)
-        #expect(errors.first?.contains(error) == true, "\(result.errorText)")
+        #expect(errors.first?.contains(flood.error) == true, "\(result.errorText)")
         #expect(peak < Self.mostMemory)
         #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
     }

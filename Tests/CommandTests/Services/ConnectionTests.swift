@@ -13,13 +13,17 @@ import Testing
         #expect(result.outputText == "heard\n", "\(result.errorText)")
     }
 
-    /// As the service counts their handshakes.
-    @Test func filesShareAConnection() async throws {
+    /// Many takes to one https service, as the service counts their handshakes.
+    @Test(arguments: [["flush"], ["retry", "all"], ["send"]])
+    func takesShareAConnection(_ command: [String]) async throws {
         let (count, server) = (8, try RecordingServer.hearing("heard"))
         let (front, bench) = (try await TLSFront(to: server.port), try Bench())
+        let sendsFiles = command == ["send"]
+        if !sendsFiles { for _ in 0..<count { _ = try await bench.keep() } }
+        let files = Array(repeating: Clip.goForward.path, count: sendsFiles ? count : 0)
         let sent = try await bench.start(
-            ["send", "--to", front.url(), "-c", "connection.ca-file=\(front.certificateFile)"]
-                + Array(repeating: Clip.goForward.path, count: count)
+            command + ["--to", front.url(), "-c", "connection.ca-file=\(front.certificateFile)"]
+                + files
         ).result()
         #expect(sent.status == .exited(0), "\(sent.errorText)")
         #expect(server.requests.count == count)

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What crosses a proxy or lies in a store is read only by those who have the key.
+/// A proxy or a store that has no key cannot read the recordings.
 @Suite struct EncryptedBodyTests {
     private static let key = "utter-key-" + String(repeating: "0123456789abcdef", count: 4)
     private static let other = "utter-key-" + String(repeating: "fedcba9876543210", count: 4)

@@ -137,6 +137,55 @@ import Testing
         let manifest = try #require(try bench.onlyTake()).manifestText
         #expect(!manifest.contains(Self.key))
     }
+
+    @Test(arguments: [
+        ["--token-file"], ["-H", "Authorization: Bearer sesame-4711"],
+        ["-H", "authorization: Basic c2VzYW1l"],
+    ])
+    func aKeyDoesNotTravelInTheClear(_ arguments: [String]) async throws {
+        let bench = try Bench()
+        let file = arguments.count == 1 ? [try writeKey(bench)] : []
+        let run = try bench.start(
+            ["send", "--to", "http://192.0.2.1:8/x"] + arguments + file + [Clip.digits.path])
+        let result = try await run.result()
+        #expect(result.status == .exited(78))
+        #expect(
+            result.errorText.contains("uthorization' holds a secret, and would travel in the clear")
+        )
+        #expect(
+            result.errorText.hasSuffix(
+                " to http://192.0.2.1:8\n"
+                    + "utter: hint: use https, or allow it with -c transfer.insecure-token=true\n"))
+    }
+
+    @Test(arguments: [
+        ("sesame\n", mode_t(0o644), "'FILE' can be read by others\n"),
+        ("a\u{7}b\n", 0o600, "the file 'FILE': the token cannot be sent: it"),
+    ])
+    func aRecordingWhoseKeyCannotBeUsedIsKept(
+        _ text: String, _ mode: mode_t, _ reason: String
+    ) async throws {
+        let bench = try Bench()
+        let file = try writeKey(bench, text)
+        chmod(file, mode)
+        let result = try await bench.run("send", "--token-file", file, Clip.digits.path)
+        #expect(result.status == .exited(78))
+        #expect(result.output.isEmpty)
+        #expect(
+            result.errorText.contains(
+                "utter: error: the recording was not sent: "
+                    + reason.replacing("FILE", with: file)), "\(result.errorText)")
+        #expect(try bench.onlyTake() != nil)
+    }
+
+    @Test func aKeyFromTheEnvironmentIsSentAndAFileOverridesIt() async throws {
+        let bench = try Bench(server: .hearing("open"), ["UTTER_TOKEN": "from-the-environment"])
+        _ = try await bench.run("send", Clip.digits.path)
+        _ = try await bench.run("send", "--token-file", try writeKey(bench), Clip.digits.path)
+        #expect(
+            bench.requests.map { $0["Authorization"] }
+                == ["Bearer from-the-environment", "Bearer \(Self.key)"])
+    }
 }
 
 /// A command that prints a key, beyond what `EncryptionTests` ask of it.

@@ -6,7 +6,7 @@ import Testing
 
 /// A command that prints a token, while the voice is recorded.
 @Suite struct TokenCommandTests {
-    /// What may hang while the voice is recorded: each reads the pipe.
+    /// Commands and files that read a pipe, and hang while the voice is recorded.
     @Test(
         arguments: [
             (

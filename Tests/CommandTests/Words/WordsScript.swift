@@ -31,7 +31,7 @@ struct WordsScript: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Those whose file or heading contains the text of the variable `UTTER_WORDS`; without it all.
+    /// The sections whose file or heading contains the text of the variable `UTTER_WORDS`, or all.
     static func wanted() throws -> [WordsScript] {
         let part = getenv("UTTER_WORDS").map { String(cString: $0) } ?? ""
         return try all().filter { part.isEmpty || $0.testDescription.contains(part) }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// Recordings in forms and in JSON, from the command line to services that want them so.
+@Suite struct BodyTests {
+    /// A service in the style of OpenAI's that says what it has understood of a form.
+    private static let transcriber: [ServerStep] = [
+        .readHead, .readBodyToEnd,
+        .respondBy { request in
+            do {
+                let form = try ForeignForm(
+                    request.body, contentType: request["Content-Type"] ?? "")
+                let text = form.parts.map { part in
+                    part.fileName.map { "\(part.name ?? "")=@\($0):\(part.bytes.count)" }
+                        ?? "\(part.name ?? "")=\(String(decoding: part.bytes, as: UTF8.self))"
+                }
+                return ServerAnswer(
+                    headers: [HeaderField("Content-Type", "application/json")],
+                    text: "{\"text\":\"\(text.joined(separator: " "))\"}")
+            } catch {
+                return ServerAnswer(status: 400, text: "\(error)")
+            }
+        },
+    ]
+
+    private let clip = Clip.goForward
+
+    @Test func aServiceWithoutChunksGetsTheFormWithItsLength() async throws {
+        let bench = try Bench(
+            server: RecordingServer(
+                scripts: [[.readHead, .respond(status: 411, text: ""), .readOn]],
+                otherwise: Self.transcriber))
+        let run = try bench.start(["send", "-v", "-c", "body.fields.model=m", "-"], input: .pipe)
+        run.write(try clip.samples)
+        #expect(await run.wait(for: "wants the recording's length", in: .error))
+        run.closeInput()
+        let result = try await run.result()
+        let count = try clip.samples.count + 44
+        #expect(result.outputText == "model=m file=@audio.wav:\(count)\n", "\(result.errorText)")
+        #expect(!result.errorText.contains("warning"))
+        let last = try #require(bench.requests.last)
+        #expect(bench.requests.first?["Transfer-Encoding"] == "chunked")
+        #expect(last["Content-Length"] == "\(last.body.count)")
+    }
+
+    /// The whole way, with a recogniser.
+    @Test(arguments: ["pcm", "wav", "ogg-opus"], ["chunked", "length"])
+    func theEndpointRecognisesWhatAFormHolds(_ format: String, _ framing: String) async throws {
+        let bench = try Bench()
+        let (server, url) = try await bench.serve("--grammar", Bench.grammar)
+        let result = try await bench.run(
+            "send", "--to", url.replacing("/recognize", with: "/v1/audio/transcriptions"), "-c",
+            "body.fields.model=any", "--format", format, "-c", "transfer.framing=\(framing)",
+            clip.path)
+        #expect(result.outputText == "go forward ten meters\n", "\(result.errorText)")
+        server.signal(SIGTERM)
+        _ = try await server.result()
+    }
+}
