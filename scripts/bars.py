@@ -15,6 +15,7 @@ ADVICE = {
     "core-lines": "remove lines, or say in the commit which issue raises the bar",
     "companion-lines": "remove lines, or say in the commit which issue raises the bar",
     "unchecked-sendable": "hand the value over with 'sending', or guard it with a Mutex",
+    "take-store-members": "put it behind one of the four doors that ARCHITECTURE.md names",
     "package-vars": "make it a let, give it package private(set), or hide it behind a method",
     "bare-comments": "give the comment a subject and a verb, or a bare noun",
     "shared-type-names": "give the type a name that says whose it is",
@@ -24,6 +25,8 @@ BARE = re.compile(r"(?:What|Of|One|Those|Nil|As above)\b")
 UNCHECKED = re.compile(r"^[^/]*@unchecked Sendable")
 # A setter of its own (private(set)) is no door for others; a brace before "=" begins a computed one.
 PACKAGE_VAR = re.compile(r"^ *package (?:static |weak |nonisolated )*var [^={]*(?:=|$|\{ *(?:did|will)Set)")
+MEMBER = re.compile(r"^[^/]*\b(?:package|public) (?:static |final |mutating |(?:private|internal)\(set\) |convenience )*"
+                    r"(?:func|var|let|init|struct|class|enum)\b")
 TYPE = re.compile(r"^(?:@\w+(?:\([^)]*\))? )*(?:(?:public|package|internal|final|indirect|open) )*"
                   r"(?:struct|class|enum|actor|protocol) (\w+)")
 
@@ -44,6 +47,7 @@ def counts():
             goes_on = line.lstrip().startswith("//")
             if UNCHECKED.match(line):
                 places["unchecked-sendable"].append(f"{name}:{number}")
+            count["take-store-members"] += "TakeStore" in name.parts and bool(MEMBER.match(line))
             count["package-vars"] += bool(PACKAGE_VAR.match(line))
             if found := TYPE.match(line):
                 types.setdefault(found[1], []).append(f"{name}:{number}: {found[1]}")

@@ -51,7 +51,7 @@ import Testing
         }
         #expect(number == 10_000)
         // What is done once an hour.
-        Retention.standard.sweep(try TakeStore(stateFolder: bench.stateFolder))
+        SpoolRules().sweep(try TakeStore(stateFolder: bench.stateFolder))
     }
 
     /// Sends the recording, and returns what was done to the folder of takes and to other takes.

@@ -62,10 +62,10 @@ import Testing
         var problems: [String] = []
         let bench = try RecoveryBench(remains.entries, in: disk)
         let store = try TakeStore(stateFolder: bench.stateFolder, key: script.key)
-        try Recovery.recoverAll(in: store)
+        try store.recoverAll()
         problems += try wrongs(in: store)
         let state = try contents(of: bench.root)
-        try Recovery.recoverAll(in: store)
+        try store.recoverAll()
         if try contents(of: bench.root) != state {
             problems.append("the second recovery changed something")
         }

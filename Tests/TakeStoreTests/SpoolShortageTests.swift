@@ -25,43 +25,43 @@ extension TakeStore {
         store = try TakeStore(stateFolder: scratch.path + "/utter")
     }
 
-    private func limits(takes: Int = 1_000, bytes: Int = .max, free: Int = 0) -> SpoolLimits {
-        SpoolLimits(takes: takes, bytes: bytes, free: free)
+    private func rules(takes: Int = 1_000, bytes: Int = .max, free: Int = 0) -> SpoolRules {
+        SpoolRules(SpoolLimits(takes: takes, bytes: bytes, free: free))
     }
 
     @Test func takesThatWaitAreCountedAndAnsweredOnesAreNot() throws {
         for number in 0..<3 { try leave(number) }
         for number in 3..<9 { try leave(number, audio: nil) }
-        #expect(store.shortage(by: limits(takes: 4)) == nil)
-        #expect(store.shortage(by: limits(takes: 3)) == .takes(limit: 3))
+        #expect(rules(takes: 4).shortage(of: store) == nil)
+        #expect(rules(takes: 3).shortage(of: store) == .takes(limit: 3))
     }
 
     @Test func theBytesAreThoseOfTheLastMeasurementUntilTheyMatter() throws {
         try leave(0, audio: 600)
         try leave(1, audio: 500)
-        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
-        Retention.standard.sweep(store)
-        #expect(store.shortage(by: limits(bytes: 1_000)) == .bytes(1_100, limit: 1_000))
-        #expect(store.shortage(by: limits(bytes: 1_101)) == nil)
+        #expect(rules(bytes: 1_000).shortage(of: store) == nil)
+        SpoolRules().sweep(store)
+        #expect(rules(bytes: 1_000).shortage(of: store) == .bytes(1_100, limit: 1_000))
+        #expect(rules(bytes: 1_101).shortage(of: store) == nil)
         // A hint that is too high is not believed.
         try store.remove(try store.take(try id(0)))
-        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+        #expect(rules(bytes: 1_000).shortage(of: store) == nil)
     }
 
     @Test func aLimitThatIsNearIsSaid() throws {
         for number in 0..<9 { try leave(number, audio: 100) }
-        #expect(store.nearness(to: limits(takes: 11)) == nil)
-        #expect(store.nearness(to: limits(takes: 10)) == .takes(limit: 10))
+        #expect(rules(takes: 11).nearness(of: store) == nil)
+        #expect(rules(takes: 10).nearness(of: store) == .takes(limit: 10))
         // A tenth of few is none.
-        #expect(store.nearness(to: limits(takes: 9)) == nil)
-        Retention.standard.sweep(store)
-        #expect(store.nearness(to: limits(bytes: 1_000)) == .bytes(900, limit: 1_000))
-        #expect(store.nearness(to: limits(bytes: 1_100)) == nil)
+        #expect(rules(takes: 9).nearness(of: store) == nil)
+        SpoolRules().sweep(store)
+        #expect(rules(bytes: 1_000).nearness(of: store) == .bytes(900, limit: 1_000))
+        #expect(rules(bytes: 1_100).nearness(of: store) == nil)
         // A take that is being recorded is in no note yet.
         try leave(9, audio: 100)
-        #expect(store.nearness(to: limits(bytes: 1_100)) == nil)
+        #expect(rules(bytes: 1_100).nearness(of: store) == nil)
         #expect(
-            store.nearness(to: limits(bytes: 1_100), recording: 100) == .bytes(1_000, limit: 1_100))
+            rules(bytes: 1_100).nearness(of: store, recording: 100) == .bytes(1_000, limit: 1_100))
     }
 
     @Test(arguments: [
@@ -71,14 +71,14 @@ extension TakeStore {
     func aDamagedNoteHidesNoTake(_ text: String) throws {
         try scratch.write(Array(text.utf8), to: "utter/takes-with-audio")
         try leave(0)
-        #expect(store.shortage(by: limits(bytes: 6)) == nil)
-        #expect(store.shortage(by: limits(takes: 1)) == .takes(limit: 1))
+        #expect(rules(bytes: 6).shortage(of: store) == nil)
+        #expect(rules(takes: 1).shortage(of: store) == .takes(limit: 1))
     }
 
     @Test func answeredTakesAreLookedAtOnceAnHour() throws {
         for number in 0..<200 { try leave(number, audio: number % 20 == 0 ? 10 : nil) }
         let now = Date()
-        Retention.standard.sweep(store, at: ClockReading(now))
+        SpoolRules().sweep(store, at: ClockReading(now))
         let audio = try (0..<10).map { try id($0 * 20) }
         #expect(try store.audioTakes == audio)
         // A new one is always looked at, and what has gone is found to have gone.
@@ -88,52 +88,52 @@ extension TakeStore {
         // One that comes back is found later.
         let back = try id(1)
         try scratch.write([1, 2], to: "utter/takes/\(back.text)/audio.wav")
-        Retention.standard.sweep(store, at: ClockReading(now + 60))
-        #expect(store.shortage(by: limits(takes: 10)) == .takes(limit: 10))
-        Retention.standard.sweep(store, at: ClockReading(now + 3_601))
+        SpoolRules().sweep(store, at: ClockReading(now + 60))
+        #expect(rules(takes: 10).shortage(of: store) == .takes(limit: 10))
+        SpoolRules().sweep(store, at: ClockReading(now + 3_601))
         #expect(try store.audioTakes == [back] + audio.dropFirst() + [try id(200)])
-        #expect(store.shortage(by: limits(bytes: 102)) == .bytes(102, limit: 102))
+        #expect(rules(bytes: 102).shortage(of: store) == .bytes(102, limit: 102))
     }
 
     @Test func aTakeThatIsBackCountsAtOnce() throws {
         for number in 0..<40 { try leave(number, audio: number == 0 ? 700 : nil) }
         #expect(try store.setAside(try store.take(try id(0))))
-        Retention.standard.sweep(store)
-        #expect(store.shortage(by: limits(bytes: 700)) == nil)
+        SpoolRules().sweep(store)
+        #expect(rules(bytes: 700).shortage(of: store) == nil)
         _ = try store.restore(try id(0))
         #expect(try store.audioTakes == [try id(0)])
-        #expect(store.shortage(by: limits(bytes: 700)) == .bytes(700, limit: 700))
+        #expect(rules(bytes: 700).shortage(of: store) == .bytes(700, limit: 700))
     }
 
     @Test func whatThisProcessHasMadeCountsAtOnce() throws {
         try leave(0, audio: 600)
-        Retention.standard.sweep(store)
+        SpoolRules().sweep(store)
         try leave(1, audio: 500)
-        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+        #expect(rules(bytes: 1_000).shortage(of: store) == nil)
         store.hasGrown(by: 500)
-        #expect(store.shortage(by: limits(bytes: 1_000)) == .bytes(1_100, limit: 1_000))
+        #expect(rules(bytes: 1_000).shortage(of: store) == .bytes(1_100, limit: 1_000))
         // What has gone meanwhile is found to have gone.
         try store.remove(try store.take(try id(0)))
-        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+        #expect(rules(bytes: 1_000).shortage(of: store) == nil)
         store.hasGrown(by: 400)
-        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
-        #expect(store.shortage(by: limits(bytes: 500)) == .bytes(500, limit: 500))
+        #expect(rules(bytes: 1_000).shortage(of: store) == nil)
+        #expect(rules(bytes: 500).shortage(of: store) == .bytes(500, limit: 500))
     }
 
     @Test func whatIsMeasuredDuringASweepIsNotTakenOffTwice() throws {
-        let limits = limits(bytes: 1_000)
+        let rules = rules(bytes: 1_000)
         try leave(0, audio: 600)
-        Retention.standard.sweep(store, by: limits)
+        rules.sweep(store)
         try leave(1, audio: 500)
         store.hasGrown(by: 500)
-        var sweep = Sweep(of: store, .standard, by: limits)
+        var sweep = Sweep(of: store, by: rules)
         // Another thread begins a take, of which the limit is near, while takes are looked at.
         try store.remove(try store.take(try id(0)))
-        #expect(store.shortage(by: limits) == nil)
+        #expect(rules.shortage(of: store) == nil)
         while sweep.step() {}
         try leave(2, audio: 500)
         store.hasGrown(by: 500)
-        #expect(store.shortage(by: limits) == .bytes(1_000, limit: 1_000))
+        #expect(rules.shortage(of: store) == .bytes(1_000, limit: 1_000))
     }
 
     @Test func whatIsAddedDuringASweepOrAMeasurementStillCounts() {
@@ -164,27 +164,27 @@ extension TakeStore {
         // Whether a note says so, or the takes themselves.
         for _ in 0..<2 {
             let fresh = try TakeStore(stateFolder: scratch.path + "/utter")
-            #expect(fresh.shortage(by: limits(takes: 4, bytes: 31)) == nil)
-            #expect(fresh.shortage(by: limits(takes: 3)) == .takes(limit: 3))
+            #expect(rules(takes: 4, bytes: 31).shortage(of: fresh) == nil)
+            #expect(rules(takes: 3).shortage(of: fresh) == .takes(limit: 3))
             #expect(released.allSatisfy { fresh.audioByteCount(of: $0) != nil })
-            Retention.standard.sweep(store)
+            SpoolRules().sweep(store)
         }
-        #expect(store.shortage(by: limits(bytes: 30)) == .bytes(30, limit: 30))
+        #expect(rules(bytes: 30).shortage(of: store) == .bytes(30, limit: 30))
     }
 
     @Test func nothingGoesWhereThatDoesNotHelp() throws {
         for number in 0..<3 { try leave(number) }
         let released = try (3..<8).map { try leaveReleased($0) }
-        Retention.standard.sweep(store, by: limits(takes: 3, bytes: 30))
+        rules(takes: 3, bytes: 30).sweep(store)
         #expect(released.allSatisfy { store.audioByteCount(of: $0) != nil })
         // Now it does: as much goes as is needed, the oldest first.
         try store.remove(try store.take(try id(0)))
-        Retention.standard.sweep(store, by: limits(takes: 5))
+        rules(takes: 5).sweep(store)
         #expect(
             released.map { store.audioByteCount(of: $0) != nil } == [
                 false, false, true, true, true,
             ])
-        Retention.standard.sweep(store, by: limits(bytes: 35))
+        rules(bytes: 35).sweep(store)
         #expect(
             released.map { store.audioByteCount(of: $0) != nil } == [
                 false, false, false, true, true,
@@ -202,7 +202,7 @@ extension TakeStore {
     }
 
     @Test func aDiskThatIsNearlyFullIsNoticed() throws {
-        guard case .free = store.shortage(by: limits(free: .max)) else {
+        guard case .free = rules(free: .max).shortage(of: store) else {
             Issue.record("there is no disk with that much room")
             return
         }

@@ -84,7 +84,7 @@ package final class Reconciler: Sendable {
         let since = TakeID(newest)?.date.map { $0.addingTimeInterval(-Self.overlap) }
         for day in [now.addingTimeInterval(-86_400), now] {
             let folder = "\(FleetLayout.takes)\(day.formatted(.iso8601).prefix(10))/"
-            let last = since.map { folder + UTCTime($0).compact }
+            let last = since.map { folder + TakeID.start(at: $0) }
             var takes = ListingReader(store, folder, after: last)
             while !isOver() {
                 var found: [(id: TakeID, object: ListedObject)] = []
@@ -113,7 +113,7 @@ package final class Reconciler: Sendable {
     private func remember(_ id: TakeID) {
         state.withLock { state in
             state.newest = max(state.newest, id.text)
-            let limit = TakeID(state.newest)?.date.map { UTCTime($0 - Self.overlap).compact } ?? ""
+            let limit = TakeID(state.newest)?.date.map { TakeID.start(at: $0 - Self.overlap) } ?? ""
             guard id.text >= limit else { return }
             if state.seen.count >= Self.seenLimit { state.seen = state.seen.filter { $0 >= limit } }
             // Where there are more, they are looked at each time.

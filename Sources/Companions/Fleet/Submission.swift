@@ -72,7 +72,7 @@ package final class Submission: Sendable {
         digest.update(contents.span)
         let letters = Array("0123456789abcdefghjkmnpqrstvwxyz")
         let random = String(digest.bytes.prefix(12).map { letters[Int($0) & 31] })
-        return TakeID("\(UTCTime(date).compact)-\(random)")
+        return TakeID("\(TakeID.start(at: date))-\(random)")
     }
 
     // MARK: - Objects of the store

@@ -55,9 +55,7 @@ package final class Journal: Sendable {
         file: any JournalFile, path: String?, home: JournalHome? = nil,
         memoryLimit: Int = Journal.memoryLimit
     ) {
-        self.path = path
-        self.home = home
-        self.memoryLimit = memoryLimit
+        (self.path, self.home, self.memoryLimit) = (path, home, memoryLimit)
         let memory = path == nil ? Memory(file: file, start: 0) : nil
         state = Mutex(State(file: file, memory: memory))
     }

@@ -41,11 +41,8 @@ final class JournalStage {
         case .success(let opened): journal = opened
         case .failure(let error): (journal, loss) = (nil, error)
         }
-        self.onDrain = onDrain
-        self.onGrowth = onGrowth
-        self.onFull = onFull
-        self.willSeal = willSeal
-        self.onSeal = onSeal
+        (self.onDrain, self.onGrowth, self.onFull) = (onDrain, onGrowth, onFull)
+        (self.willSeal, self.onSeal) = (willSeal, onSeal)
     }
 
     /// Carries at most one turn's bytes; returns whether the journal grew or was sealed.
@@ -110,13 +107,11 @@ final class SharedRing: Sendable {
 package struct JournalSeal: Sendable, Equatable {
     package let byteCount: Int
     /// 64 hexadecimal digits.
-    package var sha256: String
+    package let sha256: String
     /// The write that not even memory could take; later bytes are lost.
     package let loss: SystemError?
 
     package init(byteCount: Int, sha256: String, loss: SystemError?) {
-        self.byteCount = byteCount
-        self.sha256 = sha256
-        self.loss = loss
+        (self.byteCount, self.sha256, self.loss) = (byteCount, sha256, loss)
     }
 }

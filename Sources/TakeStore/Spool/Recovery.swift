@@ -5,13 +5,31 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
 
+extension TakeStore {
+    /// Recovers every take that no process records or sends, oldest first; blocks on the disk.
+    ///
+    /// A take that cannot be recovered does not stop the others.
+    @discardableResult
+    package func recoverAll() throws(TakeStoreError) -> [TakeID] {
+        clearLeftovers()
+        return try ids().filter { recover($0) }
+    }
+
+    /// Unless a process records or sends it; false when it was not recovered; blocks on the disk.
+    @discardableResult
+    package func recover(_ id: TakeID) -> Bool {
+        // The list shows what cannot be read, with the reason.
+        (try? Recovery.recover(take(id), in: self)) ?? false
+    }
+}
+
 /// Brings takes to an end whose program died while it recorded or sent them.
 ///
 /// Idempotent, and may itself be killed anywhere: the audio is cut first, then the manifest is
 /// replaced; until then the take is found again by the next recovery. Reads the audio only of
 /// takes that died while they were recorded; never deletes any. A take of which nothing can be
 /// played goes to `quarantine`, with the reason in its manifest.
-package enum Recovery {
+enum Recovery {
     /// More than the longest page or frame of any codec: a longer end is not torn by a crash but
     /// damaged in another way, and stays in the file.
     private static let longestTear = 1 << 16
@@ -29,23 +47,7 @@ package enum Recovery {
         case withoutAudio
     }
 
-    /// Recovers every take that no process records or sends, oldest first; blocks on the disk.
-    ///
-    /// A take that cannot be recovered does not stop the others.
-    @discardableResult
-    package static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
-        store.clearLeftovers()
-        return try store.ids().filter { recover($0, in: store) }
-    }
-
-    /// Unless a process records or sends it; false when it was not recovered; blocks on the disk.
-    @discardableResult
-    package static func recover(_ id: TakeID, in store: TakeStore) -> Bool {
-        // The list shows what cannot be read, with the reason.
-        (try? recover(store.take(id), in: store)) ?? false
-    }
-
-    private static func recover(_ take: TakeFolder, in store: TakeStore) throws -> Bool {
+    fileprivate static func recover(_ take: TakeFolder, in store: TakeStore) throws -> Bool {
         guard look(at: take) != nil, try take.lock(), store.holds(take) else { return false }
         // Another process may have been quicker before we had the lock.
         switch look(at: take) {
@@ -73,10 +75,7 @@ package enum Recovery {
     private static func look(at take: TakeFolder) -> Orphan? {
         do throws(TakeStoreError) {
             let manifest = try take.manifest()
-            switch manifest.state {
-            case .answered, .cancelled: return nil
-            case .kept, .sealed, .sending, .recording: break
-            }
+            guard manifest.isWaiting else { return nil }
             do throws(SystemError) {
                 _ = try take.audioByteCount(fileName: manifest.audio)
             } catch {
@@ -123,23 +122,10 @@ package enum Recovery {
             return false
         }
         // A second try that died takes nothing away.
-        manifest.keep(
-            manifest.wasAnswered == true ? .answered : .kept,
+        manifest.abandon(
             reason: manifest.reason
                 ?? "the program ended while it was \(wasRecording ? "recording" : "sending")")
-        // A program that died could not say how far its transfer had come, nor that there was one.
-        // A transfer that waited for the length of the recording had not begun.
-        if manifest.delivery == nil || manifest.attempts > 0 {
-            manifest.attempts = max(1, manifest.attempts)
-            if manifest.history?.last?.wasWhole == nil {
-                // A job that goes on has the recording already, but its step may be done.
-                if let unknown = manifest.progress.map({ $0.unknown ?? 0 }) {
-                    manifest.progress?.unknown = unknown + 1
-                } else {
-                    manifest.taken = (manifest.taken ?? 0) + 1
-                }
-            }
-        }
+        manifest.doubtLastTransfer()
         try take.save(manifest)
         take.forgetNotedTransfers()
         return true
@@ -214,7 +200,7 @@ package enum Recovery {
     }
 
     /// The part that can be played; blocks on the disk.
-    package static func measure(
+    static func measure(
         _ audio: TakeAudio, _ codec: AudioCodec, dropsEmptyTail: Bool = false
     ) throws -> IntactAudio {
         let journal = audio.journal(byteCount: audio.byteCount)
@@ -228,5 +214,29 @@ package enum Recovery {
             offset += count
         }
         return try recoverer.finish()
+    }
+}
+
+extension TakeFolder {
+    /// Corrects what is known of a take whose audio is shorter than it was when it was recorded, and
+    /// says what is missing, for a person; nil when nothing is.
+    package func noteShortfall(
+        of audio: TakeAudio, in manifest: inout TakeManifest, _ codec: AudioCodec
+    ) throws(TakeStoreError) -> String? {
+        guard let stated = manifest.byteCount, audio.byteCount < stated else { return nil }
+        let before = manifest.frames ?? 0
+        do {
+            let whole = try Recovery.measure(audio, codec)
+            (manifest.byteCount, manifest.frames) = (whole.byteCount, whole.frames)
+        } catch {
+            throw .unreadable(take: id.text, reason: "its audio: \(error)")
+        }
+        let frames = manifest.frames ?? 0
+        guard frames > 0 else {
+            throw .unreadable(take: id.text, reason: "nothing of its audio is on the disk")
+        }
+        manifest.sha256 = nil
+        manifest.gapFrames = manifest.gapFrames.map { min($0, frames) }
+        return "its last \((before - frames) / 16) ms are not on the disk"
     }
 }

@@ -3,7 +3,7 @@
 package import FoundationEssentials
 internal import LinuxPlatform
 
-package struct ClockReading: Sendable {
+struct ClockReading: Sendable {
     /// The time by the clock that can be set.
     let now: Date
     /// The name of this start of the machine, and the seconds since, suspended ones included; nil
@@ -37,9 +37,6 @@ package struct ClockReading: Sendable {
 /// battery knew the time counts from when it did. Over a restart, a step back of an hour is a jump,
 /// and one forward of a year.
 package struct SpoolAge: Sendable {
-    /// Takes that have waited for longer are sent only on request: 30 days.
-    package static let longestWait = Duration.seconds(30 * 86_400)
-
     // The time as it was seen last, and as it was when it last jumped, in seconds since 1970; behind
     // them, where it is known, the time of the machine's start and that start's name.
     private static let fileName = "clock"
@@ -56,7 +53,9 @@ package struct SpoolAge: Sendable {
     /// started since.
     let isNewHour: Bool
 
-    package init(in store: TakeStore, at time: ClockReading = .now, isNoted: Bool = false) {
+    package init(in store: TakeStore) { self.init(in: store, at: .now) }
+
+    init(in store: TakeStore, at time: ClockReading = .now, isNoted: Bool = false) {
         now = time.now
         let seconds = Int(now.timeIntervalSince1970)
         let start = time.boot.map { seconds - $0.seconds }

@@ -27,8 +27,7 @@ struct Sweep: Sendable {
     /// Takes that the archive is to get, and that are in no queue.
     private(set) var unarchived: [TakeID] = []
     private let store: TakeStore
-    private let retention: Retention
-    private let limits: SpoolLimits
+    private let rules: SpoolRules
     private let clock: SpoolAge
     private let noted: AudioNote
     private let names: [String]
@@ -44,15 +43,12 @@ struct Sweep: Sendable {
     private var excess: [Audio]?
 
     /// Lists the takes; blocks on the disk, as the steps do.
-    init(
-        of store: TakeStore, _ retention: Retention, by limits: SpoolLimits,
-        at time: ClockReading = .now
-    ) {
-        (self.store, self.retention, self.limits) = (store, retention, limits)
+    init(of store: TakeStore, by rules: SpoolRules, at time: ClockReading = .now) {
+        (self.store, self.rules) = (store, rules)
         let clock = SpoolAge(in: store, at: time, isNoted: true)
         let noted = clock.isNewHour ? AudioNote() : store.noted
         (self.clock, self.noted) = (clock, noted)
-        Retention.sweepRemoved(store, by: clock)
+        SpoolRules.sweepRemoved(store, by: clock)
         total = store.growth.withLock { $0.total }
         // A folder that cannot be read has nothing to delete.
         names = (try? store.takes.names()) ?? []
@@ -68,7 +64,7 @@ struct Sweep: Sendable {
             excess = chooseExcess()
         } else if let audio = excess?.popLast() {
             // It is tried again next time.
-            Retention.removeReleasedAudio(of: audio.id, in: store)
+            SpoolRules.removeReleasedAudio(of: audio.id, in: store)
         } else {
             note()
             return false
@@ -81,7 +77,7 @@ struct Sweep: Sendable {
         // Cheap questions first: most takes are young, and have no audio any more.
         let mayBeOver =
             clock.isNewHour
-            && clock.age(since: id.date) >= min(retention.answered, retention.cancelled)
+            && clock.age(since: id.date) >= min(rules.retention.answered, rules.retention.cancelled)
         guard size != nil || mayBeOver else { return store.forgetRelease(of: id) }
         if !noted.isWaiting(id.text) || store.isReleased(id),
             let take = try? store.take(id),  // Not to be opened, not to be deleted.
@@ -91,18 +87,18 @@ struct Sweep: Sendable {
             let age = clock.age(since: id.date, written)
             if manifest.isUnarchived { unarchived.append(id) }
             // A service that has a part of it is to drop that first; the audio goes all the same.
-            if retention.isOver(manifest, age: age), manifest.progress != nil,
-                age < retention.answered
+            if rules.retention.isOver(manifest, age: age), manifest.progress != nil,
+                age < rules.retention.answered
             {
                 try? take.removeAudio(fileName: manifest.audio)  // Left to the next sweep.
                 return
             }
             // A take in use is left for the next time.
-            if retention.isOver(manifest, age: age), (try? store.remove(take)) != nil {
+            if rules.retention.isOver(manifest, age: age), (try? store.remove(take)) != nil {
                 return removed.append(id)
             }
             if manifest.isReleasedAnswer, let size {
-                let time = manifest.keepsAudioFor.map { .seconds($0) } ?? retention.audio
+                let time = manifest.keepsAudioFor.map { .seconds($0) } ?? rules.retention.audio
                 return released.append(Audio(id: id, byteCount: size, isOver: age >= time))
             }
         }
@@ -116,12 +112,13 @@ struct Sweep: Sendable {
     ///
     /// Waiting takes may have reached the limit alone. Nothing goes then: it would not help.
     private func chooseExcess() -> [Audio] {
-        let takes = limits.takes - waiting.count
-        let bytes = limits.bytes - waitingBytes
+        let takes = rules.limits.takes - waiting.count
+        let bytes = rules.limits.bytes - waitingBytes
         var (count, size) = (0, 0)
         return released.filter { audio in
             let isTooMuch =
-                count >= retention.audioTakes || size + audio.byteCount >= retention.audioBytes
+                count >= rules.retention.audioTakes
+                || size + audio.byteCount >= rules.retention.audioBytes
                 || takes > 0 && count >= takes || bytes > 0 && size >= bytes
             (count, size) = (count + 1, size + audio.byteCount)
             return audio.isOver || isTooMuch

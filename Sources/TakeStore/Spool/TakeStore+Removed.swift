@@ -23,15 +23,14 @@ extension TakeStore {
     ///
     /// Blocks on the disk. False when that has no room for it, and it is removed for good.
     package func setAside(_ take: TakeFolder) throws(TakeStoreError) -> Bool {
+        try lock(take, toBe: "removed")
         do throws(SystemError) {
-            if try take.lock() {
-                try take.refuseForeignFiles()
-                // The folder's time says since when it is there.
-                try take.folder.touch()
-                let removed = try state.makeFolder(Self.removedName)
-                try takes.move(take.id.text, to: removed, as: take.id.text)
-                return true
-            }
+            try take.refuseForeignFiles()
+            // The folder's time says since when it is there.
+            try take.folder.touch()
+            let removed = try state.makeFolder(Self.removedName)
+            try takes.move(take.id.text, to: removed, as: take.id.text)
+            return true
         } catch {
             guard [ENOSPC, EDQUOT].contains(error.code) else {
                 throw .unchangeable(
@@ -40,7 +39,6 @@ extension TakeStore {
             try remove(take)
             return false
         }
-        throw inUse(take)
     }
 
     /// The takes that can be brought back, the one removed last at the end.
@@ -52,6 +50,18 @@ extension TakeStore {
             let seconds = folder.modificationTime(of: name) ?? 0
             return RemovedTake(id: id, date: Date(timeIntervalSince1970: seconds))
         }.sorted { ($0.date, $0.id.text) < ($1.date, $1.id.text) }
+    }
+
+    /// Finds a removed take by a part of its id; `last` is the one removed last.
+    ///
+    /// - Throws: `TakeStoreError` when there is no such take, or there are several.
+    package func findRemoved(_ name: String) throws(TakeStoreError) -> TakeID {
+        let ids = removed.map(\.id)
+        if name == "last", let last = ids.last { return last }
+        guard let id = try TakeNames(ids).match(name) else {
+            throw .notRemoved(ids.isEmpty ? nil : name)
+        }
+        return id
     }
 
     package func restore(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {

@@ -68,13 +68,34 @@ package final class TakeStore: Sendable {
 
     package var path: String { takes.path }
 
+    /// Makes the folder of a new take, and its journal, which this process records into.
+    ///
+    /// The manifest is there when the program is killed; it is durable once it is saved again.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when there is such a take.
+    package func begin(
+        _ manifest: inout TakeManifest
+    ) throws(SystemError) -> (TakeFolder, Journal) {
+        let folder = try makeTake(manifest.id)
+        (manifest.holder, manifest.audio) = (getpid(), folder.newAudioName(manifest.audio))
+        do throws(SystemError) {
+            let journal = try folder.makeJournal(fileName: manifest.audio)
+            // The sync thread makes it durable, and tells when it cannot be written.
+            try? folder.save(manifest, isDurable: false)
+            return (folder, journal)
+        } catch {
+            removeEmptyTake(folder)
+            throw error
+        }
+    }
+
     /// Makes the folder of a new take.
     ///
     /// Its name is durable once `foldersToSync` are synced. It is locked before it has its name, so
     /// that no recovery takes it for a leftover, and stays so for as long as it is held open.
     ///
     /// - Throws: `SystemError`; `EEXIST` when there is such a take.
-    package func makeTake(
+    func makeTake(
         _ id: TakeID,
         filledBy fill: (TakeFolder) throws(SystemError) -> Void = { _ throws(SystemError) in }
     ) throws(SystemError) -> TakeFolder {
@@ -88,6 +109,24 @@ package final class TakeStore: Sendable {
             key: key)
     }
 
+    /// Locks a take, which is to be read, or to be changed as the word says.
+    ///
+    /// - Throws: `TakeStoreError`; `.inUse` when another process has it, and `.noSuchTake` when it is
+    ///   not where it was opened any more.
+    package func lock(_ take: TakeFolder, toBe change: String? = nil) throws(TakeStoreError) {
+        let isLocked: Bool
+        do throws(SystemError) {
+            isLocked = try take.lock()
+        } catch {
+            let (id, reason) = (take.id.text, error.description)
+            throw change.map { .unchangeable(take: id, change: $0, reason: reason) }
+                ?? .unreadable(take: id, reason: reason)
+        }
+        guard isLocked else { throw inUse(take) }
+        // Another process may have been quicker before we had the lock.
+        guard holds(take) else { throw .noSuchTake(take.id.text) }
+    }
+
     /// Whether a take is still where it was opened: not removed, and not moved out of the way.
     package func holds(_ take: TakeFolder) -> Bool { take.folder.isStill(take.id.text, in: takes) }
 
@@ -95,15 +134,7 @@ package final class TakeStore: Sendable {
     ///
     /// Blocks on the disk. A folder that holds anything unknown stays.
     package func remove(_ take: TakeFolder) throws(TakeStoreError) {
-        var isLocked = false
-        do throws(SystemError) {
-            isLocked = try take.lock()
-        } catch {
-            throw .unchangeable(take: take.id.text, change: "removed", reason: error.description)
-        }
-        guard isLocked else { throw inUse(take) }
-        // Another process may have been quicker before we had the lock.
-        guard holds(take) else { throw .noSuchTake(take.id.text) }
+        try lock(take, toBe: "removed")
         do throws(SystemError) {
             try take.refuseForeignFiles()
             let hidden = Self.removedPrefix + take.id.text
@@ -115,7 +146,7 @@ package final class TakeStore: Sendable {
         }
     }
 
-    package func inUse(_ take: TakeFolder) -> TakeStoreError {
+    func inUse(_ take: TakeFolder) -> TakeStoreError {
         // Without a manifest, less is known.
         let manifest = try? take.manifest()
         return .inUse(
@@ -199,9 +230,7 @@ package final class TakeStore: Sendable {
             guard let found else { throw .noSuchTake(name) }
             return try take(found)
         }
-        let found = TakeNames(ids).matches(name)
-        guard let id = found.first else { throw .noSuchTake(name) }
-        guard found.count == 1 else { throw .ambiguous(name, found) }
+        guard let id = try TakeNames(ids).match(name) else { throw .noSuchTake(name) }
         return try take(id)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import Glibc
 package import LinuxPlatform
 
@@ -11,9 +12,9 @@ package struct ArchiveNote: Sendable, Codable, Equatable {
     /// The URL of the audio, for a person: without its query.
     package let place: String
     /// Whether it has been put into the queue; until then the audio stays.
-    package var isQueued = false
+    package internal(set) var isQueued = false
 
-    package init(place: String) { self.place = place }
+    init(place: String) { self.place = place }
 }
 
 /// The objects that an archive gets of a take; their names differ behind the first dot.
@@ -32,14 +33,14 @@ package struct ArchivedContents: Sendable, Codable, Equatable {
         (self.profile, self.words) = (profile, words)
     }
 
-    fileprivate func index(of url: String) -> Int? {
+    fileprivate func suffix(of url: String) -> String? {
         let path = url.prefix { $0 != "?" }
-        return suffixes.firstIndex { path.hasSuffix(".\($0)") }
+        return suffixes.first { path.hasSuffix(".\($0)") }
     }
 
     /// The URL of another object of the take.
     package func renamed(_ url: String, to suffix: String) -> String {
-        guard let old = index(of: url).map({ suffixes[$0] }) else { return url }
+        guard let old = self.suffix(of: url) else { return url }
         let mark = url.firstIndex(of: "?") ?? url.endIndex
         return url[..<mark].dropLast(old.count) + suffix + url[mark...]
     }
@@ -47,24 +48,30 @@ package struct ArchivedContents: Sendable, Codable, Equatable {
 
 extension TakeManifest {
     /// The object that the queue sends now; nil for a take that was recorded.
-    package var archivedSuffix: String? {
-        guard let contents = archived, let index = contents.index(of: url) else { return nil }
-        return contents.suffixes[index]
-    }
+    package var archivedSuffix: String? { archived?.suffix(of: url) }
 
     /// Goes on with the next object, once one is stored; false when all are.
     mutating func sendNextObject() -> Bool {
-        guard let contents = archived, let record = delivery, let index = contents.index(of: url),
-            index + 1 < contents.suffixes.count
+        guard let contents = archived, let record = delivery, let suffix = archivedSuffix,
+            let next = contents.suffixes.drop(while: { $0 != suffix }).dropFirst().first
         else { return false }
-        redirect(to: contents.renamed(url, to: contents.suffixes[index + 1]), by: record)
-        startAnew()
+        startAnew(at: contents.renamed(url, to: next), by: record)
         return true
     }
 
-    package mutating func startAnew() {
-        (progress, taken, failures, isHeld) = (nil, nil, nil, nil)
-        keep(reason: nil)
+    /// A take of the archive's queue, whose audio has this name, too: with its first object.
+    package func queued(
+        _ contents: ArchivedContents, to url: String, by delivery: DeliveryManifest
+    ) -> TakeManifest {
+        var entry = TakeManifest(
+            id: id, created: Date(), audio: audio, format: format, source: "", url: url,
+            delivery: delivery)
+        entry.created = created
+        (entry.byteCount, entry.sha256) = (byteCount, sha256)
+        (entry.frames, entry.gapFrames) = (frames, gapFrames)
+        entry.archived = contents
+        entry.keep(reason: nil)
+        return entry
     }
 }
 
@@ -76,12 +83,6 @@ extension TakeStore {
     package func idsWithAudio() throws(TakeStoreError) -> [TakeID] {
         let noted = noted
         return try ids().filter { noted.mayHaveAudio($0.text) && audioByteCount(of: $0) != nil }
-    }
-
-    /// Whether one more take fits into the queue; looks at each that is there.
-    package func hasRoom(by limits: SpoolLimits) throws(TakeStoreError) -> Bool {
-        let sizes = try ids().compactMap { audioByteCount(of: $0) }
-        return sizes.count < limits.takes && sizes.reduce(0, +) < limits.bytes
     }
 
     /// Puts an answered take into the queue: durable when this returns, so that the take's own audio
@@ -97,7 +98,13 @@ extension TakeStore {
         removeUnborn(manifest.id)
         let entry = try makeTake(manifest.id) { entry throws(SystemError) in
             try entry.save(manifest)
-            try entry.adoptAudio(of: folder, fileName: manifest.audio)
+            try entry.folder.adopt(
+                manifest.audio, of: folder.folder,
+                // Half a copy must not be taken for the audio.
+                copyingAs: TakeFolder.answerName + TakeFolder.newSuffix,
+                // The key in the first is destroyed with it.
+                copies: manifest.isEncrypted)
+            try entry.folder.sync()
         }
         entry.unlock()
         for folder in try foldersToSync() { try folder.sync() }
@@ -150,19 +157,6 @@ extension TakeStore {
 }
 
 extension TakeFolder {
-    /// Gives the audio of another take a second name here.
-    fileprivate func adoptAudio(
-        of other: TakeFolder, fileName: String
-    ) throws(SystemError) {
-        try folder.adopt(
-            fileName, of: other.folder,
-            // Half a copy must not be taken for the audio.
-            copyingAs: Self.answerName + Self.newSuffix,
-            // The key in the first is destroyed with it.
-            copies: fileName.hasSuffix(Self.encryptedSuffix))
-        try folder.sync()
-    }
-
     /// The audio as it lies on the disk, encrypted or not.
     package func storedAudio(of manifest: TakeManifest) throws(TakeStoreError) -> TakeAudio {
         do throws(SystemError) {

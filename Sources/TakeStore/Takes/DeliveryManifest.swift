@@ -6,13 +6,9 @@
 /// where it comes from and which origin it belongs to, never the secret.
 package struct DeliveryManifest: Sendable, Equatable {
     package struct Text: Sendable, Codable, Equatable {
-        package let name: String
-        package let text: String
+        package let name, text: String
 
-        package init(name: String, text: String) {
-            self.name = name
-            self.text = text
-        }
+        package init(name: String, text: String) { (self.name, self.text) = (name, text) }
     }
 
     /// Where a secret stands in the request, and where it comes from.
@@ -21,26 +17,23 @@ package struct DeliveryManifest: Sendable, Equatable {
     /// any, the secret was typed, and must be given again, as one that came through a pipe: its file has
     /// no name.
     package struct Secret: Sendable, Codable, Equatable {
-        package let header: String?
-        package let query: String?
-        /// The name of a part from which the request is made.
-        package var part: String?
+        /// `part` is the name of a part from which the request is made.
+        package let header, query, part: String?
         /// How it is written there, such as `Bearer {}`.
         package internal(set) var form: String
         package internal(set) var origin: String
-        package var variable: String?
-        /// The file whose first line it is.
-        package var file: String?
-        package var command: String?
-        /// The file of header fields, each of which is a secret.
-        package var headerFile: String?
-        package var credential: String?
+        /// `file` has it as its first line, and `headerFile` header fields, each of which is a secret.
+        package internal(set) var variable, file, command, headerFile, credential: String?
 
-        package init(header: String? = nil, query: String? = nil, form: String, origin: String) {
-            self.header = header
-            self.query = query
-            self.form = form
-            self.origin = origin
+        package init(
+            header: String? = nil, query: String? = nil, part: String? = nil, form: String,
+            origin: String, variable: String? = nil, file: String? = nil, command: String? = nil,
+            headerFile: String? = nil, credential: String? = nil
+        ) {
+            (self.header, self.query, self.part) = (header, query, part)
+            (self.form, self.origin) = (form, origin)
+            (self.variable, self.file, self.command) = (variable, file, command)
+            (self.headerFile, self.credential) = (headerFile, credential)
         }
     }
 
@@ -53,22 +46,25 @@ package struct DeliveryManifest: Sendable, Equatable {
     package let words: [String: String]
     /// The form in which the audio travels.
     package let format: String
-    package var secrets: [Secret]?
-    /// Where the key comes from with which the body is encrypted; nil without one.
-    package var bodyKey: Secret?
-    /// Where the name and the password for the proxy come from; nil without one.
-    package var proxyLogin: Secret?
+    package internal(set) var secrets: [Secret]?
+    /// Where the key comes from with which the body is encrypted, and where the name and the password
+    /// for the proxy do; nil without one.
+    package internal(set) var bodyKey, proxyLogin: Secret?
     /// Whether no person had chosen a service; nil is no.
-    package var isUnset: Bool?
+    package internal(set) var isUnset: Bool?
     /// The word of the texts for an unknown outcome, for lists; nil: to send it again.
-    package var unknownOutcome: String?
+    package internal(set) var unknownOutcome: String?
 
     /// The delivery of a take that an earlier version has written, in place of the texts.
     package internal(set) var former: FormerDelivery?
 
-    package init(texts: [Text], words: [String: String], format: String) {
-        self.texts = texts
-        self.words = words
-        self.format = format
+    package init(
+        texts: [Text], words: [String: String], format: String, secrets: [Secret]? = nil,
+        bodyKey: Secret? = nil, proxyLogin: Secret? = nil, isUnset: Bool? = nil,
+        unknownOutcome: String? = nil
+    ) {
+        (self.texts, self.words, self.format) = (texts, words, format)
+        (self.secrets, self.bodyKey, self.proxyLogin) = (secrets, bodyKey, proxyLogin)
+        (self.isUnset, self.unknownOutcome) = (isUnset, unknownOutcome)
     }
 }

@@ -5,8 +5,7 @@
 /// It is read, and written back as it is, until the take is sent otherwise.
 package struct FormerDelivery: Sendable, Codable, Equatable {
     package struct Field: Sendable, Codable, Equatable {
-        package let name: String
-        package let value: String
+        package let name, value: String
         package let contentType: String?
     }
 
@@ -17,15 +16,9 @@ package struct FormerDelivery: Sendable, Codable, Equatable {
     }
 
     package struct Connection: Sendable, Codable, Equatable {
-        package let proxy: String?
-        package let proxyExceptions: [String]?
+        package let proxy, clientCertificate, clientKey, minimumTLS, addresses: String?
+        package let proxyExceptions, pinnedKeys, resolutions: [String]?
         package let proxyLogin: DeliveryManifest.Secret?
-        package let clientCertificate: String?
-        package let clientKey: String?
-        package let minimumTLS: String?
-        package let pinnedKeys: [String]?
-        package let addresses: String?
-        package let resolutions: [String]?
     }
 
     package struct Profile: Sendable, Codable, Equatable {
@@ -34,28 +27,19 @@ package struct FormerDelivery: Sendable, Codable, Equatable {
         package let format: String
     }
 
-    package let method: String
-    package let url: String
-    package let format: String
-    package let headers: [Field]?
-    package let contentType: String?
-    package let form: Form?
-    package let jsonBody: String?
-    package let bodyKey: DeliveryManifest.Secret?
+    package let method, url, format, idHeader, framing: String
     /// Such as `json:text`; `profile` is the rule of the profile.
     package let answer: String
-    package let idHeader: String
-    package let framing: String
-    package let httpVersion: String?
-    package let detectsEnd: Bool?
-    package let certificateFile: String?
+    package let contentType, jsonBody, httpVersion, certificateFile, unknownOutcome: String?
+    package let detectsEnd, allowsSecretsInClear: Bool?
+    package let headers: [Field]?
+    package let form: Form?
+    package let bodyKey: DeliveryManifest.Secret?
     package let connection: Connection?
     package let redirectOrigins: [String]?
-    let secrets: [DeliveryManifest.Secret]?
-    package let allowsSecretsInClear: Bool?
-    package let unknownOutcome: String?
-    let isUnset: Bool?
     package let profile: Profile?
+    let secrets: [DeliveryManifest.Secret]?
+    let isUnset: Bool?
 }
 
 extension DeliveryManifest: Codable {
@@ -72,21 +56,20 @@ extension DeliveryManifest: Codable {
         self.init(
             texts: try members.decode([Text].self, forKey: .texts),
             words: try members.decode([String: String].self, forKey: .words),
-            format: try members.decode(String.self, forKey: .format))
-        secrets = try members.decodeIfPresent([Secret].self, forKey: .secrets)
-        bodyKey = try members.decodeIfPresent(Secret.self, forKey: .bodyKey)
-        proxyLogin = try members.decodeIfPresent(Secret.self, forKey: .proxyLogin)
-        isUnset = try members.decodeIfPresent(Bool.self, forKey: .isUnset)
-        unknownOutcome = try members.decodeIfPresent(String.self, forKey: .unknownOutcome)
+            format: try members.decode(String.self, forKey: .format),
+            secrets: try members.decodeIfPresent([Secret].self, forKey: .secrets),
+            bodyKey: try members.decodeIfPresent(Secret.self, forKey: .bodyKey),
+            proxyLogin: try members.decodeIfPresent(Secret.self, forKey: .proxyLogin),
+            isUnset: try members.decodeIfPresent(Bool.self, forKey: .isUnset),
+            unknownOutcome: try members.decodeIfPresent(String.self, forKey: .unknownOutcome))
     }
 
     private init(_ former: FormerDelivery) {
         self.init(
             texts: former.profile?.texts ?? [], words: former.profile?.words ?? [:],
-            format: former.format)
-        (secrets, bodyKey) = (former.secrets, former.bodyKey)
-        proxyLogin = former.connection?.proxyLogin
-        (isUnset, unknownOutcome) = (former.isUnset, former.unknownOutcome)
+            format: former.format, secrets: former.secrets, bodyKey: former.bodyKey,
+            proxyLogin: former.connection?.proxyLogin, isUnset: former.isUnset,
+            unknownOutcome: former.unknownOutcome)
         self.former = former
     }
 

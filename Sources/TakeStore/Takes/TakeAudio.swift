@@ -78,7 +78,7 @@ package struct TakeAudio: Sendable {
 extension TakeFolder {
     package static let encryptedSuffix = ".encrypted"
 
-    package func newAudioName(_ name: String) -> String {
+    func newAudioName(_ name: String) -> String {
         key == nil ? name : name + Self.encryptedSuffix
     }
 

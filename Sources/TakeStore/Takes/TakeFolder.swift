@@ -44,10 +44,8 @@ package final class TakeFolder: Sendable {
     package let key: EncryptionKey?
 
     init(id: TakeID, folder: Folder, key: EncryptionKey? = nil) {
-        self.id = id
-        path = folder.path
+        (self.id, path, self.key) = (id, folder.path, key)
         held = Mutex(folder)
-        self.key = key
     }
 
     var folder: Folder { held.withLock { $0 } }
@@ -57,7 +55,7 @@ package final class TakeFolder: Sendable {
     /// From then until `unlock`, the folder is made anew when it is removed.
     ///
     /// - Throws: `SystemError`; `EEXIST` when the take has audio already.
-    package func makeJournal(fileName: String) throws(SystemError) -> Journal {
+    func makeJournal(fileName: String) throws(SystemError) -> Journal {
         let temporary = fileName + Self.newSuffix
         let isEncrypted = fileName.hasSuffix(Self.encryptedSuffix)
         let journal = Journal(

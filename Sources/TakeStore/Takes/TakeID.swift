@@ -46,7 +46,7 @@ public struct TakeID: Sendable, Hashable, Codable {
         if let last = newest?.tick, last < Self.lastTick { tick = max(tick, last + 1) }
         let (second, fraction) = (tick >> 10, tick & 1_023)
         let random = (0..<10).map { _ in Int.random(in: 0..<32, using: &generator) }
-        let time = UTCTime(Date(timeIntervalSince1970: TimeInterval(second))).compact
+        let time = Self.start(at: Date(timeIntervalSince1970: TimeInterval(second)))
         text =
             time + "-"
             + String(([fraction / 32, fraction % 32] + random).map { Self.letters[$0] })
@@ -69,6 +69,9 @@ public struct TakeID: Sendable, Hashable, Codable {
         return "\(digits.prefix(4))-\(digits.dropFirst(4).prefix(2))-\(digits.suffix(2))"
     }
 
+    /// The beginning of the names of takes that began then, to the second: `20261121-052233`.
+    package static func start(at date: Date) -> String { UTCTime(date).compact }
+
     package var date: Date? { UTCTime.date(compact: String(text.prefix(15))) }
 
     /// Decodes a name.
@@ -89,4 +92,29 @@ public struct TakeID: Sendable, Hashable, Codable {
         var container = encoder.singleValueContainer()
         try container.encode(text)
     }
+}
+
+/// A moment as it is written into names and manifests, to the second.
+struct UTCTime {
+    private static let compactStyle = Date.ISO8601FormatStyle(timeZone: .gmt)
+        .year().month().day().dateSeparator(.omitted).dateTimeSeparator(.space)
+        .time(includingFractionalSeconds: false).timeSeparator(.omitted)
+
+    private let date: Date
+
+    init(_ date: Date) { self.date = date }
+
+    /// The moment that `compact` has written; nil for another text.
+    static func date(compact text: String) -> Date? {
+        // An unreadable text is another text.
+        let date = try? compactStyle.parse(text.replacing("-", with: " "))
+        // The 31st of February is read as one in March.
+        return date.flatMap { UTCTime($0).compact == text ? $0 : nil }
+    }
+
+    /// Such as `20261121-052233`.
+    var compact: String { date.formatted(Self.compactStyle).replacing(" ", with: "-") }
+
+    /// Such as `2026-11-21T05:22:33Z` (ISO 8601).
+    var iso8601: String { date.formatted(.iso8601) }
 }

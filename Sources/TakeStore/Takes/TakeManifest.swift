@@ -6,12 +6,13 @@ package import FoundationEssentials
 /// The description of a take: the file `take.json` in its folder, one JSON object.
 ///
 /// Readers ignore members they do not know; `version` changes when a reader of the old form
-/// would be wrong.
+/// would be wrong. Other modules read the members, and change them by what happens to a take
+/// (`TakeManifest+Changes`).
 package struct TakeManifest: Sendable, Codable, Equatable {
     static let currentVersion = 2
     /// The most transfers that are remembered: the newest.
     static let historyLimit = 16
-    private static let reasonLimit = 2_000
+    static let reasonLimit = 2_000
 
     package enum State: String, Sendable, Codable {
         /// Audio is still being captured, or the program died while it was.
@@ -29,132 +30,81 @@ package struct TakeManifest: Sendable, Codable, Equatable {
 
     var version = currentVersion
     package let id: TakeID
-    package var state: State
+    package internal(set) var state: State
     /// When it began, in ISO 8601, UTC.
-    package var created: String
-    package var audio: String
+    package internal(set) var created: String
+    package internal(set) var audio: String
     /// The form in which it was recorded, such as `pcm`.
     package internal(set) var format: String
     package internal(set) var source: String
     /// The file that was sent; nil for a voice, and for one that was delivered at once.
-    package var file: SentFile?
+    package internal(set) var file: SentFile?
     /// Where it is sent, for a person: without query and credentials.
-    package private(set) var url: String
+    package internal(set) var url: String
     /// How it is delivered; nil while that is encrypted.
-    package var delivery: DeliveryManifest?
-    package var byteCount: Int?
-    package var sha256: String?
+    package internal(set) var delivery: DeliveryManifest?
+    package internal(set) var byteCount: Int?
+    package internal(set) var sha256: String?
     /// Frames at 16 kHz in the audio, silence in place of gaps included, once it is complete.
-    package var frames: Int?
+    package internal(set) var frames: Int?
     /// Frames of them that are silence in place of what was lost.
-    package var gapFrames: Int?
+    package internal(set) var gapFrames: Int?
     /// Whether the take may have less than its source, such as a file, which was not read to its
     /// end as far as is known; nil is no, and of a microphone.
-    package var isPart: Bool?
+    package internal(set) var isPart: Bool?
     /// The process that records or sends the take; nil when it is done.
     ///
     /// For a person: whether it still lives is told by the folder's lock.
-    package var holder: Int32?
+    package internal(set) var holder: Int32?
     /// How many transfers have been begun, over all processes.
-    package var attempts = 0
+    package internal(set) var attempts = 0
     package internal(set) var history: [TransferRecord]?
     /// How many of them the service may have taken whole; nil for none.
-    package var taken: Int?
+    package internal(set) var taken: Int?
     /// How far a job at the service has come; nil before its first step has been answered, and for
     /// a service without jobs.
-    package var progress: ExchangeProgress?
+    package internal(set) var progress: ExchangeProgress?
     /// How many deliveries in a row the service has failed, perhaps because of this take; nil is
     /// none.
-    package var failures: Int?
+    package internal(set) var failures: Int?
     /// Whether the take is not sent unasked any more, as the same request would fail again; nil is
     /// no.
     ///
     /// `reason` says what must change.
-    package var isHeld: Bool?
+    package internal(set) var isHeld: Bool?
     /// Whether the transcript of an answered take has been handed over, so that its audio may be
     /// deleted; nil is no.
-    package var isReleased: Bool?
+    var isReleased: Bool?
     /// For how many seconds the audio stays after that; nil for as long as is usual.
-    package var keepsAudioFor: Int?
-    package var peak: Double?
-    package var reason: String?
-    package var transcript: String?
+    package internal(set) var keepsAudioFor: Int?
+    var peak: Double?
+    package internal(set) var reason, transcript: String?
     /// The file beside this one that holds an answer that could not be read; nil without one.
-    package var unreadAnswer: String?
+    var unreadAnswer: String?
     /// Whether that answer is whole, and one to the whole recording, so that it can be read by
     /// another rule; nil is no.
-    package var isUnreadAnswerWhole: Bool?
+    package internal(set) var isUnreadAnswerWhole: Bool?
     /// Whether the take had been answered before it was sent once more, and is so still unless a
     /// better answer comes; nil is no.
-    package var wasAnswered: Bool?
-    package var archive: ArchiveNote?
+    package internal(set) var wasAnswered: Bool?
+    package internal(set) var archive: ArchiveNote?
     /// The contents for the archive, of a take in its queue; nil for the take that was recorded.
-    package var archived: ArchivedContents?
+    package internal(set) var archived: ArchivedContents?
     /// The part of an encrypted take that only its key opens; nil while it is in the members above.
     var secret: Data?
 
+    /// A take that is recorded from now on, from a source that may not be read to its end (`isPart`).
     package init(
-        id: TakeID, created: Date, audio: String, format: String, source: String, url: String
+        id: TakeID, created: Date, audio: String, format: String, source: String, url: String,
+        delivery: DeliveryManifest? = nil, isPart: Bool = false
     ) {
-        self.id = id
-        state = .recording
-        self.created = UTCTime(created).iso8601
-        self.audio = audio
-        self.format = format
-        self.source = source
-        self.url = url
-    }
-
-    /// Changes how the take is delivered; `url` is the new one for a person.
-    package mutating func redirect(to url: String, by delivery: DeliveryManifest) {
-        if url != self.url {
-            // Earlier transfers went to the old one.
-            for index in (history ?? []).indices where history?[index].url == nil {
-                history?[index].url = self.url
-            }
-        }
-        self.url = url
-        self.delivery = delivery
-        version = Self.currentVersion
-    }
-
-    package mutating func beginTransfer(_ number: Int, at date: Date, to target: String) {
-        attempts = max(attempts, number)
-        let record = TransferRecord(
-            number: number, begun: date, url: target == url ? nil : target)
-        history = Array(((history ?? []) + [record]).suffix(Self.historyLimit))
-    }
-
-    package mutating func endTransfer(
-        _ number: Int, _ ending: String, at date: Date, status: Int?, wasWhole: Bool
-    ) {
-        guard let index = history?.lastIndex(where: { $0.number == number }) else { return }
-        history?[index].end(ending, at: date, status: status, wasWhole: wasWhole)
-    }
-
-    /// Says of a take that is under way that its audio may not be complete yet.
-    ///
-    /// One that is at rest stays as it is: what of its audio is there will be sent.
-    package mutating func forgetSeal() {
-        guard state == .sealed || state == .sending else { return }
-        state = .recording
-        (byteCount, sha256, frames, gapFrames) = (nil, nil, nil, nil)
+        (self.id, state, self.created) = (id, .recording, UTCTime(created).iso8601)
+        (self.audio, self.format, self.source) = (audio, format, source)
+        (self.url, self.delivery, self.isPart) = (url, delivery, isPart ? true : nil)
     }
 
     /// Whether no process records or sends it any more.
-    package var isAtRest: Bool {
-        switch state {
-        case .recording, .sealed, .sending: false
-        case .answered, .kept, .cancelled: true
-        }
-    }
-
-    /// Brings a take to rest that is not sent any more; `reason` says why it has no answer.
-    package mutating func keep(_ state: State = .kept, reason: String?) {
-        self.state = state
-        self.reason = reason.map { String($0.prefix(Self.reasonLimit)) }
-        holder = nil
-    }
+    package var isAtRest: Bool { ![.recording, .sealed, .sending].contains(state) }
 
     /// Where the last transfer went, or where the first one would.
     package var lastURL: String { history?.last?.url ?? url }
@@ -215,8 +165,7 @@ private struct SecretPart: Codable {
     var delivery: DeliveryManifest?
     var history: [TransferRecord]?
     var progress: ExchangeProgress?
-    var reason: String?
-    var transcript: String?
+    var reason, transcript: String?
     /// It would tell whether a known recording is the same.
     var sha256: String?
     /// So would this.
@@ -251,12 +200,8 @@ extension TakeManifest {
         guard let part = try? JSONDecoder().decode(SecretPart.self, from: Data(content))
         else { throw .damaged }
         (source, delivery, history) = (part.source, part.delivery, part.history)
-        progress = part.progress
-        (reason, transcript) = (part.reason, part.transcript)
-        sha256 = part.sha256
-        file = part.file
-        archived = part.archived
-        secret = nil
+        (reason, transcript, sha256) = (part.reason, part.transcript, part.sha256)
+        (progress, file, archived, secret) = (part.progress, part.file, part.archived, nil)
     }
 
     /// A box opens only in the manifest of its own take.
@@ -278,16 +223,12 @@ package struct TransferRecord: Sendable, Codable, Equatable {
     private(set) var wasWhole: Bool?
 
     init(number: Int, begun: Date, url: String? = nil) {
-        self.number = number
-        self.url = url
-        self.begun = UTCTime(begun).iso8601
+        (self.number, self.url, self.begun) = (number, url, UTCTime(begun).iso8601)
     }
 
     mutating func end(_ ending: String, at date: Date, status: Int?, wasWhole: Bool) {
-        self.ending = String(ending.prefix(Self.endingLimit))
-        ended = UTCTime(date).iso8601
-        self.status = status
-        self.wasWhole = wasWhole
+        (self.ending, ended) = (String(ending.prefix(Self.endingLimit)), UTCTime(date).iso8601)
+        (self.status, self.wasWhole) = (status, wasWhole)
     }
 
     private static let endingLimit = 200
@@ -314,10 +255,9 @@ package struct ExchangeProgress: Sendable, Codable, Equatable {
     /// A fingerprint of the job's requests: it goes on only with the same.
     package internal(set) var plan: String
     /// How often the service may have carried that step out, without an answer; nil is never.
-    package var unknown: Int?
+    package internal(set) var unknown: Int?
 
     package init(step: String, values: [String: String], plan: String, unknown: Int? = nil) {
-        (self.step, self.values) = (step, values)
-        (self.plan, self.unknown) = (plan, unknown)
+        (self.step, self.values, self.plan, self.unknown) = (step, values, plan, unknown)
     }
 }

@@ -12,7 +12,14 @@ package struct TakeNames: Sendable {
 
     package init(_ ids: [TakeID]) { self.ids = ids }
 
-    package func matches(_ part: String) -> [TakeID] {
+    /// The only take that a part of a name means; nil when it means none.
+    func match(_ part: String) throws(TakeStoreError) -> TakeID? {
+        let found = matches(part)
+        guard found.count < 2 else { throw .ambiguous(part, found) }
+        return found.first
+    }
+
+    func matches(_ part: String) -> [TakeID] {
         let part = part.lowercased()
         guard !part.isEmpty else { return [] }
         if let id = ids.first(where: { $0.text == part }) { return [id] }

@@ -92,26 +92,15 @@ extension ServiceURL {
 }
 
 extension TakeManifest {
-    /// A take of the archive's queue: of an answered take, whose audio has this name, too.
+    /// The take for the archive's queue.
     func queued(for archive: Archive) -> TakeManifest? {
         guard let contents = archive.contents(of: self),
             // An unusable place is refused before: a day and a take's name change nothing of that.
             let plan = try? archive.plan(for: self, contents) ?? nil
         else { return nil }
-        var entry = TakeManifest(
-            id: id, created: Date(), audio: audio, format: format, source: "",
-            url: plan.service.url.description)
-        entry.created = created
-        entry.delivery = plan.record
-        (entry.byteCount, entry.sha256) = (byteCount, sha256)
-        (entry.frames, entry.gapFrames) = (frames, gapFrames)
-        entry.archived = contents
-        entry.keep(reason: nil)
-        return entry
+        return queued(contents, to: plan.service.url.description, by: plan.record)
     }
-}
 
-extension TakeManifest {
     /// Has a take of the queue stored at the archive of today's settings; false when it is that already.
     ///
     /// At another place it is stored with all that belongs to it.
@@ -125,8 +114,7 @@ extension TakeManifest {
             // The place of the first object is as usable.
             plan = (try? archive.plan(for: self, contents) ?? plan) ?? plan
         }
-        redirect(to: plan.service.url.description, by: plan.record)
-        startAnew()
+        startAnew(at: plan.service.url.description, by: plan.record)
         return true
     }
 }

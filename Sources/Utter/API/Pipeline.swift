@@ -134,7 +134,7 @@ public final class Pipeline: Sendable {
         guard let store = try? spool?.store() else { return }
         store.noteRelease(of: take)
         guard let oldest else { return }
-        sync.perform { Retention.removeReleasedAudio(of: oldest, in: store) }
+        sync.perform { SpoolRules.removeReleasedAudio(of: oldest, in: store) }
     }
 
     /// Waits until the disk has what it was given so far, unless the pipeline is over: a take whose
@@ -154,7 +154,7 @@ public final class Pipeline: Sendable {
         sync.perform { [self] in
             // Where takes cannot be kept, none is over its time.
             guard let store = try? spool.store() else { return }
-            spool.retention.sweep(store, by: spool.limits, on: sync) { [self] in archive($0[...]) }
+            spool.rules.sweep(store, on: sync) { [self] in archive($0[...]) }
         }
     }
 

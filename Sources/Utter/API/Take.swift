@@ -62,7 +62,7 @@ public final class Take: Sendable {
     /// - Parameter time: how long the audio stays, instead of the pipeline's retention.
     public func release(keepingAudioFor time: Duration? = nil) {
         guard let record = run.record, let spool = run.pipeline.spool else { return }
-        if record.release(keeping: spool.retention.audio, time) { run.pipeline.released(id) }
+        if record.release(keeping: spool.rules.retention.audio, time) { run.pipeline.released(id) }
     }
 
     /// Writes the audio to a new file that its owner alone can read, with silence for what the disk

@@ -30,11 +30,11 @@ extension DeliveryPlan {
 
     /// The record in today's form; its secrets are the same.
     func record(of former: DeliveryManifest) -> DeliveryManifest {
-        var record = self.record
-        record.secrets = former.secrets
-        (record.bodyKey, record.proxyLogin) = (former.bodyKey, former.proxyLogin)
-        record.isUnset = former.isUnset
-        return record
+        let record = self.record
+        return DeliveryManifest(
+            texts: record.texts, words: record.words, format: record.format,
+            secrets: former.secrets, bodyKey: former.bodyKey, proxyLogin: former.proxyLogin,
+            isUnset: former.isUnset, unknownOutcome: record.unknownOutcome)
     }
 
     private mutating func read(_ former: FormerDelivery) throws(ServiceError) {

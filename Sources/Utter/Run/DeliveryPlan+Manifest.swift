@@ -46,9 +46,6 @@ extension DeliveryPlan {
             let text = said.joined(separator: "\n")
             texts.insert(ProfileText(overriding: text, place: Self.place), at: 0)
         }
-        var record = DeliveryManifest(
-            texts: texts.map { .init(name: $0.name, text: $0.text) }, words: words,
-            format: format.name)
         let origin = service.url.origin.description
         let strays = service.strayPlaces(over: base.service).map {
             Credential(askedOf: .given, place: $0, form: .plain)
@@ -56,13 +53,14 @@ extension DeliveryPlan {
         let secrets = (service.credentials + strays).map {
             DeliveryManifest.Secret($0, origin: origin)
         }
-        record.secrets = secrets.isEmpty ? nil : secrets
-        record.bodyKey = service.bodyKey.map { .init($0, origin: origin) }
-        record.proxyLogin = service.connection.proxyLogin.map { .init($0, origin: origin) }
-        record.isUnset = isUnset ? true : nil
-        record.unknownOutcome =
-            retry.unknownOutcome == .resend ? nil : retry.unknownOutcome.rawValue
-        return record
+        return DeliveryManifest(
+            texts: texts.map { .init(name: $0.name, text: $0.text) }, words: words,
+            format: format.name, secrets: secrets.isEmpty ? nil : secrets,
+            bodyKey: service.bodyKey.map { .init($0, origin: origin) },
+            proxyLogin: service.connection.proxyLogin.map { .init($0, origin: origin) },
+            isUnset: isUnset ? true : nil,
+            unknownOutcome: retry.unknownOutcome == .resend
+                ? nil : retry.unknownOutcome.rawValue)
     }
 
     private static let place = "the take"
@@ -171,25 +169,27 @@ extension UnknownOutcome {
 
 extension DeliveryManifest.Secret {
     init(_ credential: Credential, origin: String) {
+        var header, query, part: String?
         switch credential.place {
-        case .header(let name):
-            self.init(header: name, form: credential.form.description, origin: origin)
-        case .query(let name):
-            self.init(query: name, form: credential.form.description, origin: origin)
-        case .part(let name):
-            self.init(form: credential.form.description, origin: origin)
-            part = name
-        case .fields, .proxy, .body: self.init(form: credential.form.description, origin: origin)
+        case .header(let name): header = name
+        case .query(let name): query = name
+        case .part(let name): part = name
+        case .fields, .proxy, .body: break
         }
+        var variable, file, command, headerFile, name: String?
         let isReadOnce = credential.source.isReadOnce
         switch credential.source {
-        case .variable(let name): variable = name
+        case .variable(let text): variable = text
         case .file(let path): file = isReadOnce ? "" : path
         case .command(let text): command = text
         case .headerFile(let path): headerFile = isReadOnce ? "" : path
-        case .credential(let name): self.credential = name
+        case .credential(let text): name = text
         case .given: break
         }
+        self.init(
+            header: header, query: query, part: part, form: credential.form.description,
+            origin: origin, variable: variable, file: file, command: command,
+            headerFile: headerFile, credential: name)
     }
 
     var place: Credential.Place {

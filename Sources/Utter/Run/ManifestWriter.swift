@@ -21,8 +21,8 @@ final class ManifestWriter: Sendable {
 
     private let folder: TakeFolder
     private let journal: Journal
-    /// The manifest before this run; nil for a take that this run records.
-    private let before: TakeManifest?
+    /// Whether this run records the take, and removes it when it is empty.
+    private let isNew: Bool
     private let store: TakeStore
     private let sync: SyncLoop
     /// The archiver; nil when the take is for no archive.
@@ -43,19 +43,14 @@ final class ManifestWriter: Sendable {
 
     /// For a take whose folder exists, and whose audio is in the journal.
     ///
-    /// Only a new take (`before` is nil) is removed when it is empty. `onSave` is called on the
-    /// sync thread after each write of the manifest.
+    /// `onSave` is called on the sync thread after each write of the manifest.
     init(
-        folder: TakeFolder, journal: Journal, before: TakeManifest? = nil, store: TakeStore,
+        folder: TakeFolder, journal: Journal, isNew: Bool = true, store: TakeStore,
         sync: SyncLoop, archiver: Archiver? = nil,
         manifest: TakeManifest, onSave: @escaping @Sendable (SystemError?) -> Void
     ) {
-        self.folder = folder
-        self.journal = journal
-        self.before = before
-        self.store = store
-        self.sync = sync
-        self.archiver = archiver
+        (self.folder, self.journal, self.isNew) = (folder, journal, isNew)
+        (self.store, self.sync, self.archiver) = (store, sync, archiver)
         present = Mutex(Present(manifest: manifest))
         self.onSave = onSave
     }
@@ -177,51 +172,38 @@ final class ManifestWriter: Sendable {
             guard let name = try? folder.keepAnswer(answer, isEncrypted: isEncrypted) else {
                 return
             }
-            save { manifest in
-                manifest.unreadAnswer = name
-                manifest.isUnreadAnswerWhole = isWhole ? true : nil
-            }
+            save { $0.keepAnswer(in: name, isWhole: isWhole) }
         }
     }
 
     /// Written with what follows.
     func endTransfer(_ attempt: TakeAttempt) {
-        let result = attempt.result
-        let isTaken = attempt.mayBeTaken
         present.withLock { present in
             present.manifest.endTransfer(
-                attempt.number, result.ending.reason, at: Date(), status: result.status,
-                wasWhole: isTaken)
-            if isTaken {
-                present.manifest.taken = (present.manifest.taken ?? 0) + 1
-            }
+                attempt.number, attempt.result.ending.reason, at: Date(),
+                status: attempt.result.status, wasWhole: attempt.mayBeTaken)
         }
     }
 
     /// Written with what follows.
     func noteProgress(_ progress: ExchangeProgress?) {
-        present.withLock { $0.manifest.progress = progress }
+        present.withLock { $0.manifest.reach(progress) }
     }
 
     /// The audio is complete; written as soon as it is durable.
-    ///
-    /// `isWhole`: with all of its source. `isSending`: on its way at once.
     func seal(_ seal: JournalSeal, _ account: CaptureAccount, isWhole: Bool, isSending: Bool) {
         // Not by the file's name: only the journal knows whether that file can be trusted.
         sync.perform { [journal] in journal.finish() }
         store.hasGrown(by: seal.byteCount)
-        save { manifest in
-            if manifest.state == .recording { manifest.state = isSending ? .sending : .sealed }
-            manifest.byteCount = seal.byteCount
-            manifest.sha256 = seal.sha256
-            manifest.frames = account.encodedFrames
-            manifest.gapFrames = account.gapFrames
-            if isWhole { manifest.isPart = nil }
+        save {
+            $0.seal(
+                seal, frames: account.encodedFrames, gapFrames: account.gapFrames,
+                isWhole: isWhole, isSending: isSending)
         }
     }
 
     func settle(_ outcome: TakeOutcome) {
-        if before == nil, outcome.account.capturedFrames == 0, case .failure = outcome.result {
+        if isNew, outcome.account.capturedFrames == 0, case .failure = outcome.result {
             journal.abandon()
             sync.perform { [self] in
                 isRemoved.store(true, ordering: .relaxed)
@@ -229,10 +211,24 @@ final class ManifestWriter: Sendable {
             }
             return
         }
-        save { [before, archiver] manifest in
-            manifest.settle(outcome, before: before)
-            guard manifest.state == .answered, manifest.archive == nil else { return }
-            manifest.archive = archiver?.note(for: manifest)
+        save { [archiver] manifest in
+            manifest.count(
+                taken: outcome.takenCount, peak: outcome.peakDecibels.map { Double($0) })
+            switch outcome.result {
+            case .success(let words):
+                manifest.answer(
+                    words.text, note: outcome.isStored ? "stored" : nil,
+                    shortfall: outcome.shortfall)
+            case .failure(let failure):
+                manifest.fail(
+                    failure.description, isUnwanted: failure.isUnwanted,
+                    isForGood: failure.isForGood, isOfAnswer: failure.isOfAnswer,
+                    mayBeTheTakes: failure.mayBeTheTakes)
+            }
+            guard manifest.state == .answered, manifest.archive == nil,
+                let place = archiver?.place(for: manifest)
+            else { return }
+            manifest.promise(toArchiveAt: place)
         }
         sync.perform { [self] in
             // No transfer follows any more.
@@ -252,7 +248,7 @@ final class ManifestWriter: Sendable {
         let manifest = present.withLock { $0.manifest }
         guard manifest.isUnarchived, let archiver else { return false }
         if journal.isSettled, isSettledOnDisk, archiver.enqueue(manifest, of: folder) {
-            save { $0.archive?.isQueued = true }
+            save { $0.noteQueue() }
         }
         return true
     }
@@ -270,10 +266,7 @@ final class ManifestWriter: Sendable {
         let manifest = present.withLock { $0.manifest }
         guard manifest.state == .answered else { return true }
         guard (time ?? usual) == .zero else {
-            save { manifest in
-                manifest.isReleased = true
-                manifest.keepsAudioFor = time.map { Int($0.components.seconds) }
-            }
+            save { $0.release(keepingAudioFor: time.map { Int($0.components.seconds) }) }
             return true
         }
         sync.perform { [self] in
@@ -281,51 +274,13 @@ final class ManifestWriter: Sendable {
             guard isSettledOnDisk else { return }
             // The next sweep sees to it, once the archive's queue has it.
             guard !present.withLock({ $0.manifest.isUnarchived }) else {
-                return save { ($0.isReleased, $0.keepsAudioFor) = (true, 0) }
+                return save { $0.release(keepingAudioFor: 0) }
             }
             journal.abandon()
             // A failure leaves the audio where it is, which loses nothing.
             try? folder.removeAudio(fileName: manifest.audio)
         }
         return false
-    }
-}
-
-extension TakeManifest {
-    fileprivate mutating func settle(_ outcome: TakeOutcome, before: TakeManifest?) {
-        taken = outcome.takenCount > 0 ? outcome.takenCount : nil
-        peak = outcome.peakDecibels.map { (Double($0) * 10).rounded() / 10 } ?? peak
-        wasAnswered = nil
-        var reason = outcome.shortfall
-        if case .failure(let failure) = outcome.result { reason = failure.description }
-        // A take that was answered before stays answered, unless there is a better answer.
-        if before?.state == .answered, let reason {
-            keep(.answered, reason: "sent once more: \(reason)")
-            return
-        }
-        switch outcome.result {
-        case .success(let words):
-            transcript = words.text.isEmpty ? nil : words.text
-            (failures, isHeld, progress) = (nil, nil, nil)
-            if let reason {
-                // The same request would have the same answer.
-                isHeld = true
-                keep(reason: reason)
-            } else {
-                keep(.answered, reason: outcome.isStored ? "stored" : nil)
-                (unreadAnswer, isUnreadAnswerWhole) = (nil, nil)
-            }
-        case .failure(let failure):
-            // The state says enough of what was not wanted.
-            let isUnwanted = failure.isUnwanted
-            keep(isUnwanted ? .cancelled : .kept, reason: isUnwanted ? nil : reason)
-            // A broken upload can go on, other than one that was refused.
-            let canGoOn = progress.map { ["upload", "parts"].contains($0.step) } ?? false
-            isHeld = failure.isForGood && !(canGoOn && failure.isOfAnswer) ? true : nil
-            if failure.mayBeTheTakes || isHeld == nil && failure.isOfAnswer {
-                failures = (failures ?? 0) + 1
-            }
-        }
     }
 }
 

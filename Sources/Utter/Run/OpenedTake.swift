@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
-internal import Glibc
 internal import LinuxPlatform
 internal import TakeStore
 
@@ -20,19 +18,29 @@ struct OpenedTake {
     init(
         in pipeline: Pipeline, _ manifest: TakeManifest,
         onSave: @escaping @Sendable (SystemError?) -> Void
-    ) throws(SystemError) {
+    ) {
         var reason: String?
         do throws(TakeStoreError) {
             guard let spool = pipeline.spool else { throw .notWanted }
             let store = try spool.store()
-            reason = store.shortage(by: spool.limits)?.description
+            reason = spool.rules.shortage(of: store)?.description
             if reason == nil {
-                warning = store.nearness(to: spool.limits)?.warning
-                store.makeRoom(by: spool.limits, on: pipeline.sync)
+                warning = spool.rules.nearness(of: store)?.warning
+                spool.rules.makeRoom(in: store, on: pipeline.sync)
                 do throws(SystemError) {
-                    (journal, record) = try Self.make(
-                        manifest, in: store, of: pipeline, onSave: onSave)
+                    // Before the network hears of the take: a program that is killed now leaves more
+                    // than its audio.
+                    var manifest = manifest
+                    let (folder, journal) = try store.begin(&manifest)
+                    self.journal = journal
                     unprotected = nil
+                    record = ManifestWriter(
+                        folder: folder, journal: journal, store: store, sync: pipeline.sync,
+                        archiver: pipeline.archiver, manifest: manifest,
+                        onSave: { [unwritten = pipeline.unwritten, id = manifest.id] error in
+                            unwritten.note(id, error) { store.removeIfHollow(folder) }
+                            onSave(error)
+                        })
                     return
                 } catch {
                     reason = error.description
@@ -44,33 +52,5 @@ struct OpenedTake {
         journal = Journal()
         record = nil
         unprotected = reason
-    }
-
-    private static func make(
-        _ manifest: TakeManifest, in store: TakeStore, of pipeline: Pipeline,
-        onSave: @escaping @Sendable (SystemError?) -> Void
-    ) throws(SystemError) -> (Journal, ManifestWriter) {
-        var manifest = manifest
-        manifest.holder = getpid()
-        let folder = try store.makeTake(manifest.id)
-        manifest.audio = folder.newAudioName(manifest.audio)
-        let journal: Journal
-        do throws(SystemError) {
-            journal = try folder.makeJournal(fileName: manifest.audio)
-        } catch {
-            store.removeEmptyTake(folder)
-            throw error
-        }
-        // Before the network hears of the take: a program that is killed now leaves more than its
-        // audio. The sync thread makes it durable, and tells when it cannot be written.
-        try? folder.save(manifest, isDurable: false)
-        let record = ManifestWriter(
-            folder: folder, journal: journal, store: store, sync: pipeline.sync,
-            archiver: pipeline.archiver, manifest: manifest,
-            onSave: { [unwritten = pipeline.unwritten, id = manifest.id] error in
-                unwritten.note(id, error) { store.removeIfHollow(folder) }
-                onSave(error)
-            })
-        return (journal, record)
     }
 }

@@ -91,10 +91,9 @@ extension TakeRun {
     /// Only of a take that fills a tenth of the spool by itself: what others hold was asked at its start.
     private func warnOfLength() {
         guard let journal, let spool = pipeline.spool, record != nil, !journal.isSealed,
-            journal.byteCount > spool.limits.bytes / 10,
+            journal.byteCount > spool.rules.limits.bytes / 10,
             // It is open: the take is in it.
-            let near = try? spool.store().nearness(
-                to: spool.limits, recording: journal.byteCount)
+            let near = try? spool.rules.nearness(of: spool.store(), recording: journal.byteCount)
         else { return }
         handle(.protection(.spoolNearlyFull(near.warning)))
     }

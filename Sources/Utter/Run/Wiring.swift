@@ -130,19 +130,17 @@ final class Wiring: Sendable {
         let first = (exchange?.request).flatMap { request in
             request.isForToken || request.saysLength && !isCompleteSoon ? nil : request
         }
-        return Result { () throws(SystemError) in
-            let opened = try OpenedTake(
-                in: run.pipeline, manifest(of: run, from: source, first),
-                onSave: { [weak run] in run?.handle(.protection(.manifest($0?.description))) })
-            run.hold(opened.journal, opened.record)
-            if let reason = opened.unprotected { run.handle(.protection(.noFolder(reason))) }
-            if let reason = opened.warning { run.handle(.protection(.spoolNearlyFull(reason))) }
-            run.handle(.opened(exchange))
-            // On the sync thread, when the journal's condition has changed or it is settled.
-            sync.add(opened.journal) { [weak run] in run?.didTend() }
-            opened.record?.announce()
-            return opened.journal
-        }
+        let opened = OpenedTake(
+            in: run.pipeline, manifest(of: run, from: source, first),
+            onSave: { [weak run] in run?.handle(.protection(.manifest($0?.description))) })
+        run.hold(opened.journal, opened.record)
+        if let reason = opened.unprotected { run.handle(.protection(.noFolder(reason))) }
+        if let reason = opened.warning { run.handle(.protection(.spoolNearlyFull(reason))) }
+        run.handle(.opened(exchange))
+        // On the sync thread, when the journal's condition has changed or it is settled.
+        sync.add(opened.journal) { [weak run] in run?.didTend() }
+        opened.record?.announce()
+        return .success(opened.journal)
     }
 
     private func manifest(
@@ -151,9 +149,8 @@ final class Wiring: Sendable {
         let plan = run.plan
         var manifest = TakeManifest(
             id: run.id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
-            format: plan.format.name, source: source.name, url: plan.service.url.description)
-        manifest.delivery = plan.record
-        if !source.isLive { manifest.isPart = true }
+            format: plan.format.name, source: source.name, url: plan.service.url.description,
+            delivery: plan.record, isPart: !source.isLive)
         if let first { manifest.beginTransfer(first.number, at: Date(), to: manifest.url) }
         return manifest
     }

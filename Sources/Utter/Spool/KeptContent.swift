@@ -34,7 +34,7 @@ extension TakeFolder {
         }
         let audio = try openAudio(of: manifest)
         // A take whose end the disk refused ends before the length that was recorded.
-        let shortfall = try note(shortfallOf: audio, in: &manifest, format)
+        let shortfall = try noteShortfall(of: audio, in: &manifest, format)
         let kept = audio.journal(byteCount: min(stated, manifest.byteCount ?? stated))
         let journal = try convert(kept, from: format, to: plan.format)
         // Another body, or one that is to be heard anew, is another request.
@@ -139,28 +139,6 @@ extension TakeFolder {
         } catch {
             throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
         }
-    }
-
-    /// Corrects what is known of a take whose audio is shorter than it was when it was recorded, and
-    /// says what is missing, for a person; nil when nothing is.
-    fileprivate func note(
-        shortfallOf audio: TakeAudio, in manifest: inout TakeManifest, _ codec: AudioCodec
-    ) throws(TakeStoreError) -> String? {
-        guard let stated = manifest.byteCount, audio.byteCount < stated else { return nil }
-        let before = manifest.frames ?? 0
-        do {
-            let whole = try Recovery.measure(audio, codec)
-            (manifest.byteCount, manifest.frames) = (whole.byteCount, whole.frames)
-        } catch {
-            throw .unreadable(take: id.text, reason: "its audio: \(error)")
-        }
-        let frames = manifest.frames ?? 0
-        guard frames > 0 else {
-            throw .unreadable(take: id.text, reason: "nothing of its audio is on the disk")
-        }
-        manifest.sha256 = nil
-        manifest.gapFrames = manifest.gapFrames.map { min($0, frames) }
-        return "its last \((before - frames) / 16) ms are not on the disk"
     }
 
     /// The recording in another form, in memory; the same bytes each time for a take.

@@ -44,16 +44,16 @@ final class Archiver: Sendable {
         (self.spool, self.archive) = (spool, archive)
     }
 
-    /// The note of a take that the archive is to get; nil when that cannot be.
-    func note(for manifest: TakeManifest) -> ArchiveNote? {
-        (archive.unusablePlace ?? manifest.queued(for: archive)?.url).map { ArchiveNote(place: $0) }
+    /// Where the archive is to get a take; nil when that cannot be.
+    func place(for manifest: TakeManifest) -> String? {
+        archive.unusablePlace ?? manifest.queued(for: archive)?.url
     }
 
     /// Puts a take into the queue, with its lock held; false if it waits; blocks on the disk.
     func enqueue(_ manifest: TakeManifest, of folder: TakeFolder) -> Bool {
         do {
             let queue = try spool.queue.store()
-            guard try queue.hasRoom(by: spool.limits) else {
+            guard try spool.rules.hasRoom(in: queue) else {
                 return fail("its queue on the disk is full")
             }
             guard let entry = manifest.queued(for: archive) else {
@@ -109,7 +109,7 @@ final class Archiver: Sendable {
         guard var manifest = try? folder.manifest(), manifest.isUnarchived,
             enqueue(manifest, of: folder)
         else { return }
-        manifest.archive?.isQueued = true
+        manifest.noteQueue()
         try? folder.save(manifest)  // In the queue it is once, however often this is tried.
     }
 
@@ -262,7 +262,7 @@ extension Spool {
     ) throws(TakeStoreError) -> [KeptTake] {
         guard let store = try existing() else { return [] }
         for take in try takes() where take.isAbandoned || take.state == .answered {
-            Recovery.recover(take.id, in: store)
+            store.recover(take.id)
             _ = try? store.advance(take.id)  // Its program ended before it could go on.
         }
         return KeptTake.inSendingOrder(

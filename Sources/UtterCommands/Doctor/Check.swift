@@ -113,7 +113,7 @@ struct StateCheck: Check {
         }
         var findings: [Finding] = []
         do throws(CommandFailure) {
-            if let shortage = store.shortage(by: try KeepOptions.standard.limits) {
+            if let shortage = SpoolRules(try KeepOptions.standard.limits).shortage(of: store) {
                 findings.append(
                     .bad(
                         "recordings cannot be kept: \(shortage.description)",

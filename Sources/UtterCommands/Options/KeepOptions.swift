@@ -60,7 +60,7 @@ package struct KeepOptions: ParsableArguments {
 
     /// How long takes are sent without being asked for.
     static func maxAge(_ option: AgeArgument? = nil) throws(CommandFailure) -> Duration {
-        try KnownSettings.ageLimit.value(option)?.duration ?? SpoolAge.longestWait
+        try KnownSettings.ageLimit.value(option)?.duration ?? SpoolRules.longestWait
     }
 
     /// Takes are kept while they wait for their answer, and no longer.

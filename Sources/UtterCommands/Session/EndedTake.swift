@@ -116,7 +116,7 @@ struct EndedTake: Sendable {
 
     func report(as status: ExitStatus) -> OutcomeReport {
         let isOnDisk = outcome.audioPath != nil && outcome.account.capturedFrames > 0
-        let time = session.audioTime ?? session.pipeline.spool?.retention.audio ?? .zero
+        let time = session.audioTime ?? session.pipeline.spool?.rules.retention.audio ?? .zero
         return OutcomeReport(
             outcome, of: session.file, status: status,
             isKept: isOnDisk && (!isSettled || time > .zero))

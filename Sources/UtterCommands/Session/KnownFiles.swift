@@ -79,7 +79,7 @@ final class KnownFiles: Sendable {
         guard var manifest = try? folder.manifest(),  // Nor then.
             manifest.file == nil, Self.states.contains(manifest.state)
         else { return }
-        manifest.file = Self.identity(of: path)
+        manifest.note(Self.identity(of: path))
         // Not before its bytes are known, too.
         guard version == FileVersion(of: path) else { return }
         // Then the note is missing.

@@ -22,12 +22,10 @@ import UtterSettings
     }
 
     private func manifest(_ plan: DeliveryPlan) throws -> TakeManifest {
-        var manifest = TakeManifest(
+        TakeManifest(
             id: try #require(TakeID("20261121-060000-abcdefghjkmn")), created: Date(),
             audio: "audio.wav", format: plan.format.name, source: "default",
-            url: plan.service.url.description)
-        manifest.delivery = plan.record
-        return manifest
+            url: plan.service.url.description, delivery: plan.record)
     }
 
     @Test func fieldsCountOverTheProfile() throws {

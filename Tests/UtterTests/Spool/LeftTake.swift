@@ -56,8 +56,8 @@ struct LeftTake {
 
     /// Recovers the take, after which there is nothing more to do.
     func recovered() throws -> TakeManifest {
-        #expect(try Recovery.recoverUnlocked(in: store) == [id])
-        #expect(try Recovery.recoverAll(in: store) == [])
+        #expect(try store.recoverUnlocked() == [id])
+        #expect(try store.recoverAll() == [])
         return try manifest
     }
 }

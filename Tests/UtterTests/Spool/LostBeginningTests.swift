@@ -182,9 +182,9 @@ import Testing
             try left.leave(file, in: name, hasManifest: hasManifest)
             // Without a key there is no telling.
             let locked = try TakeStore(stateFolder: left.folder.path("state"))
-            #expect(try Recovery.recoverAll(in: locked) == [])
+            #expect(try locked.recoverAll() == [])
             #expect(try locked.ids() == [left.id])
-            #expect(try Recovery.recoverAll(in: left.store) == [])
+            #expect(try left.store.recoverAll() == [])
             #expect(try left.store.ids() == [])
             #expect(left.store.quarantined().names == [left.id.text])
             let reason = try #require(left.store.quarantineReason(of: left.id.text))
@@ -222,7 +222,7 @@ import Testing
         let header = name.hasSuffix("encrypted") ? try left.encrypted([], name).file : []
         try left.leave(header + [UInt8](repeating: 0, count: 3_000), format, in: name)
         let store = left.store
-        #expect(try Recovery.recoverAll(in: store) == [])
+        #expect(try store.recoverAll() == [])
         #expect(try store.ids() == [])
         #expect(store.quarantineReason(of: left.id.text) == "nothing of its audio is on the disk")
     }
@@ -249,7 +249,7 @@ import Testing
             let bytes = appends[..<whole].flatMap { $0 }
             guard whole > 1 else {
                 // Nothing but the header of a WAV file.
-                #expect(try Recovery.recoverAll(in: left.store) == [])
+                #expect(try left.store.recoverAll() == [])
                 #expect(try left.store.ids() == [])
                 continue
             }
@@ -269,7 +269,7 @@ import Testing
 
     @Test func aTakeThatDiedBeforeItHadAKeyIsEmpty() throws {
         try left.leave(Array(try encryptedAudio(1)[..<119]), in: Self.encryptedWAV)
-        #expect(try Recovery.recoverAll(in: left.store) == [])
+        #expect(try left.store.recoverAll() == [])
         #expect(try left.store.ids() == [])
     }
 
@@ -288,7 +288,7 @@ import Testing
         try left.leave(file, in: Self.encryptedWAV)
         for key in [nil, try EncryptionKey(bytes: Array(2...33))] {
             let store = try TakeStore(stateFolder: left.folder.path("state"), key: key)
-            #expect(try Recovery.recoverAll(in: store) == [])
+            #expect(try store.recoverAll() == [])
             #expect(try store.take(left.id).manifest().state == .recording)
         }
         #expect(try left.folder.read(left.path(Self.encryptedWAV)) == file)
@@ -299,7 +299,7 @@ import Testing
         var file = try encryptedAudio(40)
         for index in 120..<file.count { file[index] = 7 }
         try left.leave(file, in: Self.encryptedWAV)
-        #expect(try Recovery.recoverAll(in: left.store) == [])
+        #expect(try left.store.recoverAll() == [])
         #expect(
             try left.folder.read("state/quarantine/\(left.id.text)/\(Self.encryptedWAV)") == file)
     }

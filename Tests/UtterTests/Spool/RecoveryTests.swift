@@ -34,7 +34,7 @@ import Testing
 
     @Test func aHeaderThatWasTornLeavesNothing() throws {
         try left.leave(Array(try encoded(.wav, frames: 0).prefix(20)))
-        #expect(try Recovery.recoverAll(in: store) == [])
+        #expect(try store.recoverAll() == [])
         #expect(try store.ids() == [])
     }
 
@@ -127,7 +127,7 @@ import Testing
         }
         try store.take(id).removeAudio(fileName: "audio.wav")
         try left.folder.write(headers, to: left.path(name))
-        #expect(try Recovery.recoverAll(in: store) == [])
+        #expect(try store.recoverAll() == [])
         #expect(try store.ids() == [])
         #expect(store.quarantined().names == [])
     }
@@ -224,7 +224,7 @@ import Testing
         try leave { $0.state = .kept }
         try store.take(id).removeAudio(fileName: "audio.wav")
         if isDamaged { try write("{") }
-        #expect(try Recovery.recoverAll(in: store) == [])
+        #expect(try store.recoverAll() == [])
         #expect(try store.ids() == [])
         #expect(store.quarantined().names == [id.text])
         #expect(try left.folder.names(in: "state/quarantine/\(id.text)") == ["take.json"])
@@ -238,7 +238,7 @@ import Testing
     @Test(arguments: [("take.json.new", false), ("notes.txt", true)])
     func aFolderWithoutATakeIsRemovedUnlessItIsSomebodys(_ name: String, stays: Bool) throws {
         try left.leave([1], in: name, hasManifest: false)
-        try Recovery.recoverAll(in: store)
+        try store.recoverAll()
         #expect(store.quarantined().names == [])
         if stays {
             #expect(try left.fileNames == [name])
@@ -256,7 +256,7 @@ import Testing
             guard let other = try? TakeStore(stateFolder: state) else { return }
             while !finished.isOpen {
                 // What it cannot do now it does in the next round.
-                _ = try? Recovery.recoverAll(in: other)
+                _ = try? other.recoverAll()
             }
         }
         defer {
@@ -280,6 +280,6 @@ import Testing
         try left.folder.write([1], to: "state/takes/\(damaged.text)/take.json")
         try left.folder.write([1], to: "state/takes/20261121-040000-abcdefghjkmn")
         try leave { $0.state = .sending }
-        #expect(try Recovery.recoverUnlocked(in: store) == [id])
+        #expect(try store.recoverUnlocked() == [id])
     }
 }

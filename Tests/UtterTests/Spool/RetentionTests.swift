@@ -52,7 +52,7 @@ import Testing
     private func sweep(
         _ retention: Retention = .standard, after days: Double = 0
     ) -> [TakeID] {
-        retention.sweep(store, at: ClockReading(now + days * 86_400))
+        SpoolRules(retention: retention).sweep(store, at: ClockReading(now + days * 86_400))
     }
 
     @Test(
@@ -97,7 +97,7 @@ import Testing
         try leave("20261115", .answered)
         try leave("20161115", .cancelled)
         let noted = ClockReading(now - 300 * 86_400 + 1)
-        #expect(Retention.standard.sweep(store, at: noted) == [])
+        #expect(SpoolRules().sweep(store, at: noted) == [])
         // The clock jumps, and jumps back.
         for day in [days, days + 6, 0, 6] { #expect(sweep(after: day) == []) }
         #expect(try store.ids().count == 2)
@@ -172,8 +172,10 @@ import Testing
             take.unlock()
         }
         #expect(try store.setAside(try store.take(removed)))
-        Retention(answered: .ages, cancelled: .ages, audio: .ages)
-            .sweep(store, by: SpoolLimits(takes: 10, bytes: .max, free: 0))
+        SpoolRules(
+            SpoolLimits(takes: 10, bytes: .max, free: 0),
+            retention: Retention(answered: .ages, cancelled: .ages, audio: .ages)
+        ).sweep(store)
     }
 
     /// A pipeline that wants so much more than is free.
@@ -204,7 +206,7 @@ import Testing
     @Test func aTakeThatBeginsHasTheSyncThreadDeleteWhatCanBeSpared() throws {
         let pipeline = try pipeline(wanting: Self.size)
         let spool = try #require(pipeline.spool)
-        try spool.store().makeRoom(by: spool.limits, on: pipeline.sync)
+        spool.rules.makeRoom(in: try spool.store(), on: pipeline.sync)
         pipeline.shutDown()
         // Files without blocks give none back, so all of it goes.
         #expect(left == [false, false, false])

@@ -78,7 +78,8 @@ final class SpoolBench: Sendable {
     func pipeline(secrets: SecretProvider? = nil) throws -> Pipeline {
         let pipeline = try Pipeline(
             spool: Spool(
-                at: folder.path("state"), limits: spool.limits, retention: .withoutAnsweredAudio),
+                at: folder.path("state"), limits: spool.rules.limits,
+                retention: .withoutAnsweredAudio),
             secrets: secrets)
         pipelines.withLock { $0.append(pipeline) }
         return pipeline
@@ -111,13 +112,13 @@ extension ResentTake {
     }
 }
 
-extension Recovery {
+extension TakeStore {
     /// Recovers what there is, as soon as it is not locked: a child of another test holds a copy of
     /// each lock of this process until it has become its program.
-    static func recoverUnlocked(in store: TakeStore) throws -> [TakeID] {
+    func recoverUnlocked() throws -> [TakeID] {
         let deadline = MonotonicTime.now + .patience
         while MonotonicTime.now < deadline {
-            let recovered = try recoverAll(in: store)
+            let recovered = try recoverAll()
             if !recovered.isEmpty { return recovered }
             sched_yield()
         }

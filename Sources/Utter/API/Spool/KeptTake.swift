@@ -77,16 +77,16 @@ public struct KeptTake: Sendable {
                 take.unlock()
                 isDead = !manifest.isLocked
                 let deed = manifest.state == .recording ? "recording" : "sending"
-                reason = "was \(deed) when its program ended"
+                let end = "was \(deed) when its program ended"
+                reason = end
                 // Recovery needs the key; until then the take waits.
-                if manifest.isLocked {
-                    manifest.keep(manifest.wasAnswered == true ? .answered : .kept, reason: reason)
-                }
+                if manifest.isLocked { manifest.abandon(reason: end) }
             }
             if manifest.isLocked {
                 lock = take.keyError
-                let isWrong = if case .keyWrong = take.keyError { true } else { false }
-                let lack = "encrypted" + (isWrong ? " under another key" : ", and no key was given")
+                let lack =
+                    "encrypted"
+                    + (take.key == nil ? ", and no key was given" : " under another key")
                 reason = reason.map { "\($0); \(lack)" } ?? lack
             }
             state = State(rawValue: manifest.state.rawValue) ?? .unreadable

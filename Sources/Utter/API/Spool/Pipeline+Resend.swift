@@ -3,7 +3,6 @@
 internal import AudioCodecs
 internal import Capture
 internal import FoundationEssentials
-internal import Glibc
 internal import LinuxPlatform
 public import TakeStore
 
@@ -61,7 +60,7 @@ extension Pipeline {
         let folder = try await Self.onThread { [self] () throws(TakeStoreError) in
             guard let spool = queue ?? spool else { throw .notWanted }
             let store = try spool.store()
-            Recovery.recover(id, in: store)
+            store.recover(id)
             return try store.take(id)
         }
         while true {
@@ -104,8 +103,7 @@ extension Pipeline {
             throw .folderUnusable(path: "takes", reason: "the pipeline has been shut down")
         }
         let store = try spool.store()
-        guard try folder.isOurs() else { throw store.inUse(folder) }
-        guard store.holds(folder) else { throw .noSuchTake(folder.id.text) }
+        try store.lock(folder)
         var manifest = try folder.manifest()
         if let attempts, !manifest.isWaiting || manifest.attempts != attempts {
             throw .notWaiting(take: folder.id.text)
@@ -118,11 +116,11 @@ extension Pipeline {
                 try folder.recording(of: &manifest, by: &plan)
             }
         let (journal, frames) = (content.journal, content.frames)
-        var seal = JournalSeal(
-            byteCount: journal.byteCount, sha256: content.digest ?? "", loss: nil)
-        if content.digest == nil {
-            seal.sha256 = try folder.reading { () throws(SystemError) in try journal.sha256() }
+        var digest = content.digest
+        if digest == nil {
+            digest = try folder.reading { () throws(SystemError) in try journal.sha256() }
         }
+        let seal = JournalSeal(byteCount: journal.byteCount, sha256: digest ?? "", loss: nil)
         var bodyDigest: String?
         // That of an encrypted body is known with its key.
         if !content.isMadeAnew, plan.service.bodyKey?.isKnown != false {
@@ -133,7 +131,6 @@ extension Pipeline {
         let account = CaptureAccount(
             encodedFrames: frames, gapFrames: content.gapFrames,
             encodedBytes: journal.byteCount)
-        let before = manifest
         let wantsSecrets = plan.service.lacksSecrets
         let token = wantsSecrets ? nil : tokens.token(for: plan.service)
         let exchange = plan.makeExchange(
@@ -145,12 +142,8 @@ extension Pipeline {
             machine: TakeMachine(way, recorded: seal, wantsSecrets: wantsSecrets),
             pipeline: self, account: account,
             audioPath: journal === content.file ? nil : content.file.path, token: token)
-        manifest.wasAnswered = before.state == .answered ? true : before.wasAnswered
-        manifest.state = .sending
-        manifest.holder = getpid()
-        manifest.reason = nil
-        manifest.redirect(to: plan.service.url.description, by: plan.record)
-        manifest.progress = exchange.progress
+        manifest.resend(
+            to: plan.service.url.description, by: plan.record, from: exchange.progress)
         let first = exchange.request
         let unsendable = plan.limitFailure(
             frames: frames, byteCount: journal.byteCount)
@@ -161,7 +154,7 @@ extension Pipeline {
         // sent. A full disk is no reason not to send what fills it.
         try? folder.save(manifest)
         let record = ManifestWriter(
-            folder: folder, journal: content.file, before: before, store: store, sync: sync,
+            folder: folder, journal: content.file, isNew: false, store: store, sync: sync,
             archiver: queue == nil ? archiver : nil, manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
         for report in content.reports { run.handle(.protection(.damage(report))) }
@@ -171,15 +164,5 @@ extension Pipeline {
         if let unsendable { run.handle(.unsendable(unsendable)) }
         run.handle(.opened(nil))
         return Take(run: run)
-    }
-}
-
-extension TakeFolder {
-    fileprivate func isOurs() throws(TakeStoreError) -> Bool {
-        do throws(SystemError) {
-            return try lock()
-        } catch {
-            throw .unreadable(take: id.text, reason: error.description)
-        }
     }
 }

@@ -29,7 +29,7 @@ extension Spool {
     /// Whether the disk is short, so that nothing that is removed can be brought back.
     package var removesForGood: Bool {
         // Without a store there is nothing to remove.
-        (try? existing())?.isDiskShort(by: limits) ?? false
+        (try? existing()).map { rules.isDiskShort(for: $0) } ?? false
     }
 
     /// The takes that can be brought back, the one removed last at the end; what was removed more
@@ -38,7 +38,7 @@ extension Spool {
     /// - Throws: `TakeStoreError` when the folder cannot be used.
     public func removedTakes() throws(TakeStoreError) -> [RemovedTake] {
         guard let store = try existing() else { return [] }
-        Retention.sweepRemoved(store)
+        SpoolRules.sweepRemoved(store)
         return store.removed
     }
 
@@ -46,13 +46,9 @@ extension Spool {
     ///
     /// - Throws: `TakeStoreError` when there is no such take, or there are several.
     package func removedTake(_ name: String = "last") throws(TakeStoreError) -> TakeID {
-        let removed = try removedTakes().map(\.id)
-        guard let last = removed.last else { throw .notRemoved(nil) }
-        guard name != "last" else { return last }
-        let found = TakeNames(removed).matches(name)
-        guard let id = found.first else { throw .notRemoved(name) }
-        guard found.count == 1 else { throw .ambiguous(name, found) }
-        return id
+        guard let store = try existing() else { throw .notRemoved(nil) }
+        SpoolRules.sweepRemoved(store)
+        return try store.findRemoved(name)
     }
 
     /// Brings a removed take back.

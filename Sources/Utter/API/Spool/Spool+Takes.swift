@@ -59,7 +59,7 @@ extension Spool {
         store.clearLeftovers()
         while true {
             let take = try store.find(name)
-            Recovery.recover(take.id, in: store)
+            store.recover(take.id)
             // A take of which nothing can be played is gone now.
             if store.holds(take) {
                 return KeptTake(take.id, in: store, by: SpoolAge(in: store))
@@ -95,7 +95,7 @@ extension Spool {
         for id in try store.ids().reversed() where found.count < count {
             var take = KeptTake(id, in: store, by: clock)
             if take.isAbandoned, mayBe(take) {
-                Recovery.recover(id, in: store)
+                store.recover(id)
                 take = KeptTake(id, in: store, by: clock)
             }
             if isWanted(take) { found.append(take) }
@@ -113,8 +113,8 @@ extension Spool {
     @discardableResult
     public func recover(_ takes: [KeptTake]? = nil) throws(TakeStoreError) -> [TakeID] {
         guard let store = try existing() else { return [] }
-        guard let takes else { return try Recovery.recoverAll(in: store) }
-        return takes.map(\.id).filter { Recovery.recover($0, in: store) }
+        guard let takes else { return try store.recoverAll() }
+        return takes.map(\.id).filter { store.recover($0) }
     }
 
     /// Says that the caller has the transcript of a take, so that its audio may be deleted.
@@ -126,7 +126,7 @@ extension Spool {
     public func release(_ take: KeptTake) throws(TakeStoreError) {
         try change(take) { manifest in
             guard manifest.state == .answered else { return false }
-            manifest.isReleased = true
+            manifest.release(keepingAudioFor: manifest.keepsAudioFor)
             return true
         }
     }
@@ -148,10 +148,7 @@ extension Spool {
             let text = Self.text(in: bytes, by: rule), !text.isEmpty
         else { return nil }
         let isFree = try change(take) { manifest in
-            manifest.transcript = text
-            (manifest.unreadAnswer, manifest.isUnreadAnswerWhole) = (nil, nil)
-            (manifest.isHeld, manifest.failures) = (nil, nil)
-            manifest.keep(.answered, reason: nil)
+            manifest.answer(text, leaving: manifest.progress)
             return true
         }
         return isFree ? text : nil

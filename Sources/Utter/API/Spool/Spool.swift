@@ -10,9 +10,7 @@ public import TakeStore
 public final class Spool: Sendable {
     /// An absolute path, such as `$XDG_STATE_HOME/utter`.
     public let folder: String
-    let limits: SpoolLimits
-    /// How long takes stay on the disk that nothing waits for.
-    package let retention: Retention
+    package let rules: SpoolRules
     private let key: (@Sendable () throws -> EncryptionKey)?
     /// Whether nothing of a take is written in the clear.
     package var encrypts: Bool { key != nil }
@@ -38,7 +36,7 @@ public final class Spool: Sendable {
         retention: Retention = .standard, archive: Archive? = nil
     ) {
         (self.folder, self.key) = (folder, key)
-        (self.limits, self.retention, self.archive) = (limits, retention, archive)
+        (rules, self.archive) = (SpoolRules(limits, retention: retention), archive)
     }
 
     /// The queue of an archive: takes with another service, and the same key.
@@ -112,6 +110,6 @@ public final class Spool: Sendable {
     /// Why the disk takes no new take, even if some are deleted, or nil; blocks on the disk.
     package var shortage: SpoolShortage? {
         // Without a folder, another reason is told.
-        (try? store())?.shortage(by: limits)
+        (try? store()).flatMap { rules.shortage(of: $0) }
     }
 }

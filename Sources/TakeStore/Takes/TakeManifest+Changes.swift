@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FoundationEssentials
+internal import Glibc
+
+// All that happens to a take, roughly in order; pure, but for the number of this process.
+extension TakeManifest {
+    package mutating func beginTransfer(_ number: Int, at date: Date, to target: String) {
+        attempts = max(attempts, number)
+        let record = TransferRecord(number: number, begun: date, url: target == url ? nil : target)
+        history = Array(((history ?? []) + [record]).suffix(Self.historyLimit))
+    }
+
+    /// `wasWhole`: the service may have taken the whole take.
+    package mutating func endTransfer(
+        _ number: Int, _ ending: String, at date: Date, status: Int?, wasWhole: Bool
+    ) {
+        if wasWhole { taken = (taken ?? 0) + 1 }
+        guard let index = history?.lastIndex(where: { $0.number == number }) else { return }
+        history?[index].end(ending, at: date, status: status, wasWhole: wasWhole)
+    }
+
+    /// A job at the service has come so far; nil when nothing of it is left there.
+    package mutating func reach(_ progress: ExchangeProgress?) { self.progress = progress }
+
+    /// Changes how the take is delivered; `url` is the new one for a person.
+    private mutating func redirect(to url: String, by delivery: DeliveryManifest) {
+        if url != self.url {
+            // Earlier transfers went to the old one.
+            for index in (history ?? []).indices where history?[index].url == nil {
+                history?[index].url = self.url
+            }
+        }
+        (self.url, self.delivery, version) = (url, delivery, Self.currentVersion)
+    }
+
+    /// The audio is complete; `isWhole`: with all of its source; `isSending`: on its way at once.
+    package mutating func seal(
+        _ seal: JournalSeal, frames: Int, gapFrames: Int, isWhole: Bool, isSending: Bool
+    ) {
+        if state == .recording { state = isSending ? .sending : .sealed }
+        (byteCount, sha256) = (seal.byteCount, seal.sha256)
+        (self.frames, self.gapFrames) = (frames, gapFrames)
+        if isWhole { isPart = nil }
+    }
+
+    /// Says of a take that is under way that its audio may not be complete yet.
+    ///
+    /// One that is at rest stays as it is: what of its audio is there will be sent.
+    package mutating func forgetSeal() {
+        guard state == .sealed || state == .sending else { return }
+        state = .recording
+        (byteCount, sha256, frames, gapFrames) = (nil, nil, nil, nil)
+    }
+
+    /// The take is the whole of a file.
+    package mutating func note(_ file: SentFile?) { self.file = file }
+
+    /// A run has ended, in which the service may have taken the take so often.
+    package mutating func count(taken count: Int, peak decibels: Double?) {
+        taken = count > 0 ? count : nil
+        peak = decibels.map { ($0 * 10).rounded() / 10 } ?? peak
+    }
+
+    /// The text has come, and of the job so much is left at the service; `shortfall` says what of the
+    /// take the text lacks, `note` what else a person should know.
+    package mutating func answer(
+        _ text: String, leaving progress: ExchangeProgress? = nil, note: String? = nil,
+        shortfall: String? = nil
+    ) {
+        if let shortfall, staysAnswered(despite: shortfall) { return }
+        transcript = text.isEmpty ? nil : text
+        (failures, self.progress, wasAnswered) = (nil, progress, nil)
+        // The same request would have the same answer.
+        isHeld = shortfall == nil ? nil : true
+        if shortfall == nil { (unreadAnswer, isUnreadAnswerWhole) = (nil, nil) }
+        keep(shortfall == nil ? .answered : .kept, reason: shortfall ?? note)
+    }
+
+    /// No text has come.
+    package mutating func fail(
+        _ reason: String, isUnwanted: Bool, isForGood: Bool, isOfAnswer: Bool, mayBeTheTakes: Bool
+    ) {
+        if staysAnswered(despite: reason) { return }
+        // The state says enough of what was not wanted.
+        keep(isUnwanted ? .cancelled : .kept, reason: isUnwanted ? nil : reason)
+        // A broken upload can go on, other than one that was refused.
+        let canGoOn = progress.map { ["upload", "parts"].contains($0.step) } ?? false
+        isHeld = isForGood && !(canGoOn && isOfAnswer) ? true : nil
+        if mayBeTheTakes || isHeld == nil && isOfAnswer { failures = (failures ?? 0) + 1 }
+    }
+
+    /// A take that was answered before stays answered, unless there is a better answer.
+    private mutating func staysAnswered(despite reason: String) -> Bool {
+        guard wasAnswered == true else { return false }
+        wasAnswered = nil
+        keep(.answered, reason: "sent once more: \(reason)")
+        return true
+    }
+
+    /// An answer that could not be read lies in this file; `isWhole`: another rule may read it.
+    package mutating func keepAnswer(in name: String, isWhole: Bool) {
+        (unreadAnswer, isUnreadAnswerWhole) = (name, isWhole ? true : nil)
+    }
+
+    /// Brings a take to rest that is not sent any more; `reason` says why it has no answer.
+    mutating func keep(_ state: State = .kept, reason: String?) {
+        self.state = state
+        self.reason = reason.map { String($0.prefix(Self.reasonLimit)) }
+        holder = nil
+    }
+
+    /// Brings a take to rest whose program has died; one that was answered before is so still.
+    package mutating func abandon(reason: String) {
+        keep(wasAnswered == true ? .answered : .kept, reason: reason)
+    }
+
+    /// A program that died could not say how far its transfer had come, nor that there was one.
+    mutating func doubtLastTransfer() {
+        // A transfer that waited for the length of the recording had not begun.
+        guard delivery == nil || attempts > 0 else { return }
+        attempts = max(1, attempts)
+        guard history?.last?.wasWhole == nil else { return }
+        // A job that goes on has the recording already, but its step may be done.
+        if let unknown = progress.map({ $0.unknown ?? 0 }) {
+            progress?.unknown = unknown + 1
+        } else {
+            taken = (taken ?? 0) + 1
+        }
+    }
+
+    /// The text was handed over: the audio stays for so many seconds, or as long as is usual.
+    package mutating func release(keepingAudioFor seconds: Int?) {
+        (isReleased, keepsAudioFor) = (true, seconds)
+    }
+
+    /// This process sends the take once more, from a step of its job on.
+    package mutating func resend(
+        to url: String, by delivery: DeliveryManifest, from progress: ExchangeProgress?
+    ) {
+        if state == .answered { wasAnswered = true }
+        (state, holder, reason) = (.sending, getpid(), nil)
+        redirect(to: url, by: delivery)
+        self.progress = progress
+    }
+
+    /// The take goes elsewhere, as if nothing of it had been sent.
+    package mutating func startAnew(at url: String, by delivery: DeliveryManifest) {
+        redirect(to: url, by: delivery)
+        (progress, taken, failures, isHeld) = (nil, nil, nil, nil)
+        keep(reason: nil)
+    }
+
+    /// The archive is to get the take, at this place.
+    package mutating func promise(toArchiveAt place: String) { archive = ArchiveNote(place: place) }
+
+    /// The archive's queue has the take.
+    package mutating func noteQueue() { archive?.isQueued = true }
+}
