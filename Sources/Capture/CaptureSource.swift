@@ -4,13 +4,14 @@ public import AudioCore
 
 /// Where PCM comes from: a microphone, a WAV file, standard input.
 ///
-/// A thread of its own opens a source. One thread drives it afterwards: `read` until it says `wait`,
+/// It belongs to one thread at a time and need not be `Sendable`: a plan makes it, and it is handed
+/// over whole. The thread that starts the take asks for `name` and `isLive`, which do not change; a
+/// thread of its own opens the source. One thread drives it afterwards: `read` until it says `wait`,
 /// then a wait on what it names, and so on until it says `end`; then `close`. That is the capture
 /// thread, or for a live source the thread that has opened it (`microphone`), so that a driver that
-/// blocks holds up nothing else. `name` and `isLive` may be asked on any thread; no two other members
-/// are called at once. No member but `open`, and `close` of a live source, may block for longer than a
-/// period: the capture thread serves other takes.
-public protocol CaptureSource: AnyObject, Sendable {
+/// blocks holds up nothing else. No member but `open`, and `close` of a live source, may block for
+/// longer than a period: the capture thread serves other takes.
+public protocol CaptureSource: AnyObject {
     /// The source's name for a person: a device name, a file name, "standard input".
     var name: String { get }
 

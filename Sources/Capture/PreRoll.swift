@@ -17,36 +17,26 @@ package protocol KeptSource: CaptureSource {
 /// sound of an earlier take is forgotten. A device that hangs is left to the thread, and is
 /// `isOver`.
 ///
-/// `@unchecked Sendable` because that thread alone touches state without a lock.
-package final class PreRoll: CaptureSource, @unchecked Sendable {
+/// The lock of `kept` is for the compiler: that thread alone takes it, and may hang in it.
+package final class PreRoll: CaptureSource, Sendable {
     private struct Orders {
         /// First come, first served.
         var takes: [@Sendable () -> Void] = []
         var isOver = false
     }
 
-    private let device: any KeptSource
-    private let length: Duration
+    package let name: String
     private let orders = Mutex(Orders())
+    private let kept: Mutex<KeptMicrophone>
     private let wakeup: Wakeup
     private let hasEnded: Wakeup
 
-    // The thread's.
-    /// Nil while the device is closed.
-    private var format: StreamFormat?
-    /// Interleaved samples, oldest first: the last `capacity` are remembered.
-    private var recent: [Int16] = []
-    private var capacity = 0
-    private var buffer: [Int16] = []
-
-    /// The pause after a device failed to open or broke.
-    private static let pause = Duration.seconds(2)
     private static let closingTime = Duration.seconds(1)
-    private static let framesPerRead = 4_800
 
     /// `length` is how much is remembered.
-    package init(_ device: any KeptSource, length: Duration) throws(SystemError) {
-        (self.device, self.length) = (device, length)
+    package init(_ device: sending any KeptSource, length: Duration) throws(SystemError) {
+        name = device.name
+        kept = Mutex(KeptMicrophone(device, length: length))
         wakeup = try Wakeup()
         hasEnded = try Wakeup(isPolled: false)
         // Nothing joins it: a driver that never answers must not keep a program from ending.
@@ -55,7 +45,6 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
 
     // MARK: - From any thread
 
-    package var name: String { device.name }
     package var isLive: Bool { true }
     /// Whether it takes no take any more.
     package var isOver: Bool { orders.withLock(\.isOver) }
@@ -83,7 +72,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
         hasEnded.wait(.until(.now + Self.closingTime))
     }
 
-    // MARK: - Between takes
+    // MARK: - On the thread
 
     private func run() {
         var events = PolledDescriptors()
@@ -96,14 +85,68 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
             } else if isOver {
                 break
             } else {
-                wait(for: remember(), &events)
+                wait(for: kept.withLock { $0.remember() }, &events)
             }
         }
-        device.close()
+        kept.withLock { $0.device.close() }
         hasEnded.signal()
     }
 
-    private func remember() -> SourceWait {
+    private func wait(for reason: SourceWait, _ events: inout PolledDescriptors) {
+        events.clear()
+        events.add(wakeup.descriptor)
+        if reason.isForDescriptors { addDescriptors(to: &events) }
+        while events.wait(WorkerPause(until: reason.due)) {
+            if events.hasEvent(0) { return wakeup.drain() }
+            if isReady(events) { return }
+        }
+    }
+
+    package func open() throws(CaptureError) -> StreamFormat {
+        try kept.withLock { kept throws(CaptureError) in try kept.open() }
+    }
+
+    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        try kept.withLock { kept throws(CaptureError) in try kept.read(into: &frames) }
+    }
+
+    package var isDrained: Bool { kept.withLock { $0.recent.isEmpty && $0.device.isDrained } }
+
+    package func addDescriptors(to events: inout PolledDescriptors) {
+        kept.withLock { $0.device.addDescriptors(to: &events) }
+    }
+
+    package func isReady(_ events: PolledDescriptors) -> Bool {
+        kept.withLock { $0.device.isReady(events) }
+    }
+
+    package func requestStop() { kept.withLock { $0.device.requestStop() } }
+
+    /// Ends the take; a device that works stays open.
+    package func close() { kept.withLock { $0.endTake() } }
+}
+
+/// The device of a `PreRoll`, and the end of what it has heard.
+private final class KeptMicrophone {
+    let device: any KeptSource
+    private let length: Duration
+    /// Absent while the device is closed.
+    private var format: StreamFormat?
+    /// Interleaved samples, oldest first: the last `capacity` are remembered.
+    private(set) var recent: [Int16] = []
+    private var capacity = 0
+    private var buffer: [Int16] = []
+
+    /// The pause after a device failed to open or broke.
+    private static let pause = Duration.seconds(2)
+    private static let framesPerRead = 4_800
+
+    init(_ device: any KeptSource, length: Duration) {
+        (self.device, self.length) = (device, length)
+    }
+
+    /// Between takes: reads what is there, and says what to wait for.
+    func remember() -> SourceWait {
         do throws(CaptureError) {
             let channels = try open().channelCount
             while true {
@@ -116,7 +159,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
                 // The remembered sound has no holes.
                 case .gap: recent.removeAll(keepingCapacity: true)
                 case .wait(let wait): return wait
-                case .end: throw .deviceSilent(device: name, seconds: 0)
+                case .end: throw .deviceSilent(device: device.name, seconds: 0)
                 }
             }
         } catch {
@@ -128,19 +171,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
 
     private func forgetOldest() { recent.removeFirst(max(0, recent.count - capacity)) }
 
-    private func wait(for reason: SourceWait, _ events: inout PolledDescriptors) {
-        events.clear()
-        events.add(wakeup.descriptor)
-        if reason.isForDescriptors { device.addDescriptors(to: &events) }
-        while events.wait(WorkerPause(until: reason.due)) {
-            if events.hasEvent(0) { return wakeup.drain() }
-            if device.isReady(events) { return }
-        }
-    }
-
-    // MARK: - In a take
-
-    package func open() throws(CaptureError) -> StreamFormat {
+    func open() throws(CaptureError) -> StreamFormat {
         if let format { return format }
         let opened = try device.open()
         capacity = opened.frames(in: length) * opened.channelCount
@@ -151,7 +182,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
         return opened
     }
 
-    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         let channels = format?.channelCount ?? 1
         forgetOldest()
         let count = min(recent.count, frames.count) / channels * channels
@@ -168,18 +199,7 @@ package final class PreRoll: CaptureSource, @unchecked Sendable {
         }
     }
 
-    package var isDrained: Bool { recent.isEmpty && device.isDrained }
-
-    package func addDescriptors(to events: inout PolledDescriptors) {
-        device.addDescriptors(to: &events)
-    }
-
-    package func isReady(_ events: PolledDescriptors) -> Bool { device.isReady(events) }
-
-    package func requestStop() { device.requestStop() }
-
-    /// Ends the take; a device that works stays open.
-    package func close() {
+    func endTake() {
         recent.removeAll(keepingCapacity: true)
         if format == nil { device.close() } else { device.takeBackStop() }
     }

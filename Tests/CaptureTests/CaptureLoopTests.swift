@@ -13,7 +13,7 @@ import Testing
 
 @Suite struct CaptureLoopTests {
     private func add(
-        _ source: any CaptureSource, to loop: CaptureLoop,
+        _ source: sending any CaptureSource, to loop: CaptureLoop,
         _ ring: ByteRing = ByteRing(minimumCapacity: 1 << 17), tail: Tail = .speech,
         control: CaptureControl = CaptureControl(), account: CaptureAccount = CaptureAccount(),
         closing: Duration = .seconds(1),

@@ -29,11 +29,12 @@ final class Bench: Sendable {
 
     /// Starts a take with one attempt unless told otherwise.
     func start(
-        _ source: any CaptureSource, to url: String, format: AudioCodec = .pcm,
-        retry: RetryPolicy = .never, change: (inout TakePlan) throws -> Void = { _ in }
+        _ source: @autoclosure @escaping @Sendable () -> any CaptureSource, to url: String,
+        format: AudioCodec = .pcm, retry: RetryPolicy = .never,
+        change: (inout TakePlan) throws -> Void = { _ in }
     ) throws -> Take {
         var plan = TakePlan(
-            source: source,
+            source: source(),
             delivery: DeliveryPlan(
                 service: try RecognitionService(url: ServiceURL(url)), format: format,
                 retry: retry))
@@ -178,7 +179,10 @@ extension TakeEvent {
 
 /// A speaker whose every word is the test's: raw PCM through a pipe.
 final class Speaker: Sendable {
-    let source: any CaptureSource
+    /// Used by one take.
+    var source: any CaptureSource {
+        FileReplay.samples(of: input, name: "the speaker", rawFormat: .speech, pace: .unpaced)
+    }
     private let input: Int32
     private let output: Mutex<Int32>
 
@@ -186,8 +190,6 @@ final class Speaker: Sendable {
         let ends = try makePipe()
         input = ends.reading
         output = Mutex(ends.writing)
-        source = FileReplay.samples(
-            of: ends.reading, name: "the speaker", rawFormat: .speech, pace: .unpaced)
     }
 
     deinit {

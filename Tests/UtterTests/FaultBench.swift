@@ -58,7 +58,7 @@ final class FaultBench: Sendable {
 
     /// Records a take and sends it while it is recorded.
     func start(_ plan: DeliveryPlan, pace: Pace = .unpaced) -> Take {
-        pipeline.start(TakePlan(source: FileReplay(path: path, pace: pace), delivery: plan))
+        pipeline.start(TakePlan(source: FileReplay(path: self.path, pace: pace), delivery: plan))
     }
 
     /// Records a take from a speaker who says all of it and does not fall silent.

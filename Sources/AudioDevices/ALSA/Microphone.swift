@@ -7,10 +7,7 @@ public import Capture
 ///
 /// Takes 16 kHz mono where the device has it and the nearest rate and layout where not; the caller
 /// converts. Reads once a period, a period at a time, and counts every frame that is lost.
-///
-/// `@unchecked Sendable` because the stream is touched by one thread at a time: the one that opens
-/// the device, then the one that drives it, as `CaptureSource` says.
-public final class Microphone: CaptureSource, @unchecked Sendable {
+public final class Microphone: CaptureSource {
     /// The ALSA name of the device, such as "default" or "plughw:CARD=PCH".
     public let name: String
 

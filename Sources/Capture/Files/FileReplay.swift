@@ -68,10 +68,7 @@ extension RecordedAudio {
 /// come from a microphone; the clock starts with the first read. Raw samples that nothing holds back
 /// are delivered as they come. A recording that ends before its header says so, breaks off or is
 /// damaged yields what is there, with silence where the file says how much is lost, and `warning` tells.
-///
-/// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
-/// unchecked: it is handed over whole and never shared.
-public final class FileReplay: CaptureSource, @unchecked Sendable {
+public final class FileReplay: CaptureSource {
     /// The path.
     public let name: String
 
@@ -104,7 +101,8 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
 
     private let input: Input
     private let converter: Converter?
-    private let awaited = AwaitedProgram()
+    /// So that no program outlives a take that ends while this is opening.
+    let awaited = AwaitedProgram()
     private let freshClock: ReplayClock
     private var clock: ReplayClock
     private var audio: (any RecordedAudio)?
@@ -215,9 +213,6 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         audio.deliver(count, into: &frames)
         return .frames(count)
     }
-
-    /// Lets no program outlive a take that ends while this is opening; from any thread.
-    func leave() { awaited.giveUp() }
 
     /// Adds the descriptor when reading it may have to wait.
     public func addDescriptors(to events: inout PolledDescriptors) {

@@ -29,16 +29,16 @@ package final class CaptureLoop: Sendable {
         closing: Duration = .seconds(1)
     ) {
         let wake: @Sendable () -> Void = { [loop] in loop.wake() }
-        let (opening, source) = (stage.opening, stage.source.source)
+        let (opening, source) = (stage.opening, Handed(stage.source.source))
         var card: CardThread?
-        if source.isLive {
+        if stage.source.isLive {
             // Without a descriptor for it the capture thread drives the source as it does files.
             card = try? CardThread(
-                driving: source, patience: patience, closing: closing, tell: wake, onWrite: onWrite)
+                patience: patience, closing: closing, tell: wake, onWrite: onWrite)
         }
         stage.source.card = card
         loop.send(.take(stage))
-        opening.begin(on: card, then: wake)
+        opening.begin(source, on: card, then: wake)
     }
 
     /// From any thread: has `alarm` called at an instant, or soon after, on the capture thread, which

@@ -20,7 +20,6 @@ final class CardThread: @unchecked Sendable {
     private static let captures = 0
     private static let abandoned = Int.min
 
-    private let source: any CaptureSource
     private let orders: Wakeup
     private let tell: @Sendable () -> Void
     private let onWrite: @Sendable () -> Void
@@ -51,10 +50,9 @@ final class CardThread: @unchecked Sendable {
 
     /// `tell` wakes the capture thread; the others are as in `CaptureLoop`.
     init(
-        driving source: any CaptureSource, patience: Duration, closing: Duration,
-        tell: @escaping @Sendable () -> Void, onWrite: @escaping @Sendable () -> Void
+        patience: Duration, closing: Duration, tell: @escaping @Sendable () -> Void,
+        onWrite: @escaping @Sendable () -> Void
     ) throws(SystemError) {
-        self.source = source
         self.patience = patience
         closingTime = closing
         self.tell = tell
@@ -167,12 +165,12 @@ final class CardThread: @unchecked Sendable {
     }
 
     /// All that follows the opening of the source.
-    func drive() {
+    func drive(_ source: any CaptureSource) {
         // acquiring: partner of the release in `take`.
         while word.load(ordering: .acquiring) == Self.captures {
             if WorkerPause.untilWoken.wait(for: orders.descriptor) { orders.drain() }
         }
-        if let stage, work(on: stage) { return handBack() }
+        if let stage, work(on: stage, source) { return handBack() }
         // The source alone is left to this thread.
         stage = nil
         source.close()
@@ -180,7 +178,7 @@ final class CardThread: @unchecked Sendable {
 
     /// - Returns: whether the source is closed, and the take to be handed back; false when it has
     ///   been lost.
-    private func work(on stage: CaptureStage) -> Bool {
+    private func work(on stage: CaptureStage, _ source: any CaptureSource) -> Bool {
         var events = PolledDescriptors()
         events.reserve(8)
         repeat {
@@ -191,7 +189,7 @@ final class CardThread: @unchecked Sendable {
                 onWrite()
             }
             if stage.source.isReleased { return true }
-        } while rest(stage, &events)
+        } while rest(stage, source, &events)
         return false
     }
 
@@ -203,7 +201,9 @@ final class CardThread: @unchecked Sendable {
     }
 
     /// Waits for the source, or for a request; false when the take has been lost.
-    private func rest(_ stage: CaptureStage, _ events: inout PolledDescriptors) -> Bool {
+    private func rest(
+        _ stage: CaptureStage, _ source: any CaptureSource, _ events: inout PolledDescriptors
+    ) -> Bool {
         guard case .source(let wait) = stage.pendingWait else { return true }
         events.clear()
         events.add(orders.descriptor)

@@ -18,39 +18,45 @@ final class SourceOpening: Sendable {
         case abandoned
     }
 
-    private let source: any CaptureSource
+    private let preRoll: PreRoll?
+    private let program: AwaitedProgram?
     private let state = Mutex(State.opening)
     /// Spares the capture thread the lock.
     private let isDone = Atomic(false)
 
-    init(_ source: any CaptureSource) { self.source = source }
+    init(of source: any CaptureSource) {
+        (preRoll, program) = (source as? PreRoll, (source as? FileReplay)?.awaited)
+    }
 
     /// Does not wait; `tell` is called on the opening thread, which then drives the source of `card`.
-    func begin(on card: CardThread?, then tell: @escaping @Sendable () -> Void) {
+    func begin(
+        _ source: Handed<any CaptureSource>, on card: CardThread?,
+        then tell: @escaping @Sendable () -> Void
+    ) {
         let take: @Sendable () -> Void = { [self] in
-            let isOpen = open()
+            let isOpen = open(source.value)
             tell()
-            if isOpen { card?.drive() }
+            if isOpen { card?.drive(source.value) }
         }
-        if let preRoll = source as? PreRoll {
+        if let preRoll {
             if card != nil, preRoll.perform(take) { return }
             let reason = card == nil ? "no file descriptor is left" : "it is closed"
-            settle(.failure(.deviceUnusable(device: source.name, reason: reason)))
+            settle(.failure(.deviceUnusable(device: preRoll.name, reason: reason)))
             return tell()
         }
         do throws(SystemError) {
             // Nothing joins it: a device that never answers must not keep a program from ending.
             _ = try NamedThread(name: card == nil ? "open" : "microphone", take)
         } catch {
-            source.close()
-            settle(.failure(.limitReached(name: source.name, error)))
+            source.value.close()
+            settle(.failure(.limitReached(name: source.value.name, error)))
             tell()
         }
     }
 
     /// - Returns: whether the source is open, and is wanted.
     @discardableResult
-    func open() -> Bool {
+    func open(_ source: any CaptureSource) -> Bool {
         do throws(CaptureError) {
             let format = try source.open()
             if settle(.success((format, source.details))) { return true }
@@ -89,7 +95,7 @@ final class SourceOpening: Sendable {
             if case .done(.success) = state { return true }
             if case .done = state { return false }
             state = .abandoned
-            (source as? FileReplay)?.leave()
+            program?.giveUp()
             return false
         }
     }

@@ -20,7 +20,9 @@ final class StageSource {
     let isLive: Bool
     /// Set before the capture thread has the stage; without one that thread drives a live source, too.
     var card: CardThread?
+    /// The opening thread's until `opening` has a result.
     let source: any CaptureSource
+    let name: String
     private var hold = Hold.opening
     /// Known once the source is closed.
     private(set) var warning: String?
@@ -33,11 +35,10 @@ final class StageSource {
 
     init(_ source: any CaptureSource) {
         self.source = source
-        isLive = source.isLive
-        opening = SourceOpening(source)
+        (name, isLive) = (source.name, source.isLive)
+        opening = SourceOpening(of: source)
     }
 
-    var name: String { source.name }
     var isStored: Bool { source.isStored }
     var isReleased: Bool { if case .released = hold { true } else { false } }
     /// Whether the last read has left nothing, and an end is not asked for.

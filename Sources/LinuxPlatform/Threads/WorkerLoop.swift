@@ -85,8 +85,12 @@ package final class WorkerLoop<Work: Worker>: Sendable {
     }
 }
 
-private struct Handed<Value>: @unchecked Sendable {
-    var value: Value
+/// Carries a value to another thread, its only user from then on, unless that hands it back.
+///
+/// `@unchecked Sendable` because `sending` carries a value into a call, but neither into a closure of
+/// a thread nor through a `Mutex`: both threads agree on an order in which they have it.
+package struct Handed<Value>: @unchecked Sendable {
+    package fileprivate(set) var value: Value
 
-    init(_ value: Value) { self.value = value }
+    package init(_ value: Value) { self.value = value }
 }

@@ -107,16 +107,18 @@ public final class Pipeline: Sendable {
             id = named
         }
         let exchange = delivery.makeExchange(wantsLength: plan.isCompleteSoon)
+        let source = plan.source()
+        let limit = plan.serviceLimit(of: source)
         let run = TakeRun(
             id: id, plan: delivery,
             machine: TakeMachine(
-                delivery.way(by: exchange), awaitsSound: !plan.source.isLive,
+                delivery.way(by: exchange), awaitsSound: !source.isLive,
                 wantsSecrets: delivery.service.lacksSecrets),
-            pipeline: self, limit: plan.serviceLimit)
+            pipeline: self, limit: limit)
         if began(run) {
             wiring.record(
-                plan.source, by: plan.limitedCapture, isCompleteSoon: plan.isCompleteSoon,
-                for: run)
+                source, by: plan.capture.limited(to: limit),
+                isCompleteSoon: plan.isCompleteSoon, for: run)
         }
         return Take(run: run)
     }

@@ -45,7 +45,7 @@ public enum SignalProbe {
     /// - Returns: what was heard in all.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     public static func listen(
-        to source: any CaptureSource, for length: Duration,
+        to source: sending any CaptureSource, for length: Duration,
         tell: @escaping @Sendable (Reading) -> Void = { _ in }
     ) async throws(SystemError) -> Report {
         let ring = ByteRing(minimumCapacity: AudioCodec.pcm.ringByteCount)

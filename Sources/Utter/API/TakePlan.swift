@@ -5,8 +5,8 @@ package import TakeStore
 
 /// Everything that is decided before a take begins.
 public struct TakePlan: Sendable {
-    /// Where the voice comes from; used by this take alone.
-    public var source: any CaptureSource
+    /// Makes the place where the voice comes from; called once, when the take begins.
+    public var source: @Sendable () -> any CaptureSource
     /// How long the recording may and must be.
     public var capture: CapturePlan
     /// Where it goes.
@@ -20,19 +20,21 @@ public struct TakePlan: Sendable {
     /// The take's name; nil makes a new one.
     package var id: TakeID?
 
-    /// Creates a plan from its parts.
+    /// Creates a plan from its parts; the take makes its source.
     public init(
-        source: any CaptureSource, capture: CapturePlan = CapturePlan(), delivery: DeliveryPlan
+        source: @autoclosure @escaping @Sendable () -> any CaptureSource,
+        capture: CapturePlan = CapturePlan(), delivery: DeliveryPlan
     ) {
         self.source = source
         self.capture = capture
         self.delivery = delivery
     }
 
-    /// Creates a plan of a take to a service.
+    /// Creates a plan of a take to a service; the take makes its source.
     public init(
-        source: any CaptureSource, service: Service, capture: CapturePlan = CapturePlan()
+        source: @autoclosure @escaping @Sendable () -> any CaptureSource, service: Service,
+        capture: CapturePlan = CapturePlan()
     ) {
-        self.init(source: source, capture: capture, delivery: service.delivery)
+        self.init(source: source(), capture: capture, delivery: service.delivery)
     }
 }

@@ -58,16 +58,17 @@ extension TakePlan {
     /// The length at which the service's limit ends the recording of a voice; nil without one.
     ///
     /// Sound from a file stays whole, and is refused.
-    var serviceLimit: Duration? {
+    func serviceLimit(of source: any CaptureSource) -> Duration? {
         guard source.isLive, let longest = delivery.longest else { return nil }
         let own = capture.longestFrames ?? .max
         return StreamFormat.speech.frames(in: longest) < own ? longest : nil
     }
+}
 
-    var limitedCapture: CapturePlan {
-        guard let serviceLimit else { return capture }
-        var plan = capture
-        plan.longestFrames = StreamFormat.speech.frames(in: serviceLimit)
+extension CapturePlan {
+    func limited(to limit: Duration?) -> CapturePlan {
+        var plan = self
+        if let limit { plan.longestFrames = StreamFormat.speech.frames(in: limit) }
         return plan
     }
 }

@@ -65,8 +65,10 @@ final class Wiring: Sendable {
 
     /// From any thread; does not block.
     func record(
-        _ source: any CaptureSource, by plan: CapturePlan, isCompleteSoon: Bool, for run: TakeRun
+        _ source: sending any CaptureSource, by plan: CapturePlan, isCompleteSoon: Bool,
+        for run: TakeRun
     ) {
+        let facts = (name: source.name, isLive: source.isLive)
         let ring = ByteRing(minimumCapacity: run.plan.format.ringByteCount)
         let mark = journal.makeMark()
         do throws(EncodingError) {
@@ -77,7 +79,7 @@ final class Wiring: Sendable {
                     producer: ring.takeProducer(), plan: plan, control: run.control,
                     account: run.account, mark: mark,
                     // On the thread that has the take: the microphone's or capture.
-                    tell: { run.follow($0, of: source.name) }))
+                    tell: { run.follow($0, of: facts.name) }))
         } catch {
             run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
             return
@@ -91,7 +93,7 @@ final class Wiring: Sendable {
         // `open` on a thread of its own, the others on the journal thread.
         journal.add(
             ring: ring.takeConsumer(), mark: mark, growth: run.growth,
-            open: { [self] in open(from: source, isCompleteSoon, for: run) },
+            open: { [self] in open(from: facts, isCompleteSoon, for: run) },
             onGrowth: { run.didGrow() },
             onDrain: { [capture] in capture.wake() },
             onFull: { run.handle(.full) },
@@ -120,7 +122,7 @@ final class Wiring: Sendable {
     /// Makes the take's folder and journal, and reads what the disk knows of the service; blocks on
     /// the disk.
     private func open(
-        from source: any CaptureSource, _ isCompleteSoon: Bool, for run: TakeRun
+        from source: (name: String, isLive: Bool), _ isCompleteSoon: Bool, for run: TakeRun
     ) -> Result<Journal, SystemError> {
         run.pipeline.spool?.forgetRefusal()
         // The take's name stands behind those on the disk; why it cannot be opened is told below.
@@ -144,7 +146,7 @@ final class Wiring: Sendable {
     }
 
     private func manifest(
-        of run: TakeRun, from source: any CaptureSource, _ first: ExchangeRequest?
+        of run: TakeRun, from source: (name: String, isLive: Bool), _ first: ExchangeRequest?
     ) -> TakeManifest {
         let plan = run.plan
         var manifest = TakeManifest(

@@ -43,7 +43,7 @@ struct LevelCommand: AsyncParsableCommand, ReportingCommand {
     }
 
     private func listen() async throws(CommandFailure) -> SignalProbe.Report {
-        let source = try microphone.microphone()
+        let (device, period) = try microphone.source()
         let signals = try orFailure { try Signals(readingPipe: self.length == nil) }
         let longest = length?.duration ?? .seconds(86_400)
         // Typed keys stay off the lines that change.
@@ -54,7 +54,9 @@ struct LevelCommand: AsyncParsableCommand, ReportingCommand {
         defer { screen.end() }
         let listening = Task {
             let level = Mutex(LevelState())
-            return try await SignalProbe.listen(to: source, for: longest) { reading in
+            return try await SignalProbe.listen(
+                to: Microphone(device: device, period: period), for: longest
+            ) { reading in
                 screen.show(level.withLock { $0.note(reading, at: .now) })
             }
         }

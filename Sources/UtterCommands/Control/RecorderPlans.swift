@@ -29,9 +29,9 @@ struct RecorderPlans {
     mutating func next(for service: String?) throws(CommandFailure) -> TakePlan {
         var delivery = try prepare(for: service)
         delivery.reportsProgress = true
-        let source: any CaptureSource =
-            if let keeper { keeper.preRoll } else { try options.voice.microphone.microphone() }
-        return TakePlan(source: source, capture: try options.voice.plan(), delivery: delivery)
+        let voice = options.voice
+        guard let preRoll = keeper?.preRoll else { return try voice.planner(for: delivery)() }
+        return TakePlan(source: preRoll, capture: try voice.plan(), delivery: delivery)
     }
 
     /// Reads what is new, and keeps ready what the next take needs.
@@ -65,7 +65,10 @@ struct RecorderPlans {
         guard keeper.map({ $0.source != source || $0.preRoll.isOver }) ?? true else { return }
         keeper?.preRoll.shutDown()
         keeper = nil
-        let microphone = Microphone(device: source.device, period: source.period)
-        keeper = (source, try orFailure { try PreRoll(microphone, length: preRoll) })
+        let kept = try orFailure {
+            try PreRoll(
+                Microphone(device: source.device, period: source.period), length: preRoll)
+        }
+        keeper = (source, kept)
     }
 }

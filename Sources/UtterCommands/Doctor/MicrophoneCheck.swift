@@ -12,10 +12,12 @@ struct MicrophoneCheck: Check {
         let report: SignalProbe.Report
         let device: String
         do throws(CommandFailure) {
-            let source = try options.microphone()
-            device = source.name
+            let source = try options.source()
+            device = source.device
             report = try await orFailure(awaiting: {
-                try await SignalProbe.listen(to: source, for: .seconds(2))
+                try await SignalProbe.listen(
+                    to: Microphone(device: source.device, period: source.period),
+                    for: .seconds(2))
             })
         } catch {
             return [.bad(error)]

@@ -17,8 +17,9 @@ struct ServiceCheck: Check {
             return [.warning("the settings that may name it cannot be read")]
         }
         do throws(CommandFailure) {
-            let tone = SampleSource.tone(.milliseconds(500), isSpoken: true)
-            let plan = TakePlan(source: tone, delivery: try options.delivery(format: nil))
+            let plan = TakePlan(
+                source: SampleSource.tone(.milliseconds(500), isSpoken: true),
+                delivery: try options.delivery(format: nil))
             outcome = try await plan.outcomeOfTrial()
         } catch {
             return [.bad(error)]

@@ -98,11 +98,6 @@ struct MicrophoneOptions: ParsableArguments {
             "Accept a device that records what the computer plays.", visibility: .hidden))
     var allowMonitor = false
 
-    func microphone() throws(CommandFailure) -> Microphone {
-        let (device, period) = try source()
-        return Microphone(device: device, period: period)
-    }
-
     /// The name of the microphone that `--device` or the settings name, and how often it is read.
     func source() throws(CommandFailure) -> (device: String, period: Duration) {
         let name = try KnownSettings.device.value(device) ?? "default"

@@ -37,10 +37,10 @@ struct ServiceTrial {
     }
 
     private func send(by plan: DeliveryPlan) async throws(CommandFailure) -> TakeOutcome {
-        let source: any CaptureSource =
-            recording.map { FileReplay(path: $0, pace: .unpaced) }
-            ?? SampleSource.tone(.milliseconds(500))
-        var take = TakePlan(source: source, delivery: plan)
+        var take = TakePlan(
+            source: recording.map { FileReplay(path: $0, pace: .unpaced) }
+                ?? SampleSource.tone(.milliseconds(500)),
+            delivery: plan)
         take.isCompleteSoon = true
         let outcome = try await take.outcomeOfTrial()
         if let attempt = outcome.attempts.last { try say("answer", answer(attempt)) }

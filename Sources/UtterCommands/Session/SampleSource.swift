@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import Synchronization
 internal import Utter
 
 /// Samples that are in memory already, 16 kHz mono.
@@ -11,7 +10,7 @@ final class SampleSource: CaptureSource {
     let isStored = true
 
     private let samples: [Int16]
-    private let position = Atomic(0)
+    private var position = 0
     /// When the first sample is said; nil when all are there at once.
     private let began: ContinuousClock.Instant?
 
@@ -39,22 +38,21 @@ final class SampleSource: CaptureSource {
     func open() throws(CaptureError) -> StreamFormat { .speech }
 
     func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
-        let start = position.load(ordering: .relaxed)
-        var count = min(frames.count, samples.count - start)
+        var count = min(frames.count, samples.count - position)
         guard count > 0 else { return .end }
         if let began {
             count = min(count, StreamFormat.speech.framesPerPeriod)
-            let due = began + StreamFormat.speech.duration(ofFrames: start + count)
+            let due = began + StreamFormat.speech.duration(ofFrames: position + count)
             guard due <= .now else { return .wait(.until(due)) }
         }
-        for index in 0..<count { frames[index] = samples[start + index] }
-        position.store(start + count, ordering: .relaxed)
+        for index in 0..<count { frames[index] = samples[position + index] }
+        position += count
         return .frames(count)
     }
 
     func addDescriptors(to events: inout PolledDescriptors) {}
 
-    func requestStop() { position.store(samples.count, ordering: .relaxed) }
+    func requestStop() { position = samples.count }
 
     func close() {}
 }

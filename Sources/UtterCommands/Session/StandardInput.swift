@@ -9,13 +9,13 @@ internal import UtterTerminal
 enum StandardInput {
     static let name = "standard input"
 
-    /// Waits for the first bytes and makes the source that fits them.
+    /// Waits for the first bytes, and says how to make the source that fits them.
     ///
     /// Bytes that cannot be sound are refused unless raw samples are said to come. `isOver`
     /// is asked meanwhile: whether a signal has ended the program.
     static func source(
         pace: Pace, rawFormat: StreamFormat, isSaidToBeRaw: Bool, isOver: () -> Bool
-    ) throws(CommandFailure) -> any CaptureSource {
+    ) throws(CommandFailure) -> @Sendable () -> any CaptureSource {
         guard isatty(ProgramStart.current.input) == 0 else {
             throw CommandFailure(
                 "standard input is a terminal, where no audio comes from",
@@ -29,10 +29,11 @@ enum StandardInput {
                 hint: "look at what the program before the pipe says", status: .unusableAudio)
         }
         let isRaw = if case .unknown = type { true } else { type.isNeverSound && isSaidToBeRaw }
-        return FileReplay.samples(
-            of: ProgramStart.current.input, name: name, rawFormat: isRaw ? rawFormat : nil,
-            pace: pace,
-            prefix: prefix, converter: .installed)
+        return {
+            FileReplay.samples(
+                of: ProgramStart.current.input, name: name, rawFormat: isRaw ? rawFormat : nil,
+                pace: pace, prefix: prefix, converter: .installed)
+        }
     }
 
     /// As many bytes as it takes to tell what they are, or fewer at the end of the input.

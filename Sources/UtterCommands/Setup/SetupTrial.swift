@@ -35,11 +35,13 @@ struct SetupTrial {
         return report
     }
 
-    private func take(_ source: any CaptureSource) async throws(CommandFailure) -> TakeOutcome {
+    private func take(
+        _ source: @autoclosure @escaping @Sendable () -> any CaptureSource
+    ) async throws(CommandFailure) -> TakeOutcome {
         try Configuration.use(answers.text())
         let options = try orFailure { try ServiceOptions.parse([]) }
         let plan = TakePlan(
-            source: source, capture: CapturePlan(tail: Tail(usual: .zero), longest: Self.length),
+            source: source(), capture: CapturePlan(tail: Tail(usual: .zero), longest: Self.length),
             delivery: try options.delivery(format: KnownSettings.format.value()))
         // A token that was typed is on no disk yet.
         let typed: String? = if case .typed(let token) = answers.token { token } else { nil }

@@ -27,7 +27,7 @@ final class CaptureStageBench {
             source: source, encoder: encoder, producer: ring.takeProducer(), plan: plan,
             control: control, account: account,
             tell: { [told] event in told.update { $0.append(event) } })
-        if opens { stage.opening.open() }
+        if opens { stage.opening.open(source) }
     }
 
     /// All that was told, in order.

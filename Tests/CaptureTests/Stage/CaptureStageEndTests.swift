@@ -167,7 +167,7 @@ import Testing
 }
 
 /// A WAV encoder that fails after some frames.
-private final class BreakingEncoder: AudioEncoder, @unchecked Sendable {
+private final class BreakingEncoder: AudioEncoder {
     static let error = EncodingError.codecFailed(operation: "test", reason: "as planned")
 
     private let encoder = WAVEncoder()

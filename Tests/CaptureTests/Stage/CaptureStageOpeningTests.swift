@@ -36,7 +36,7 @@ import Testing
         turn(bench, after: 1, 2, 3)
         #expect(lates(bench) == 1)
         #expect(due(bench) == .seconds(60))
-        bench.stage.opening.open()
+        bench.stage.opening.open(bench.stage.source.source)
         #expect(bench.runToEnd())
         #expect(lates(bench) == 1)
         #expect(bench.end?.cause == .finished)

@@ -8,8 +8,8 @@ import Glibc
 /// A source that plays a list of reads.
 ///
 /// Frame k of the timeline has the value `sample(k)`, lost frames included, so that a test sees
-/// where every frame of the result comes from. Driven by one thread at a time.
-final class CaptureStageScript: CaptureSource, @unchecked Sendable {
+/// where every frame of the result comes from.
+final class CaptureStageScript: CaptureSource {
     enum Step {
         /// Delivers this many frames.
         case frames(Int)

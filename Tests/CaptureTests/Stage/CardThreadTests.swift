@@ -178,7 +178,7 @@ final class LiveTake: Sendable {
 }
 
 /// A microphone that does what a test has written down, and counts its frames up.
-final class ScriptedMicrophone: KeptSource, @unchecked Sendable {
+final class ScriptedMicrophone: KeptSource, Sendable {
     enum Step: Sendable {
         case frames(Int)
         case gap(Int)
@@ -196,15 +196,19 @@ final class ScriptedMicrophone: KeptSource, @unchecked Sendable {
     let (idles, hangs, goesOn, isClosed) = (Gate(), Gate(), Gate(), Gate())
     private let hanging: Call?
     private let news: Wakeup
-    private let added = Mutex<[Step]>([])
     private let callers = Mutex<Set<pthread_t>>([])
-    private var steps: ArraySlice<Step>
-    private var next = 0
-    private var isStopped = false
+    private let script: Mutex<Script>
+
+    private struct Script {
+        var steps: ArraySlice<Step>
+        var added: [Step] = []
+        var next = 0
+        var isStopped = false
+    }
 
     /// The call hangs at its first time after the first frames.
     init(_ steps: [Step], hangsIn call: Call? = nil) throws {
-        self.steps = steps[...]
+        script = Mutex(Script(steps: steps[...]))
         hanging = call
         news = try Wakeup()
         if call == .judging { news.signal() }
@@ -213,13 +217,13 @@ final class ScriptedMicrophone: KeptSource, @unchecked Sendable {
     var threads: Set<pthread_t> { callers.withLock(\.self) }
 
     func add(_ steps: [Step]) {
-        added.withLock { $0 += steps }
+        script.withLock { $0.added += steps }
         news.signal()
     }
 
     private func note(_ call: Call) {
         callers.withLock { _ = $0.insert(pthread_self()) }
-        guard call == hanging, next > 0, !hangs.isOpen else { return }
+        guard call == hanging, script.withLock({ $0.next > 0 }), !hangs.isOpen else { return }
         hangs.open()
         _ = goesOn.waitBlocking()
     }
@@ -228,29 +232,27 @@ final class ScriptedMicrophone: KeptSource, @unchecked Sendable {
 
     func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         note(.reading)
-        let more = added.withLock { added in
-            defer { added = [] }
-            return added
-        }
-        if !more.isEmpty { steps = more[...] }
-        switch isStopped ? nil : steps.first {
-        case .frames(let left):
-            let count = min(left, frames.count)
-            for index in 0..<count {
-                frames[index] = Int16(truncatingIfNeeded: next)
-                next += 1
+        return try script.withLock { script throws(CaptureError) in
+            if !script.added.isEmpty { (script.steps, script.added) = (script.added[...], []) }
+            switch script.isStopped ? nil : script.steps.first {
+            case .frames(let left):
+                let count = min(left, frames.count)
+                for index in 0..<count {
+                    frames[index] = Int16(truncatingIfNeeded: script.next)
+                    script.next += 1
+                }
+                script.steps.removeFirst()
+                if left > count { script.steps = [.frames(left - count)] + script.steps }
+                return .frames(count)
+            case .gap(let count):
+                script.steps.removeFirst()
+                return .gap(frames: count)
+            case .failure(let error): throw error
+            case .idle:
+                idles.open()
+                return .wait(.forDescriptors)
+            case nil: return .end
             }
-            steps.removeFirst()
-            if left > count { steps = [.frames(left - count)] + steps }
-            return .frames(count)
-        case .gap(let count):
-            steps.removeFirst()
-            return .gap(frames: count)
-        case .failure(let error): throw error
-        case .idle:
-            idles.open()
-            return .wait(.forDescriptors)
-        case nil: return .end
         }
     }
 
@@ -267,10 +269,10 @@ final class ScriptedMicrophone: KeptSource, @unchecked Sendable {
 
     func requestStop() {
         note(.stopping)
-        isStopped = true
+        script.withLock { $0.isStopped = true }
     }
 
-    func takeBackStop() { isStopped = false }
+    func takeBackStop() { script.withLock { $0.isStopped = false } }
 
     func close() {
         note(.closing)

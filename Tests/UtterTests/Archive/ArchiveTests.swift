@@ -355,7 +355,7 @@ final class ArchiveBench: Sendable {
         service.add(try Credential(secret: "sesame"))
         let take = pipeline.start(
             TakePlan(
-                source: FileReplay(path: recording, pace: .unpaced),
+                source: FileReplay(path: self.recording, pace: .unpaced),
                 delivery: DeliveryPlan(service: service, retry: .never)))
         let outcome = try await take.end()
         #expect(try outcome.result.get().text == "well said")

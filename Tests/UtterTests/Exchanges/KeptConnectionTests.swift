@@ -98,8 +98,8 @@ import Testing
             scripts: deaths.flatMap { [answer, $0, answer] }, otherwise: answer)
         var outcomes: [TakeOutcome] = []
         for _ in 0..<12 {
-            let source = bench.source(pace: .unpaced)
-            var plan = TakePlan(source: source, delivery: try bench.plan(to: server.url()))
+            var plan = TakePlan(
+                source: bench.source(pace: .unpaced), delivery: try bench.plan(to: server.url()))
             plan.isCompleteSoon = true
             outcomes.append(await bench.pipeline.start(plan).outcome)
         }

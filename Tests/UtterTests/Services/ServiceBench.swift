@@ -44,8 +44,8 @@ extension Bench {
     }
 
     func send(_ clip: Clip = .digits, by plan: DeliveryPlan) async throws -> TakeOutcome {
-        let source = FileReplay(path: clip.path, pace: .unpaced)
-        var plan = TakePlan(source: source, delivery: plan)
+        var plan = TakePlan(
+            source: FileReplay(path: clip.path, pace: .unpaced), delivery: plan)
         plan.isCompleteSoon = true
         return try await pipeline.start(plan).end()
     }

@@ -248,7 +248,7 @@ import Testing
         var plan = TakePlan(
             source: Microphone(device: "default"), delivery: try Bench.plan(by: text, format: .pcm))
         plan.capture.longestFrames = own
-        #expect(plan.serviceLimit == limit)
-        #expect(plan.limitedCapture.longestFrames == 8_000)
+        #expect(plan.serviceLimit(of: plan.source()) == limit)
+        #expect(plan.capture.limited(to: limit).longestFrames == 8_000)
     }
 }

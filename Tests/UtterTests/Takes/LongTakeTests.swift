@@ -108,7 +108,7 @@ private struct Timeline {
 }
 
 /// A microphone that says a timeline, a step at each turn.
-private final class TimelineSource: CaptureSource, @unchecked Sendable {
+private final class TimelineSource: CaptureSource {
     let (name, isLive) = ("timeline", true)
     private let timeline: Timeline
     private(set) var position = 0
@@ -260,7 +260,7 @@ private final class LongTake {
             tell: { event in
                 if case .ended(let end) = event { news.update { $0.end = end } }
             })
-        stage.opening.open()
+        stage.opening.open(source)
         journalStage = JournalStage(
             ring: SharedRing(ring: ring.takeConsumer()), mark: Mark(in: Marks()), .success(journal),
             onGrowth: {}, onDrain: {}, onFull: {},

@@ -82,8 +82,8 @@ import Testing
         let program = try bench.folder.writeProgram(script, to: "ffmpeg")
         let path = try bench.folder.write(Array("ID3\u{4}".utf8), to: "a.mp3")
         let converter = Converter(path: program, environment: [])
-        let source = FileReplay(path: path, pace: .unpaced, converter: converter)
-        let take = try bench.start(source, to: server.url())
+        let take = try bench.start(
+            FileReplay(path: path, pace: .unpaced, converter: converter), to: server.url())
         _ = try #require(await server.wait(untilBytes: 16_000))
         let text = String(decoding: try bench.folder.read("number").dropLast(), as: UTF8.self)
         let process = try #require(pid_t(text))
@@ -219,7 +219,7 @@ import Testing
 }
 
 /// A source that opens when a test says so; or a microphone that is read when one says so.
-private final class SlowSource: CaptureSource {
+private final class SlowSource: CaptureSource, Sendable {
     let name = "slow"
     let isLive: Bool
     let (isOpening, mayOpen, isClosed) = (Gate(), Gate(), Gate())

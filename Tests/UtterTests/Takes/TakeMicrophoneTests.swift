@@ -21,8 +21,9 @@ import Testing
     private func start(
         change: (inout TakePlan) throws -> Void = { _ in }
     ) throws -> (take: Take, log: EventLog) {
-        let microphone = Microphone(device: card.deviceName)
-        let take = try bench.start(microphone, to: server.url(), change: change)
+        let device = card.deviceName
+        let take = try bench.start(
+            Microphone(device: device), to: server.url(), change: change)
         return (take, EventLog(take))
     }
 

@@ -229,7 +229,7 @@ struct TakeWork {
         // The queue tries again, and lets others do so.
         delivery.retry = .never
         delivery.reportsProgress = false
-        var plan = TakePlan(source: worker.settings.source(path), delivery: delivery)
+        var plan = TakePlan(source: self.worker.settings.source(path), delivery: delivery)
         plan.isCompleteSoon = true
         plan.id = id
         let pipeline = worker.pipeline

@@ -112,7 +112,7 @@ struct SendCommand: AsyncParsableCommand, ReportingCommand {
             }
             let prepare = { (file: String) throws(CommandFailure) -> TakePlan in
                 let source = try source(file, fetched) { session.farewellStatus != nil }
-                var take = TakePlan(source: source, delivery: delivery)
+                var take = TakePlan(source: source(), delivery: delivery)
                 // A pipe may be as slow as a voice.
                 take.isCompleteSoon = !isRelayed(file) && OwnFile.isRegular(file)
                 return take
@@ -140,12 +140,14 @@ struct SendCommand: AsyncParsableCommand, ReportingCommand {
 
     private func source(
         _ file: String, _ fetched: FetchedFiles, isOver: () -> Bool
-    ) throws(CommandFailure) -> any CaptureSource {
+    ) throws(CommandFailure) -> @Sendable () -> any CaptureSource {
         if let failure = fetched.failures[file] { throw failure }
         guard file == "-" else {
-            return FileReplay(
-                path: file, isPlaylist: fetched.playlists.contains(file), pace: pace.pace,
-                converter: .installed)
+            let (isPlaylist, pace) = (fetched.playlists.contains(file), pace.pace)
+            return {
+                FileReplay(
+                    path: file, isPlaylist: isPlaylist, pace: pace, converter: .installed)
+            }
         }
         let format = StreamFormat(sampleRate: rate ?? 16_000, channelCount: channels ?? 1)
         return try StandardInput.source(
