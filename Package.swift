@@ -205,8 +205,8 @@ let package = Package(
         .target(
             name: "UtterCommands",
             dependencies: [
-                "Utter", "AudioCore", "AudioDevices", "Capture", "CassetteRecording",
-                "Cryptography", "Downloads", "LinuxPlatform", "OperatorMetrics", "Settings",
+                "Utter", "AudioCore", "Capture", "CassetteRecording", "Cryptography", "Downloads",
+                "LinuxPlatform", "OperatorMetrics", "Settings",
                 "UtterControl", "UtterSettings", "UtterTerminal",
                 argumentParser,
             ],

@@ -16,7 +16,6 @@ package protocol KeptSource: CaptureSource {
 /// the close, as `CardThread` does for any microphone: no frame is lost or doubled in between. The
 /// sound of an earlier take is forgotten. A device that hangs is left to the thread, and is
 /// `isOver`.
-///
 /// The lock of `kept` is for the compiler: that thread alone takes it, and may hang in it.
 package final class PreRoll: CaptureSource, Sendable {
     private struct Orders {
@@ -30,7 +29,6 @@ package final class PreRoll: CaptureSource, Sendable {
     private let kept: Mutex<KeptMicrophone>
     private let wakeup: Wakeup
     private let hasEnded: Wakeup
-
     private static let closingTime = Duration.seconds(1)
 
     /// `length` is how much is remembered.

@@ -30,12 +30,12 @@ import Testing
         ("soundserver", "soundserver"), ("Sound Server", "pulse"),
     ])
     func oneIsMeant(_ text: String, _ name: String) throws {
-        #expect(try DeviceChoice.device(meantBy: text, among: Self.devices).name == name)
+        #expect(try DeviceHost.device(meantBy: text, among: Self.devices).name == name)
     }
 
     @Test(arguments: ["0", "12", "D", "a"]) func severalOrNoneAreMeant(_ text: String) {
         do throws(CaptureError) {
-            let device = try DeviceChoice.device(meantBy: text, among: Self.devices)
+            let device = try DeviceHost.device(meantBy: text, among: Self.devices)
             Issue.record("\(device.name)")
         } catch {
             guard case .deviceUnclear(text, let candidates) = error else {
@@ -51,18 +51,18 @@ import Testing
         #expect(monitors == ["speakers"])
         #expect(CaptureDevice(name: "pulse:DEVICE=x.monitor", description: "").isMonitor)
         #expect(throws: CaptureError.deviceIsMonitor(device: "pulse:x.monitor")) {
-            try DeviceChoice.name(meantBy: "pulse:x.monitor")
+            try DeviceHost.name(meantBy: "pulse:x.monitor")
         }
         #expect(throws: Never.self) {
-            try DeviceChoice.name(meantBy: "pulse:x.monitor", allowsMonitor: true)
+            try DeviceHost.name(meantBy: "pulse:x.monitor", allowsMonitor: true)
         }
     }
 }
 
-@Suite struct CaptureDevicesTests {
+@Suite struct DeviceHostTests {
     @Test func whatCanBeRecordedFromIsListed() throws {
         try VirtualMicrophone.prepare()
-        let devices = try CaptureDevices.list()
+        let devices = try DeviceHost.list()
         #expect(
             devices.contains(CaptureDevice(name: "uttermic", description: "Virtual microphone")))
         #expect(

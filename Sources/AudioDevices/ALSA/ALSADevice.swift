@@ -30,7 +30,7 @@ internal import LinuxPlatform
             handle = try ALSAHandle(opening: device)
         } catch {
             let failure = error.opening(device)
-            guard case .deviceNotFound(_, let reason?) = failure, CaptureDevices.isListed(device)
+            guard case .deviceNotFound(_, let reason?) = failure, ALSADevices.isListed(device)
             else { throw failure }
             // Its name is right: something behind it is missing.
             throw .deviceUnusable(device: device, reason: reason)
@@ -52,7 +52,7 @@ extension ALSADevice {
         defer { unsafe snd_pcm_info_free(info) }
         guard unsafe snd_pcm_info(handle.pcm, info) == 0 else { return nil }
         let card = unsafe snd_pcm_info_get_card(info)
-        return card < 0 ? nil : CaptureDevices.cardName(ofIndex: card)
+        return card < 0 ? nil : ALSADevices.cardName(ofIndex: card)
     }
 
     var details: SourceDetails {

@@ -48,7 +48,7 @@ struct ALSAError: Error {
         case EBUSY, EAGAIN:
             .deviceBusy(
                 device: device,
-                holders: DeviceHolders().holders(ofCard: CaptureDevices.cardIndex(in: device)))
+                holders: DeviceHolders().holders(ofCard: ALSADevices.cardIndex(in: device)))
         case EACCES, EPERM: .permissionDenied(name: device)
         default: .deviceUnusable(device: device, reason: reason)
         }

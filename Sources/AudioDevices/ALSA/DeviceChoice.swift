@@ -3,9 +3,8 @@
 package import Capture
 internal import Glibc
 
-package enum DeviceChoice {
-    /// The ALSA name of the device that a text stands for: a name, or a part of one name or
-    /// description.
+extension DeviceHost {
+    /// The name of the device that a text stands for: a name, or a part of one name or description.
     ///
     /// A number alone names none: the order of devices changes when one is plugged in. Reads ALSA's
     /// configuration only for what may be a part of a name.
@@ -16,11 +15,16 @@ package enum DeviceChoice {
         meantBy text: String, allowsMonitor: Bool = false
     ) throws(CaptureError) -> String {
         let isName = text == "default" || text.contains(":")
-        let device = try device(meantBy: text, among: isName ? [] : CaptureDevices.list())
+        let device = try device(meantBy: text, among: isName ? [] : list())
         if !allowsMonitor, device.isMonitor || isMonitorByDefault(device.name) {
             throw .deviceIsMonitor(device: device.name)
         }
         return device.name
+    }
+
+    /// The name by which ALSA converts what a device cannot deliver; nil when it is one.
+    package static func converting(_ name: String) -> String? {
+        name.hasPrefix("plug") ? nil : name.hasPrefix("hw:") ? "plug\(name)" : "plug:\(name)"
     }
 
     /// A text that fits no device of the list is taken as a name that ALSA may know.

@@ -13,12 +13,12 @@ public final class Microphone: CaptureSource {
 
     private let period: Duration
     private var stream: MicrophoneStream?
-    package static let usualPeriod = Duration.milliseconds(20)
+    static let usualPeriod = Duration.milliseconds(20)
 
     /// Names a device; opens nothing yet.
     ///
     /// - Parameters:
-    ///   - device: an ALSA name, as `CaptureDevices.list` gives them.
+    ///   - device: an ALSA name, as `DeviceHost.list` gives them.
     ///   - period: how often it is read; the device takes what is nearest. A sample waits half of
     ///     it on average.
     public init(device: String = "default", period: Duration = .milliseconds(20)) {

@@ -103,7 +103,6 @@ public final class FileReplay: CaptureSource {
     private let converter: Converter?
     /// So that no program outlives a take that ends while this is opening.
     let awaited = AwaitedProgram()
-    private let freshClock: ReplayClock
     private var clock: ReplayClock
     private var audio: (any RecordedAudio)?
     private var isStopped = false
@@ -129,9 +128,7 @@ public final class FileReplay: CaptureSource {
     private init(_ input: Input, name: String, _ clock: ReplayClock, _ converter: Converter?) {
         self.input = input
         self.name = name
-        self.converter = converter
-        freshClock = clock
-        self.clock = clock
+        (self.converter, self.clock) = (converter, clock)
     }
 
     /// Opens the file, looks at its first bytes, and reads its header.
@@ -141,7 +138,7 @@ public final class FileReplay: CaptureSource {
     /// - Throws: `CaptureError` when there is no such file, or none that can be used.
     public func open() throws(CaptureError) -> StreamFormat {
         isStopped = false
-        clock = freshClock
+        clock.schedule = nil
         let audio = try openAudio()
         self.audio = audio
         return audio.format

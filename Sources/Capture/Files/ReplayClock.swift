@@ -29,7 +29,7 @@ struct ReplayClock {
 
     private let speed: Double?
     private let now: @Sendable () -> ContinuousClock.Instant
-    private var schedule: ReplaySchedule?
+    var schedule: ReplaySchedule?
 
     init(pace: Pace, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         speed = pace.speed

@@ -170,7 +170,7 @@ final class CardThread: @unchecked Sendable {
         while word.load(ordering: .acquiring) == Self.captures {
             if WorkerPause.untilWoken.wait(for: orders.descriptor) { orders.drain() }
         }
-        if let stage, work(on: stage, source) { return handBack() }
+        if let stage, work(on: stage) { return handBack() }
         // The source alone is left to this thread.
         stage = nil
         source.close()
@@ -178,7 +178,7 @@ final class CardThread: @unchecked Sendable {
 
     /// - Returns: whether the source is closed, and the take to be handed back; false when it has
     ///   been lost.
-    private func work(on stage: CaptureStage, _ source: any CaptureSource) -> Bool {
+    private func work(on stage: CaptureStage) -> Bool {
         var events = PolledDescriptors()
         events.reserve(8)
         repeat {
@@ -189,7 +189,7 @@ final class CardThread: @unchecked Sendable {
                 onWrite()
             }
             if stage.source.isReleased { return true }
-        } while rest(stage, source, &events)
+        } while rest(stage, &events)
         return false
     }
 
@@ -201,10 +201,9 @@ final class CardThread: @unchecked Sendable {
     }
 
     /// Waits for the source, or for a request; false when the take has been lost.
-    private func rest(
-        _ stage: CaptureStage, _ source: any CaptureSource, _ events: inout PolledDescriptors
-    ) -> Bool {
+    private func rest(_ stage: CaptureStage, _ events: inout PolledDescriptors) -> Bool {
         guard case .source(let wait) = stage.pendingWait else { return true }
+        let source = stage.source.source
         events.clear()
         events.add(orders.descriptor)
         if wait.isForDescriptors {

@@ -18,15 +18,12 @@ final class SourceOpening: Sendable {
         case abandoned
     }
 
-    private let preRoll: PreRoll?
     private let program: AwaitedProgram?
     private let state = Mutex(State.opening)
     /// Spares the capture thread the lock.
     private let isDone = Atomic(false)
 
-    init(of source: any CaptureSource) {
-        (preRoll, program) = (source as? PreRoll, (source as? FileReplay)?.awaited)
-    }
+    init(of source: any CaptureSource) { program = (source as? FileReplay)?.awaited }
 
     /// Does not wait; `tell` is called on the opening thread, which then drives the source of `card`.
     func begin(
@@ -38,7 +35,7 @@ final class SourceOpening: Sendable {
             tell()
             if isOpen { card?.drive(source.value) }
         }
-        if let preRoll {
+        if let preRoll = source.value as? PreRoll {
             if card != nil, preRoll.perform(take) { return }
             let reason = card == nil ? "no file descriptor is left" : "it is closed"
             settle(.failure(.deviceUnusable(device: preRoll.name, reason: reason)))

@@ -108,16 +108,15 @@ public final class Pipeline: Sendable {
         }
         let exchange = delivery.makeExchange(wantsLength: plan.isCompleteSoon)
         let source = plan.source()
-        let limit = plan.serviceLimit(of: source)
         let run = TakeRun(
             id: id, plan: delivery,
             machine: TakeMachine(
                 delivery.way(by: exchange), awaitsSound: !source.isLive,
                 wantsSecrets: delivery.service.lacksSecrets),
-            pipeline: self, limit: limit)
+            pipeline: self, limit: plan.serviceLimit(of: source))
         if began(run) {
             wiring.record(
-                source, by: plan.capture.limited(to: limit),
+                source, by: plan.capture.limited(to: run.limit),
                 isCompleteSoon: plan.isCompleteSoon, for: run)
         }
         return Take(run: run)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-internal import AudioDevices
 internal import Synchronization
 import Utter
 internal import UtterTerminal
@@ -55,7 +54,7 @@ struct LevelCommand: AsyncParsableCommand, ReportingCommand {
         let listening = Task {
             let level = Mutex(LevelState())
             return try await SignalProbe.listen(
-                to: Microphone(device: device, period: period), for: longest
+                to: DeviceHost.microphone(device, period: period), for: longest
             ) { reading in
                 screen.show(level.withLock { $0.note(reading, at: .now) })
             }
@@ -89,7 +88,7 @@ struct DevicesCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let devices = try CaptureDevices.list(for: playback ? .playing : .recording)
+        let devices = try DeviceHost.list(for: playback ? .playing : .recording)
         guard !devices.isEmpty else {
             throw CommandFailure(
                 "there is no \(playback ? "playback" : "capture") device",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioDevices
 internal import Capture
 internal import LinuxPlatform
 internal import Utter
@@ -19,7 +18,7 @@ struct RecorderPlans {
     /// By the name of the service that a request names; nil: the usual one.
     private var deliveries: [String?: DeliveryPlan] = [:]
     private var settings: FileMark?
-    private var keeper: (source: (device: String, period: Duration), preRoll: PreRoll)?
+    private var keeper: (source: (device: String, period: Duration?), preRoll: PreRoll)?
 
     init(_ options: RecorderOptions, preRoll: Duration?) {
         (self.options, self.preRoll) = (options, preRoll)
@@ -29,9 +28,8 @@ struct RecorderPlans {
     mutating func next(for service: String?) throws(CommandFailure) -> TakePlan {
         var delivery = try prepare(for: service)
         delivery.reportsProgress = true
-        let voice = options.voice
-        guard let preRoll = keeper?.preRoll else { return try voice.planner(for: delivery)() }
-        return TakePlan(source: preRoll, capture: try voice.plan(), delivery: delivery)
+        guard let kept = keeper?.preRoll else { return try options.voice.takePlan(for: delivery) }
+        return TakePlan(source: kept, capture: try options.voice.plan(), delivery: delivery)
     }
 
     /// Reads what is new, and keeps ready what the next take needs.
@@ -65,9 +63,9 @@ struct RecorderPlans {
         guard keeper.map({ $0.source != source || $0.preRoll.isOver }) ?? true else { return }
         keeper?.preRoll.shutDown()
         keeper = nil
+        let (device, period) = source
         let kept = try orFailure {
-            try PreRoll(
-                Microphone(device: source.device, period: source.period), length: preRoll)
+            try PreRoll(DeviceHost.microphone(device, period: period), length: preRoll)
         }
         keeper = (source, kept)
     }

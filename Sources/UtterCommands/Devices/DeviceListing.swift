@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioDevices
 internal import Capture
 internal import Utter
 internal import UtterTerminal
@@ -14,8 +13,7 @@ struct DeviceListing {
     init(_ devices: [CaptureDevice], isOpened: Bool) {
         self.devices = devices
         abilities =
-            isOpened
-            ? DeviceAbility.of(devices.map(\.name)) : devices.map { _ in .success(.unknown) }
+            isOpened ? DeviceHost.abilities(of: devices) : devices.map { _ in .success(.unknown) }
     }
 
     var json: String { JSONOutput.text(zip(devices, abilities).map(Self.row), isPretty: true) }
@@ -88,9 +86,4 @@ struct DeviceListing {
     private static func formats(_ names: [String]) -> String {
         names.count > 4 ? "any format" : names.joined(separator: " ")
     }
-}
-
-extension DeviceAbility {
-    /// That of a device that was not asked.
-    fileprivate static let unknown = DeviceAbility(formats: [], rates: [], channels: 0...0)
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioDevices
 internal import Capture
 internal import Utter
 
@@ -12,12 +11,11 @@ struct MicrophoneCheck: Check {
         let report: SignalProbe.Report
         let device: String
         do throws(CommandFailure) {
-            let source = try options.source()
-            device = source.device
+            let (name, period) = try options.source()
+            device = name
             report = try await orFailure(awaiting: {
                 try await SignalProbe.listen(
-                    to: Microphone(device: source.device, period: source.period),
-                    for: .seconds(2))
+                    to: DeviceHost.microphone(name, period: period), for: .seconds(2))
             })
         } catch {
             return [.bad(error)]

@@ -26,13 +26,13 @@ extension CaptureError: Blamed {
         case .deviceIsMonitor: "if that is what you want, say so with --allow-monitor"
         case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
         case .formatRefused(let device, _):
-            device.hasPrefix("plug")
-                ? "pass another of those that 'utter devices' lists"
-                : "use --device plug\(device.hasPrefix("hw:") ? "" : ":")\(device) "
-                    + "to let ALSA convert"
+            DeviceHost.converting(device).map {
+                "use --device \($0) to let \(DeviceHost.name) convert"
+            } ?? "pass another of those that 'utter devices' lists"
         case .fileForbidden: "check whose it is, and who may read it, with: ls -l"
         case .deviceUnusable:
-            "check ALSA's configuration, or pass another of those that 'utter devices' lists"
+            "check \(DeviceHost.name)'s configuration, or pass another of those that "
+                + "'utter devices' lists"
         case .deviceLost: "connect it again and record once more"
         case .deviceSilent: "check that the microphone is not muted or suspended"
         case .deviceHangs:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import AudioDevices
 internal import Capture
 internal import Utter
 internal import UtterTerminal
@@ -60,16 +59,14 @@ struct VoiceOptions: ParsableArguments {
             least: least ?? Self.usualLeast, silence: ending)
     }
 
-    func planner(
+    func takePlan(
         for delivery: DeliveryPlan, exactly: DurationArgument? = nil
-    ) throws(CommandFailure) -> @Sendable () -> TakePlan {
+    ) throws(CommandFailure) -> TakePlan {
         let capture = try plan(exactly: exactly)
         let (device, period) = try microphone.source()
-        return {
-            TakePlan(
-                source: Microphone(device: device, period: period), capture: capture,
-                delivery: delivery)
-        }
+        return TakePlan(
+            source: DeviceHost.microphone(device, period: period), capture: capture,
+            delivery: delivery)
     }
 }
 
@@ -99,11 +96,11 @@ struct MicrophoneOptions: ParsableArguments {
     var allowMonitor = false
 
     /// The name of the microphone that `--device` or the settings name, and how often it is read.
-    func source() throws(CommandFailure) -> (device: String, period: Duration) {
+    func source() throws(CommandFailure) -> (device: String, period: Duration?) {
         let name = try KnownSettings.device.value(device) ?? "default"
-        let period = try KnownSettings.period.value()?.duration ?? Microphone.usualPeriod
+        let period = try KnownSettings.period.value()?.duration
         return try orFailure {
-            (try DeviceChoice.name(meantBy: name, allowsMonitor: allowMonitor), period)
+            (try DeviceHost.name(meantBy: name, allowsMonitor: allowMonitor), period)
         }
     }
 }

@@ -22,8 +22,7 @@ final class SampleSource: CaptureSource {
 
     /// Silence, to ask a service when there is no microphone.
     static func silence(_ length: Duration) -> SampleSource {
-        let count = StreamFormat.speech.frames(in: length)
-        return SampleSource("silence", [Int16](repeating: 0, count: count))
+        SampleSource("silence", Array(repeating: 0, count: StreamFormat.speech.frames(in: length)))
     }
 
     /// A quiet tone: no speech, and not the digital silence at which some recognisers fail.

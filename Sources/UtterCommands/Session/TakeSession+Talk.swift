@@ -8,7 +8,7 @@ extension TakeSession {
     /// Lets a person begin and end takes, with keys, lines on a pipe and signals; how the process
     /// should exit: of several takes, as the last that failed.
     func talk(
-        _ manner: TalkManner, longest: Duration, _ plan: @escaping @Sendable () -> TakePlan
+        _ manner: TalkManner, longest: Duration, _ plan: TakePlan
     ) async throws(CommandFailure) -> ExitStatus {
         let taken = await signals.takeKeys(
             manner.key, answerTime: manner.wish == .toggle ? nil : manner.answerTime)
@@ -46,13 +46,13 @@ extension TakeSession {
 
     private func makeScene(
         _ manner: TalkManner, _ controls: Signals.Controls, _ longest: Duration,
-        _ screen: StatusScreen, _ plan: @escaping @Sendable () -> TakePlan
+        _ screen: StatusScreen, _ plan: TakePlan
     ) throws(CommandFailure) -> Scene {
         let dictation = try orFailure {
             try Dictation(
                 longest: longest, isForOne: manner.isForOne, listensAgain: !manner.isForOne
             ) { [self] _ in
-                var plan = plan()
+                var plan = plan
                 prepare(&plan.delivery)
                 let take = pipeline.start(plan)
                 running.begin(take)

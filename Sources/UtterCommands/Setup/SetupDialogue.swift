@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioDevices
 internal import Glibc
 internal import LinuxPlatform
 internal import Settings
@@ -238,7 +237,7 @@ struct SetupDialogue {
 
     private func device() throws -> String? {
         // The trial reports devices that cannot be listed.
-        let devices = (try? CaptureDevices.list()) ?? []
+        let devices = (try? DeviceHost.list()) ?? []
         guard devices.count > 1 else { return nil }
         dialogue.say("The microphones:")
         for (index, device) in devices.enumerated() {

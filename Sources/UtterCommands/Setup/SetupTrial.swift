@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import AudioDevices
 internal import Utter
 internal import UtterSettings
 
@@ -23,7 +22,7 @@ struct SetupTrial {
     func run() async throws(CommandFailure) -> Report {
         var report = Report()
         let device = answers.device ?? "default"
-        var outcome = try await take(Microphone(device: device))
+        var outcome = try await take(DeviceHost.microphone(device))
         // A service may refuse sooner than the microphone does.
         if case .source(let error) = outcome.capture.cause {
             report.say(error.description, error.hint)

@@ -37,10 +37,10 @@ struct RecordCommand: AsyncParsableCommand, ReportingCommand {
             readsPipe: time.exactly == nil, isVoice: true, opensMicrophone: true
         ) { session in
             let manner = try keys.manner(isForOne: true)
-            let plan = try options.voice.planner(for: delivery, exactly: time.exactly)
+            let plan = try options.voice.takePlan(for: delivery, exactly: time.exactly)
             session.warnOfNoService(options.service)
             guard time.exactly == nil else {
-                return await session.run(plan(), as: .recordingForTime)
+                return await session.run(plan, as: .recordingForTime)
             }
             return try await session.talk(manner, longest: try options.voice.longest, plan)
         }
@@ -82,7 +82,7 @@ struct LoopCommand: AsyncParsableCommand, ReportingCommand {
             output: output, keep: options.keep, encryption: options.encryption.source,
             readsPipe: true, isVoice: true, opensMicrophone: true
         ) { session in
-            let plan = try options.voice.planner(for: delivery)
+            let plan = try options.voice.takePlan(for: delivery)
             let silence = try KnownSettings.silence.value(options.voice.silence)?.duration
             session.warnOfNoService(options.service)
             return try await session.talk(

@@ -145,8 +145,7 @@ struct SendCommand: AsyncParsableCommand, ReportingCommand {
         guard file == "-" else {
             let (isPlaylist, pace) = (fetched.playlists.contains(file), pace.pace)
             return {
-                FileReplay(
-                    path: file, isPlaylist: isPlaylist, pace: pace, converter: .installed)
+                FileReplay(path: file, isPlaylist: isPlaylist, pace: pace, converter: .installed)
             }
         }
         let format = StreamFormat(sampleRate: rate ?? 16_000, channelCount: channels ?? 1)

@@ -1,45 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CALSA
-public import Capture
+internal import Capture
 internal import Glibc
 
-/// A device that can be recorded from, or played on.
-public struct CaptureDevice: Sendable, Hashable {
-    /// The ALSA name, to be passed to `Microphone`.
-    public let name: String
-
-    /// The device's description of itself, in one line; empty when it has none.
-    public let description: String
-
-    /// The card that the device is bound to; nil: none.
-    package private(set) var card: String?
-
-    /// Whether `Microphone` takes it by default.
-    package var isDefault: Bool { name == "default" }
-}
-
 /// The devices that ALSA's configuration offers.
-public enum CaptureDevices {
-    package enum Purpose: Sendable {
-        case recording
-        case playing
-
-        /// ALSA's word for devices of the other direction only.
-        fileprivate var opposite: String { self == .recording ? "Output" : "Input" }
-    }
-
-    /// Lists the devices to record from, the default first, the others as ALSA has them.
-    ///
-    /// Opens none of them, so that a listed one may still turn out to be busy. From any thread;
-    /// blocks while the configuration is read. The corresponding C function is
-    /// `snd_device_name_hint`.
-    ///
-    /// - Returns: empty when there is no sound card and no sound server.
-    /// - Throws: `CaptureError.deviceUnusable` when the configuration cannot be read.
-    public static func list() throws(CaptureError) -> [CaptureDevice] { try list(for: .recording) }
-
-    package static func list(for purpose: Purpose) throws(CaptureError) -> [CaptureDevice] {
+enum ALSADevices {
+    /// The corresponding C function is `snd_device_name_hint`.
+    static func list(for purpose: DeviceHost.Purpose) throws(CaptureError) -> [CaptureDevice] {
         utter_alsa_listen()
         var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
         do throws(ALSAError) {
@@ -56,12 +24,12 @@ public enum CaptureDevices {
             if let device = unsafe device(from: hint, for: purpose) { devices.append(device) }
             unsafe at += 1
         }
-        return devices.filter(\.isDefault) + devices.filter { !$0.isDefault }
+        return devices
     }
 
     static func isListed(_ name: String) -> Bool {
         // A configuration that cannot be read offers none.
-        ((try? list()) ?? []).contains { $0.name == name }
+        ((try? list(for: .recording)) ?? []).contains { $0.name == name }
     }
 
     static func cardName(ofIndex index: Int32) -> String? {
@@ -74,10 +42,11 @@ public enum CaptureDevices {
     }
 
     private static func device(
-        from hint: UnsafeMutableRawPointer, for purpose: Purpose
+        from hint: UnsafeMutableRawPointer, for purpose: DeviceHost.Purpose
     ) -> CaptureDevice? {
         // A device that is for both directions has no IOID.
-        guard unsafe text("IOID", of: hint) != purpose.opposite else { return nil }
+        let opposite = purpose == .recording ? "Output" : "Input"
+        guard unsafe text("IOID", of: hint) != opposite else { return nil }
         // "null" records silence, and plays nothing; no person means it.
         guard let name = unsafe text("NAME", of: hint), name != "null" else { return nil }
         let lines = unsafe text("DESC", of: hint)?.split(separator: "\n") ?? []
@@ -85,9 +54,7 @@ public enum CaptureDevices {
             name: name, description: lines.joined(separator: ", "), card: card(in: name))
     }
 
-    private static func text(
-        _ key: StaticString, of hint: UnsafeMutableRawPointer
-    ) -> String? {
+    private static func text(_ key: StaticString, of hint: UnsafeMutableRawPointer) -> String? {
         guard let value = unsafe snd_device_name_get_hint(hint, "\(key)") else { return nil }
         defer { unsafe free(value) }
         return unsafe String(cString: value)
