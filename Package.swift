@@ -273,7 +273,8 @@ let package = Package(
 
         // The tests: one target a module, and what they share.
         .target(
-            name: "TestSupport", dependencies: ["AudioCore", "LinuxPlatform", "CLinux"],
+            name: "TestSupport",
+            dependencies: ["AudioCore", "LinuxPlatform", "TakeStore", "CLinux"],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "AudioCoreTests", dependencies: ["AudioCore", "TestSupport"],

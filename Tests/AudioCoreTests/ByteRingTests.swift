@@ -148,6 +148,33 @@ import Testing
         #expect(await refusals > 0, "seed \(seed)")
     }
 
+    /// A follower has each byte until it is consumed, and never another one in its place.
+    @Test func aFollowerReadsWhatIsNotConsumed() {
+        var random = SeededRandom()
+        let ring = ByteRing(minimumCapacity: 4_096)
+        let follower = ring.makeFollower()
+        let producer = ring.takeProducer()
+        let consumer = ring.takeConsumer()
+        var (stream, consumed): ([UInt8], Int) = ([], 0)
+        var buffer = [UInt8](repeating: 0, count: 3_000)
+        for _ in 0..<3_000 {
+            let bytes = random.bytes(Int.random(in: 0...900, using: &random))
+            let isWritten = producer.write(bytes.span)
+            if isWritten { stream += bytes }
+            #expect(follower.end == stream.count)
+            let offset = Int.random(in: max(0, consumed - 100)...stream.count, using: &random)
+            let count = buffer.withUnsafeMutableBytes { follower.copy(from: offset, into: $0) }
+            if let count {
+                #expect(count > 0 || offset == stream.count, "seed \(random.seed)")
+                #expect(buffer[..<count] == stream[offset..<offset + count], "seed \(random.seed)")
+            } else {
+                #expect(offset < consumed, "seed \(random.seed)")
+            }
+            let most = Int.random(in: 0...1_500, using: &random)
+            consumed += consumer.consume { min($0.count, most) }
+        }
+    }
+
     private func all(_ consumer: borrowing ByteRing.Consumer) -> [UInt8] {
         var content: [UInt8] = []
         while consumer.consume({ span in

@@ -58,7 +58,8 @@ final class FaultBench: Sendable {
     static let takes = "home/.local/state/utter/takes"
 
     func start(
-        _ arguments: [String], _ faults: FileFaults? = nil, shell: String? = nil
+        _ arguments: [String], _ faults: FileFaults? = nil, shell: String? = nil,
+        microphone: VirtualMicrophone? = nil
     ) throws -> CommandRun {
         var environment = CommandRun.cleanEnvironment
         environment["HOME"] = home
@@ -67,6 +68,7 @@ final class FaultBench: Sendable {
         environment["UTTER_URL"] = server.url()
         environment["ALSA_CONFIG_PATH"] = "/dev/null"
         environment["UTTER_KEEP_AUDIO"] = "0"
+        environment.merge(microphone?.environment ?? [:]) { $1 }
         let more = try faults?.environment(folder: home, trace: folder.path("trace"))
         environment.merge(more ?? [:]) { $1 }
         guard let shell else {
@@ -153,6 +155,7 @@ struct TakeOnDisk: Sendable {
         var state: String
         var format: String
         var byteCount: Int?
+        var frames: Int?
         var transcript: String?
     }
 

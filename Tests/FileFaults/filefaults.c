@@ -10,7 +10,8 @@
 //   UTTER_FAULT_AT       the operation that goes wrong
 //   UTTER_FAULT_ONWARD   "1": all operations of the same kinds (see below) from then on as well;
 //                        with EINTR every second one, since no signal comes for ever; "2": all
-//   UTTER_FAULT_ERRNO    the error that it returns with; "short" writes half of what is asked for
+//   UTTER_FAULT_ERRNO    the error that it returns with; "short" writes half of what is asked for,
+//                        "hang" does not return (without a trace, which others would wait for)
 //   UTTER_FAULT_KINDS    the operations that may go wrong, as in the trace, with commas; all if empty
 //   UTTER_FAULT_SYNC_MS  how much longer every fdatasync and fsync takes
 //   UTTER_FAULT_QUOTA    bytes that may be written, or reserved, in all; beyond that ENOSPC
@@ -48,7 +49,7 @@ static char folder[path_size];
 static size_t folder_length;
 static const char *kinds;
 static long kill_at, fault_at, sync_ms, quota = -1, freed = -1;
-static int fault_onward, fault_errno, fault_short, trace = -1;
+static int fault_onward, fault_errno, fault_short, fault_hangs, trace = -1;
 static atomic_long count, written, refused;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -69,6 +70,7 @@ __attribute__((constructor)) static void begin(void) {
     fault_onward = number("UTTER_FAULT_ONWARD", 0);
     text = getenv("UTTER_FAULT_ERRNO");
     fault_short = text && strcmp(text, "short") == 0;
+    fault_hangs = text && strcmp(text, "hang") == 0;
     fault_errno = number("UTTER_FAULT_ERRNO", EIO);
     sync_ms = number("UTTER_FAULT_SYNC_MS", 0);
     quota = number("UTTER_FAULT_QUOTA", -1);
@@ -185,6 +187,7 @@ static int enter(struct operation *it, size_t *limit) {
     if (fault_at > 0 && (it->index == fault_at || (fault_onward && it->index > fault_at))
         && (fault_errno != EINTR || fault_onward == 2 || (it->index - fault_at) % 2 == 0)
         && may_fail(it->name)) {
+        while (fault_hangs) pause();
         if (!fault_short) return fault_errno;
         if (limit && it->length > 1) *limit = it->length / 2;
     }

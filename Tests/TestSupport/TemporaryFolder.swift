@@ -4,6 +4,8 @@ internal import Glibc
 package import LinuxPlatform
 internal import Synchronization
 
+@testable internal import TakeStore
+
 /// A folder of the test's own, removed with all that is in it when its last reference goes.
 package final class TemporaryFolder: Sendable {
     /// The folder's absolute path, without a slash at the end and without symbolic links.
@@ -21,6 +23,10 @@ package final class TemporaryFolder: Sendable {
 
     deinit {
         removeTree(Array(path.utf8CString))
+        // Programs that were killed have left the sound of their takes in memory.
+        for spool in ["state", "state/utter", "home/.local/state/utter"] {
+            removeRings(of: RingFolder(ofSpool: path(spool)))
+        }
     }
 
     private static let kept = Mutex<[TemporaryFolder]>([])
@@ -95,6 +101,15 @@ package func readFile(_ path: String) throws(SystemError) -> [UInt8] {
         }
         if count == 0 { return bytes }
         bytes += buffer[..<count]
+    }
+}
+
+private func removeRings(of rings: RingFolder) {
+    for folder in RingFolder.usualPaths.map({ $0 + "/rings" }) {
+        // A folder that is missing has none.
+        for name in (try? Folder.names(at: folder)) ?? [] where name.hasPrefix(rings.prefix) {
+            unlink(folder + "/" + name)
+        }
     }
 }
 

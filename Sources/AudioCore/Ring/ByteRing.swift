@@ -8,17 +8,16 @@ internal import Synchronization
 /// have to wait for a disk. Both counters only grow; their difference is what is stored. A ring
 /// that was emptied begins at its front again, so that of its memory only as much is ever touched
 /// as the reader was once behind. Each end is handed out once.
+///
+/// Where its memory is a file's, the bytes outlive a process that is killed.
 @safe package final class ByteRing: Sendable {
-    /// The most bytes that the ring holds; a power of two.
-    let capacity: Int
-
-    private let written = PaddedCounter()
-    private let consumed = PaddedCounter()
+    private let memory: RingMemory
+    private nonisolated(unsafe) let written, consumed: UnsafeMutablePointer<Atomic<Int>>
     /// The counter's value at the first byte of the storage.
     ///
     /// Changed only by the producer, and only while the ring is empty: whatever was stored since is
     /// published by `written`.
-    private let origin = Atomic(0)
+    private nonisolated(unsafe) let origin: UnsafeMutablePointer<Atomic<Int>>
     private let isFinished = Atomic(false)
     private let isAwaited = Atomic(false)
     private let producerIsTaken = Atomic(false)
@@ -28,16 +27,26 @@ internal import Synchronization
     /// consumer; the counters' release and acquire order the accesses.
     private nonisolated(unsafe) let storage: UnsafeMutablePointer<UInt8>
 
-    /// The capacity is in bytes, and rounded up to a power of two.
-    package init(minimumCapacity: Int) {
-        var capacity = 4_096
-        while capacity < minimumCapacity { capacity *= 2 }
-        self.capacity = capacity
-        unsafe storage = .allocate(capacity: capacity)
+    package init(_ memory: RingMemory) {
+        self.memory = memory
+        unsafe (written, consumed) = unsafe (memory.written, memory.consumed)
+        unsafe origin = memory.origin
+        unsafe storage = memory.bytes
     }
 
-    deinit {
-        unsafe storage.deallocate()
+    /// A ring in the memory of this process; the capacity is rounded up to a power of two.
+    package convenience init(minimumCapacity: Int) {
+        self.init(RingMemory(minimumCapacity: minimumCapacity))
+    }
+
+    /// The most bytes that the ring holds; a power of two.
+    var capacity: Int { memory.capacity }
+
+    package func makeFollower() -> Follower { Follower(ring: self) }
+
+    private func position(of offset: Int) -> Int {
+        // acquiring: partner of the release in Producer.write, for a follower.
+        unsafe (offset - origin.pointee.load(ordering: .acquiring)) & (capacity - 1)
     }
 
     /// Traps when it has been taken before.
@@ -60,17 +69,20 @@ internal import Synchronization
         package var freeByteCount: Int {
             // acquiring: partner of the release in Consumer.consume, so that the consumer has
             // finished with the bytes that are about to be overwritten.
-            ring.capacity - ring.written.value.load(ordering: .relaxed)
-                + ring.consumed.value.load(ordering: .acquiring)
+            unsafe ring.capacity - ring.written.pointee.load(ordering: .relaxed)
+                + ring.consumed.pointee.load(ordering: .acquiring)
         }
 
         /// Stores all of `bytes`; or nothing, and returns false, when there is no room for all.
         package func write(_ bytes: Span<UInt8>) -> Bool {
             let free = freeByteCount
             guard bytes.count <= free else { return false }
-            let start = ring.written.value.load(ordering: .relaxed)
-            if free == ring.capacity { ring.origin.store(start, ordering: .relaxed) }
-            let position = (start - ring.origin.load(ordering: .relaxed)) & (ring.capacity - 1)
+            let start = unsafe ring.written.pointee.load(ordering: .relaxed)
+            // releasing: partner of the acquire in `position`, for a follower.
+            if free == ring.capacity {
+                unsafe ring.origin.pointee.store(start, ordering: .releasing)
+            }
+            let position = ring.position(of: start)
             let first = min(bytes.count, ring.capacity - position)
             unsafe bytes.withUnsafeBufferPointer { source in
                 guard let base = source.baseAddress else { return }
@@ -78,7 +90,7 @@ internal import Synchronization
                 unsafe ring.storage.update(from: base + first, count: source.count - first)
             }
             // releasing: partner of the acquire in Consumer.consume.
-            ring.written.value.store(start + bytes.count, ordering: .releasing)
+            unsafe ring.written.pointee.store(start + bytes.count, ordering: .releasing)
             return true
         }
 
@@ -94,8 +106,8 @@ internal import Synchronization
         }
 
         private var isDrained: Bool {
-            ring.consumed.value.load(ordering: .acquiring)
-                == ring.written.value.load(ordering: .relaxed)
+            unsafe ring.consumed.pointee.load(ordering: .acquiring)
+                == ring.written.pointee.load(ordering: .relaxed)
         }
 
         package func finish() {
@@ -130,27 +142,56 @@ internal import Synchronization
         ///   start. Not called when the ring is empty.
         /// - Returns: what `body` returned, or 0 when the ring is empty.
         package func consume(_ body: (Span<UInt8>) -> Int) -> Int {
-            let start = ring.consumed.value.load(ordering: .relaxed)
+            let start = unsafe ring.consumed.pointee.load(ordering: .relaxed)
             // acquiring: partner of the release in Producer.write.
-            let stored = ring.written.value.load(ordering: .acquiring) - start
+            let stored = unsafe ring.written.pointee.load(ordering: .acquiring) - start
             guard stored > 0 else { return 0 }
-            // Not changed before all that is stored is consumed.
-            let position = (start - ring.origin.load(ordering: .relaxed)) & (ring.capacity - 1)
+            // The origin is not changed before all that is stored is consumed.
+            let position = ring.position(of: start)
             let count = min(stored, ring.capacity - position)
             let bytes = unsafe UnsafeBufferPointer(start: ring.storage + position, count: count)
             let used = body(unsafe bytes.span)
             precondition((0...count).contains(used))
             // releasing: partner of the acquire in Producer.freeByteCount.
-            ring.consumed.value.store(start + used, ordering: .releasing)
+            unsafe ring.consumed.pointee.store(start + used, ordering: .releasing)
             return used
         }
     }
-}
 
-/// A counter that shares its cache line with nothing, so that the two ends of a ring do not
-/// take the line from each other on every access.
-private struct PaddedCounter: ~Copyable {
-    private let before = InlineArray<8, UInt64>(repeating: 0)
-    let value = Atomic(0)
-    private let after = InlineArray<8, UInt64>(repeating: 0)
+    /// A second reader, which consumes nothing; from any thread.
+    package struct Follower: Sendable {
+        fileprivate let ring: ByteRing
+
+        /// The offset behind the last byte that is stored; grows until the ring is finished.
+        package var end: Int {
+            // acquiring: partner of the release in Producer.write.
+            unsafe ring.written.pointee.load(ordering: .acquiring)
+        }
+
+        /// Copies bytes that stand together, perhaps fewer than fit.
+        ///
+        /// - Returns: how many; nil when the byte at the offset has been consumed, and its place may
+        ///   have another.
+        package func copy(
+            from offset: Int, into buffer: UnsafeMutableRawBufferPointer
+        ) -> Int? {
+            let stored = end - offset
+            guard stored > 0 else { return 0 }
+            // The origin does not change before all that is stored is consumed.
+            let position = ring.position(of: offset)
+            let count = min(stored, buffer.count, ring.capacity - position)
+            if isThere(offset) {
+                unsafe buffer.copyMemory(
+                    from: UnsafeRawBufferPointer(start: ring.storage + position, count: count))
+            }
+            // Asked last: until now the producer has written over nothing from the offset on.
+            return isThere(offset) ? count : nil
+        }
+
+        private func isThere(_ offset: Int) -> Bool {
+            // Both: reads of bytes before and behind stay there.
+            atomicMemoryFence(ordering: .acquiringAndReleasing)
+            return unsafe ring.consumed.pointee.load(ordering: .acquiring) <= offset
+        }
+    }
 }

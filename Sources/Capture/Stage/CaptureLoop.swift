@@ -104,12 +104,12 @@ struct CaptureWorker: Worker {
             }
             if stage.didWrite {
                 didWrite = true
-                stage.mark?.set()
+                stage.setMarks()
             }
             switch stage.pendingWait {
             case nil:
                 hasEnded = true
-                stage.mark?.set()
+                stage.setMarks()
             case .opening, .journal: break
             case .source(let wait):
                 if wait.isForDescriptors { stage.source.addDescriptors(to: &events) }

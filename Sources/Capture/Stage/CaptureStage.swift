@@ -18,8 +18,8 @@ package final class CaptureStage {
 
     let control: CaptureControl
     let source: StageSource
-    /// Set for the journal after each write, and at the end.
-    let mark: Mark?
+    /// The marks of the ring's readers, set after each write and at the end.
+    private let marks: [Mark]
     private let output: EncodedOutput
     private let plan: CapturePlan
     private let account: CaptureAccount
@@ -46,7 +46,7 @@ package final class CaptureStage {
     /// take, and last with `ended`.
     package init(
         source: any CaptureSource, encoder: any AudioEncoder, producer: consuming ByteRing.Producer,
-        plan: CapturePlan, control: CaptureControl, account: CaptureAccount, mark: Mark? = nil,
+        plan: CapturePlan, control: CaptureControl, account: CaptureAccount, marks: [Mark] = [],
         tell: @escaping @Sendable (CaptureEvent) -> Void
     ) {
         output = EncodedOutput(
@@ -55,13 +55,14 @@ package final class CaptureStage {
         // A smaller ring would make a source wait for room that never comes.
         precondition(output.hasRoom(forFrames: Self.speechFramesPerRead))
         self.source = StageSource(source)
-        self.mark = mark
         openingWatch = OpeningWatch(isLive: source.isLive, longestFrames: plan.longestFrames)
-        self.plan = plan
+        (self.plan, self.marks) = (plan, marks)
         self.control = control
         self.account = account
         self.tell = tell
     }
+
+    func setMarks() { for mark in marks { mark.set() } }
 
     /// Whether a thread of its own has the take, of which the capture thread touches nothing then.
     var isElsewhere: Bool { source.card?.isDriving ?? false }

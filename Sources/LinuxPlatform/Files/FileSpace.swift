@@ -34,6 +34,15 @@ package func freeByteCount(at path: String) -> Int? {
     return status.freeByteCount
 }
 
+/// How much of a file system is in use, from 0 to 1; 0 without a limit, nil when the system does not
+/// say.
+package func usedShare(at path: String) -> Double? {
+    var status = statvfs()
+    guard unsafe statvfs(path.cPath, &status) == 0 else { return nil }
+    guard status.f_blocks > 0 else { return 0 }
+    return 1 - Double(status.f_bavail) / Double(status.f_blocks)
+}
+
 extension statvfs {
     /// For an unprivileged user; at most `Int.max`.
     var freeByteCount: Int {

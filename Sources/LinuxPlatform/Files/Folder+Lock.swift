@@ -57,6 +57,19 @@ extension Folder {
     }
 }
 
+extension Folder {
+    /// Opens a file of a process that has ended, for reading and writing.
+    ///
+    /// - Returns: nil when a process that lives has it locked, or has removed it by now.
+    package func lockFile(_ name: String) throws(SystemError) -> OwnedDescriptor? {
+        let file = try openFileForBoth(name)
+        guard flock(file.number, LOCK_EX | LOCK_NB) == 0, !(try isRemoved(file.number)) else {
+            return nil
+        }
+        return file
+    }
+}
+
 /// A file that one process at a time has locked, until this value is destroyed (`flock(2)`).
 package struct FileLock: ~Copyable {
     let file: OwnedDescriptor

@@ -194,10 +194,12 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Replaces what has the new name, durably; blocks on the disk.
-    package func renameFile(_ name: String, to newName: String) throws(SystemError) {
+    /// Replaces what has the new name, durably unless that is not wanted; blocks on the disk.
+    package func renameFile(
+        _ name: String, to newName: String, isDurable: Bool = true
+    ) throws(SystemError) {
         try giveName(newName, to: name)
-        try sync()
+        if isDurable { try sync() }
     }
 
     private func giveName(_ newName: String, to name: String) throws(SystemError) {

@@ -46,6 +46,9 @@ internal import Synchronization
 
     deinit { take() }
 
+    /// Whether any is set, as far as this thread knows.
+    package var isAnySet: Bool { unsafe first.load(ordering: .relaxed) != nil }
+
     /// Takes all marks back, in the order in which they were set; on the loop's thread.
     package func take(_ look: (Mark) -> Void = { _ in }) {
         // acquiring: partner of the release in `Mark.set`.

@@ -60,7 +60,7 @@ extension Journal {
         // Asked first: what is sealed has all its bytes, and the journal thread is through.
         let isFinal = isSealed
         // Asked before the state: memory is there before its bytes are counted.
-        let count = byteCount
+        let count = writtenByteCount
         let present = state.withLock { $0 }
         guard path != nil, !present.upkeep.isAbandoned, present.isTrusted else { return nil }
         let end = min(count, present.memory?.start ?? count)

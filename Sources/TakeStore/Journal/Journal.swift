@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCore
 internal import Glibc
 package import LinuxPlatform
 internal import Synchronization
@@ -38,6 +39,10 @@ package final class Journal: Sendable {
     package let path: String?
 
     let home: JournalHome?
+    /// The ring that is carried into this journal; readers have its bytes at once.
+    ///
+    /// It outlives the process as the file does. Nil: readers have the bytes of the file.
+    private let ring: ByteRing.Follower?
     let state: Mutex<State>
     /// Apart from the state, of which other threads keep copies.
     private let tail = Mutex(JournalTail())
@@ -53,9 +58,9 @@ package final class Journal: Sendable {
     /// Without a home the file is never replaced.
     init(
         file: any JournalFile, path: String?, home: JournalHome? = nil,
-        memoryLimit: Int = Journal.memoryLimit
+        ring: ByteRing.Follower? = nil, memoryLimit: Int = Journal.memoryLimit
     ) {
-        (self.path, self.home, self.memoryLimit) = (path, home, memoryLimit)
+        (self.path, self.home, self.ring, self.memoryLimit) = (path, home, ring, memoryLimit)
         let memory = path == nil ? Memory(file: file, start: 0) : nil
         state = Mutex(State(file: file, memory: memory))
     }
@@ -69,6 +74,15 @@ package final class Journal: Sendable {
 
     /// Bytes that can be read; grows until the seal; from any thread.
     package var byteCount: Int {
+        if let ring, !isSealed { return max(writtenByteCount, ring.end) }
+        return writtenByteCount
+    }
+
+    /// Whether readers have bytes before the file does.
+    var isFollowed: Bool { ring != nil }
+
+    /// Bytes that the file has, or memory in its place; from any thread.
+    package var writtenByteCount: Int {
         // acquiring: partner of the release in `append`.
         written.load(ordering: .acquiring)
     }
@@ -104,7 +118,11 @@ package final class Journal: Sendable {
     ) throws(SystemError) -> Read {
         // Asked first: when it is true, the count that is read after it is final.
         let isFinal = isSealed
-        let available = byteCount - offset
+        if !isFinal, offset >= writtenByteCount, let ring {
+            let count = unsafe ring.copy(from: offset, into: buffer)
+            if let count { return count > 0 ? .bytes(count) : .nothingYet }
+        }
+        let available = writtenByteCount - offset
         guard available > 0 else { return isFinal ? .end : .nothingYet }
         let (file, memory) = state.withLock { ($0.file, $0.memory) }
         let count: Int
@@ -124,7 +142,7 @@ package final class Journal: Sendable {
     /// Reads of the newest bytes, which memory has as well as the file; from any thread; 0 when the
     /// offset is not among them.
     package func readNewest(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let available = max(0, byteCount - offset)
+        let available = max(0, writtenByteCount - offset)
         return tail.withLock { tail in
             unsafe tail.copy(from: offset, to: buffer.prefix(available))
         }
@@ -143,7 +161,7 @@ package final class Journal: Sendable {
         } else {
             do throws(SystemError) {
                 try file.write(bytes, at: offset)
-                tail.withLock { $0.append(bytes, at: offset) }
+                if ring == nil { tail.withLock { $0.append(bytes, at: offset) } }
             } catch {
                 note(error)
                 try remember(bytes, in: leaveDisk(from: offset), at: offset)

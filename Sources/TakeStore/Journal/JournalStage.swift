@@ -61,12 +61,13 @@ final class JournalStage {
         if hasGrown, ring.ring.wasAwaited() { onDrain() }
         declareFull()
         guard isLast && !hasMore else {
-            if hasGrown { growth?.set() }
+            // The network follows the ring of others, and knows.
+            if hasGrown, journal?.isFollowed != true { growth?.set() }
             return hasGrown
         }
         isDone = true
         announceGrowth()
-        let byteCount = journal?.byteCount ?? 0
+        let byteCount = journal?.writtenByteCount ?? 0
         willSeal(byteCount)
         journal?.seal()
         growth?.set()

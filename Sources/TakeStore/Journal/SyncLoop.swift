@@ -107,7 +107,12 @@ struct SyncWorker: Worker {
         if pause != .goesOn { wokenAt = .now }
     }
 
-    mutating func end() { for entry in entries { entry.journal.finish() } }
+    mutating func end() {
+        for entry in entries {
+            entry.journal.finish()
+            entry.onChange()
+        }
+    }
 
     /// Syncs the journal that has waited longest, or a crowd of which it is one; false when none is
     /// due.

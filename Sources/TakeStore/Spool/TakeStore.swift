@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import AudioCore
 package import Cryptography
 internal import FoundationEssentials
 internal import Glibc
@@ -22,6 +23,8 @@ package final class TakeStore: Sendable {
     let takes: Folder
     /// The person's key; nil when takes are kept in the clear.
     package let key: EncryptionKey?
+    /// Where programs that were killed have left sound; nil is nowhere.
+    let rings: RingFolder?
     /// Whether the names of the folder itself, and of those above it, are durable.
     private let isAnchored = Atomic(false)
     /// How many bytes of audio there are more than the note says.
@@ -38,8 +41,10 @@ package final class TakeStore: Sendable {
     ///
     /// The path is absolute, usually `$XDG_STATE_HOME/utter`. Without a key new takes are kept in the
     /// clear.
-    package init(stateFolder: String, key: EncryptionKey? = nil) throws(TakeStoreError) {
-        self.key = key
+    package init(
+        stateFolder: String, key: EncryptionKey? = nil, rings: RingFolder? = nil
+    ) throws(TakeStoreError) {
+        (self.key, self.rings) = (key, rings)
         try Self.refuseDanger(at: stateFolder)
         do throws(SystemError) {
             state = try Folder.make(at: stateFolder)
@@ -74,12 +79,12 @@ package final class TakeStore: Sendable {
     ///
     /// - Throws: `SystemError`; `EEXIST` when there is such a take.
     package func begin(
-        _ manifest: inout TakeManifest
+        _ manifest: inout TakeManifest, ring: ByteRing.Follower? = nil
     ) throws(SystemError) -> (TakeFolder, Journal) {
         let folder = try makeTake(manifest.id)
         (manifest.holder, manifest.audio) = (getpid(), folder.newAudioName(manifest.audio))
         do throws(SystemError) {
-            let journal = try folder.makeJournal(fileName: manifest.audio)
+            let journal = try folder.makeJournal(fileName: manifest.audio, ring: ring)
             // The sync thread makes it durable, and tells when it cannot be written.
             try? folder.save(manifest, isDurable: false)
             return (folder, journal)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
+internal import AudioCore
 package import Cryptography
 internal import FoundationEssentials
 internal import Glibc
@@ -55,7 +56,9 @@ package final class TakeFolder: Sendable {
     /// From then until `unlock`, the folder is made anew when it is removed.
     ///
     /// - Throws: `SystemError`; `EEXIST` when the take has audio already.
-    func makeJournal(fileName: String) throws(SystemError) -> Journal {
+    func makeJournal(
+        fileName: String, ring: ByteRing.Follower? = nil
+    ) throws(SystemError) -> Journal {
         let temporary = fileName + Self.newSuffix
         let isEncrypted = fileName.hasSuffix(Self.encryptedSuffix)
         let journal = Journal(
@@ -69,7 +72,7 @@ package final class TakeFolder: Sendable {
                 },
                 replaceAudio: { [self] () throws(SystemError) in
                     try folder.renameFile(temporary, to: fileName)
-                }))
+                }), ring: ring)
         isRecorded.store(true, ordering: .relaxed)
         return journal
     }

@@ -29,7 +29,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     }
 
     var version = currentVersion
-    package let id: TakeID
+    package private(set) var id: TakeID
     package internal(set) var state: State
     /// When it began, in ISO 8601, UTC.
     package internal(set) var created: String
@@ -92,6 +92,13 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package internal(set) var archived: ArchivedContents?
     /// The part of an encrypted take that only its key opens; nil while it is in the members above.
     var secret: Data?
+
+    /// The same take with another name, before it is on the disk.
+    package func named(_ id: TakeID) -> TakeManifest {
+        var manifest = self
+        manifest.id = id
+        return manifest
+    }
 
     /// A take that is recorded from now on, from a source that may not be read to its end (`isPart`).
     package init(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCore
 internal import LinuxPlatform
 internal import TakeStore
 
@@ -16,7 +17,7 @@ struct OpenedTake {
     /// On a thread of its own, blocks on the disk; `onSave` is called on the sync thread when the
     /// manifest was written, or could not be.
     init(
-        in pipeline: Pipeline, _ manifest: TakeManifest,
+        in pipeline: Pipeline, _ manifest: TakeManifest, ring: ByteRing.Follower?,
         onSave: @escaping @Sendable (SystemError?) -> Void
     ) {
         var reason: String?
@@ -31,7 +32,7 @@ struct OpenedTake {
                     // Before the network hears of the take: a program that is killed now leaves more
                     // than its audio.
                     var manifest = manifest
-                    let (folder, journal) = try store.begin(&manifest)
+                    let (folder, journal) = try store.begin(&manifest, ring: ring)
                     self.journal = journal
                     unprotected = nil
                     record = ManifestWriter(

@@ -79,7 +79,8 @@ final class ProgressMeter: Sendable {
 
     func progress(of journal: Journal) -> TakeProgress {
         TakeProgress(
-            elapsed: account.length, level: account.level, journaledByteCount: journal.byteCount,
+            elapsed: account.length, level: account.level,
+            journaledByteCount: journal.writtenByteCount,
             bodyByteCount: max(0, journal.byteCount - bodyOffset),
             sentByteCount: sentByteCount.load(ordering: .relaxed), isComplete: journal.isSealed)
     }

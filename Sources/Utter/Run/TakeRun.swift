@@ -19,6 +19,8 @@ final class TakeRun: Sendable {
         var due: [TakeMachine.Action] = []
         var isActing = false
         var journal: Journal?
+        /// The file of the ring; nil when the ring is in the memory of this process.
+        var ring: RingFile?
         /// The writer of the manifest; nil unless the take is kept on the disk.
         var record: ManifestWriter?
         /// Samples that the body claims, set by the first request; 0 claims nothing.
@@ -140,6 +142,9 @@ final class TakeRun: Sendable {
     func hold(_ journal: Journal, _ record: ManifestWriter?) {
         state.withLock { ($0.journal, $0.record) = (journal, record) }
     }
+
+    func hold(_ ring: RingFile?) { state.withLock { $0.ring = ring } }
+    var ring: RingFile? { state.withLock { $0.ring } }
 
     func hold(_ token: Credential) { state.withLock { $0.token = token } }
     var token: Credential? { state.withLock { $0.token } }

@@ -12,9 +12,10 @@ internal import Upload
 ///
 /// ```
 /// capture ──ring, wake──▶ journal ──growth──▶ transfer          the way of the samples
-///    ▲                       │                   │
-///    └───────drained─────────┘                   │               an unpaced source waits
-///                                                │
+///  │ ▲                       │                  ▲ │
+///  │ └───────drained─────────┘                  │ │              an unpaced source waits
+///  └─────────────────ring, wake─────────────────┘ │              a ring that outlives its process
+///                                                 │
 ///              transfer ◀──started── notes ◀──note               a request, written down first
 ///              answers  ◀── long answers ── transfer
 ///              journal  ◀── open ── a thread for each take       its folder and its file
@@ -40,9 +41,14 @@ final class Wiring: Sendable {
     init(transport: TransportMaker) throws(SystemError) {
         let growth = try Wakeup()
         self.growth = growth.marks
-        let journal = try JournalLoop(onAppend: { growth.signal() })
+        // The transfer thread follows the rings of some, and the journals of others.
+        let tellTransfer = { @Sendable in if growth.marks.isAnySet { growth.signal() } }
+        let journal = try JournalLoop(onAppend: tellTransfer)
         self.journal = journal
-        capture = try CaptureLoop(onWrite: { journal.wakeForMarks() })
+        capture = try CaptureLoop(onWrite: {
+            tellTransfer()
+            journal.wakeForMarks()
+        })
         sync = try SyncLoop()
         notes = try WorkerLoop(name: "notes") { NoteWriter() }
         answers = try WorkerLoop(name: "answers") { NoteWriter() }
@@ -68,8 +74,14 @@ final class Wiring: Sendable {
         _ source: sending any CaptureSource, by plan: CapturePlan, isCompleteSoon: Bool,
         for run: TakeRun
     ) {
-        let facts = (name: source.name, isLive: source.isLive)
-        let ring = ByteRing(minimumCapacity: run.plan.format.ringByteCount)
+        let draft = manifest(of: run, from: source)
+        let file = source.isLive ? makeRingFile(of: draft, for: run) : nil
+        let ring =
+            file.map { ByteRing($0.memory) }
+            ?? ByteRing(minimumCapacity: run.plan.format.ringByteCount)
+        run.hold(file)
+        let follower = file.map { _ in ring.makeFollower() }
+        let name = source.name
         let mark = journal.makeMark()
         do throws(EncodingError) {
             capture.add(
@@ -77,9 +89,9 @@ final class Wiring: Sendable {
                     source: source,
                     encoder: try run.plan.format.makeEncoder(),
                     producer: ring.takeProducer(), plan: plan, control: run.control,
-                    account: run.account, mark: mark,
+                    account: run.account, marks: file == nil ? [mark] : [run.growth, mark],
                     // On the thread that has the take: the microphone's or capture.
-                    tell: { run.follow($0, of: facts.name) }))
+                    tell: { run.follow($0, of: name) }))
         } catch {
             run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
             return
@@ -93,7 +105,7 @@ final class Wiring: Sendable {
         // `open` on a thread of its own, the others on the journal thread.
         journal.add(
             ring: ring.takeConsumer(), mark: mark, growth: run.growth,
-            open: { [self] in open(from: facts, isCompleteSoon, for: run) },
+            open: { [self] in open(draft, file, follower, isCompleteSoon, for: run) },
             onGrowth: { run.didGrow() },
             onDrain: { [capture] in capture.wake() },
             onFull: { run.handle(.full) },
@@ -122,7 +134,8 @@ final class Wiring: Sendable {
     /// Makes the take's folder and journal, and reads what the disk knows of the service; blocks on
     /// the disk.
     private func open(
-        from source: (name: String, isLive: Bool), _ isCompleteSoon: Bool, for run: TakeRun
+        _ draft: TakeManifest, _ file: RingFile?, _ ring: ByteRing.Follower?,
+        _ isCompleteSoon: Bool, for run: TakeRun
     ) -> Result<Journal, SystemError> {
         run.pipeline.spool?.forgetRefusal()
         // The take's name stands behind those on the disk; why it cannot be opened is told below.
@@ -132,29 +145,43 @@ final class Wiring: Sendable {
         let first = (exchange?.request).flatMap { request in
             request.isForToken || request.saysLength && !isCompleteSoon ? nil : request
         }
+        var manifest = draft.named(run.id)
+        if let first { manifest.beginTransfer(first.number, at: Date(), to: manifest.url) }
+        file?.rename(to: manifest.id)
         let opened = OpenedTake(
-            in: run.pipeline, manifest(of: run, from: source, first),
+            in: run.pipeline, manifest, ring: ring,
             onSave: { [weak run] in run?.handle(.protection(.manifest($0?.description))) })
         run.hold(opened.journal, opened.record)
         if let reason = opened.unprotected { run.handle(.protection(.noFolder(reason))) }
         if let reason = opened.warning { run.handle(.protection(.spoolNearlyFull(reason))) }
         run.handle(.opened(exchange))
         // On the sync thread, when the journal's condition has changed or it is settled.
-        sync.add(opened.journal) { [weak run] in run?.didTend() }
+        sync.add(opened.journal) { [weak run, journal = opened.journal] in
+            if journal.isSettled { file?.remove() }
+            run?.didTend()
+        }
         opened.record?.announce()
         return .success(opened.journal)
     }
 
-    private func manifest(
-        of run: TakeRun, from source: (name: String, isLive: Bool), _ first: ExchangeRequest?
-    ) -> TakeManifest {
+    /// Makes the ring of a voice so that it outlives this process: what is said before the disk has
+    /// answered is nowhere else.
+    private func makeRingFile(of draft: TakeManifest, for run: TakeRun) -> RingFile? {
+        guard let spool = run.pipeline.spool, !spool.encrypts else { return nil }
+        // Without room in memory, a kill costs what the disk does not have.
+        return try? spool.rings.makeRing(
+            of: draft, minimumCapacity: run.plan.format.ringByteCount)
+    }
+
+    /// The take as it begins; its name is not known before the disk has been looked at.
+    private func manifest(of run: TakeRun, from source: any CaptureSource) -> TakeManifest {
         let plan = run.plan
-        var manifest = TakeManifest(
-            id: run.id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
-            format: plan.format.name, source: source.name, url: plan.service.url.description,
-            delivery: plan.record, isPart: !source.isLive)
-        if let first { manifest.beginTransfer(first.number, at: Date(), to: manifest.url) }
-        return manifest
+        var generator = SystemRandomNumberGenerator()
+        return TakeManifest(
+            id: TakeID(at: Date(), using: &generator), created: Date(),
+            audio: "audio.\(plan.format.fileExtension)", format: plan.format.name,
+            source: source.name, url: plan.service.url.description, delivery: plan.record,
+            isPart: !source.isLive)
     }
 
     // MARK: - What a take's machine asks for
@@ -188,7 +215,10 @@ final class Wiring: Sendable {
             switch stop {
             case .withTail: run.control.requestStop()
             case .withoutTail: run.control.requestStop(keepsTail: false)
-            case .cancelled: run.control.requestCancel()
+            case .cancelled:
+                // A recovery would bring back what the person has cancelled.
+                run.ring?.remove()
+                run.control.requestCancel()
             }
             capture.wake()
         case .saveAttempt(let attempt): run.record?.endTransfer(attempt)

@@ -22,6 +22,8 @@ struct FileFaults: Sendable {
         var isEndless = false
         /// The operations that fail; all when empty.
         var kinds: [String] = []
+        /// Whether it does not return.
+        var hangs = false
     }
 
     var kill: Kill?
@@ -33,6 +35,20 @@ struct FileFaults: Sendable {
     var refusals: Int?
     /// Whether the operations are written down; they wait for each other then.
     var isTraced = true
+
+    init(
+        kill: Kill? = nil, failure: Failure? = nil, syncDelay: Duration = .zero, quota: Int? = nil,
+        refusals: Int? = nil, isTraced: Bool = true
+    ) {
+        (self.kill, self.failure, self.syncDelay) = (kill, failure, syncDelay)
+        (self.quota, self.refusals, self.isTraced) = (quota, refusals, isTraced)
+    }
+
+    /// All operations of these kinds hang, from that of a number on.
+    init(hanging kinds: [String], from operation: Int = 1) {
+        failure = Failure(operation: operation, onward: true, kinds: kinds, hangs: true)
+        isTraced = false
+    }
 
     /// The variables for a program whose operations below `folder` are seen.
     func environment(folder: String, trace: String) throws -> [String: String] {
@@ -50,7 +66,8 @@ struct FileFaults: Sendable {
             environment["UTTER_FAULT_AT"] = "\(failure.operation)"
             environment["UTTER_FAULT_ONWARD"] =
                 failure.isEndless ? "2" : failure.onward ? "1" : "0"
-            environment["UTTER_FAULT_ERRNO"] = failure.error.map { "\($0)" } ?? "short"
+            environment["UTTER_FAULT_ERRNO"] =
+                failure.hangs ? "hang" : failure.error.map { "\($0)" } ?? "short"
             environment["UTTER_FAULT_KINDS"] = failure.kinds.joined(separator: ",")
         }
         if let quota { environment["UTTER_FAULT_QUOTA"] = "\(quota)" }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AudioCore
 import Glibc
 import TestSupport
 import Testing
@@ -71,6 +72,32 @@ import Testing
         try journal.append(bytes, upTo: 20_000, &random)
         journal.seal()
         #expect(readers.problems() == [], "seed \(seed)")
+    }
+
+    /// A ring that outlives its process is read before the journal has its bytes, and beside it.
+    @Test func readersFollowTheRingAndThenTheFile() throws {
+        var random = SeededRandom()
+        let bytes = random.bytes(2_000_000)
+        let ring = ByteRing(minimumCapacity: 1 << 14)
+        let journal = Journal(
+            file: PlainFile(try folder.createFile("followed.wav")), path: path,
+            ring: ring.makeFollower())
+        let stage = JournalStage(
+            ring: SharedRing(ring: ring.takeConsumer()), mark: Mark(in: Marks()),
+            .success(journal), onGrowth: {}, onDrain: {}, onFull: {}, onSeal: { _ in })
+        let readers = try JournalReaders(of: journal, expecting: bytes)
+        let producer = ring.takeProducer()
+        var offset = 0
+        while offset < bytes.count {
+            let count = min(Int.random(in: 1...4_000, using: &random), bytes.count - offset)
+            if producer.write(bytes.span.extracting(offset..<offset + count)) { offset += count }
+            #expect(journal.byteCount == offset)
+            if Int.random(in: 0..<3, using: &random) == 0 { _ = stage.turn() }
+        }
+        producer.finish()
+        while !stage.isDone { _ = stage.turn() }
+        #expect(readers.problems() == [], "seed \(random.seed)")
+        #expect(try journal.contents() == bytes)
     }
 
     /// The newest bytes, which a reader that follows gets without asking the file.

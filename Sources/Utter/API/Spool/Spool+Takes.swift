@@ -18,7 +18,10 @@ public enum TakeChoice: Sendable {
 /// The takes on the disk. All calls block on the disk, and make no folder where there is none.
 extension Spool {
     /// The store, unless there is no folder, and so no take.
+    ///
+    /// Takes whose program was killed before they had a folder have one then.
     package func existing() throws(TakeStoreError) -> TakeStore? {
+        rings.adoptOrphans { [self] () throws(TakeStoreError) in try store() }
         guard try TakeStore.mayExist(in: folder) else { return nil }
         forgetRefusal()
         return try store()

@@ -12,6 +12,8 @@ public final class Spool: Sendable {
     public let folder: String
     package let rules: SpoolRules
     private let key: (@Sendable () throws -> EncryptionKey)?
+    /// Where the rings of live takes are, but for those that are encrypted.
+    let rings: RingFolder
     /// Whether nothing of a take is written in the clear.
     package var encrypts: Bool { key != nil }
     /// The folder, or why its key cannot be had.
@@ -35,6 +37,7 @@ public final class Spool: Sendable {
         limits: SpoolLimits = .standard,
         retention: Retention = .standard, archive: Archive? = nil
     ) {
+        rings = RingFolder(ofSpool: folder)
         (self.folder, self.key) = (folder, key)
         (rules, self.archive) = (SpoolRules(limits, retention: retention), archive)
     }
@@ -78,7 +81,7 @@ public final class Spool: Sendable {
         try opened.withLock { opened throws(TakeStoreError) in
             if let opened { return try opened.get() }
             do throws(TakeStoreError) {
-                let store = try TakeStore(stateFolder: folder, key: try readKey())
+                let store = try TakeStore(stateFolder: folder, key: try readKey(), rings: rings)
                 // A folder that cannot be listed is told when a take's folder cannot be made.
                 let last = try? store.newestID()
                 newest.withLock { $0 = last }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The memory of a ring: a header, and behind it the bytes, a power of two of them.
+///
+/// The header has the counters and a text. Where the memory is a file's, both outlive a process that
+/// is killed (`RingRemains`).
+@safe package final class RingMemory: Sendable {
+    package static let headerByteCount = 16_384
+    /// The longest text in bytes.
+    package static let longestText = headerByteCount - Place.text
+
+    /// Offsets in the header.
+    ///
+    /// What each end of a ring writes has a cache line of its own, so that the ends do not take it from
+    /// each other on every access.
+    enum Place {
+        static let magic = 0
+        static let capacity = 8
+        static let textByteCount = 16
+        static let written = 64
+        static let origin = 72
+        static let consumed = 128
+        static let text = 192
+    }
+
+    /// "utter", the kind, and the version of what stands here.
+    static let magic = 0x0100_7265_7474_7572
+
+    /// In bytes; a power of two.
+    package let capacity: Int
+    nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    private let release: @Sendable (UnsafeMutableRawPointer) -> Void
+
+    /// Memory of this process; `capacity` is rounded up to a power of two.
+    convenience init(minimumCapacity: Int) {
+        let capacity = Self.capacity(atLeast: minimumCapacity)
+        let base = UnsafeMutableRawPointer.allocate(
+            byteCount: Self.headerByteCount + capacity, alignment: 4_096)
+        unsafe self.init(base, capacity: capacity) { unsafe $0.deallocate() }
+    }
+
+    /// Memory of zeros, with room for the header and the bytes.
+    ///
+    /// - Parameters:
+    ///   - base: its first byte.
+    ///   - capacity: in bytes, a power of two.
+    ///   - text: for a process that finds this one dead; at most `longestText` bytes.
+    ///   - release: called with `base` when the last reference goes.
+    package init(
+        _ base: UnsafeMutableRawPointer, capacity: Int, text: [UInt8] = [],
+        release: @escaping @Sendable (UnsafeMutableRawPointer) -> Void
+    ) {
+        precondition(text.count <= Self.longestText && capacity & (capacity - 1) == 0)
+        unsafe (self.base, self.capacity, self.release) = (base, capacity, release)
+        unsafe written.initialize(to: Atomic(0))
+        unsafe consumed.initialize(to: Atomic(0))
+        unsafe origin.initialize(to: Atomic(0))
+        unsafe base.storeBytes(of: capacity, toByteOffset: Place.capacity, as: Int.self)
+        unsafe base.storeBytes(of: text.count, toByteOffset: Place.textByteCount, as: Int.self)
+        unsafe (base + Place.text).copyMemory(from: text, byteCount: text.count)
+        // Last: memory without it holds nothing.
+        unsafe base.storeBytes(of: Self.magic, toByteOffset: Place.magic, as: Int.self)
+    }
+
+    deinit { unsafe release(base) }
+
+    package static func capacity(atLeast minimum: Int) -> Int {
+        var capacity = 4_096
+        while capacity < minimum { capacity *= 2 }
+        return capacity
+    }
+
+    var written: UnsafeMutablePointer<Atomic<Int>> { unsafe counter(Place.written) }
+    var consumed: UnsafeMutablePointer<Atomic<Int>> { unsafe counter(Place.consumed) }
+    var origin: UnsafeMutablePointer<Atomic<Int>> { unsafe counter(Place.origin) }
+    var bytes: UnsafeMutablePointer<UInt8> {
+        unsafe (base + Self.headerByteCount).assumingMemoryBound(to: UInt8.self)
+    }
+
+    private func counter(_ place: Int) -> UnsafeMutablePointer<Atomic<Int>> {
+        unsafe (base + place).assumingMemoryBound(to: Atomic<Int>.self)
+    }
+}
+
+/// The bytes of a ring in a file that nothing has consumed, once its process has ended.
+package struct RingRemains {
+    package let text: [UInt8]
+    /// The place of the first byte in the stream.
+    package let offset: Int
+    package private(set) var bytes: [UInt8] = []
+
+    /// Reads the whole file; nil when it is of another version, or its numbers are of no ring.
+    package init?(_ file: [UInt8]) {
+        typealias Place = RingMemory.Place
+        let header = RingMemory.headerByteCount
+        guard file.count > header else { return nil }
+        func number(_ place: Int) -> Int {
+            file[place..<place + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
+        }
+        let (capacity, textByteCount) = (number(Place.capacity), number(Place.textByteCount))
+        let (consumed, written) = (number(Place.consumed), number(Place.written))
+        guard number(Place.magic) == RingMemory.magic, capacity == file.count - header,
+            capacity & (capacity - 1) == 0, (0...RingMemory.longestText).contains(textByteCount),
+            consumed >= 0, written >= consumed, written - consumed <= capacity
+        else { return nil }
+        text = Array(file[Place.text...].prefix(textByteCount))
+        offset = consumed
+        var position = (consumed &- number(Place.origin)) & (capacity - 1)
+        var rest = written - consumed
+        while rest > 0 {
+            let piece = file[(header + position)...].prefix(rest)
+            bytes += piece
+            (position, rest) = (0, rest - piece.count)
+        }
+    }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AudioCore
+internal import Cryptography
+internal import FoundationEssentials
+internal import Glibc
+package import LinuxPlatform
+internal import Synchronization
+
+/// The rings of a spool's live takes, as files in memory: a killed program leaves there what the disk
+/// does not have yet.
+///
+/// A file has the name of its take, and in its header the take's manifest. It is locked for as long as
+/// its process lives, and is removed when the disk has all of it, or the take is cancelled. A restart of
+/// the machine takes it away, as a power cut takes what the disk has not confirmed; so it does with
+/// those of spools that are never looked at again.
+package struct RingFolder: Sendable {
+    /// Further takes at once have their rings in the memory of the process: the memory file system of
+    /// a container may have 64 MB.
+    private static let mostAtOnce = 8
+
+    /// Folders of this person's in memory, of which the first that can be used is.
+    private let paths: [String]
+    /// Tells the rings of this spool from those of others.
+    let prefix: String
+    private let fullestShare: Double
+
+    /// Where every process of this person looks.
+    ///
+    /// That is the folder of the login session, and where there is none, the memory that all persons
+    /// share. A variable would name another one to each process.
+    package static var usualPaths: [String] {
+        ["/run/user/\(geteuid())/utter", "/dev/shm/utter-\(geteuid())"]
+    }
+
+    /// Names folders, and touches nothing.
+    ///
+    /// - Parameters:
+    ///   - paths: absolute; see `usualPaths`.
+    ///   - spool: the absolute path of the takes' folder. The disk, which may hang, is not asked.
+    ///   - fullestShare: the share of a file system that is in use at most where a ring is made.
+    package init(
+        in paths: [String] = usualPaths, ofSpool spool: String, fullestShare: Double = 0.25
+    ) {
+        (self.paths, self.fullestShare) = (paths, fullestShare)
+        let path = spool.split(separator: "/").joined(separator: "/")
+        prefix = SHA256.hexadecimal(of: path).prefix(16) + "-"
+    }
+
+    /// Makes the ring of a take that begins, and whose name may change; from any thread.
+    ///
+    /// - Parameters:
+    ///   - manifest: has nothing that is to stay secret. When it is too long, it is kept without the
+    ///     delivery: the take waits for a service then.
+    ///   - minimumCapacity: in bytes.
+    /// - Returns: the ring's memory, which has the file.
+    /// - Throws: `SystemError` when there is no place for it in memory.
+    package func makeRing(
+        of manifest: TakeManifest, minimumCapacity: Int
+    ) throws(SystemError) -> RingFile {
+        guard let text = Self.text(of: manifest) else {
+            throw SystemError(call: "describe a take", code: EFBIG)
+        }
+        let (folder, name) = (try folder(), prefix + manifest.id.text)
+        do throws(SystemError) {
+            let capacity = RingMemory.capacity(atLeast: minimumCapacity)
+            // The first to lock it has it: a recovery that is quicker finds nothing in it.
+            let file = try MappedFile(
+                folder.createFile(name), byteCount: RingMemory.headerByteCount + capacity)
+            let memory = unsafe RingMemory(file.base, capacity: capacity, text: text) { _ in
+                withExtendedLifetime(file) {}
+            }
+            return RingFile(memory, named: name, after: prefix, in: folder)
+        } catch {
+            // A file that stays is removed by the next recovery.
+            try? folder.removeFile(name)
+            throw error
+        }
+    }
+
+    private static func text(of manifest: TakeManifest) -> [UInt8]? {
+        var unsent = manifest
+        unsent.delivery = nil
+        // Written to the disk it is the same, and nothing fails there.
+        return [manifest, unsent].lazy.compactMap { try? $0.encoded() }
+            .first { $0.count <= RingMemory.longestText }
+    }
+
+    private func folder() throws(SystemError) -> Folder {
+        var failure = SystemError(call: "there is no folder in memory", code: ENOENT)
+        for path in paths where Folder.isFolder(at: Folder.parent(of: path)) {
+            do throws(SystemError) {
+                if let danger = Folder.danger(at: path) {
+                    throw SystemError(call: "\(path) cannot be used: \(danger)", code: EPERM)
+                }
+                let folder = try Folder.make(at: path)
+                try folder.closeToOthers()
+                let rings = try folder.makeFolder("rings")
+                guard usedShare(at: path).map({ $0 <= fullestShare }) ?? false,
+                    try rings.names().count(where: { $0.hasPrefix(prefix) }) < Self.mostAtOnce
+                else { throw SystemError(call: "make a ring in \(path)", code: ENOSPC) }
+                return rings
+            } catch {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    // MARK: - Recovery
+
+    /// Makes takes of rings whose program was killed before the disk had anything of them, and removes
+    /// those of takes that have ended.
+    ///
+    /// Blocks on the disk. The new ones are as other takes whose program was killed while it recorded.
+    ///
+    /// - Parameter open: opens the folder of takes, once there is anything for it.
+    package func adoptOrphans(in open: () throws(TakeStoreError) -> TakeStore) {
+        for folder in present {
+            for name in (try? folder.names()) ?? [] where name.hasPrefix(prefix) {  // Mostly none.
+                guard let id = TakeID(String(name.dropFirst(prefix.count))),
+                    let store = try? open()  // Its caller tells why it cannot be opened.
+                else { continue }
+                let isThere = store.hasTake(id) && !store.isHollow(id)
+                // A take that was being recorded gets its ring when it is recovered.
+                if isThere, (try? store.take(id).isRecorded) ?? true { continue }
+                // The disk may take it the next time.
+                try? claim(name, in: folder) { ring in
+                    // A person has removed the rest of a take that has begun and is gone.
+                    guard !isThere, ring.offset == 0, !ring.bytes.isEmpty else { return }
+                    _ = try ring.manifest(of: id)
+                    let take = try store.hasTake(id) ? store.take(id) : store.makeTake(id)
+                    guard try take.lock() else { throw store.inUse(take) }
+                    defer { take.unlock() }
+                    try take.append(ring)
+                    for folder in try store.foldersToSync() { try folder.sync() }
+                }
+            }
+        }
+    }
+
+    /// Gives a take that was recorded by a killed program the rest of it, which is in its ring.
+    ///
+    /// Blocks on the disk; the caller has the lock of the take.
+    func complete(_ take: TakeFolder) {
+        let name = prefix + take.id.text
+        for folder in present where folder.size(of: name) != nil {
+            // The take is as the disk has it where the ring cannot be read, or the disk is full.
+            try? claim(name, in: folder) { ring in
+                if take.isRecorded, !ring.bytes.isEmpty { try take.append(ring) }
+            }
+        }
+    }
+
+    private var present: [Folder] {
+        paths.compactMap { path in
+            // A folder that cannot be opened has no ring of ours.
+            Folder.danger(at: path) == nil ? try? Folder.open(at: path + "/rings") : nil
+        }
+    }
+
+    /// Hands over a ring whose process has ended, and removes it; one of another version stays.
+    private func claim(
+        _ name: String, in folder: Folder, _ take: (RingRemains) throws -> Void
+    ) throws {
+        guard let lock = try folder.lockFile(name) else { return }
+        defer { withExtendedLifetime(lock) {} }
+        let file = try folder.contents(of: name, limit: 1 << 24)
+        if let ring = RingRemains(file) {
+            try take(ring)
+        } else {
+            // Its process was killed before there was anything in it.
+            guard file.prefix(8).allSatisfy({ $0 == 0 }) else { return }
+        }
+        try folder.removeFile(name)
+    }
+}
+
+extension RingRemains {
+    /// The manifest of the take, which has the name of the file.
+    ///
+    /// - Throws: unless it is one that this program would read from the disk, too.
+    fileprivate func manifest(of id: TakeID) throws -> TakeManifest {
+        let manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(text)).named(id)
+        guard manifest.version <= TakeManifest.currentVersion, manifest.isPlausible,
+            TakeFolder.audioNames.contains(manifest.audio)
+        else { throw SystemError(call: "read the ring of \(id.text)", code: EINVAL) }
+        return manifest
+    }
+}
+
+extension TakeFolder {
+    /// Whether a process records it, as far as its manifest says.
+    fileprivate var isRecorded: Bool {
+        // A manifest that is missing, or cannot be read, is made anew from the audio.
+        (try? manifest().state == .recording) ?? true
+    }
+
+    /// Writes what is in a ring to its place in the audio, durably; makes what is missing.
+    fileprivate func append(_ ring: RingRemains) throws {
+        let known = try audioName()
+        // The rest has no place behind bytes that were in the memory of the program alone.
+        guard ring.offset <= (try known.map(audioByteCount(fileName:)) ?? 0) else { return }
+        let isNamed = manifestTime != nil
+        let manifest = isNamed && known != nil ? nil : try ring.manifest(of: id)
+        guard let name = known ?? manifest?.audio else { return }
+        let audio = makePlainFile(try folder.openOrCreateFile(name))
+        try audio.write(ring.bytes.span, at: ring.offset)
+        try audio.sync()
+        if let manifest, !isNamed { try save(manifest) }
+        try folder.sync()
+    }
+}
+
+/// The file of a ring of a take that this process records.
+package final class RingFile: Sendable {
+    /// For the ring; the file is locked until it goes.
+    package let memory: RingMemory
+    private let name: Mutex<String?>
+    private let prefix: String
+    private let folder: Folder
+
+    fileprivate init(
+        _ memory: RingMemory, named name: String, after prefix: String, in folder: Folder
+    ) {
+        (self.memory, self.prefix, self.folder) = (memory, prefix, folder)
+        self.name = Mutex(name)
+    }
+
+    /// Gives it the name that its take has on the disk, before the take is there.
+    package func rename(to id: TakeID) {
+        name.withLock { name in
+            let new = prefix + id.text
+            guard let old = name,
+                // With the old name it becomes a take of its own, as long as the disk has none of it.
+                (try? folder.renameFile(old, to: new, isDurable: false)) != nil
+            else { return }
+            name = new
+        }
+    }
+
+    /// Removes it, since the disk has all of it, or the take is cancelled; from any thread.
+    package func remove() {
+        guard let name = name.withLock({ $0.take() }) else { return }
+        // A file that stays is removed by a later look at the takes.
+        try? folder.removeFile(name)
+    }
+}
