@@ -161,7 +161,7 @@ package final class Journal: Sendable {
         } else {
             do throws(SystemError) {
                 try file.write(bytes, at: offset)
-                if ring == nil { tail.withLock { $0.append(bytes, at: offset) } }
+                tail.withLock { $0.append(bytes, at: offset) }
             } catch {
                 note(error)
                 try remember(bytes, in: leaveDisk(from: offset), at: offset)
