@@ -178,8 +178,14 @@ import Testing
         let folder = try TemporaryFolder()
         let front = try await front(demanding: TestCertificate(in: folder))
         defer { front.stop() }
-        let result = try #require(await upload(to: front).result())
-        #expect(result.ending == .insecure("the service wants a certificate of the client's"))
+        var ending = TransferResult.Ending.connectionLost("")
+        // TLS 1.3 refuses behind the handshake: a body that is quicker than the alert finds the
+        // connection lost, and is sent again.
+        for _ in 0..<20 {
+            ending = try #require(await upload(to: front).result()).ending
+            guard case .connectionLost = ending else { break }
+        }
+        #expect(ending == .insecure("the service wants a certificate of the client's"))
     }
 
     @Test func aKeyWithAPassphraseIsNotAskedFor() async throws {
