@@ -223,14 +223,9 @@ import Testing
                         ])
             }
             let request = try #require(await requests.first { _ in true })
-            #expect(request.byteCount > 5_000)
-            // On a busy machine the endpoint finds the client gone before it has heard all.
-            #expect(request.status ?? 200 == 200)
-            if let heard = request.audioDuration {
-                #expect((2.78...2.82).contains(heard), "\(heard)")
-            } else {
-                #expect(!request.isAnswered)
-            }
+            #expect(request.status == 200)
+            let heard = try #require(request.audioDuration)
+            #expect((2.78...2.82).contains(heard), "\(heard)")
         }
     }
 }

@@ -281,7 +281,6 @@ import Testing
         try folder.save(manifest)
         let queue = bench.folder.path("state/archive/takes")
         let own = "\(bench.spool.folder)/takes/\(id.text)/audio.wav"
-        unlink(own)  // A slow disk leaves it there until the next sweep.
         #expect(link("\(queue)/\(id.text)/audio.wav", own) == 0, "errno \(errno)")
         if left != "all" {
             #expect(rename("\(queue)/\(id.text)", "\(queue)/.new-\(id.text)") == 0)
