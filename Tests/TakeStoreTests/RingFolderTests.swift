@@ -9,7 +9,7 @@ import Testing
 @testable import LinuxPlatform
 @testable import TakeStore
 
-/// What a killed program leaves in its rings, as the next one finds it.
+/// The rings that a killed program leaves behind, as the next program finds them.
 @Suite struct RingFolderTests: SpoolOfTest {
     let scratch: TemporaryFolder
     let store: TakeStore
@@ -180,7 +180,7 @@ import Testing
             in: [scratch.path("run/utter")], ofSpool: "/elsewhere", fullestShare: 1)
         _ = try leaveRing(2, in: other)
         _ = try leaveRing(3)
-        // Of a later version.
+        // One ring becomes that of a later version.
         let newer = try #require(names.first { $0.contains("100003") })
         var ring = try scratch.read("run/utter/rings/\(newer)")
         ring[7] += 1

@@ -13,7 +13,7 @@ internal import Synchronization
 
     /// Offsets in the header.
     ///
-    /// What each end of a ring writes has a cache line of its own, so that the ends do not take it from
+    /// Each end of a ring writes to a cache line of its own, so that the ends do not take lines from
     /// each other on every access.
     enum Place {
         static let magic = 0

@@ -10,10 +10,9 @@ internal import Synchronization
 /// The rings of a spool's live takes, as files in memory: a killed program leaves there what the disk
 /// does not have yet.
 ///
-/// A file has the name of its take, and in its header the take's manifest. It is locked for as long as
-/// its process lives, and is removed when the disk has all of it, or the take is cancelled. A restart of
-/// the machine takes it away, as a power cut takes what the disk has not confirmed; so it does with
-/// those of spools that are never looked at again.
+/// Each file is named after its take, and its header contains the take's manifest. The file stays locked
+/// while its process lives. It is removed when the disk has all of it, or when the take is cancelled. A
+/// restart of the machine removes the rest, including the rings of spools that no program opens again.
 package struct RingFolder: Sendable {
     /// Further takes at once have their rings in the memory of the process: the memory file system of
     /// a container may have 64 MB.
@@ -232,7 +231,7 @@ package final class RingFile: Sendable {
         name.withLock { name in
             let new = prefix + id.text
             guard let old = name,
-                // With the old name it becomes a take of its own, as long as the disk has none of it.
+                // A ring that keeps the old name is recovered under it, if the disk has none of the take.
                 (try? folder.renameFile(old, to: new, isDurable: false)) != nil
             else { return }
             name = new

@@ -46,7 +46,7 @@ extension TakeManifest {
 
     /// Says of a take that is under way that its audio may not be complete yet.
     ///
-    /// One that is at rest stays as it is: what of its audio is there will be sent.
+    /// A take that is at rest stays as it is, since the audio that is there will be sent.
     package mutating func forgetSeal() {
         guard state == .sealed || state == .sending else { return }
         state = .recording
@@ -129,7 +129,8 @@ extension TakeManifest {
         }
     }
 
-    /// The text was handed over: the audio stays for so many seconds, or as long as is usual.
+    /// Notes that the text was handed over, and for how many seconds the audio stays; nil is the usual
+    /// time.
     package mutating func release(keepingAudioFor seconds: Int?) {
         (isReleased, keepsAudioFor) = (true, seconds)
     }

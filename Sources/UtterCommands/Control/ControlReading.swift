@@ -82,8 +82,8 @@ enum ControlReading {
         request.begun = place.isGiven ? nil : .own
         guard var conversation = try begin(request, at: place) else { return nil }
         guard [.waiting, .result].contains(conversation.first.kind) else { return .textPrinted }
-        // Waiting may take as long as the service does. A signal may end this process at once: it has
-        // nothing to put in order.
+        // The service may take long. A signal may end this process at once, since it has nothing to
+        // clean up.
         Signals.unblock()
         // A reader that has gone is an error of the print, and is told.
         _ = signal(SIGPIPE, SIG_IGN)

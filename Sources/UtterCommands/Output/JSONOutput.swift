@@ -17,7 +17,7 @@ enum JSONOutput {
         return escaped(String(decoding: data, as: UTF8.self))
     }
 
-    /// JSON in which characters that a terminal could obey are `\uXXXX`: they stand in strings only.
+    /// Writes each character that a terminal could obey as `\uXXXX`; JSON has them in strings only.
     static func escaped(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: isObeyed) else { return json }
         return json.unicodeScalars.map { scalar -> String in

@@ -5,7 +5,7 @@ import Testing
 
 /// What `utter send` reads out of answers that are not one text.
 @Suite struct AnswerTests {
-    /// What `send --json` reports of an answer.
+    /// Sends a recording, and returns the report of `send --json` on this answer.
     private func report(of answer: String) async throws -> JSONText {
         let bench = try Bench(server: try RecordingServer(otherwise: .json(answer)))
         return try JSONText(try await bench.run("send", "--json", Clip.digits.path).output)
@@ -62,7 +62,7 @@ import Testing
     /// An answer that never ends.
     struct Flood: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// What the server does when the recording has come.
+        /// The server's steps after it has received the recording.
         var steps: [ServerStep]
         var error: String
 

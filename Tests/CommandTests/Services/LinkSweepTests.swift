@@ -44,7 +44,7 @@ import Testing
         var isHarmless: Bool { if case .stall = kind { true } else { false } }
     }
 
-    /// One `utter send` through a harmed connection, and what it left.
+    /// The result of an `utter send` through a harmed connection, and its take.
     private struct Sent: Sendable {
         var offset: Int
         var id: String
