@@ -39,10 +39,10 @@ package final class Journal: Sendable {
     package let path: String?
 
     let home: JournalHome?
-    /// The ring that is carried into this journal; readers have its bytes at once.
+    /// The ring that is carried into this journal until the seal; readers have its bytes at once.
     ///
     /// It outlives the process as the file does. Nil: readers have the bytes of the file.
-    private let ring: ByteRing.Follower?
+    private let ring: Mutex<ByteRing.Follower?>
     let state: Mutex<State>
     /// Apart from the state, of which other threads keep copies.
     private let tail = Mutex(JournalTail())
@@ -60,7 +60,8 @@ package final class Journal: Sendable {
         file: any JournalFile, path: String?, home: JournalHome? = nil,
         ring: ByteRing.Follower? = nil, memoryLimit: Int = Journal.memoryLimit
     ) {
-        (self.path, self.home, self.ring, self.memoryLimit) = (path, home, ring, memoryLimit)
+        (self.path, self.home, self.memoryLimit) = (path, home, memoryLimit)
+        self.ring = Mutex(ring)
         let memory = path == nil ? Memory(file: file, start: 0) : nil
         state = Mutex(State(file: file, memory: memory))
     }
@@ -74,12 +75,11 @@ package final class Journal: Sendable {
 
     /// Bytes that can be read; grows until the seal; from any thread.
     package var byteCount: Int {
-        if let ring, !isSealed { return max(writtenByteCount, ring.end) }
-        return writtenByteCount
+        max(ring.withLock { $0?.end } ?? 0, writtenByteCount)
     }
 
     /// Whether readers have bytes before the file does.
-    var isFollowed: Bool { ring != nil }
+    var isFollowed: Bool { ring.withLock { $0 != nil } }
 
     /// Bytes that the file has, or memory in its place; from any thread.
     package var writtenByteCount: Int {
@@ -118,7 +118,7 @@ package final class Journal: Sendable {
     ) throws(SystemError) -> Read {
         // Asked first: when it is true, the count that is read after it is final.
         let isFinal = isSealed
-        if !isFinal, offset >= writtenByteCount, let ring {
+        if offset >= writtenByteCount, let ring = ring.withLock({ $0 }) {
             let count = unsafe ring.copy(from: offset, into: buffer)
             if let count { return count > 0 ? .bytes(count) : .nothingYet }
         }
@@ -177,6 +177,7 @@ package final class Journal: Sendable {
         if state.withLock({ !$0.isTrusted && $0.memory == nil }) {
             leaveDisk(from: durableByteCount)
         }
+        ring.withLock { $0 = nil }
         // releasing: partner of the acquire in `isSealed`; the file is the sync thread's now.
         sealed.store(true, ordering: .releasing)
     }

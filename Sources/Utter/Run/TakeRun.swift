@@ -19,7 +19,7 @@ final class TakeRun: Sendable {
         var due: [TakeMachine.Action] = []
         var isActing = false
         var journal: Journal?
-        /// The file of the ring; nil when the ring is in the memory of this process.
+        /// The file of the ring until the outcome; nil when the ring is in the memory of this process.
         var ring: RingFile?
         /// The writer of the manifest; nil unless the take is kept on the disk.
         var record: ManifestWriter?
@@ -121,7 +121,7 @@ final class TakeRun: Sendable {
             pipeline.secrets.note(refused: secrets, of: plan.service)
         }
         let asking = state.withLock { state in
-            state.isSettled = true
+            (state.isSettled, state.ring) = (true, nil)
             return state.asking
         }
         asking?.cancel()

@@ -81,7 +81,6 @@ final class Wiring: Sendable {
             ?? ByteRing(minimumCapacity: run.plan.format.ringByteCount)
         run.hold(file)
         let follower = file.map { _ in ring.makeFollower() }
-        let name = source.name
         let mark = journal.makeMark()
         do throws(EncodingError) {
             capture.add(
@@ -91,7 +90,7 @@ final class Wiring: Sendable {
                     producer: ring.takeProducer(), plan: plan, control: run.control,
                     account: run.account, marks: file == nil ? [mark] : [run.growth, mark],
                     // On the thread that has the take: the microphone's or capture.
-                    tell: { run.follow($0, of: name) }))
+                    tell: { run.follow($0, of: draft.source) }))
         } catch {
             run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
             return
