@@ -137,7 +137,7 @@ import Testing
     @Test(arguments: ["", "GET /health", "again"])
     func aHeadHasItsTime(_ bytes: String) async throws {
         try await TestEndpoint.serve {
-            ($0.headTime, $0.idleTimeout) = (.seconds(1), .ages)
+            ($0.patience.head, $0.idleTimeout) = (.seconds(1), .ages)
         } _: { client in
             if bytes == "again" { #expect(try client.get("/healthz").head.status == 200) }
             try client.send(Array((bytes == "again" ? "GET" : bytes).utf8))
@@ -147,7 +147,7 @@ import Testing
 
     @Test func theOldestSilentConnectionGivesWay() async throws {
         try await TestEndpoint.run {
-            ($0.headTime, $0.idleTimeout) = (.ages, .ages)
+            ($0.patience.head, $0.idleTimeout) = (.ages, .ages)
         } _: { port, _ in
             try await onThread {
                 // Once it has its answer, it waits for a request before the others are there:
@@ -166,7 +166,7 @@ import Testing
     /// While all are in the middle of a request, a new one waits for the first that is answered.
     @Test func aFullEndpointGoesOnWhenOneHasBeenAnswered() async throws {
         try await TestEndpoint.run {
-            ($0.headTime, $0.idleTimeout, $0.allowsFaults) = (.ages, .ages, true)
+            ($0.patience.head, $0.idleTimeout, $0.allowsFaults) = (.ages, .ages, true)
         } _: { port, _ in
             try await onThread {
                 let fields = ["Content-Type: audio/pcm", "X-Misbehave: after=2 status=503"]

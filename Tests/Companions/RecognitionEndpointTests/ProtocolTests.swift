@@ -211,6 +211,8 @@ import Testing
         let (requests, served) = AsyncStream.makeStream(of: ServedRequest.self)
         try await TestEndpoint.run {
             $0.onRequest = { served.yield($0) }
+            // A slow recogniser is not stopped because its client has gone.
+            $0.patience.look = .ages
         } _: { port, _ in
             // It ends without reading, and resets the connection if there is anything to read.
             _ = try await onThread {

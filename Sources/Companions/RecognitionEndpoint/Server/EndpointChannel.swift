@@ -13,8 +13,7 @@ struct EndpointChannel: HTTPChannelHandler {
 
     /// How long a client may send nothing before its connection is closed without a word.
     let idleTimeout: Duration
-    /// How long a request's head may take.
-    let headTime: Duration
+    let patience: HTTPConventions.Patience
     let anteroom: Anteroom
 
     /// Is told about every request that was served; called on the connection's event loop.
@@ -36,7 +35,7 @@ struct EndpointChannel: HTTPChannelHandler {
                 withPipeliningAssistance: false, withErrorHandling: false,
                 withOutboundHeaderValidation: false, withEncoderConfiguration: encoder,
                 withDecoderLimitConfiguration: limits)
-            try pipeline.addHandler(HTTPConventions(headTime: headTime, anteroom: anteroom))
+            try pipeline.addHandler(HTTPConventions(patience: patience, anteroom: anteroom))
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
             if let onRequest { try pipeline.addHandler(RequestRecorder(onRequest)) }
             try pipeline.addHandler(

@@ -25,6 +25,12 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
         let gone: @Sendable () -> Void
     }
 
+    /// How long a request's head may take, and the pause before each look for a client that has ended
+    /// its side.
+    struct Patience: Sendable {
+        var (head, look) = (Duration.seconds(10), Duration.seconds(1))
+    }
+
     private struct Unanswered {
         let isOld: Bool
         let isLast: Bool
@@ -33,7 +39,7 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
     /// The requests without a whole answer, in order.
     private var unanswered = CircularBuffer<Unanswered>()
     private var complaint: String?
-    private let headTime: Duration
+    private let patience: Patience
     private let anteroom: Anteroom
     /// Closes the connection when it is late with a head.
     private var alarm: Scheduled<Void>?
@@ -46,8 +52,8 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
     private static let interim = HTTPServerResponsePart.head(
         HTTPResponseHead(version: .http1_1, status: .continue))
 
-    init(headTime: Duration, anteroom: Anteroom) {
-        (self.headTime, self.anteroom) = (headTime, anteroom)
+    init(patience: Patience, anteroom: Anteroom) {
+        (self.patience, self.anteroom) = (patience, anteroom)
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -66,7 +72,7 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
     private func expectHead(_ context: ChannelHandlerContext) {
         alarm =
             alarm
-            ?? context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(headTime)) {
+            ?? context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(patience.head)) {
                 context.close(promise: nil)
             }
     }
@@ -130,7 +136,8 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
         guard hasEnded, !isReading, watch != nil, let request = unanswered.first else { return }
         // HTTP/1.0 has no interim answers: proxies speak it, which end both sides at once.
         guard !request.isOld else { return context.close(promise: nil) }
-        _ = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [self] in
+        let pause = TimeAmount(patience.look)
+        _ = context.eventLoop.assumeIsolated().scheduleTask(in: pause) { [self] in
             guard watch != nil else { return }
             if let filler { context.writeAndFlush(Self.wrapOutboundOut(filler), promise: nil) }
             lookForClient(context)

@@ -23,26 +23,21 @@ final class HTTPService: LocalServer {
 
     private let host: String
     private let port: Int
-    private let idleTimeout, headTime: Duration
-    private let gracePeriod: Duration
+    private let idleTimeout, gracePeriod: Duration
+    private let patience: HTTPConventions.Patience
     private let executor: (any TaskExecutor)?
     private let onRequest: (@Sendable (ServedRequest) -> Void)?
     private let responder: Responder
     private let state = Mutex(State.unused)
 
     init(
-        host: String, port: Int, idleTimeout: Duration, headTime: Duration = .seconds(10),
-        gracePeriod: Duration, executor: (any TaskExecutor)? = nil,
-        onRequest: (@Sendable (ServedRequest) -> Void)? = nil,
-        responder: @escaping Responder
+        host: String, port: Int, idleTimeout: Duration, gracePeriod: Duration,
+        patience: HTTPConventions.Patience = .init(), executor: (any TaskExecutor)? = nil,
+        onRequest: (@Sendable (ServedRequest) -> Void)? = nil, responder: @escaping Responder
     ) {
-        self.host = host
-        self.port = port
-        (self.idleTimeout, self.headTime) = (idleTimeout, headTime)
-        self.gracePeriod = gracePeriod
-        self.executor = executor
-        self.onRequest = onRequest
-        self.responder = responder
+        (self.host, self.port) = (host, port)
+        (self.idleTimeout, self.patience, self.gracePeriod) = (idleTimeout, patience, gracePeriod)
+        (self.executor, self.onRequest, self.responder) = (executor, onRequest, responder)
     }
 
     func run(
@@ -122,11 +117,11 @@ final class HTTPService: LocalServer {
         // A library leaves standard error alone.
         let logger = Logger(label: "utter.endpoint") { _ in SwiftLogNoOpLogHandler() }
         let anteroom = Anteroom()
-        let builder = HTTPServerBuilder { [idleTimeout, headTime, onRequest] responder in
+        let builder = HTTPServerBuilder { [idleTimeout, patience, onRequest] responder in
             // A client that stalls in its body hears why before.
             EndpointChannel(
                 responder: responder, idleTimeout: idleTimeout + Connection.lingerTime * 2,
-                headTime: headTime, anteroom: anteroom, onRequest: onRequest)
+                patience: patience, anteroom: anteroom, onRequest: onRequest)
         }
         let server = try builder.buildServer(
             configuration: ServerConfiguration(

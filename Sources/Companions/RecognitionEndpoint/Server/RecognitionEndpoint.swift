@@ -54,12 +54,11 @@ public final class RecognitionEndpoint: Sendable {
         let shelf = try Self.shelf(configuration, pool, ledger)
         var configuration = configuration
         if shelf == nil { configuration.uploadFolder = nil }
-        self.pool = pool
-        self.shelf = shelf
+        (self.pool, self.shelf) = (pool, shelf)
         service = HTTPService(
             host: configuration.host, port: configuration.port,
-            idleTimeout: configuration.idleTimeout, headTime: configuration.headTime,
-            gracePeriod: configuration.shutdownGracePeriod, executor: configuration.executor,
+            idleTimeout: configuration.idleTimeout, gracePeriod: configuration.shutdownGracePeriod,
+            patience: configuration.patience, executor: configuration.executor,
             onRequest: configuration.onRequest
         ) { [configuration] request, writer, connection in
             try await RecognitionExchange(

@@ -47,8 +47,7 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// How long a client may send nothing of its body before it gets 408.
     public var idleTimeout = Duration.seconds(60)
 
-    /// How long the head of a request may take.
-    var headTime = Duration.seconds(10)
+    var patience = HTTPConventions.Patience()
 
     var shutdownGracePeriod = Duration.seconds(10)
 
