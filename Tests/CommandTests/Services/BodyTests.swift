@@ -6,33 +6,13 @@ import Testing
 
 /// Recordings in forms and in JSON, from the command line to services that want them so.
 @Suite struct BodyTests {
-    /// A service in the style of OpenAI's that says what it has understood of a form.
-    private static let transcriber: [ServerStep] = [
-        .readHead, .readBodyToEnd,
-        .respondBy { request in
-            do {
-                let form = try ForeignForm(
-                    request.body, contentType: request["Content-Type"] ?? "")
-                let text = form.parts.map { part in
-                    part.fileName.map { "\(part.name ?? "")=@\($0):\(part.bytes.count)" }
-                        ?? "\(part.name ?? "")=\(String(decoding: part.bytes, as: UTF8.self))"
-                }
-                return ServerAnswer(
-                    headers: [HeaderField("Content-Type", "application/json")],
-                    text: "{\"text\":\"\(text.joined(separator: " "))\"}")
-            } catch {
-                return ServerAnswer(status: 400, text: "\(error)")
-            }
-        },
-    ]
-
     private let clip = Clip.goForward
 
     @Test func aServiceWithoutChunksGetsTheFormWithItsLength() async throws {
         let bench = try Bench(
             server: RecordingServer(
                 scripts: [[.readHead, .respond(status: 411, text: ""), .readOn]],
-                otherwise: Self.transcriber))
+                otherwise: .transcriber))
         let run = try bench.start(["send", "-v", "-c", "body.fields.model=m", "-"], input: .pipe)
         run.write(try clip.samples)
         #expect(await run.wait(for: "wants the recording's length", in: .error))

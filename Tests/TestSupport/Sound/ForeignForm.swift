@@ -50,3 +50,25 @@ package struct ForeignForm: Sendable {
         parts = try JSONDecoder().decode([Part].self, from: Data(output))
     }
 }
+
+extension [ServerStep] {
+    /// A service in the style of OpenAI's that says what it has understood of a form.
+    package static let transcriber: [ServerStep] = [
+        .readHead, .readBodyToEnd,
+        .respondBy { request in
+            do {
+                let form = try ForeignForm(
+                    request.body, contentType: request["Content-Type"] ?? "")
+                let text = form.parts.map { part in
+                    part.fileName.map { "\(part.name ?? "")=@\($0):\(part.bytes.count)" }
+                        ?? "\(part.name ?? "")=\(String(decoding: part.bytes, as: UTF8.self))"
+                }
+                return ServerAnswer(
+                    headers: [HeaderField("Content-Type", "application/json")],
+                    text: "{\"text\":\"\(text.joined(separator: " "))\"}")
+            } catch {
+                return ServerAnswer(status: 400, text: "\(error)")
+            }
+        },
+    ]
+}

@@ -7,30 +7,11 @@ import Testing
 
 /// Takes in forms and under keys, as they are sent once more.
 @Suite struct BodyTakeTests {
-    /// A service in the style of OpenAI's that says what it has understood of a form.
-    private static let transcriber: [ServerStep] = [
-        .readHead, .readBodyToEnd,
-        .respondBy { request in
-            do {
-                let form = try ForeignForm(
-                    request.body, contentType: request["Content-Type"] ?? "")
-                let text = form.parts.map { part in
-                    part.fileName.map { "\(part.name ?? "")=@\($0):\(part.bytes.count)" }
-                        ?? "\(part.name ?? "")=\(String(decoding: part.bytes, as: UTF8.self))"
-                }
-                return ServerAnswer(
-                    headers: [TestSupport.HeaderField("Content-Type", "application/json")],
-                    text: "{\"text\":\"\(text.joined(separator: " "))\"}")
-            } catch {
-                return ServerAnswer(status: 400, text: "\(error)")
-            }
-        },
-    ]
     private static let busy = [ServerStep].answer(status: 503, text: "")
 
     @Test func aFormMayBeChangedAndIsRemembered() async throws {
         let server = try RecordingServer(
-            scripts: Array(repeating: Self.busy, count: 3), otherwise: Self.transcriber)
+            scripts: Array(repeating: Self.busy, count: 3), otherwise: .transcriber)
         let bench = try Bench { _ in "sesame" }
         let take = try await bench.send(
             .goForward,
