@@ -16,7 +16,8 @@ enum StandardInput {
     static func source(
         pace: Pace, rawFormat: StreamFormat, isSaidToBeRaw: Bool, isOver: () -> Bool
     ) throws(CommandFailure) -> @Sendable () -> any CaptureSource {
-        guard isatty(ProgramStart.current.input) == 0 else {
+        let input = ProgramStart.current.input
+        guard isatty(input) == 0 else {
             throw CommandFailure(
                 "standard input is a terminal, where no audio comes from",
                 hint: "pipe it in: arecord -t raw -f S16_LE -r 16000 | utter send -",
@@ -31,8 +32,8 @@ enum StandardInput {
         let isRaw = if case .unknown = type { true } else { type.isNeverSound && isSaidToBeRaw }
         return {
             FileReplay.samples(
-                of: ProgramStart.current.input, name: name, rawFormat: isRaw ? rawFormat : nil,
-                pace: pace, prefix: prefix, converter: .installed)
+                of: input, name: name, rawFormat: isRaw ? rawFormat : nil, pace: pace,
+                prefix: prefix, converter: .installed)
         }
     }
 

@@ -79,9 +79,11 @@ final class Peer: Sendable {
             port = try Self.freePort()
             let (program, words) = try Self.command(kind, port, place)
             let path = try #require(Self.folder) + "/bin/\(program)"
-            parts = [
-                try CommandRun(path, words, environment: CommandRun.cleanEnvironment), place,
-            ]
+            // SeaweedFS keeps its logs in the folder of temporary files.
+            let scratch = try TemporaryFolder()
+            var environment = CommandRun.cleanEnvironment
+            environment["TMPDIR"] = scratch.path
+            parts = [try CommandRun(path, words, environment: environment), place, scratch]
         }
         token =
             kind == .openStackFiles
