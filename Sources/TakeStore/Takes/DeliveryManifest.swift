@@ -55,8 +55,8 @@ package struct DeliveryManifest: Sendable, Equatable {
     /// The word of the texts for an unknown outcome, for lists; nil: to send it again.
     package internal(set) var unknownOutcome: String?
 
-    /// The delivery of a take that an earlier version has written, in place of the texts.
-    package internal(set) var former: FormerDelivery?
+    /// The delivery of a take of version 1, in place of the texts.
+    package private(set) var former: FormerDelivery?
 
     package init(
         texts: [Text], words: [String: String], format: String, secrets: [Secret]? = nil,
@@ -66,5 +66,74 @@ package struct DeliveryManifest: Sendable, Equatable {
         (self.texts, self.words, self.format) = (texts, words, format)
         (self.secrets, self.bodyKey, self.proxyLogin) = (secrets, bodyKey, proxyLogin)
         (self.isUnset, self.unknownOutcome) = (isUnset, unknownOutcome)
+    }
+}
+
+/// The delivery of a take of version 1, which is written as it was read until it is sent otherwise.
+///
+/// Its members are known where it is sent.
+@dynamicMemberLookup
+package enum FormerDelivery: Sendable, Codable, Equatable {
+    case text(String), flag(Bool), list([Self]), members([String: Self])
+
+    package init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        // A value of another kind is read below.
+        if let text = try? value.decode(String.self) {
+            self = .text(text)
+        } else if let flag = try? value.decode(Bool.self) {  // The same.
+            self = .flag(flag)
+        } else if let list = try? value.decode([Self].self) {  // The same.
+            self = .list(list)
+        } else {
+            self = .members(try value.decode([String: Self].self))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .text(let text): try text.encode(to: encoder)
+        case .flag(let flag): try flag.encode(to: encoder)
+        case .list(let list): try list.encode(to: encoder)
+        case .members(let members): try members.encode(to: encoder)
+        }
+    }
+
+    /// A missing member has no text, and no members.
+    package subscript(dynamicMember name: String) -> Self {
+        if case .members(let all) = self { all[name] ?? .members([:]) } else { .members([:]) }
+    }
+}
+
+extension DeliveryManifest: Codable {
+    private enum Key: String, CodingKey {
+        case texts, words, format, secrets, bodyKey, proxyLogin, isUnset, unknownOutcome
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        self.init(
+            texts: try members.decodeIfPresent([Text].self, forKey: .texts) ?? [],
+            words: try members.decodeIfPresent([String: String].self, forKey: .words) ?? [:],
+            format: try members.decode(String.self, forKey: .format),
+            secrets: try members.decodeIfPresent([Secret].self, forKey: .secrets),
+            bodyKey: try members.decodeIfPresent(Secret.self, forKey: .bodyKey),
+            proxyLogin: try members.decodeIfPresent(Secret.self, forKey: .proxyLogin),
+            isUnset: try members.decodeIfPresent(Bool.self, forKey: .isUnset),
+            unknownOutcome: try members.decodeIfPresent(String.self, forKey: .unknownOutcome))
+        if !members.contains(.texts) { former = try FormerDelivery(from: decoder) }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        if let former { return try former.encode(to: encoder) }
+        var members = encoder.container(keyedBy: Key.self)
+        try members.encode(texts, forKey: .texts)
+        try members.encode(words, forKey: .words)
+        try members.encode(format, forKey: .format)
+        try members.encodeIfPresent(secrets, forKey: .secrets)
+        try members.encodeIfPresent(bodyKey, forKey: .bodyKey)
+        try members.encodeIfPresent(proxyLogin, forKey: .proxyLogin)
+        try members.encodeIfPresent(isUnset, forKey: .isUnset)
+        try members.encodeIfPresent(unknownOutcome, forKey: .unknownOutcome)
     }
 }

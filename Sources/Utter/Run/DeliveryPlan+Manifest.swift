@@ -98,9 +98,8 @@ extension DeliveryPlan {
         words: [String: String] = [:], codec: AudioCodec? = nil
     ) throws(ProfileError) {
         if let former = record.former {
-            try self.init(
-                DeliveryPlan(former).record(of: record), overriding: texts, words: words,
-                codec: codec)
+            let record = try former.record(of: record)
+            try self.init(record, overriding: texts, words: words, codec: codec)
             return
         }
         let known = record.profileTexts.filter { old in
@@ -152,8 +151,7 @@ extension DeliveryPlan {
 extension DeliveryManifest {
     /// The texts of the profile, and of what was said over it.
     package var profileTexts: [ProfileText] {
-        if let former, texts.isEmpty { return [ProfileText(plainFor: former.url)] }
-        return texts.map { ProfileText(name: $0.name, text: $0.text) }
+        former?.profileTexts ?? texts.map { ProfileText(name: $0.name, text: $0.text) }
     }
 
     /// The name of the profile; nil where the service is known by its URL alone.
