@@ -120,8 +120,6 @@ package struct ServiceSettings: Sendable {
         fields.contains { $0.path == path || $0.path.hasPrefix(path + ".") }
     }
 
-    package var parameters: [String] { fields.compactMap { ProfileKey.parameter(of: $0.path) } }
-
     /// The profile with what is said here over it; an error has its place in the person's file.
     package func laid(over profile: ServiceProfile) throws(SettingsError) -> ServiceProfile {
         guard !fields.isEmpty else { return profile }

@@ -60,9 +60,16 @@ extension SettingsTable {
     /// This table with what another one says over it.
     ///
     /// Tables are merged member by member; everything else is replaced. `false` in the place of
-    /// anything but a flag takes it away.
-    func extended(by other: SettingsTable) -> SettingsTable {
+    /// anything but a flag takes it away. The names of header fields have no case.
+    func extended(by other: SettingsTable, areFields: Bool = false) -> SettingsTable {
         var merged = self
+        if areFields {
+            merged.members.removeAll { old in
+                other.members.contains {
+                    $0.name != old.name && $0.name.lowercased() == old.name.lowercased()
+                }
+            }
+        }
         for member in other.members {
             guard let index = merged.members.firstIndex(where: { $0.name == member.name }) else {
                 merged.members.append(member)
@@ -71,7 +78,8 @@ extension SettingsTable {
             switch (merged.members[index].node.value, member.node.value) {
             case (.table(let old), .table(let new)):
                 var both = member
-                both.node.value = .table(old.extended(by: new))
+                both.node.value = .table(
+                    old.extended(by: new, areFields: member.name == "headers"))
                 merged.members[index] = both
             case (.flag, _): merged.members[index] = member
             case (_, .flag(false)): merged.members.remove(at: index)

@@ -47,7 +47,7 @@ package struct ProfileFields: Sendable {
     }
 
     /// Says the fields of a table whose names are free, such as `headers`; several may have one name.
-    mutating func say(
+    package mutating func say(
         _ table: String, _ fields: [(name: String, value: String, contentType: String?)]
     ) {
         for name in fields.map(\.name) {
@@ -83,7 +83,7 @@ package struct ProfileFields: Sendable {
     }
 
     /// The lines of what is said otherwise than `other` says it.
-    package func lines(over other: ProfileFields) -> [String] {
+    package func lines(over other: ProfileFields = ProfileFields()) -> [String] {
         let gone = other.paths.filter { literals[$0] == nil && Self.isOfFreeTable($0) }
         return paths.filter { literals[$0] != other.literals[$0] }
             .map { "\($0) = \(literals[$0] ?? "")" } + gone.map { "\($0) = \"\"" }

@@ -33,11 +33,6 @@ package struct ProfileKey: Sendable {
         }
     }
 
-    /// The name of the parameter that a path is about, as a URL has it; nil for other fields.
-    package static func parameter(of path: String) -> String? {
-        path.hasPrefix("query.") ? ServiceURL.percentEncoded(String(path.dropFirst(6))) : nil
-    }
-
     /// The field that a path comes near to, or all whose name is right in a wrong table, or in none.
     package static func nearest(to path: String, or others: [String] = []) -> [String] {
         let paths = all.map(\.path) + others

@@ -61,6 +61,11 @@ public struct ServiceProfile: Sendable, Hashable {
         formats.isEmpty ? (body.kind == .raw ? .pcm : .wav) : nil
     }
 
+    /// Words that were said, without those that nothing asks for any more.
+    package func asked(_ said: [String: String]) -> [String: String] {
+        said.filter { word in words.contains { $0.name == word.key } }
+    }
+
     /// Whether it says a field, such as `body.key-file`; with `texts`, whether one of these does.
     package func says(_ path: String, in texts: [ProfileText]? = nil) -> Bool {
         let names = path.split(separator: ".").map(String.init)

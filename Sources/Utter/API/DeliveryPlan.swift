@@ -24,8 +24,10 @@ public struct DeliveryPlan: Sendable {
     /// Whether secrets may travel without TLS to another machine.
     public var allowsSecretsInClear = false
 
-    /// The profile that the service was made by, and what was said with it; nil without one.
-    package var profile: ProfileUse? { service.use }
+    /// The profile that the service was made by, and what was said with it; nil for a URL alone.
+    package var profile: ProfileUse? {
+        service.use.flatMap { $0.profile.isPlain && $0.profile.texts.count == 1 ? nil : $0 }
+    }
     /// The service in a word: the name of its profile, or else its host.
     package var serviceName: String {
         profile.flatMap { $0.profile.isPlain ? nil : $0.profile.name } ?? service.url.origin.name

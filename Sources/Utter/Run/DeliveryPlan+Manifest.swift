@@ -35,10 +35,10 @@ extension DeliveryPlan {
     /// remembers these.
     var record: DeliveryManifest {
         let (base, words) = base
-        let lines = fields(over: base).lines(over: base.fields(over: base))
+        let lines = lines(over: base)
         let isOtherAnswer = service.answer != base.service.answer
-        var texts = base.profile?.profile.texts ?? []
-        if isOtherAnswer, base.profile?.profile.says("answer") == true {
+        var texts = base.service.use?.profile.texts ?? []
+        if isOtherAnswer, base.service.use?.profile.says("answer") == true {
             texts.insert(ProfileText(overriding: "answer = false", place: Self.place), at: 0)
         }
         let said = lines + (isOtherAnswer ? service.answer.lines : [])
@@ -106,10 +106,8 @@ extension DeliveryPlan {
             !texts.contains { ($0.name, $0.text) == (old.name, old.text) }
         }
         let profile = try ServiceProfile.reading(texts + known)
-        // A word that nothing asks for any more is not said.
-        let old = record.words.filter { said in profile.words.contains { $0.name == said.key } }
         let use = try ProfileUse(
-            profile, words: old.merging(words) { _, new in new },
+            profile, words: profile.asked(record.words).merging(words) { _, new in new },
             codec: codec ?? AudioCodec(rawValue: record.format))
         try self.init(use)
         isUnset = record.isUnset ?? false
@@ -124,6 +122,33 @@ extension DeliveryPlan {
                 Credential(askedOf: $0.source, place: .proxy, form: .plain)
             }
         }
+    }
+
+    /// This plan made anew by the texts of its profile, and one behind the first `count` of them that
+    /// says the values of `other` where they differ.
+    ///
+    /// Secrets, and what may be done with them, are those of `other`: no text says them.
+    package func changed(
+        to other: DeliveryPlan, below count: Int
+    ) throws(ProfileError) -> DeliveryPlan {
+        let lines = other.lines(over: self)
+        guard let use = service.use, !lines.isEmpty else { return other }
+        let text = ProfileText(overriding: lines.joined(separator: "\n"), place: Self.place)
+        let texts = use.profile.texts
+        let profile = try ServiceProfile.reading(texts[..<count] + [text] + texts[count...])
+        var plan = try DeliveryPlan(
+            ProfileUse(profile, words: profile.asked(use.words), codec: use.format.codec))
+        (plan.format, plan.isUnset) = (other.format, other.isUnset)
+        plan.allowsSecretsInClear = other.allowsSecretsInClear
+        plan.service.authentication = other.service.authentication
+        plan.service.credentials = other.service.credentials
+        plan.service.bodyKey = other.service.bodyKey
+        plan.service.connection.proxyLogin = other.service.connection.proxyLogin
+        return plan
+    }
+
+    private func lines(over base: DeliveryPlan) -> [String] {
+        fields(over: base).lines(over: base.fields(over: base))
     }
 
     /// The plan in the words of a profile, without its answer and its secrets.

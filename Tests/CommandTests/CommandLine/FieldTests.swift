@@ -112,6 +112,25 @@ import UtterSettings
         #expect(error?.message.contains(named(message)) == true, "\(error?.message ?? "")")
     }
 
+    /// Like `-c`, they are said over the profile, and the plan is made of the texts; secrets stay out.
+    @Test func aURLAndHeaderFieldsAreTextsOverTheProfile() throws {
+        let plan = try plan(
+            "--service", "openai", "--to", "http://127.0.0.1:9/x?key=sesame", "-H",
+            "X-A: {take} {a}", "-H", "x-a: c", "-H", "X-Api-Key: sesame", "-c", "headers.x-A=d",
+            "-c", "transfer.redirect-to=https://c.example")
+        let texts = plan.profile?.profile.texts ?? []
+        let places = ["--header", "-c transfer.redirect-to", "-c headers.x-A", "the take"]
+        #expect(texts.map(\.place).prefix(4) == places[...])
+        #expect(!texts.contains { $0.text.contains("sesame") })
+        #expect(plan.service.url.text == "http://127.0.0.1:9/x?key=")
+        #expect(plan.service.headers.map(\.value) == ["{take} {a}", "c"])
+        #expect(plan.service.credentials.count == 2 && plan.redirectOrigins.count == 1)
+        let kept = try manifest(plan)
+        let again = try DeliveryPlan(#require(kept.delivery))
+        #expect(again.service.headers == plan.service.headers)
+        #expect(again.service.url == plan.service.url)
+    }
+
     @Test func whatIsSaidOfTheQueryStaysBesideANewOne() throws {
         let plan = try plan(
             "--service", "speaches", "--to", "http://127.0.0.1:9/x?a=b", "-c", "query.c d=e")

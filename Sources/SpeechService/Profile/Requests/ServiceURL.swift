@@ -78,18 +78,6 @@ public struct ServiceURL: Sendable, Hashable {
         return ServiceURL(origin: other.origin, target: other.target + query)
     }
 
-    /// The same with parameters of another's query behind its own; a name is as it is written there.
-    package func adding(
-        queryOf other: ServiceURL, where isAdded: (_ name: String) -> Bool
-    ) -> ServiceURL {
-        let parameters = other.target.drop { $0 != "?" }.dropFirst().split(separator: "&")
-            .filter { isAdded(String($0.prefix { $0 != "=" })) }
-        guard !parameters.isEmpty else { return self }
-        let mark = target.contains("?") ? "&" : "?"
-        return ServiceURL(
-            origin: origin, target: target + mark + parameters.joined(separator: "&"))
-    }
-
     /// Repeats neither user information nor query.
     static func invalid(_ text: String, _ reason: String) -> ServiceError {
         .invalidURL(text: shown(text), reason: reason)

@@ -10,30 +10,10 @@ extension ServiceOptions {
     /// or WAV in a form or in JSON, where a service learns the rate from the audio itself.
     func delivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
         let usual = try KnownSettings.format.value(format)
-        var plan =
-            if let use = try profileUse(format: format, usual: usual) {
-                // The variable says where the usual service is, and this one is named.
-                try delivery(use, at: profile.service == nil ? ServiceVariables.url : nil)
-            } else {
-                try plainDelivery(format: usual)
-            }
+        let use = try profileUse(format: format, usual: usual)
+        // The variable says where the usual service is, and this one is named.
+        var plan = try delivery(use, at: profile.service == nil ? ServiceVariables.url : nil)
         plan.isUnset = isServiceUnset
-        return plan
-    }
-
-    /// How a take is delivered to a URL, by what the options say alone.
-    private func plainDelivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
-        let text = to ?? ServiceVariables.url ?? Self.localURL
-        let option = to == nil ? ServiceVariables.urlName : "--to"
-        let mark = TokenMark(in: text)
-        var service = try explained(option) {
-            try RecognitionService(url: ServiceURL(mark.url))
-        }
-        if to == nil { try noteVariable(in: &service) }
-        var plan = DeliveryPlan(service: service, format: format ?? .pcm)
-        try change(&plan)
-        try addSecrets(to: &plan, mark.parameter)
-        try check(plan)
         return plan
     }
 
@@ -51,7 +31,8 @@ extension ServiceOptions {
             return try delivery(use)
         }
         if mayChoose, ServiceVariables.url != nil {
-            return try plainDelivery(format: format ?? AudioCodec(rawValue: manifest.format))
+            let use = try plainUse(format: format ?? AudioCodec(rawValue: manifest.format))
+            return try delivery(use, at: ServiceVariables.url)
         }
         guard let record = manifest.delivery else {
             // The take's delivery was lost with its manifest.
@@ -64,7 +45,7 @@ extension ServiceOptions {
                 status: .configuration)
         }
         var plan = try plan(of: record, in: manifest, format: format)
-        changeFormat(of: &plan, format, from: record)
+        plan = try changed(plan, to: changingFormat(of: plan, format, from: record))
         var parameter: String?
         if let target {
             let (url, parts) = (plan.service.url, plan.service.authentication.parts)
@@ -85,22 +66,21 @@ extension ServiceOptions {
     }
 
     /// Drops the media type of the old audio, or of the old body, which is not that of another.
-    private func changeFormat(
-        of plan: inout DeliveryPlan, _ format: AudioCodec?, from record: DeliveryManifest
-    ) {
-        if let format {
-            plan.format = format
-            if format.name != record.format, record.profileName == nil, !says("body.content-type") {
-                plan.service.contentType = nil
-            }
+    private func changingFormat(
+        of plan: DeliveryPlan, _ format: AudioCodec?, from record: DeliveryManifest
+    ) -> DeliveryPlan {
+        var plan = plan
+        if let format, format.name != record.format, record.profileName == nil {
+            plan.service.contentType = nil
         }
         // The plan that is changed here was made of it.
         guard says("body"), let old = try? DeliveryPlan(record),
             (old.service.body == .raw) != (plan.service.body == .raw)
-        else { return }
+        else { return plan }
         plan.service.headers.removeAll { $0.isNamed("Content-Type") }
         // Where nothing else names the rate, the audio does itself.
         if plan.format == .pcm, plan.service.body != .raw, format == nil { plan.format = .wav }
+        return plan
     }
 
     /// Whether a token is given here that belongs to one origin only.
@@ -119,7 +99,7 @@ extension ServiceOptions {
     ) throws(CommandFailure) {
         try checkFiles(plan.service.connection, by: settings)
         try changeLogin(of: &plan.service.connection)
-        try changeHeaders(of: &plan.service)
+        try addHeaders(to: &plan.service)
     }
 
     /// Adds the login of the proxy, unless a kept take remembers another than that of the variable.
@@ -152,25 +132,14 @@ extension ServiceOptions {
             status: .configuration)
     }
 
-    /// Adds header fields; one replaces those of its name that the take had.
-    private func changeHeaders(of service: inout RecognitionService) throws(CommandFailure) {
-        var fields: [HeaderField] = []
-        for line in header {
-            guard !line.hasPrefix("@") else {
-                service.add(Credential(headerFile: Self.absolute(String(line.dropFirst()))))
-                continue
-            }
-            let field = try explained("--header") {
-                try HeaderField(line: line)
-            }
-            if SecretName.isSecret(field.name) {
-                try add(field.value, at: .header(field.name), from: .given, to: &service)
-            } else {
-                fields.append(field)
-            }
+    /// Adds header fields that hold a secret; the others are texts.
+    private func addHeaders(to service: inout RecognitionService) throws(CommandFailure) {
+        for file in header.filter({ $0.hasPrefix("@") }) {
+            service.add(Credential(headerFile: Self.absolute(String(file.dropFirst()))))
         }
-        service.headers.removeAll { old in fields.contains { $0.isNamed(old.name) } }
-        service.headers += fields
+        for field in try headerFields() where SecretName.isSecret(field.name) {
+            try add(field.value, at: .header(field.name), from: .given, to: &service)
+        }
     }
 
     // MARK: - Secrets

@@ -40,18 +40,17 @@ extension ServiceOptions {
         config.contains { $0.hasPrefix(path + "=") || $0.hasPrefix(path + ".") }
     }
 
-    var parameters: [String] {
-        config.compactMap { ProfileKey.parameter(of: String($0.prefix { $0 != "=" })) }
-    }
-
     /// The URL that is said for this delivery, and behind which option.
     var target: (text: String, option: String)? {
         to.map { ($0, "--to") } ?? field("url").map { ($0, "-c url") }
     }
 
-    /// The profile with what is said over it; without one that of a service at any URL.
+    /// The profile with what is said over it; without one that of a service known by its URL.
     func overridden(_ profile: ServiceProfile?) throws(CommandFailure) -> ServiceProfile {
-        let below = profile?.texts ?? [ProfileText(plainFor: Self.localURL)]
+        let text = target?.text ?? ServiceVariables.url ?? Self.localURL
+        // An unreadable URL is told of where it is used.
+        let url = (try? ServiceURL(TokenMark(in: text).url))?.withoutSecrets().url.withoutBraces
+        let below = profile?.texts ?? [ProfileText(plainFor: url ?? Self.localURL)]
         return try Self.profile(overridingTexts() + below)
     }
 
@@ -65,7 +64,7 @@ extension ServiceOptions {
         return texts
     }
 
-    /// The last field counts most, and comes first.
+    /// Header fields count most, and come first; before another field comes one that is said later.
     private func overridingTexts() throws(CommandFailure) -> [ProfileText] {
         var texts: [ProfileText] = []
         for word in fields {
@@ -84,7 +83,19 @@ extension ServiceOptions {
                     overriding: key.line(for: path, value: value),
                     place: "-c \(TerminalText.shown(path))"), at: 0)
         }
-        return texts
+        let headers = try headerFields().filter { !SecretName.isSecret($0.name) }
+        guard !headers.isEmpty else { return texts }
+        var said = ProfileFields()
+        said.say("headers", headers.map { ($0.name, $0.value, nil) })
+        let text = said.lines().joined(separator: "\n")
+        return [ProfileText(overriding: text, place: "--header")] + texts
+    }
+
+    /// The header fields that options say, but for those in files.
+    func headerFields() throws(CommandFailure) -> [HeaderField] {
+        try explained("--header") {
+            try header.filter { !$0.hasPrefix("@") }.map(HeaderField.init(line:))
+        }
     }
 
     private static func profile(

@@ -5,14 +5,12 @@ internal import Utter
 internal import UtterSettings
 
 extension ServiceOptions {
-    /// The profile of a new take, and what is said with it; nil when no service is named.
+    /// The profile of a new take, and what is said with it.
     func profileUse(
         format: AudioCodec?, usual: AudioCodec?
-    ) throws(CommandFailure) -> ProfileUse? {
+    ) throws(CommandFailure) -> ProfileUse {
         guard let name = try KnownSettings.service.value(profile.service) else {
-            guard fields.isEmpty else { return try plainUse(format: format ?? usual) }
-            try refuseWords("no service is named")
-            return nil
+            return try plainUse(format: format ?? usual)
         }
         return try use(of: name, format: format, usual: usual)
     }
@@ -28,17 +26,14 @@ extension ServiceOptions {
         return try use(of: name, format: format, usual: old)
     }
 
-    /// The profile of a service at a URL, by what `-c` says of it.
+    /// The profile of a service at a URL, by what options say of it.
     ///
     /// Its audio is raw where nothing stands around it.
-    private func plainUse(format: AudioCodec?) throws(CommandFailure) -> ProfileUse {
+    func plainUse(format: AudioCodec?) throws(CommandFailure) -> ProfileUse {
+        if fields.isEmpty { try refuseWords("no service is named") }
         let service = try overridden(nil)
-        do throws(ProfileError) {
-            return try ProfileUse(
-                service, words: profile.words, codec: format ?? service.plainCodec)
-        } catch {
-            if case .unknownWord = error { try refuseWords("no service is named") }
-            throw CommandFailure(error)
+        return try orFailure {
+            try ProfileUse(service, words: profile.words, codec: format ?? service.plainCodec)
         }
     }
 
@@ -97,10 +92,7 @@ extension ServiceOptions {
     }
 
     func trialPlan() throws(CommandFailure) -> DeliveryPlan {
-        guard let use = try profileUse(format: nil, usual: nil) else {
-            throw CommandFailure("no service is named", status: .usage)
-        }
-        return try delivery(use)
+        try delivery(profileUse(format: nil, usual: nil))
     }
 
     /// Sends to another URL than the profile's, which the settings name if they are given.
@@ -110,7 +102,6 @@ extension ServiceOptions {
         _ plan: inout DeliveryPlan, to text: String, named option: String,
         by settings: ServiceSettings? = nil
     ) throws(CommandFailure) -> String? {
-        let says = { path in self.says(path) || settings?.says(path) ?? false }
         let mark = TokenMark(in: text)
         let new = try explained(option) {
             try RecognitionService(url: ServiceURL(mark.url))
@@ -121,23 +112,33 @@ extension ServiceOptions {
                 hint: "write {token} there, and say where it is with --token-file",
                 status: .usage)
         }
+        var moved = plan
         if new.url.origin != plan.service.url.origin {
-            if !says("transfer.redirect-to") { plan.redirectOrigins = [] }
+            moved.redirectOrigins = []
             // Whether a service elsewhere wants a token is not known.
-            for index in plan.service.authentication.parts.indices where !says("auth.optional") {
-                plan.service.authentication.parts[index].isRequired = false
+            let isSaid = says("auth.optional") || settings?.says("auth.optional") == true
+            for index in moved.service.authentication.parts.indices where !isSaid {
+                moved.service.authentication.parts[index].isRequired = false
             }
         }
         let isPlain = plan.profile?.profile.isPlain ?? true
-        let old = plan.service.url
-        plan.service.url = isPlain ? new.url : old.moved(to: new.url)
-        // A query takes the place of the profile's, and not of what is said over that.
-        if isPlain || new.url.target.contains("?") {
-            let said = Set(parameters + (settings?.parameters ?? []))
-            plan.service.url = new.url.adding(queryOf: old, where: said.contains)
-        }
-        plan.service.credentials = new.credentials
+        // A query takes the place of the profile's.
+        moved.service.url = isPlain ? new.url : plan.service.url.moved(to: new.url)
+        moved.service.credentials = new.credentials
+        plan = try changed(plan, to: moved, by: settings)
         return mark.parameter
+    }
+
+    /// The plan with a text that says what changes, below all that options say, and what the settings
+    /// say if they change it.
+    func changed(
+        _ plan: DeliveryPlan, to other: DeliveryPlan, by settings: ServiceSettings? = nil
+    ) throws(CommandFailure) -> DeliveryPlan {
+        let own = settings.map { "services.\($0.name)" }
+        let said = plan.profile?.profile.texts.prefix { text in
+            text.isOverriding && (text.place.hasPrefix("-") || text.place == own)
+        }
+        return try orFailure { try plan.changed(to: other, below: said?.count ?? 0) }
     }
 
     private func use(
