@@ -22,13 +22,13 @@ public protocol CaptureSource: AnyObject {
 
     /// Whether frames stay where they are when they are read, as in a file.
     ///
-    /// Any other source that can wait is read again only when the journal has the last read.
-    /// Asked while the source is open.
+    /// Any other source that can wait is read again only when the journal has the last read, or the
+    /// ring does, where that outlives the process. Asked before the source is opened, too.
     var isStored: Bool { get }
 
     /// When the next frames exist, by a clock that holds them back; nil otherwise.
     ///
-    /// Until then the capture thread does not wait for the journal. Asked after each read of frames.
+    /// Until then the capture thread waits for nothing else. Asked after each read of frames.
     var nextFrames: ContinuousClock.Instant? { get }
 
     /// The settings that were agreed on with an open device; nil for a source that is not a device.

@@ -157,6 +157,7 @@ struct TakeOnDisk: Sendable {
         var byteCount: Int?
         var frames: Int?
         var transcript: String?
+        var attempts: Int?
     }
 
     let id: String

@@ -78,7 +78,8 @@ import Testing
     /// A place with one take whose program died in the middle, and half a frame or page behind
     /// its last whole one.
     private static func dead(_ format: String) async throws -> FaultBench {
-        let bench = try FaultBench()
+        // Long enough for a write that is neither the first nor the last.
+        let bench = try FaultBench(milliseconds: 900)
         let arguments = ["send", "-q", "--format", format, "--pace", "realtime", bench.recording]
         let rehearsal = try await bench.run(arguments, FileFaults())
         try #require(rehearsal.status == .exited(0))

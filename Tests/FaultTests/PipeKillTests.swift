@@ -6,7 +6,9 @@ import Testing
 
 /// A pipe's bytes are nowhere else once they are read.
 @Suite struct PipeKillTests {
-    @Test func ofAPipeAKillCostsThePeriodInHand() async throws {
+    /// A named pipe waits for the journal, standard input for room in the ring.
+    @Test(arguments: [true, false])
+    func ofAPipeAKillCostsThePeriodInHand(_ isNamed: Bool) async throws {
         let deaths = Array(1...40).thinned { $0 % 4 }
         let problems = try await inLanes(4, deaths) { number in
             // All of it is in the pipe before the program starts.
@@ -14,12 +16,17 @@ import Testing
             let pipe = try FullPipe(
                 bench.folder.path("voice.fifo"), try bench.folder.read("voice.wav"))
             let run = try bench.start(
-                ["send", "-q", "--pace", "max", pipe.path],
-                FileFaults(kill: .before(number), isTraced: false))
+                ["send", "-q", "--pace", "max", isNamed ? pipe.path : "-"],
+                FileFaults(kill: .before(number), isTraced: false),
+                shell: isNamed ? nil : #"exec "$0" "$@" < \#(pipe.path)"#)
             guard case .signalled(SIGKILL) = try await run.result().status else {
                 return ["operation \(number) was not reached"]
             }
             let read = pipe.readByteCount - (pipe.byteCount - bench.samples.count)
+            if !isNamed {
+                let list = try await bench.run(["list"])
+                guard list.status == .exited(0) else { return [list.errorText] }
+            }
             let kept = try bench.remains().compactMap(\.audio?.count).max() ?? 0
             let lost = read - max(0, kept - 44)
             return lost <= 640 ? [] : ["before operation \(number): \(lost) bytes"]

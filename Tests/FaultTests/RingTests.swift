@@ -4,8 +4,41 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import AudioCore
 @testable import LinuxPlatform
 @testable import TakeStore
+
+extension RingFolder {
+    /// The takes of a spool that have rings.
+    static func names(ofSpool spool: String) -> Set<String> {
+        let count = RingFolder(ofSpool: spool).prefix.count
+        return Set(files(ofSpool: spool).map { String($0.name.dropFirst(count)) })
+    }
+
+    static func remains(ofSpool spool: String) -> [RingRemains] {
+        // Its program may remove it meanwhile.
+        files(ofSpool: spool).compactMap { (try? readFile($0.path)).flatMap { RingRemains($0) } }
+    }
+
+    private static func files(ofSpool spool: String) -> [(name: String, path: String)] {
+        let prefix = RingFolder(ofSpool: spool).prefix
+        return usualPaths.flatMap { path in
+            // A folder that is missing has none.
+            ((try? Folder.names(at: path + "/rings")) ?? []).filter { $0.hasPrefix(prefix) }
+                .map { ($0, "\(path)/rings/\($0)") }
+        }
+    }
+
+    /// Takes places in memory, as other takes of the spool do; they go with the temporary folder in
+    /// which it is.
+    static func occupy(_ places: Int, ofSpool spool: String) throws {
+        let path = try #require(usualPaths.first { Folder.isFolder(at: Folder.parent(of: $0)) })
+        let folder = try Folder.make(at: path + "/rings")
+        for number in 0..<places {
+            _ = try folder.createFile(RingFolder(ofSpool: spool).prefix + "\(number)")
+        }
+    }
+}
 
 /// A voice whose program is killed while a disk does not answer: what was said is in its ring.
 @Suite struct RingTests {
@@ -22,30 +55,84 @@ import Testing
         _ = try await run.result()
         let sent = try #require(bench.server.requests.first).body
         #expect(sent == WAVBytes.pcm((0..<sent.count / 2).map { VirtualMicrophone.sample(at: $0) }))
+        // A disk without room has to wait.
+        _ = try await bench.run(
+            ["list"],
+            FileFaults(
+                failure: .init(operation: 1, error: ENOSPC, onward: true, kinds: ["write"])))
+        #expect(RingFolder.names(ofSpool: bench.stateFolder).count == 1)
         #expect(try await bench.run(["list"]).status == .exited(0))
         let audio = try #require(try bench.takes().first?.audio)
         #expect(audio.dropFirst(44).starts(with: sent))
     }
 
-    /// A voice that was taken back is nowhere, even when its program is killed.
-    @Test func whatWasCancelledIsNotFoundAgain() async throws {
+    /// A disk that has not answered from the start: a voice is sent all the same, again after a
+    /// connection is lost, and the take that is found later says that it may have been delivered.
+    @Test(arguments: ["mkdir", "create", "write", "rename"])
+    func aDiskThatNeverAnswersHoldsBackNoByte(_ operation: String) async throws {
+        let bench = try FaultBench(first: [[.readHead, .readBody(bytes: 16_000), .reset]])
+        let card = try VirtualMicrophone()
+        let run = try bench.start(
+            ["record", "-q"], FileFaults(hanging: [operation]), microphone: card)
+        _ = try #require(await bench.server.wait(untilBytes: 96_000, ofRequest: 1))
+        run.signal(SIGKILL)
+        _ = try await run.result()
+        let requests = bench.server.requests
+        #expect(requests.count == 2)
+        let sent = try #require(requests.last).body
+        #expect(sent == WAVBytes.pcm((0..<sent.count / 2).map { VirtualMicrophone.sample(at: $0) }))
+        let list = try await bench.run(["list"])
+        #expect(list.status == .exited(0))
+        let take = try #require(try bench.takes().first)
+        #expect(try #require(take.audio).dropFirst(44).starts(with: sent))
+        #expect(requests.allSatisfy { $0["Idempotency-Key"]?.hasPrefix("\"\(take.id)") == true })
+        #expect(take.manifest?.attempts == 2)
+        #expect(list.outputText.contains("may have been delivered"), "\(list.outputText)")
+    }
+
+    /// A voice that was taken back is kept as such, even when its program is killed: no later command
+    /// sends it.
+    @Test func whatWasCancelledIsNotSent() async throws {
         let bench = try FaultBench()
         let card = try VirtualMicrophone()
         let run = try bench.start(
             ["record", "-q"], FileFaults(hanging: ["mkdir"]), microphone: card)
-        let rings = RingFolder(ofSpool: bench.stateFolder)
-        let count: @Sendable () -> Int = {
-            // A folder that is missing has none.
-            RingFolder.usualPaths.compactMap { try? Folder.names(at: $0 + "/rings") }.joined()
-                .count { $0.hasPrefix(rings.prefix) }
+        let rings: @Sendable () -> [RingRemains] = {
+            RingFolder.remains(ofSpool: bench.stateFolder)
         }
-        #expect(await comesTrue { card.account.captured >= 8_000 && count() == 1 })
+        #expect(await comesTrue { card.account.captured >= 8_000 && rings().count == 1 })
         run.signal(SIGINT)
-        #expect(await comesTrue { count() == 0 })
+        #expect(await comesTrue { rings().first?.isCancelled == true })
         run.signal(SIGKILL)
         _ = try await run.result()
-        #expect(try await bench.run(["list"]).status == .exited(0))
-        #expect(try bench.takes().isEmpty)
+        let sent = bench.server.requests.count
+        #expect(try await bench.run(["flush"]).status == .exited(0))
+        let take = try #require(try bench.takes().first)
+        #expect(take.manifest?.state == "cancelled")
+        #expect(try #require(take.manifest?.frames) >= 8_000)
+        #expect(bench.server.requests.count == sent)
+    }
+
+    @Test(arguments: [["record", "--for", "0.5"], ["send", "-"]])
+    func aTakeThatHasEndedHasNoRing(_ arguments: [String]) async throws {
+        let bench = try FaultBench()
+        let card = try VirtualMicrophone()
+        let shell = arguments.last == "-" ? #"exec "$0" "$@" < \#(bench.recording)"# : nil
+        let result = try await bench.start(arguments, shell: shell, microphone: card).result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(RingFolder.names(ofSpool: bench.stateFolder) == [])
+    }
+
+    @Test(arguments: [0, 8]) func whyAKillWouldCostMoreIsSaidInDetail(_ others: Int) async throws {
+        let bench = try FaultBench()
+        try RingFolder.occupy(others, ofSpool: bench.stateFolder)
+        let card = try VirtualMicrophone()
+        for detail in [["-v"], []] {
+            let run = try bench.start(["record", "--for", "0.5"] + detail, microphone: card)
+            let said = try await run.result().errorText
+            let isSaid = said.contains("if this program is killed, what the disk does not have yet")
+            #expect(isSaid == (others == 8 && detail == ["-v"]), "\(said)")
+        }
     }
 
     /// Each operation hangs in turn, and with it all like it.

@@ -36,7 +36,8 @@ import Testing
 
     /// Stores bytes in a ring, as a program does that is killed behind it.
     private func leaveRing(
-        _ number: Int = 1, in rings: RingFolder? = nil, consuming count: Int = 0
+        _ number: Int = 1, in rings: RingFolder? = nil, consuming count: Int = 0,
+        attempts: Int = 0
     ) throws -> TakeID {
         let file = try (rings ?? self.rings).makeRing(
             of: try manifest(number), minimumCapacity: 1 << 15)
@@ -44,6 +45,7 @@ import Testing
         let isWritten = ring.takeProducer().write(bytes.span)
         #expect(isWritten)
         if count > 0 { _ = ring.takeConsumer().consume { _ in count } }
+        if attempts > 0 { file.note(attempt: attempts) }
         return try id(number)
     }
 
@@ -79,6 +81,32 @@ import Testing
         #expect(names == [])
     }
 
+    /// The disk has nothing of the take, a part of it, or all; it may lack the manifest, and know of
+    /// more attempts than the ring, or of fewer.
+    @Test(
+        arguments: [
+            (0, nil), (5_000, nil), (5_000, 0), (16_044, 0), (16_044, 3),
+        ] as [(Int, Int?)])
+    func attemptsThatHadBegunAreNotForgotten(onDisk: Int, known: Int?) throws {
+        let id = try leaveRing(consuming: onDisk, attempts: 2)
+        if onDisk > 0 {
+            let take = try store.makeTake(id)
+            try scratch.write(
+                Array(bytes.prefix(onDisk)), to: "utter/takes/\(id.text)/audio.wav")
+            if let known {
+                var manifest = try manifest()
+                if known > 0 { manifest.beginTransfer(known, at: Date(), to: manifest.url) }
+                try take.save(manifest)
+            }
+            take.unlock()
+        }
+        #expect(try recovered() == [bytes])
+        let manifest = try store.take(id).manifest()
+        #expect(manifest.attempts == max(2, known ?? 0))
+        #expect(manifest.mayBeDelivered)
+        #expect(names == [])
+    }
+
     @Test func aRingHasTheNameOfItsTake() throws {
         let file = try rings.makeRing(of: try manifest(1), minimumCapacity: 1 << 15)
         let isWritten = ByteRing(file.memory).takeProducer().write(bytes.span)
@@ -104,7 +132,7 @@ import Testing
         let take = try store.makeTake(id)
         try scratch.write([1, 2, 3], to: "utter/takes/\(id.text)/audio.wav")
         try take.save(manifest)
-        rings.complete(take)
+        try rings.complete(take)
         #expect(try scratch.read("utter/takes/\(id.text)/audio.wav") == [1, 2, 3])
         #expect(names == [])
     }

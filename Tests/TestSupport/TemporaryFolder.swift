@@ -22,7 +22,12 @@ package final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        removeTree(Array(path.utf8CString))
+        // A recorder in the background, which is just ending, may make a file meanwhile.
+        for _ in 0..<100 {
+            removeTree(Array(path.utf8CString))
+            if access(path, F_OK) != 0 { break }
+            poll(nil, 0, 20)
+        }
         // Programs that were killed have left the sound of their takes in memory.
         for spool in ["state", "state/utter", "home/.local/state/utter"] {
             removeRings(of: RingFolder(ofSpool: path(spool)))

@@ -2,10 +2,10 @@
 
 internal import Synchronization
 
-/// A bounded queue of bytes between one writing and one reading thread, without locks.
+/// A bounded queue of bytes between one writing and one reading thread at a time, without locks.
 ///
-/// It stands between the capture loop, which may never wait, and the journal loop, which may
-/// have to wait for a disk. Both counters only grow; their difference is what is stored. A ring
+/// It stands between the capture loop, which may never wait, and the threads of the journal, which
+/// may have to wait for a disk. Both counters only grow; their difference is what is stored. A ring
 /// that was emptied begins at its front again, so that of its memory only as much is ever touched
 /// as the reader was once behind. Each end is handed out once.
 ///
@@ -72,6 +72,9 @@ internal import Synchronization
             unsafe ring.capacity - ring.written.pointee.load(ordering: .relaxed)
                 + ring.consumed.pointee.load(ordering: .acquiring)
         }
+
+        /// Whether the consumer had better come now.
+        package var isHalfFull: Bool { freeByteCount < ring.capacity / 2 }
 
         /// Stores all of `bytes`; or nothing, and returns false, when there is no room for all.
         package func write(_ bytes: Span<UInt8>) -> Bool {

@@ -19,6 +19,8 @@ internal import Synchronization
         static let magic = 0
         static let capacity = 8
         static let textByteCount = 16
+        static let attempts = 24
+        static let isCancelled = 32
         static let written = 64
         static let origin = 72
         static let consumed = 128
@@ -54,6 +56,8 @@ internal import Synchronization
     ) {
         precondition(text.count <= Self.longestText && capacity & (capacity - 1) == 0)
         unsafe (self.base, self.capacity, self.release) = (base, capacity, release)
+        unsafe counter(Place.attempts).initialize(to: Atomic(0))
+        unsafe counter(Place.isCancelled).initialize(to: Atomic(0))
         unsafe written.initialize(to: Atomic(0))
         unsafe consumed.initialize(to: Atomic(0))
         unsafe origin.initialize(to: Atomic(0))
@@ -79,6 +83,16 @@ internal import Synchronization
         unsafe (base + Self.headerByteCount).assumingMemoryBound(to: UInt8.self)
     }
 
+    /// The highest number of an attempt that has begun, for a process that finds this one dead.
+    package func note(attempt number: Int) {
+        unsafe counter(Place.attempts).pointee.store(number, ordering: .relaxed)
+    }
+
+    /// The person has cancelled what is said, as `note(attempt:)` says the other.
+    package func cancel() {
+        unsafe counter(Place.isCancelled).pointee.store(1, ordering: .relaxed)
+    }
+
     private func counter(_ place: Int) -> UnsafeMutablePointer<Atomic<Int>> {
         unsafe (base + place).assumingMemoryBound(to: Atomic<Int>.self)
     }
@@ -87,6 +101,9 @@ internal import Synchronization
 /// The bytes of a ring in a file that nothing has consumed, once its process has ended.
 package struct RingRemains {
     package let text: [UInt8]
+    /// The highest number of an attempt that has begun; 0 before the first.
+    package let attempts: Int
+    package let isCancelled: Bool
     /// The place of the first byte in the stream.
     package let offset: Int
     package private(set) var bytes: [UInt8] = []
@@ -106,6 +123,7 @@ package struct RingRemains {
             consumed >= 0, written >= consumed, written - consumed <= capacity
         else { return nil }
         text = Array(file[Place.text...].prefix(textByteCount))
+        (attempts, isCancelled) = (number(Place.attempts), number(Place.isCancelled) != 0)
         offset = consumed
         var position = (consumed &- number(Place.origin)) & (capacity - 1)
         var rest = written - consumed

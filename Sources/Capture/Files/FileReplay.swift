@@ -76,7 +76,11 @@ public final class FileReplay: CaptureSource {
     public var isLive: Bool { false }
 
     /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
-    public var isStored: Bool { audio.map { !clock.isHoldingBack && $0.isFile } ?? false }
+    ///
+    /// Before it is opened, a path stands for a file.
+    public var isStored: Bool { !clock.isHoldingBack && (audio?.isFile ?? isNamed) }
+
+    private var isNamed: Bool { if case .descriptor = input { false } else { true } }
 
     /// When the next period has been spoken.
     public var nextFrames: ContinuousClock.Instant? {

@@ -98,6 +98,6 @@ enum CapturePhase {
 enum StageWait {
     case opening
     case source(SourceWait)
-    /// An empty ring; the journal thread signals it.
+    /// An empty ring; the thread that empties it signals that.
     case journal
 }

@@ -104,12 +104,12 @@ struct CaptureWorker: Worker {
             }
             if stage.didWrite {
                 didWrite = true
-                stage.setMarks()
+                stage.tellReaders()
             }
             switch stage.pendingWait {
             case nil:
                 hasEnded = true
-                stage.setMarks()
+                stage.tellReaders()
             case .opening, .journal: break
             case .source(let wait):
                 if wait.isForDescriptors { stage.source.addDescriptors(to: &events) }

@@ -2,7 +2,7 @@
 
 package import AudioCodecs
 package import AudioCore
-package import LinuxPlatform
+internal import LinuxPlatform
 
 /// A take up to the ring: source → converter → encoder → ring.
 ///
@@ -18,11 +18,11 @@ package final class CaptureStage {
 
     let control: CaptureControl
     let source: StageSource
-    /// The marks of the ring's readers, set after each write and at the end.
-    private let marks: [Mark]
+    private let onWrite: @Sendable (_ isUrgent: Bool) -> Void
     private let output: EncodedOutput
     private let plan: CapturePlan
     private let account: CaptureAccount
+    private let mayReadAhead: Bool
     private let tell: (CaptureEvent) -> Void
 
     private var phase = CapturePhase.unopened
@@ -37,16 +37,20 @@ package final class CaptureStage {
     private var tailFrames = 0
     /// Whether a frame has come; whether the silence behind the last voice was told.
     private var (hasBegun, hasToldQuiet) = (false, false)
-    private var wait = StageWait.opening
-    private var isReady = false
+    private var (wait, isReady) = (StageWait.opening, false)
     /// 16 kHz mono.
     private var speech: [Int16] = []
 
     /// The ring is empty and has room for 200 ms at least; `tell` is called on the thread that has the
     /// take, and last with `ended`.
+    ///
+    /// `onWrite` is called there after the ring has grown or has ended, with whether its consumer should
+    /// come at once; it must not block. Without `mayReadAhead` a pipe is read when the ring is empty.
     package init(
         source: any CaptureSource, encoder: any AudioEncoder, producer: consuming ByteRing.Producer,
-        plan: CapturePlan, control: CaptureControl, account: CaptureAccount, marks: [Mark] = [],
+        plan: CapturePlan, control: CaptureControl, account: CaptureAccount,
+        mayReadAhead: Bool = false,
+        onWrite: @escaping @Sendable (_ isUrgent: Bool) -> Void = { _ in },
         tell: @escaping @Sendable (CaptureEvent) -> Void
     ) {
         output = EncodedOutput(
@@ -56,14 +60,11 @@ package final class CaptureStage {
         precondition(output.hasRoom(forFrames: Self.speechFramesPerRead))
         self.source = StageSource(source)
         openingWatch = OpeningWatch(isLive: source.isLive, longestFrames: plan.longestFrames)
-        (self.plan, self.marks) = (plan, marks)
-        self.control = control
-        self.account = account
-        self.tell = tell
+        (self.plan, self.control, self.account) = (plan, control, account)
+        (self.mayReadAhead, self.onWrite, self.tell) = (mayReadAhead, onWrite, tell)
     }
 
-    func setMarks() { for mark in marks { mark.set() } }
-
+    func tellReaders() { onWrite(output.isUrgent) }
     /// Whether a thread of its own has the take, of which the capture thread touches nothing then.
     var isElsewhere: Bool { source.card?.isDriving ?? false }
     var opening: SourceOpening { source.opening }
@@ -75,7 +76,7 @@ package final class CaptureStage {
     func noteReadiness() { isReady = true }
 
     func turn(now: ContinuousClock.Instant) {
-        output.didWrite = false
+        output.beginTurn()
         guard isDue(now: now) || phase.heeds(control) || isUnopenedForGood else { return }
         isReady = false
         if case .unopened = phase {
@@ -264,7 +265,7 @@ package final class CaptureStage {
 
     private func waitForJournal() {
         // It may have everything by now, and would not say so again.
-        wait = output.awaitDrain() ? .source(.until(.now)) : .journal
+        wait = output.callForDrain() ? .source(.until(.now)) : .journal
     }
 
     // MARK: - Reading
@@ -315,12 +316,11 @@ package final class CaptureStage {
 
     /// Whether a read may be made: a live source is always read, a file while there is room.
     ///
-    /// A killed program loses sound that it has read from a pipe and not written; so the journal
-    /// must have the last read before the next is made.
+    /// A killed program takes along what it has read from a pipe, unless the ring outlives it.
     private var mayRead: Bool {
         if source.isLive { return true }
         if output.owesSilence, !output.settle() { return false }
-        guard source.isStored else { return output.awaitDrain() }
+        guard source.isStored || mayReadAhead else { return output.awaitDrain() }
         return output.hasRoom(forFrames: Self.speechFramesPerRead)
     }
 

@@ -185,7 +185,7 @@ final class CardThread: @unchecked Sendable {
             stage.turn(now: .now)
             if hasLost { return false }
             if stage.didWrite {
-                stage.setMarks()
+                stage.tellReaders()
                 onWrite()
             }
             if stage.source.isReleased { return true }

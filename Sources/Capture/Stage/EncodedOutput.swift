@@ -12,6 +12,7 @@ final class EncodedOutput {
     private let account: CaptureAccount
     private var ledger = GapLedger()
     private var encoded: [UInt8] = []
+    private var isFirst = true
     private let silence: [Int16]
 
     /// Joins an encoder and an empty ring; silence is encoded `framesAtOnce`.
@@ -25,8 +26,13 @@ final class EncodedOutput {
         silence = [Int16](repeating: 0, count: framesAtOnce)
     }
 
-    /// Whether the ring was written to or finished since this was last set to false.
-    var didWrite = false
+    /// Whether this turn has news for the readers of the ring: it was written to or finished.
+    private(set) var didWrite = false
+    /// Whether the ring's consumer should come at once, and not when it would by itself: for the first
+    /// bytes, for a ring that is half full, for a source that waits, and for the end.
+    private(set) var isUrgent = false
+
+    func beginTurn() { (didWrite, isUrgent) = (false, false) }
 
     var gaps: [Gap] { ledger.gaps }
 
@@ -36,8 +42,15 @@ final class EncodedOutput {
         producer.freeByteCount >= encoder.maximumByteCount(forFrames: count)
     }
 
-    /// If false, the journal thread wakes the capture loop later.
+    /// If false, the ring's consumer wakes the capture loop later.
     func awaitDrain() -> Bool { producer.awaitDrain() }
+
+    /// Returns what `awaitDrain` does, and has the consumer come for it.
+    func callForDrain() -> Bool {
+        let isDrained = awaitDrain()
+        if !isDrained { (didWrite, isUrgent) = (true, true) }
+        return isDrained
+    }
 
     func begin() throws(EncodingError) {
         encoded.reserveCapacity(encoder.maximumByteCount(forFrames: 2 * silence.count))
@@ -81,6 +94,8 @@ final class EncodedOutput {
     func pushOut() -> Bool {
         guard !encoded.isEmpty else { return true }
         guard producer.write(encoded.span) else { return false }
+        isUrgent = isUrgent || isFirst || producer.isHalfFull
+        isFirst = false
         account.addEncoded(frames: 0, bytes: encoded.count)
         encoded.removeAll(keepingCapacity: true)
         didWrite = true
@@ -90,7 +105,7 @@ final class EncodedOutput {
     func finish() {
         producer.finish()
         // The journal has to be told of the end, too.
-        didWrite = true
+        (didWrite, isUrgent) = (true, true)
     }
 
     private func encode(_ samples: borrowing [Int16], first count: Int) throws(EncodingError) {

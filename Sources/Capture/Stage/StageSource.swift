@@ -44,8 +44,7 @@ final class StageSource {
     /// Whether the last read has left nothing, and an end is not asked for.
     var isDrained: Bool { isLive && !stops && source.isDrained }
 
-    /// When the next frames of a file are due; by then the journal mostly has the last ones, and need
-    /// not say so.
+    /// When the next frames of a file are due; by then the ring mostly has room for them.
     var nextFrames: ContinuousClock.Instant? { isLive ? nil : source.nextFrames }
 
     /// A source that is open, and a read that gives up to so many samples.

@@ -10,6 +10,7 @@ internal import Synchronization
 @safe package final class Mark: Sendable {
     private let marks: Marks
     private let isSet = Atomic(false)
+    private let listener = Mutex<Listener?>(nil)
     /// Written by the thread that sets the mark, turned around and read by the one that takes it.
     fileprivate let next = unsafe Atomic<Unmanaged<Mark>?>(nil)
 
@@ -30,6 +31,21 @@ internal import Synchronization
             if isStored { return }
             unsafe first = now
         }
+    }
+
+    /// Has `look` called by `tell`; from any thread.
+    package func whenTaken(_ look: @escaping @Sendable () -> Void) {
+        listener.withLock { $0 = Listener(look) }
+    }
+
+    /// Tells whom it concerns that the loop has taken it, and acted; on the loop's thread.
+    package func tell() { listener.withLock { $0 }?.look() }
+
+    /// A closure in a lock would be wrapped anew at each look.
+    private final class Listener: Sendable {
+        let look: @Sendable () -> Void
+
+        init(_ look: @escaping @Sendable () -> Void) { self.look = look }
     }
 
     fileprivate func take() -> Unmanaged<Mark>? {

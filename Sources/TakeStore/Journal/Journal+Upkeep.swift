@@ -28,7 +28,7 @@ extension Journal {
     package var isSettled: Bool {
         guard isSealed else { return false }
         return state.withLock { state in
-            if path == nil || state.upkeep.isAbandoned { return true }
+            if state.path == nil || state.upkeep.isAbandoned { return true }
             return state.memory == nil && state.isTrusted
                 && durable.load(ordering: .relaxed) == byteCount
         }
@@ -57,12 +57,14 @@ extension Journal {
 
     /// Looks after the room ahead of the file; nil with nothing to sync; blocks the sync thread.
     func prepareSync(at instant: ContinuousClock.Instant) -> DueSync? {
-        // Asked first: what is sealed has all its bytes, and the journal thread is through.
+        // Asked first: what is sealed has all its bytes, and nothing is carried any more.
         let isFinal = isSealed
         // Asked before the state: memory is there before its bytes are counted.
         let count = writtenByteCount
         let present = state.withLock { $0 }
-        guard path != nil, !present.upkeep.isAbandoned, present.isTrusted else { return nil }
+        guard present.path != nil, !present.upkeep.isAbandoned, present.isTrusted else {
+            return nil
+        }
         let end = min(count, present.memory?.start ?? count)
         do throws(SystemError) {
             if !present.upkeep.isTrimmed {
@@ -91,7 +93,7 @@ extension Journal {
     func bringBack(at instant: ContinuousClock.Instant) {
         guard isSealed else { return }
         var present = state.withLock { $0 }
-        guard path != nil, !present.upkeep.isAbandoned,
+        guard present.path != nil, !present.upkeep.isAbandoned,
             !present.isTrusted || present.memory != nil
         else { return }
         present.memory = present.memory ?? leaveDisk(from: durableByteCount)
@@ -119,10 +121,10 @@ extension Journal {
     }
 
     /// Bytes have waited for the disk much longer than promised; the first call counts.
-    func note(slow wait: Duration) {
-        guard path != nil else { return }
+    package func note(slow wait: Duration) {
         state.withLock { state in
-            if state.condition.slowSync == nil { state.condition.slowSync = wait }
+            guard state.path != nil, state.condition.slowSync == nil else { return }
+            state.condition.slowSync = wait
         }
     }
 
@@ -141,7 +143,7 @@ extension Journal {
                 state.condition.reservedByteCount = count + Self.reserveStep
             }
         } catch {
-            let free = error.isRefusal ? path.flatMap { freeByteCount(at: $0) } : nil
+            let free = error.isRefusal ? present.path.flatMap { freeByteCount(at: $0) } : nil
             state.withLock { state in
                 state.upkeep.canReserve = error.isRefusal
                 state.upkeep.reservesAt = instant + Self.retryInterval
@@ -172,7 +174,7 @@ extension Journal {
         trim(file)
         do throws(SystemError) {
             try file.sync()
-            if !present.isTrusted { try home?.replaceAudio() }
+            if !present.isTrusted { try present.home?.replaceAudio() }
         } catch {
             // Neither is a file trusted again whose first sync failed.
             state.withLock { $0.isTrusted = false }
@@ -193,7 +195,7 @@ extension Journal {
     ) throws(SystemError) -> (file: any JournalFile, byteCount: Int) {
         if let target = present.upkeep.target { return target }
         if present.isTrusted, let memory = present.memory { return (present.file, memory.start) }
-        guard let home else {
+        guard let home = present.home else {
             abandon()
             throw SystemError(call: "replace the audio", code: ENOENT)
         }

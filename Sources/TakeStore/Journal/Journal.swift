@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCore
+package import AudioCore
 internal import Glibc
 package import LinuxPlatform
 internal import Synchronization
 
-/// The bytes of one take, append-only: written by the journal thread, read by any.
+/// The bytes of one take, append-only: carried in from a ring, read by any thread.
 ///
 /// The journal is the audio file itself. When the disk refuses a write, the take goes on in
 /// memory from that byte on: what follows is sent all the same, and `condition` says so. A disk
@@ -13,7 +13,8 @@ internal import Synchronization
 /// Memory holds the rest of the take until it is sealed; the sync thread then writes it to the disk
 /// once (`Journal+Upkeep`).
 ///
-/// The file is written by the journal thread until the seal, and by the sync thread from then on.
+/// One thread at a time writes the file: the one that carries until the seal (`JournalStage`), and the
+/// sync thread from then on.
 package final class Journal: Sendable {
     /// The most bytes of a take in memory: 2.3 h of PCM.
     static let memoryLimit = 256 << 20
@@ -27,6 +28,10 @@ package final class Journal: Sendable {
 
     struct State {
         var file: any JournalFile
+        /// The path of the file; nil while the journal lives in memory only.
+        var path: String?
+        /// The maker of a new file; without it the file is never replaced.
+        var home: JournalHome?
         /// The file may be written and synced.
         var isTrusted = true
         /// The rest of the take, which is not safely in the file.
@@ -35,17 +40,11 @@ package final class Journal: Sendable {
         var upkeep = Upkeep()
     }
 
-    /// The path of the file; nil when the journal lives in memory only.
-    package let path: String?
-
-    let home: JournalHome?
     /// The ring that is carried into this journal until the seal; readers have its bytes at once.
     ///
-    /// It outlives the process as the file does. Nil: readers have the bytes of the file.
+    /// Without one readers have the bytes of the file.
     private let ring: Mutex<ByteRing.Follower?>
     let state: Mutex<State>
-    /// Apart from the state, of which other threads keep copies.
-    private let tail = Mutex(JournalTail())
     let written = Atomic(0)
     /// -1 before the first sync, which makes the key in an encrypted file durable.
     let durable = Atomic(-1)
@@ -53,17 +52,19 @@ package final class Journal: Sendable {
     private let full = Atomic(false)
     private let sealed = Atomic(false)
 
-    package convenience init() { self.init(file: MemoryFile(), path: nil) }
+    /// A journal in memory, of what is carried into it from a ring, if any.
+    package convenience init(following ring: ByteRing.Follower? = nil) {
+        self.init(file: MemoryFile(), path: nil, ring: ring)
+    }
 
-    /// Without a home the file is never replaced.
     init(
         file: any JournalFile, path: String?, home: JournalHome? = nil,
         ring: ByteRing.Follower? = nil, memoryLimit: Int = Journal.memoryLimit
     ) {
-        (self.path, self.home, self.memoryLimit) = (path, home, memoryLimit)
+        self.memoryLimit = memoryLimit
         self.ring = Mutex(ring)
         let memory = path == nil ? Memory(file: file, start: 0) : nil
-        state = Mutex(State(file: file, memory: memory))
+        state = Mutex(State(file: file, path: path, home: home, memory: memory))
     }
 
     convenience init(sealed file: any JournalFile, byteCount: Int, path: String) {
@@ -73,13 +74,20 @@ package final class Journal: Sendable {
         sealed.store(true, ordering: .releasing)
     }
 
+    /// Moves a journal in memory to the disk, before any byte is carried into it.
+    func move(to file: any JournalFile, at path: String, home: JournalHome) {
+        state.withLock { state in
+            (state.file, state.path, state.home, state.memory) = (file, path, home, nil)
+        }
+    }
+
+    /// The path of the file; nil while the journal lives in memory only; from any thread.
+    package var path: String? { state.withLock { $0.path } }
+
     /// Bytes that can be read; grows until the seal; from any thread.
     package var byteCount: Int {
         max(ring.withLock { $0?.end } ?? 0, writtenByteCount)
     }
-
-    /// Whether readers have bytes before the file does.
-    var isFollowed: Bool { ring.withLock { $0 != nil } }
 
     /// Bytes that the file has, or memory in its place; from any thread.
     package var writtenByteCount: Int {
@@ -139,18 +147,9 @@ package final class Journal: Sendable {
         return .bytes(count)
     }
 
-    /// Reads of the newest bytes, which memory has as well as the file; from any thread; 0 when the
-    /// offset is not among them.
-    package func readNewest(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let available = max(0, writtenByteCount - offset)
-        return tail.withLock { tail in
-            unsafe tail.copy(from: offset, to: buffer.prefix(available))
-        }
-    }
+    // MARK: - The thread that carries
 
-    // MARK: - The journal thread
-
-    /// Appends to memory when the disk refuses; called on the journal thread.
+    /// Appends to memory when the disk refuses.
     func append(_ bytes: Span<UInt8>) throws(SystemError) {
         let offset = written.load(ordering: .relaxed)
         let (file, isTrusted, memory) = state.withLock { ($0.file, $0.isTrusted, $0.memory) }
@@ -161,7 +160,6 @@ package final class Journal: Sendable {
         } else {
             do throws(SystemError) {
                 try file.write(bytes, at: offset)
-                tail.withLock { $0.append(bytes, at: offset) }
             } catch {
                 note(error)
                 try remember(bytes, in: leaveDisk(from: offset), at: offset)
@@ -171,7 +169,7 @@ package final class Journal: Sendable {
         written.store(offset + bytes.count, ordering: .releasing)
     }
 
-    /// No bytes follow; called on the journal thread.
+    /// No bytes follow.
     func seal() {
         // The disk may forget what it has not confirmed.
         if state.withLock({ !$0.isTrusted && $0.memory == nil }) {
@@ -226,37 +224,6 @@ package final class Journal: Sendable {
         try forEachPiece(from: start, to: end) { piece, offset throws(SystemError) in
             try file.write(piece, at: (position ?? start) + offset - start)
         }
-    }
-}
-
-/// The newest bytes that the file has, for a reader that follows: it needs no system call for them,
-/// and the file's time of access stays.
-private struct JournalTail {
-    /// 128 ms of PCM are kept at least, and twice as much at most.
-    private static let limit = 4 << 10
-
-    private var bytes: [UInt8] = []
-    /// The place of the first byte in the journal.
-    private var start = 0
-
-    mutating func append(_ new: Span<UInt8>, at offset: Int) {
-        if new.count >= Self.limit {
-            bytes.removeAll(keepingCapacity: true)
-        } else if bytes.count + new.count > 2 * Self.limit {
-            bytes.removeFirst(bytes.count + new.count - Self.limit)
-        }
-        if bytes.isEmpty { bytes.reserveCapacity(2 * Self.limit) }
-        let kept = new.extracting(last: Self.limit)
-        unsafe kept.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
-        start = offset + new.count - bytes.count
-    }
-
-    /// - Returns: how many bytes were copied; 0 when the first one is not here.
-    func copy(from offset: Int, to buffer: UnsafeMutableRawBufferPointer.SubSequence) -> Int {
-        guard offset >= start, offset < start + bytes.count else { return 0 }
-        let part = unsafe bytes[(offset - start)...].prefix(buffer.count)
-        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer).copyBytes(from: part)
-        return part.count
     }
 }
 

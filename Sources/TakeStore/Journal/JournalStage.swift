@@ -1,108 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCore
+package import AudioCore
 internal import Cryptography
 package import LinuxPlatform
+internal import Synchronization
 
-/// Carries one ring into one journal; on the journal thread.
-final class JournalStage {
+/// Carries one ring into one journal: on the sync thread before each sync, and on the journal thread
+/// when the ring's writer calls for it.
+package final class JournalStage: Sendable {
     /// The most of one turn, so that a source without a pace starves no other take: 4 s of PCM,
     /// written in well under a millisecond.
     static let turnLimit = 128 << 10
 
-    /// Set when the ring has bytes, or has ended.
+    private struct State {
+        var digest = SHA256()
+        var loss: SystemError?
+        var isFull = false
+        var isDone = false
+    }
+
+    enum Turn {
+        /// The ring is empty for now.
+        case empty
+        case hasMore
+        /// The journal is sealed; later turns do nothing.
+        case done
+    }
+
     let mark: Mark
-    private let ring: SharedRing
-    private let journal: Journal?
-    private let onGrowth: @Sendable () -> Void
+    private let ring: ByteRing.Consumer
+    private let journal: Journal
+    private let onGrow: @Sendable () -> Void
     private let onDrain: @Sendable () -> Void
     private let onFull: @Sendable () -> Void
-    private let willSeal: @Sendable (Int) -> Void
     private let onSeal: @Sendable (JournalSeal) -> Void
-    /// Set for the network when the journal has grown or is sealed.
-    private let growth: Mark?
-    private var digest = SHA256()
-    private var loss: SystemError?
-    private var hasGrown = false
-    private var isFull = false
-    private(set) var isDone = false
-    var isDue = false
-    private(set) var hasMore = false
+    /// Held for the whole turn of a thread: one carries at a time.
+    private let state = Mutex(State())
 
-    init(
-        ring: SharedRing, mark: Mark, _ opened: Result<Journal, SystemError>, growth: Mark? = nil,
-        onGrowth: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void,
-        onFull: @escaping @Sendable () -> Void,
-        willSeal: @escaping @Sendable (Int) -> Void = { _ in },
-        onSeal: @escaping @Sendable (JournalSeal) -> Void
+    /// Joins a ring and a journal without bytes.
+    ///
+    /// Callbacks are called on the thread that carries, and must not block.
+    ///
+    /// - Parameters:
+    ///   - ring: the reading end.
+    ///   - journal: receives the bytes, and is sealed behind the last.
+    ///   - mark: of `JournalLoop.makeMark`, set by the ring's writer when the ring is to be emptied at
+    ///     once, and at the end.
+    ///   - onGrow: called when the journal has grown.
+    ///   - onDrain: called when the ring's writer waits for it to be empty and it may be.
+    ///   - onFull: called once when the journal has no room for much more: the ring's writer should
+    ///     finish.
+    ///   - onSeal: called once, after the journal was sealed.
+    package init(
+        _ ring: consuming ByteRing.Consumer, into journal: Journal, mark: Mark,
+        onGrow: @escaping @Sendable () -> Void = {}, onDrain: @escaping @Sendable () -> Void = {},
+        onFull: @escaping @Sendable () -> Void = {},
+        onSeal: @escaping @Sendable (JournalSeal) -> Void = { _ in }
     ) {
-        (self.ring, self.mark, self.growth) = (ring, mark, growth)
-        switch opened {
-        case .success(let opened): journal = opened
-        case .failure(let error): (journal, loss) = (nil, error)
+        self.ring = ring
+        (self.journal, self.mark, self.onGrow) = (journal, mark, onGrow)
+        (self.onDrain, self.onFull, self.onSeal) = (onDrain, onFull, onSeal)
+    }
+
+    /// Carries at most one turn's bytes, and seals the journal behind the last.
+    @discardableResult
+    func turn() -> Turn {
+        state.withLock { state in
+            if state.isDone { return .done }
+            // Asked first: what is stored before the end was declared is then seen below.
+            let isLast = ring.isFinished
+            var carried = 0
+            var hasMore = true
+            while hasMore && carried < Self.turnLimit {
+                let count = ring.consume { bytes in
+                    append(bytes.extracting(first: Self.turnLimit - carried), &state)
+                }
+                carried += count
+                hasMore = count > 0
+            }
+            if carried > 0 {
+                onGrow()
+                // When nothing was consumed, the writer knows that itself.
+                if ring.wasAwaited() { onDrain() }
+            }
+            if !state.isFull, state.loss != nil || journal.isFull {
+                state.isFull = true
+                onFull()
+            }
+            guard isLast, !hasMore else { return hasMore ? .hasMore : .empty }
+            state.isDone = true
+            journal.seal()
+            onSeal(
+                JournalSeal(
+                    byteCount: journal.byteCount, sha256: state.digest.hexadecimal,
+                    loss: state.loss))
+            return .done
         }
-        (self.onDrain, self.onGrowth, self.onFull) = (onDrain, onGrowth, onFull)
-        (self.willSeal, self.onSeal) = (willSeal, onSeal)
     }
 
-    /// Carries at most one turn's bytes; returns whether the journal grew or was sealed.
-    func turn() -> Bool {
-        // Asked first: what is stored before the end was declared is then seen below.
-        let isLast = ring.ring.isFinished
-        var carried = 0
-        hasMore = true
-        while hasMore && carried < Self.turnLimit {
-            let count = ring.ring.consume { append($0.extracting(first: Self.turnLimit - carried)) }
-            carried += count
-            hasMore = count > 0
-        }
-        hasGrown = carried > 0
-        // When nothing was consumed, the writer knows that itself.
-        if hasGrown, ring.ring.wasAwaited() { onDrain() }
-        declareFull()
-        guard isLast && !hasMore else {
-            // The network follows the ring of others, and knows.
-            if hasGrown, journal?.isFollowed != true { growth?.set() }
-            return hasGrown
-        }
-        isDone = true
-        announceGrowth()
-        let byteCount = journal?.writtenByteCount ?? 0
-        willSeal(byteCount)
-        journal?.seal()
-        growth?.set()
-        onSeal(JournalSeal(byteCount: byteCount, sha256: digest.hexadecimal, loss: loss))
-        return true
-    }
-
-    func announceGrowth() {
-        if hasGrown { onGrowth() }
-        hasGrown = false
-    }
-
-    private func declareFull() {
-        guard !isFull, loss != nil || journal?.isFull == true else { return }
-        isFull = true
-        onFull()
-    }
-
-    private func append(_ bytes: Span<UInt8>) -> Int {
-        guard loss == nil else { return bytes.count }
+    private func append(_ bytes: Span<UInt8>, _ state: inout State) -> Int {
+        guard state.loss == nil else { return bytes.count }
         do throws(SystemError) {
-            try journal?.append(bytes)
-            digest.update(bytes)
+            try journal.append(bytes)
+            state.digest.update(bytes)
         } catch {
-            loss = error
+            state.loss = error
         }
         return bytes.count
     }
-}
-
-/// The reading end, handed from the thread that opens the journal to the journal thread.
-final class SharedRing: Sendable {
-    let ring: ByteRing.Consumer
-
-    init(ring: consuming ByteRing.Consumer) { self.ring = ring }
 }
 
 package struct JournalSeal: Sendable, Equatable {

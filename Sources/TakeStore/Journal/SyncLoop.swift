@@ -4,9 +4,9 @@ package import LinuxPlatform
 
 /// The thread that waits for the disk, so that no other has to.
 ///
-/// It makes growing journals durable every 200 ms, those first that have waited longest, and
-/// carries out jobs that block on the disk (a manifest, a removal), in order. Jobs and journals
-/// take turns, so that many of the ones never keep the others waiting.
+/// Every 200 ms it carries rings into their journals and makes these durable, those first that have
+/// waited longest. It also carries out jobs that block on the disk (a manifest, a removal), in order.
+/// Jobs and journals take turns, so that many of the ones never keep the others waiting.
 package final class SyncLoop: Sendable {
     private let loop: WorkerLoop<SyncWorker>
 
@@ -15,9 +15,12 @@ package final class SyncLoop: Sendable {
     /// Makes a journal durable every 200 ms until it is sealed and durable.
     ///
     /// From any thread. `onChange` is called on the sync thread when the condition has changed, and
-    /// when the journal is settled.
-    package func add(_ journal: Journal, onChange: @escaping @Sendable () -> Void = {}) {
-        loop.send(.tend(SyncWorker.Entry(journal: journal, onChange: onChange)))
+    /// when the journal is settled. A stage carries a ring into the journal first, until its end.
+    package func add(
+        _ journal: Journal, filledBy stage: JournalStage? = nil,
+        onChange: @escaping @Sendable () -> Void = {}
+    ) {
+        loop.send(.tend(SyncWorker.Entry(journal: journal, stage: stage, onChange: onChange)))
     }
 
     /// In the order of the calls; from any thread; false after `shutDown`, when the job is dropped.
@@ -59,6 +62,7 @@ struct SyncWorker: Worker {
 
     struct Entry: Sendable {
         let journal: Journal
+        var stage: JournalStage?
         let onChange: @Sendable () -> Void
         var dueAt = ContinuousClock.now
         var condition = JournalCondition()
@@ -114,6 +118,9 @@ struct SyncWorker: Worker {
         }
     }
 
+    /// Carries out the jobs that the end has brought.
+    mutating func refuse(_ message: Message) { if case .perform(let job) = message { job() } }
+
     /// Syncs the journal that has waited longest, or a crowd of which it is one; false when none is
     /// due.
     private mutating func tendNext() -> Bool {
@@ -122,10 +129,15 @@ struct SyncWorker: Worker {
         // Journals that are due soon come along, so that in the end all are due at once.
         let soon = begin + Self.period / 2
         var due = entries.indices.filter { entries[$0].dueAt <= soon }
+        if due.count <= Self.crowd {
+            due = Array(due.filter { entries[$0].dueAt == first }.prefix(1))
+        }
+        for index in due where entries[index].stage?.turn() == .done {
+            entries[index].stage = nil
+        }
         if due.count > Self.crowd {
             syncTogether(due, at: begin)
         } else {
-            due = Array(due.filter { entries[$0].dueAt == first }.prefix(1))
             for index in due { entries[index].journal.sync(at: begin) }
         }
         var settled: Set<Int> = []

@@ -49,7 +49,7 @@ enum Recovery {
 
     fileprivate static func recover(_ take: TakeFolder, in store: TakeStore) throws -> Bool {
         guard look(at: take) != nil, try take.lock(), store.holds(take) else { return false }
-        store.rings?.complete(take)
+        try store.rings?.complete(take)
         // Another process may have been quicker before we had the lock.
         switch look(at: take) {
         case nil:

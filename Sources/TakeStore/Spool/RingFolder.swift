@@ -11,7 +11,7 @@ internal import Synchronization
 /// does not have yet.
 ///
 /// Each file is named after its take, and its header contains the take's manifest. The file stays locked
-/// while its process lives. It is removed when the disk has all of it, or when the take is cancelled. A
+/// while its process lives. It is removed when the disk has all of it. A
 /// restart of the machine removes the rest, including the rings of spools that no program opens again.
 package struct RingFolder: Sendable {
     /// Further takes at once have their rings in the memory of the process: the memory file system of
@@ -51,16 +51,18 @@ package struct RingFolder: Sendable {
     /// - Parameters:
     ///   - manifest: has nothing that is to stay secret. When it is too long, it is kept without the
     ///     delivery: the take waits for a service then.
+    ///   - isLive: a voice; half of the places are for voices alone.
     ///   - minimumCapacity: in bytes.
     /// - Returns: the ring's memory, which has the file.
     /// - Throws: `SystemError` when there is no place for it in memory.
     package func makeRing(
-        of manifest: TakeManifest, minimumCapacity: Int
+        of manifest: TakeManifest, isLive: Bool = true, minimumCapacity: Int
     ) throws(SystemError) -> RingFile {
         guard let text = Self.text(of: manifest) else {
             throw SystemError(call: "describe a take", code: EFBIG)
         }
-        let (folder, name) = (try folder(), prefix + manifest.id.text)
+        let most = Self.mostAtOnce / (isLive ? 1 : 2)
+        let (folder, name) = (try folder(with: most), prefix + manifest.id.text)
         do throws(SystemError) {
             let capacity = RingMemory.capacity(atLeast: minimumCapacity)
             // The first to lock it has it: a recovery that is quicker finds nothing in it.
@@ -85,7 +87,7 @@ package struct RingFolder: Sendable {
             .first { $0.count <= RingMemory.longestText }
     }
 
-    private func folder() throws(SystemError) -> Folder {
+    private func folder(with most: Int) throws(SystemError) -> Folder {
         var failure = SystemError(call: "there is no folder in memory", code: ENOENT)
         for path in paths where Folder.isFolder(at: Folder.parent(of: path)) {
             do throws(SystemError) {
@@ -96,7 +98,7 @@ package struct RingFolder: Sendable {
                 try folder.closeToOthers()
                 let rings = try folder.makeFolder("rings")
                 guard usedShare(at: path).map({ $0 <= fullestShare }) ?? false,
-                    try rings.names().count(where: { $0.hasPrefix(prefix) }) < Self.mostAtOnce
+                    try rings.names().count(where: { $0.hasPrefix(prefix) }) < most
                 else { throw SystemError(call: "make a ring in \(path)", code: ENOSPC) }
                 return rings
             } catch {
@@ -132,6 +134,7 @@ package struct RingFolder: Sendable {
                     guard try take.lock() else { throw store.inUse(take) }
                     defer { take.unlock() }
                     try take.append(ring)
+                    try take.note(ring)
                     for folder in try store.foldersToSync() { try folder.sync() }
                 }
             }
@@ -141,13 +144,24 @@ package struct RingFolder: Sendable {
     /// Gives a take that was recorded by a killed program the rest of it, which is in its ring.
     ///
     /// Blocks on the disk; the caller has the lock of the take.
-    func complete(_ take: TakeFolder) {
+    ///
+    /// - Throws: `SystemError` when the disk is full: the take waits for room, and so does its ring.
+    func complete(_ take: TakeFolder) throws(SystemError) {
         let name = prefix + take.id.text
         for folder in present where folder.size(of: name) != nil {
-            // The take is as the disk has it where the ring cannot be read, or the disk is full.
+            var refusal: SystemError?
+            // The take is as the disk has it where the ring cannot be read.
             try? claim(name, in: folder) { ring in
-                if take.isRecorded, !ring.bytes.isEmpty { try take.append(ring) }
+                guard take.isRecorded else { return }
+                let appended = Result { try take.append(ring) }
+                if case .failure(let error as SystemError) = appended, error.isRefusal {
+                    refusal = error
+                }
+                // Also where the disk has the audio already.
+                try take.note(ring)
+                try appended.get()
             }
+            if let refusal { throw refusal }
         }
     }
 
@@ -200,14 +214,29 @@ extension TakeFolder {
         let known = try audioName()
         // The rest has no place behind bytes that were in the memory of the program alone.
         guard ring.offset <= (try known.map(audioByteCount(fileName:)) ?? 0) else { return }
+        guard known != nil || !ring.bytes.isEmpty else { return }
         let isNamed = manifestTime != nil
         let manifest = isNamed && known != nil ? nil : try ring.manifest(of: id)
         guard let name = known ?? manifest?.audio else { return }
-        let audio = makePlainFile(try folder.openOrCreateFile(name))
-        try audio.write(ring.bytes.span, at: ring.offset)
-        try audio.sync()
+        if !ring.bytes.isEmpty {
+            let audio = makePlainFile(try folder.openOrCreateFile(name))
+            try audio.write(ring.bytes.span, at: ring.offset)
+            try audio.sync()
+        }
         if let manifest, !isNamed { try save(manifest) }
         try folder.sync()
+    }
+
+    /// Says which attempts had begun when the program was killed, and whether the take was cancelled.
+    fileprivate func note(_ ring: RingRemains) throws {
+        var manifest = try manifest()
+        addNotedTransfers(to: &manifest)
+        guard manifest.attempts < ring.attempts || ring.isCancelled else { return }
+        if manifest.attempts < ring.attempts {
+            manifest.beginTransfer(ring.attempts, at: id.date ?? Date(), to: manifest.url)
+        }
+        manifest.isCancelled = ring.isCancelled ? true : nil
+        try save(manifest)
     }
 }
 
@@ -238,7 +267,13 @@ package final class RingFile: Sendable {
         }
     }
 
-    /// Removes it, since the disk has all of it, or the take is cancelled; from any thread.
+    /// Says that an attempt begins, before the disk says so; from any thread.
+    package func note(attempt number: Int) { memory.note(attempt: number) }
+
+    /// Says that the take is not wanted, before the disk says so; from any thread.
+    package func cancel() { memory.cancel() }
+
+    /// Removes it, since the disk has all of it; from any thread.
     package func remove() {
         guard let name = name.withLock({ $0.take() }) else { return }
         // A file that stays is removed by a later look at the takes.

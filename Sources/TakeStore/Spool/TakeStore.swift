@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCore
 package import Cryptography
 internal import FoundationEssentials
 internal import Glibc
@@ -73,21 +72,21 @@ package final class TakeStore: Sendable {
 
     package var path: String { takes.path }
 
-    /// Makes the folder of a new take, and its journal, which this process records into.
+    /// Makes the folder of a new take, and moves its journal there, which this process records into.
     ///
     /// The manifest is there when the program is killed; it is durable once it is saved again.
     ///
     /// - Throws: `SystemError`; `EEXIST` when there is such a take.
     package func begin(
-        _ manifest: inout TakeManifest, ring: ByteRing.Follower? = nil
-    ) throws(SystemError) -> (TakeFolder, Journal) {
+        _ manifest: inout TakeManifest, in journal: Journal
+    ) throws(SystemError) -> TakeFolder {
         let folder = try makeTake(manifest.id)
         (manifest.holder, manifest.audio) = (getpid(), folder.newAudioName(manifest.audio))
         do throws(SystemError) {
-            let journal = try folder.makeJournal(fileName: manifest.audio, ring: ring)
+            try folder.makeJournal(fileName: manifest.audio, from: journal)
             // The sync thread makes it durable, and tells when it cannot be written.
             try? folder.save(manifest, isDurable: false)
-            return (folder, journal)
+            return folder
         } catch {
             removeEmptyTake(folder)
             throw error

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
-internal import AudioCore
 package import Cryptography
 internal import FoundationEssentials
 internal import Glibc
@@ -56,14 +55,15 @@ package final class TakeFolder: Sendable {
     /// From then until `unlock`, the folder is made anew when it is removed.
     ///
     /// - Throws: `SystemError`; `EEXIST` when the take has audio already.
+    @discardableResult
     func makeJournal(
-        fileName: String, ring: ByteRing.Follower? = nil
+        fileName: String, from journal: Journal = Journal()
     ) throws(SystemError) -> Journal {
         let temporary = fileName + Self.newSuffix
         let isEncrypted = fileName.hasSuffix(Self.encryptedSuffix)
-        let journal = Journal(
-            file: try makeAudio(fileName, in: folder, isEncrypted: isEncrypted),
-            path: path + "/" + fileName,
+        journal.move(
+            to: try makeAudio(fileName, in: folder, isEncrypted: isEncrypted),
+            at: path + "/" + fileName,
             home: JournalHome(
                 makeFile: { [self] () throws(SystemError) in
                     let folder = try presentFolder()
@@ -72,7 +72,7 @@ package final class TakeFolder: Sendable {
                 },
                 replaceAudio: { [self] () throws(SystemError) in
                     try folder.renameFile(temporary, to: fileName)
-                }), ring: ring)
+                }))
         isRecorded.store(true, ordering: .relaxed)
         return journal
     }

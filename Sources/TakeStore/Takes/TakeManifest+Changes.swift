@@ -5,7 +5,9 @@ internal import Glibc
 
 // All that happens to a take, roughly in order; pure, but for the number of this process.
 extension TakeManifest {
+    /// The first call for a number counts.
     package mutating func beginTransfer(_ number: Int, at date: Date, to target: String) {
+        guard history?.contains(where: { $0.number == number }) != true else { return }
         attempts = max(attempts, number)
         let record = TransferRecord(number: number, begun: date, url: target == url ? nil : target)
         history = Array(((history ?? []) + [record]).suffix(Self.historyLimit))
@@ -110,9 +112,13 @@ extension TakeManifest {
         holder = nil
     }
 
-    /// Brings a take to rest whose program has died; one that was answered before is so still.
+    /// Brings a take to rest whose program has died; one that was answered before is so still, and one
+    /// that was cancelled is not wanted.
     package mutating func abandon(reason: String) {
-        keep(wasAnswered == true ? .answered : .kept, reason: reason)
+        let isUnwanted = isCancelled.take() == true
+        keep(
+            wasAnswered == true ? .answered : isUnwanted ? .cancelled : .kept,
+            reason: isUnwanted ? nil : reason)
     }
 
     /// A program that died could not say how far its transfer had come, nor that there was one.

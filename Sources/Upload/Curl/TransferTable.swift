@@ -14,6 +14,8 @@ final class TransferTable {
     private var waiting: [TransferCommand.Start] = []
     private var transfers: [Transfer] = []
     private var marked: [ObjectIdentifier: [Transfer]] = [:]
+    /// Marks of this turn; empty between turns.
+    private var grown: [Mark] = []
     private let touched = TouchedTransfers()
     private let sockets = OpenSockets()
     /// When all transfers are looked at.
@@ -59,12 +61,17 @@ final class TransferTable {
         // when the process is stopped in the middle of this.
         let now = ContinuousClock.now
         begin(now: now)
-        marks.take { mark in marked[ObjectIdentifier(mark)]?.forEach { touched.add($0) } }
+        marks.take { mark in
+            grown.append(mark)
+            marked[ObjectIdentifier(mark)]?.forEach { touched.add($0) }
+        }
         if now >= nextRound || now >= firstLook { hearAndTouch(now) }
         multi.actOnWhatIsReady()
         for transfer in touched.list { pump(transfer) }
         multi.actOnTimer()
         removeEnded()
+        for mark in grown { mark.tell() }
+        grown.removeAll(keepingCapacity: true)
         // After libcurl's turn, which may have brought a refusal or begun a deadline.
         touched.take { transfer in
             guard !transfer.notes.hasEnded else { return }

@@ -41,8 +41,6 @@ extension Journal: BodySource {
     package func readBytes(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
-        let count = unsafe readNewest(at: offset, into: buffer)
-        guard count == 0 else { return count }
         if case .bytes(let count) = unsafe try read(at: offset, into: buffer) { return count }
         return 0
     }

@@ -151,14 +151,10 @@ final class ManifestWriter: Sendable {
         present.withLock { $0.manifest.attempts >= attempt }
     }
 
-    /// Before the transfer begins: writes a small file without `fsync`, which may take seconds.
-    func beginTransfer(_ number: Int, to url: String) {
-        let begun = present.withLock { present in
-            present.manifest.beginTransfer(number, at: Date(), to: url)
-            return present.manifest
-        }
+    /// Writes which transfers have begun to a small file without `fsync`, which may take seconds.
+    func saveTransfers() {
         // A full disk is no reason not to send. The sync thread tells when it cannot be written.
-        try? folder.noteTransfers(of: begun)
+        try? folder.noteTransfers(of: present.withLock { $0.manifest })
         save { _ in }
     }
 
@@ -176,18 +172,9 @@ final class ManifestWriter: Sendable {
         }
     }
 
-    /// Written with what follows.
-    func endTransfer(_ attempt: TakeAttempt) {
-        present.withLock { present in
-            present.manifest.endTransfer(
-                attempt.number, attempt.result.ending.reason, at: Date(),
-                status: attempt.result.status, wasWhole: attempt.mayBeTaken)
-        }
-    }
-
-    /// Written with what follows.
-    func noteProgress(_ progress: ExchangeProgress?) {
-        present.withLock { $0.manifest.reach(progress) }
+    /// Changes the manifest, which is written with what follows.
+    func note(_ change: (inout TakeManifest) -> Void) {
+        present.withLock { change(&$0.manifest) }
     }
 
     /// The audio is complete; written as soon as it is durable.
@@ -285,7 +272,7 @@ final class ManifestWriter: Sendable {
 }
 
 extension TransferResult.Ending {
-    fileprivate var reason: String {
+    var reason: String {
         switch self {
         case .answered: "answered"
         case .cancelled: "broken off by utter"

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCore
 internal import LinuxPlatform
 internal import TakeStore
 
 /// Where a new take is kept: a folder of the store, or memory when the disk cannot take it.
 struct OpenedTake {
-    let journal: Journal
     /// The writer of the manifest; nil when the take lives in memory.
     let record: ManifestWriter?
     /// Why the take is not on the disk; nil when it is, or was never meant to be.
@@ -14,10 +12,10 @@ struct OpenedTake {
     /// Why the next ones may not be.
     private(set) var warning: String?
 
-    /// On a thread of its own, blocks on the disk; `onSave` is called on the sync thread when the
-    /// manifest was written, or could not be.
+    /// On a thread of its own, blocks on the disk, to which it moves the journal; `onSave` is called on
+    /// the sync thread when the manifest was written, or could not be.
     init(
-        in pipeline: Pipeline, _ manifest: TakeManifest, ring: ByteRing.Follower?,
+        in pipeline: Pipeline, _ manifest: TakeManifest, _ journal: Journal,
         onSave: @escaping @Sendable (SystemError?) -> Void
     ) {
         var reason: String?
@@ -32,8 +30,7 @@ struct OpenedTake {
                     // Before the network hears of the take: a program that is killed now leaves more
                     // than its audio.
                     var manifest = manifest
-                    let (folder, journal) = try store.begin(&manifest, ring: ring)
-                    self.journal = journal
+                    let folder = try store.begin(&manifest, in: journal)
                     unprotected = nil
                     record = ManifestWriter(
                         folder: folder, journal: journal, store: store, sync: pipeline.sync,
@@ -50,7 +47,6 @@ struct OpenedTake {
         } catch {
             if error != .notWanted { reason = error.description }
         }
-        journal = Journal()
         record = nil
         unprotected = reason
     }

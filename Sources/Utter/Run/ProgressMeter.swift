@@ -19,6 +19,9 @@ final class ProgressMeter: Sendable {
     private let bodyByteCount = Atomic(-1)
     /// Nanoseconds since the take began.
     private let nextLook = Atomic(Int64.min)
+    private let writtenBefore = Atomic(-1)
+    /// Nanoseconds since the take began.
+    private let stuckSince = Atomic(Int64(0))
     private let hasToldWhole = Atomic(false)
     private let hasToldLimit = Atomic(false)
 
@@ -39,7 +42,20 @@ final class ProgressMeter: Sendable {
         ).exchanged
     }
 
-    /// True once; on the journal thread.
+    /// How long the journal has taken none of the bytes that wait for it; nil when none wait.
+    ///
+    /// On the transfer thread.
+    func wait(of journal: Journal) -> Duration? {
+        let written = journal.writtenByteCount
+        let isStuck = writtenBefore.exchange(written, ordering: .relaxed) == written
+        guard isStuck, journal.path != nil, journal.byteCount > written else {
+            stuckSince.store(elapsed.nanoseconds, ordering: .relaxed)
+            return nil
+        }
+        return elapsed - .nanoseconds(stuckSince.load(ordering: .relaxed))
+    }
+
+    /// Returns true at the first call.
     func isFirstOfLimit() -> Bool { !hasToldLimit.exchange(true, ordering: .relaxed) }
 
     /// - Returns: whether to report that the connection has taken all of the recording.

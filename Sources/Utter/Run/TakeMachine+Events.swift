@@ -6,13 +6,13 @@ internal import TakeStore
 
 extension TakeMachine {
     enum Event: Sendable {
-        /// A journal on the disk or in memory; the exchange begins with what the disk knows of the
-        /// service.
+        /// The take has its place on the disk or in memory; the exchange begins with what the disk
+        /// knows of the service.
         case opened((any Exchange)?)
-        /// There is no journal yet, after this time.
+        /// The take has no place yet, after this time.
         case diskIsSlow(Duration)
         case began
-        /// The journal has as many bytes as a request waits for.
+        /// The recording has as many bytes as a request waits for.
         case grew(byteCount: Int)
         /// No more audio is captured; `isEmpty` without any.
         case captured(CaptureEnd, isEmpty: Bool)
@@ -46,7 +46,7 @@ extension TakeMachine {
 
     /// Carried out in order.
     enum Action: Sendable {
-        /// Note the beginning of a request on the disk, then report `noted`.
+        /// Note the beginning of a request where it outlives the process, then report `noted`.
         case note(lane: Int, ExchangeRequest)
         case start(lane: Int, ExchangeRequest, Pause)
         /// Report `grew`, once, when the journal has so many bytes.
@@ -92,6 +92,13 @@ extension TakeMachine {
                     isResent: isResent)))
     }
 
+    /// Does not wait for the disk any longer.
+    mutating func goOn(after wait: Duration) {
+        isDiskLate = true
+        protect(.slowFolder(wait))
+        beginAll()
+    }
+
     mutating func noteUnreadable(in transcript: Transcript) {
         let count = transcript.text.unicodeScalars.count { $0 == "\u{FFFD}" }
         guard count > 0 else { return }
@@ -127,7 +134,7 @@ struct TakeDelivery: Sendable {
 
     /// A lane: one request after the other.
     enum Lane: Sendable {
-        enum Wait { case journal, seal, secrets, growth }
+        enum Wait { case disk, seal, secrets, growth }
 
         case idle
         case waiting(for: Wait)
@@ -147,7 +154,7 @@ struct TakeDelivery: Sendable {
     /// The encrypted length; nil for a body that is not encrypted.
     let sealedLength: SealedLength?
     var exchange: any Exchange
-    var lanes = [Lane.waiting(for: .journal)]
+    var lanes = [Lane.waiting(for: .disk)]
     var extent = RecordingExtent()
     var transcript = Transcript()
     var result: Result?
@@ -165,6 +172,11 @@ struct TakeDelivery: Sendable {
         (self.start, self.sealedLength) = (start, sealedLength)
         self.exchange = exchange
         (self.digest, isDigested) = (digest, digest != nil)
+    }
+
+    /// Whether the disk was waited for, or given up, and the exchange is in use.
+    var hasBegun: Bool {
+        lanes.contains { if case .waiting(for: .disk) = $0 { false } else { true } }
     }
 
     /// The length of the body that a journal of this length makes.

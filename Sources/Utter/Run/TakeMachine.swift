@@ -23,9 +23,9 @@ internal import Upload
 ///                                   sending ──▶ breakingOff ──ended──▶ done
 /// ```
 ///
-/// A request is written down before it begins, so that a program that is killed leaves no attempt
-/// unmarked; a body ends only while its lane is `sending`. The first result counts. The take settles
-/// once, when the journal is sealed and every lane is done.
+/// A request is noted in the ring or on the disk before it begins, so that a program that is killed
+/// leaves no attempt unmarked; a body ends only while its lane is `sending`. The first result counts.
+/// The take settles once, when the journal is sealed and every lane is done.
 struct TakeMachine: Sendable {
     enum Phase: Sendable {
         case recording
@@ -50,7 +50,8 @@ struct TakeMachine: Sendable {
     var protection = Protection()
     /// The recording ends, and no person can change that.
     private var isEndFinal = false
-    private var hasJournal = false
+    /// The take has its place on the disk or in memory; the disk is late with it, and not waited for.
+    var (isOpened, isDiskLate) = (false, false)
     private var savedProgress: ExchangeProgress?
     private var hasSound = true
     var secrets = Secrets.known
@@ -80,8 +81,8 @@ struct TakeMachine: Sendable {
         actions = []
         switch event {
         case .opened(let exchange):
-            hasJournal = true
-            if let exchange { delivery.exchange = exchange }
+            isOpened = true
+            if let exchange, !delivery.hasBegun { delivery.exchange = exchange }
             if isSealed { ask() }
             beginAll()
         case .began:
@@ -100,8 +101,7 @@ struct TakeMachine: Sendable {
         case .digested(let digest):
             (delivery.digest, delivery.isDigested) = (digest, digest != nil)
         case .protection(let report): protect(report)
-        case .diskIsSlow(let wait):
-            if !hasJournal { protect(.slowFolder(wait)) }
+        case .diskIsSlow(let wait): if !isOpened { goOn(after: wait) }
         case .full:
             protect(.full)
             endCapture(.withTail)
@@ -197,11 +197,12 @@ struct TakeMachine: Sendable {
 
     // MARK: - The delivery
 
-    /// Begins what waits for the journal or the secrets, once they are there.
+    /// Begins what waits for the disk or the secrets, once they are there.
     mutating func beginAll() {
-        guard hasJournal, hasSound, secrets.areKnown else { return }
-        beginWaiting(for: [.journal, .secrets])
+        if mayBegin { beginWaiting(for: [.disk, .secrets]) }
     }
+
+    private var mayBegin: Bool { (isOpened || isDiskLate) && hasSound && secrets.areKnown }
 
     private mutating func beginWaiting(for waits: [TakeDelivery.Lane.Wait]) {
         for lane in delivery.lanes.indices {
@@ -212,7 +213,7 @@ struct TakeMachine: Sendable {
 
     /// Gives lanes without a request one, as many as the exchange wants.
     private mutating func beginIdle() {
-        guard delivery.result == nil, hasJournal, hasSound, secrets.areKnown else { return }
+        guard delivery.result == nil, mayBegin else { return }
         while delivery.lanes.count < delivery.exchange.laneCount { delivery.lanes.append(.idle) }
         for lane in 0..<delivery.exchange.laneCount {
             if case .idle = delivery.lanes[lane] { begin(lane) }

@@ -7,10 +7,15 @@ internal import TakeStore
 
 // How far a take has come, as its loops see it.
 extension TakeRun {
-    /// On the journal thread, every period.
+    /// On the transfer thread, every period.
     func didGrow() {
         reportAwaited()
         guard meter.isDue() else { return }
+        // The thread that waits for the disk cannot say so.
+        if let journal, let wait = meter.wait(of: journal), wait > .seconds(2) {
+            journal.note(slow: wait)
+            reportJournal()
+        }
         record?.writeAgain()
         tellLimit()
         tellProgress()
@@ -49,6 +54,7 @@ extension TakeRun {
         case .ended(let end):
             if let limit, end.cause == .limitReached { tell(.noticed(.limitReached(limit))) }
             handle(.captured(end, isEmpty: account.capturedFrames == 0))
+            checkLimits()
         }
     }
 
@@ -63,16 +69,17 @@ extension TakeRun {
         }
     }
 
-    /// Breaks off the delivery of a recording that the service does not take; on the journal thread,
-    /// before the seal.
-    func checkLimits(of byteCount: Int) {
-        let frames = account.encodedFrames
-        if let failure = plan.limitFailure(frames: frames, byteCount: byteCount) {
+    /// Breaks off the delivery of a recording that the service does not take, before a request can end
+    /// with it: what has ended is recognised, and billed.
+    private func checkLimits() {
+        if let failure = plan.limitFailure(
+            frames: account.encodedFrames, byteCount: account.encodedBytes)
+        {
             handle(.unsendable(failure))
         }
     }
 
-    /// On the journal thread at the seal, or on the sync thread after a failure.
+    /// On the thread that has sealed the journal, or on the sync thread after a failure.
     func didComplete() {
         let isSent = meter.noteComplete(journal?.byteCount ?? 0)
         // The outcome says of a write that failed just now that the take is not safe.

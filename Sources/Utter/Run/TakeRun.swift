@@ -23,6 +23,10 @@ final class TakeRun: Sendable {
         var ring: RingFile?
         /// The writer of the manifest; nil unless the take is kept on the disk.
         var record: ManifestWriter?
+        /// Changes of the manifest until the take has its place, on the disk or in memory; nil then.
+        var early: [@Sendable (inout TakeManifest) -> Void]? = []
+        /// Actions that wait for that.
+        var waiting: [@Sendable () -> Void] = []
         /// Samples that the body claims, set by the first request; 0 claims nothing.
         var statedFrames: Int?
         /// Secrets the provider answered with.
@@ -46,7 +50,7 @@ final class TakeRun: Sendable {
     private let state: Mutex<State>
     let meter: ProgressMeter
     let session = TransferSession()
-    /// Set when the journal has grown or is sealed; the transfer thread takes it.
+    /// Set when the ring has grown or the journal is sealed; the transfer thread takes it.
     let growth: Mark
     /// In bytes of the journal; what is reached is reported once.
     let awaitedByteCount = Atomic(Int.max)
@@ -69,6 +73,7 @@ final class TakeRun: Sendable {
         growth = Mark(in: pipeline.wiring.growth)
         state = Mutex(State(machine: machine, token: token))
         meter = ProgressMeter(of: account, bodyOffset: plan.format.bodyOffset)
+        growth.whenTaken { [weak self] in self?.didGrow() }
     }
 
     /// The take's name; a new take gets it at the first call.
@@ -139,8 +144,48 @@ final class TakeRun: Sendable {
     var journal: Journal? { state.withLock { $0.journal } }
     var record: ManifestWriter? { state.withLock { $0.record } }
 
-    func hold(_ journal: Journal, _ record: ManifestWriter?) {
-        state.withLock { ($0.journal, $0.record) = (journal, record) }
+    func hold(_ journal: Journal) { state.withLock { $0.journal = journal } }
+
+    /// The take has its place, which is in memory without a writer.
+    ///
+    /// - Returns: whether the writer has changes to write.
+    @discardableResult
+    func hold(_ record: ManifestWriter?) -> Bool {
+        let (isLate, waiting) = state.withLock { state in
+            let early = state.early ?? []
+            for change in early { record?.note(change) }
+            (state.record, state.early) = (record, nil)
+            defer { state.waiting = [] }
+            return (!early.isEmpty, state.waiting)
+        }
+        for action in waiting { action() }
+        return isLate
+    }
+
+    /// Has an action wait until the take has its place; false when it has it.
+    func wait(with action: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            if state.early != nil { state.waiting.append(action) }
+            return state.early != nil
+        }
+    }
+
+    /// Changes the manifest, which is written with what follows; from any thread, never blocks.
+    func note(_ change: @escaping @Sendable (inout TakeManifest) -> Void) {
+        state.withLock { state in
+            state.early?.append(change)
+            state.record?.note(change)
+        }
+    }
+
+    /// The manifest of the take that begins, with all that has happened to it by now.
+    func begun(_ draft: TakeManifest) -> TakeManifest {
+        state.withLock { state in
+            var manifest = draft
+            for change in state.early ?? [] { change(&manifest) }
+            if state.early != nil { state.early = [] }
+            return manifest
+        }
     }
 
     func hold(_ ring: RingFile?) { state.withLock { $0.ring = ring } }

@@ -11,12 +11,11 @@ internal import Upload
 /// The loops, and all that passes between them: who calls what on which thread.
 ///
 /// ```
-/// capture ──ring, wake──▶ journal ──growth──▶ transfer          the way of the samples
-///  │ ▲                       │                  ▲ │
-///  │ └───────drained─────────┘                  │ │              an unpaced source waits
-///  └─────────────────ring, wake─────────────────┘ │              a ring that outlives its process
-///                                                 │
-///              transfer ◀──started── notes ◀──note               a request, written down first
+/// capture ──ring──▶ transfer                                    the samples, to the network
+///  │ ▲  └──ring──▶ sync, journal ──sealed, grown──▶ transfer    and to the disk each 200 ms, or at once
+///  │ └──drained──────────┘                                      an unpaced source waits
+///
+///              transfer ◀──started── notes ◀──note               a request, noted first
 ///              answers  ◀── long answers ── transfer
 ///              journal  ◀── open ── a thread for each take       its folder and its file
 ///              sync  ◀── manifests, digests, removals ── all     what waits for the disk
@@ -31,8 +30,11 @@ final class Wiring: Sendable {
     let sync: SyncLoop
     let notes: WorkerLoop<NoteWriter>
     let answers: WorkerLoop<NoteWriter>
-    /// The marks of journals that have grown, one for each take.
+    /// The marks of takes that have grown, one for each.
     let growth: Marks
+    private let wakeTransfer: @Sendable () -> Void
+    /// Longer than the disk should take to open a take's folder.
+    static let diskPatience = Duration.seconds(1)
 
     // MARK: - Loop to loop
 
@@ -41,12 +43,12 @@ final class Wiring: Sendable {
     init(transport: TransportMaker) throws(SystemError) {
         let growth = try Wakeup()
         self.growth = growth.marks
-        // The transfer thread follows the rings of some, and the journals of others.
-        let tellTransfer = { @Sendable in if growth.marks.isAnySet { growth.signal() } }
-        let journal = try JournalLoop(onAppend: tellTransfer)
+        let wakeTransfer = { @Sendable in if growth.marks.isAnySet { growth.signal() } }
+        self.wakeTransfer = wakeTransfer
+        let journal = try JournalLoop()
         self.journal = journal
         capture = try CaptureLoop(onWrite: {
-            tellTransfer()
+            wakeTransfer()
             journal.wakeForMarks()
         })
         sync = try SyncLoop()
@@ -67,7 +69,7 @@ final class Wiring: Sendable {
         growth.take()
     }
 
-    // MARK: - Source → encoder → ring → journal
+    // MARK: - Source → encoder → ring → request body, journal
 
     /// From any thread; does not block.
     func record(
@@ -75,12 +77,16 @@ final class Wiring: Sendable {
         for run: TakeRun
     ) {
         let draft = manifest(of: run, from: source)
-        let file = source.isLive ? makeRingFile(of: draft, for: run) : nil
+        let file =
+            source.isStored ? nil : makeRingFile(of: draft, isLive: source.isLive, for: run)
         let ring =
             file.map { ByteRing($0.memory) }
             ?? ByteRing(minimumCapacity: run.plan.format.ringByteCount)
         run.hold(file)
-        let follower = file.map { _ in ring.makeFollower() }
+        // No byte of a ring that goes with this process is sent before the disk has it, if there is one.
+        let isFragile = file == nil && run.pipeline.spool != nil
+        let audio = Journal(following: isFragile ? nil : ring.makeFollower())
+        run.hold(audio)
         let mark = journal.makeMark()
         do throws(EncodingError) {
             capture.add(
@@ -88,7 +94,11 @@ final class Wiring: Sendable {
                     source: source,
                     encoder: try run.plan.format.makeEncoder(),
                     producer: ring.takeProducer(), plan: plan, control: run.control,
-                    account: run.account, marks: file == nil ? [mark] : [run.growth, mark],
+                    account: run.account, mayReadAhead: !isFragile,
+                    onWrite: { isUrgent in
+                        if !isFragile { run.growth.set() }
+                        if isUrgent || isFragile { mark.set() }
+                    },
                     // On the thread that has the take: the microphone's or capture.
                     tell: { run.follow($0, of: draft.source) }))
         } catch {
@@ -96,25 +106,50 @@ final class Wiring: Sendable {
             return
         }
         if run.pipeline.spool != nil {
-            // Longer than the disk should take to open the take's folder.
-            let patience = Duration.seconds(1)
-            // Irrelevant once the journal is open. A task that sleeps would start five threads.
-            capture.call(at: .now + patience) { [weak run] in run?.handle(.diskIsSlow(patience)) }
+            // It means nothing once the folder is there. A task that sleeps would start five threads.
+            capture.call(at: .now + Self.diskPatience) { [weak run] in
+                run?.handle(.diskIsSlow(Self.diskPatience))
+            }
         }
-        // `open` on a thread of its own, the others on the journal thread.
-        journal.add(
-            ring: ring.takeConsumer(), mark: mark, growth: run.growth,
-            open: { [self] in open(draft, file, follower, isCompleteSoon, for: run) },
-            onGrowth: { run.didGrow() },
+        let stage = JournalStage(
+            ring.takeConsumer(), into: audio, mark: mark,
+            onGrow: { [self] in if isFragile { tellTransfer(of: run) } },
             onDrain: { [capture] in capture.wake() },
             onFull: { run.handle(.full) },
-            // Before a request can end with the journal: what has ended is recognised, and billed.
-            willSeal: { run.checkLimits(of: $0) },
-            onSeal: { [self] in complete(run, with: $0) })
+            onSeal: { [self] seal in
+                tellTransfer(of: run)
+                complete(run, with: seal)
+            })
+        // On the sync thread, when the journal's condition has changed or it is settled.
+        let onChange: @Sendable () -> Void = { [weak run, sync] in
+            // Behind the manifest of the sealed take, which says what the ring does; at the end of the
+            // thread it is written.
+            if audio.isSettled, !sync.perform({ file?.remove() }) { file?.remove() }
+            run?.didTend()
+        }
+        do throws(SystemError) {
+            try journal.add(stage) { [self] in
+                open(draft, file, isCompleteSoon, for: run)
+                sync.add(audio, filledBy: stage, onChange: onChange)
+                run.record?.announce()
+            }
+        } catch {
+            // The take lives in memory.
+            run.hold(nil as ManifestWriter?)
+            run.handle(.protection(.noFolder(error.description)))
+            run.handle(.opened(nil))
+            sync.add(audio, filledBy: stage, onChange: onChange)
+            journal.add(stage)
+        }
+    }
+
+    private func tellTransfer(of run: TakeRun) {
+        run.growth.set()
+        wakeTransfer()
     }
 
     /// Writes first what the disk has refused of a complete recording, if possible, so that the
-    /// outcome says so; on the journal thread.
+    /// outcome says so; on the thread that has sealed the journal.
     private func complete(_ run: TakeRun, with seal: JournalSeal) {
         let (journal, record) = (run.journal, run.record)
         guard journal?.condition.failure != nil || record?.isStale == true else {
@@ -130,12 +165,10 @@ final class Wiring: Sendable {
         }
     }
 
-    /// Makes the take's folder and journal, and reads what the disk knows of the service; blocks on
-    /// the disk.
+    /// Makes the take's folder, and reads what the disk knows of the service; blocks on the disk.
     private func open(
-        _ draft: TakeManifest, _ file: RingFile?, _ ring: ByteRing.Follower?,
-        _ isCompleteSoon: Bool, for run: TakeRun
-    ) -> Result<Journal, SystemError> {
+        _ draft: TakeManifest, _ file: RingFile?, _ isCompleteSoon: Bool, for run: TakeRun
+    ) {
         run.pipeline.spool?.forgetRefusal()
         // The take's name stands behind those on the disk; why it cannot be opened is told below.
         _ = try? run.pipeline.spool?.store()
@@ -144,32 +177,31 @@ final class Wiring: Sendable {
         let first = (exchange?.request).flatMap { request in
             request.isForToken || request.saysLength && !isCompleteSoon ? nil : request
         }
-        var manifest = draft.named(run.id)
-        if let first { manifest.beginTransfer(first.number, at: Date(), to: manifest.url) }
+        if let first { run.note { $0.beginTransfer(first.number, at: Date(), to: $0.url) } }
+        let manifest = run.begun(draft.named(run.id))
         file?.rename(to: manifest.id)
         let opened = OpenedTake(
-            in: run.pipeline, manifest, ring: ring,
+            in: run.pipeline, manifest, run.journal ?? Journal(),
             onSave: { [weak run] in run?.handle(.protection(.manifest($0?.description))) })
-        run.hold(opened.journal, opened.record)
+        if run.hold(opened.record) { notes.send { opened.record?.saveTransfers() } }
         if let reason = opened.unprotected { run.handle(.protection(.noFolder(reason))) }
         if let reason = opened.warning { run.handle(.protection(.spoolNearlyFull(reason))) }
         run.handle(.opened(exchange))
-        // On the sync thread, when the journal's condition has changed or it is settled.
-        sync.add(opened.journal) { [weak run, journal = opened.journal] in
-            if journal.isSettled { file?.remove() }
-            run?.didTend()
-        }
-        opened.record?.announce()
-        return .success(opened.journal)
     }
 
-    /// Makes the ring of a voice so that it outlives this process: what is said before the disk has
-    /// answered is nowhere else.
-    private func makeRingFile(of draft: TakeManifest, for run: TakeRun) -> RingFile? {
+    /// Makes the ring of a voice or a pipe so that it outlives this process: what is said before the
+    /// disk has answered is nowhere else.
+    private func makeRingFile(
+        of draft: TakeManifest, isLive: Bool, for run: TakeRun
+    ) -> RingFile? {
         guard let spool = run.pipeline.spool, !spool.encrypts else { return nil }
-        // Without room in memory, a kill costs what the disk does not have.
-        return try? spool.rings.makeRing(
-            of: draft, minimumCapacity: run.plan.format.ringByteCount)
+        do throws(SystemError) {
+            return try spool.rings.makeRing(
+                of: draft, isLive: isLive, minimumCapacity: run.plan.format.ringByteCount)
+        } catch {
+            run.tell(.noticed(.fragile(reason: error.description)))
+            return nil
+        }
     }
 
     /// The take as it begins; its name is not known before the disk has been looked at.
@@ -215,13 +247,19 @@ final class Wiring: Sendable {
             case .withTail: run.control.requestStop()
             case .withoutTail: run.control.requestStop(keepsTail: false)
             case .cancelled:
-                // A recovery would bring back what the person has cancelled.
-                run.ring?.remove()
+                // A recovery would bring it back as one that is to be sent.
+                run.ring?.cancel()
                 run.control.requestCancel()
             }
             capture.wake()
-        case .saveAttempt(let attempt): run.record?.endTransfer(attempt)
-        case .saveProgress(let progress): run.record?.noteProgress(progress)
+        case .saveAttempt(let attempt):
+            let result = attempt.result
+            run.note { [date = Date()] manifest in
+                manifest.endTransfer(
+                    attempt.number, result.ending.reason, at: date, status: result.status,
+                    wasWhole: attempt.mayBeTaken)
+            }
+        case .saveProgress(let progress): run.note { $0.reach(progress) }
         case .saveSeal(let seal, let isWhole, let isSending):
             run.record?.seal(seal, run.account, isWhole: isWhole, isSending: isSending)
         case .saveAgain: run.record?.save { _ in }
@@ -230,19 +268,38 @@ final class Wiring: Sendable {
         }
     }
 
-    // MARK: - Journal → request body → response
+    // MARK: - Ring, journal → request body → response
 
     /// Notes an attempt before it begins, unless the take is in memory or has the note.
+    ///
+    /// A recording whose ring outlives this process has the note there, and does not wait for the disk;
+    /// a step of a job does, as what the steps before have brought is to be found again.
     private func note(_ request: ExchangeRequest, of lane: Int, for run: TakeRun) {
-        let isNoted = run.record?.knows(of: request.number) ?? true || request.isForToken
+        let goesOn = run.exchange.progress != nil
+        if goesOn, run.wait(with: { [self] in note(request, of: lane, for: run) }) { return }
+        let isNoted = run.record?.knows(of: request.number) ?? false || request.isForToken
         let isRead = request.upload != nil || run.plan.service.signsBodies
         let wantsDigest = request.wantsDigest && isRead
-        guard !isNoted || wantsDigest else { return run.handle(.noted(lane: lane)) }
-        notes.send { [self] in
-            if wantsDigest { run.hold(bodyDigest: digest(of: request, for: run), of: lane) }
-            if !isNoted { run.record?.beginTransfer(request.number, to: request.shownURL) }
-            run.handle(.noted(lane: lane))
+        let ring = request.isForToken || run.journal?.isSealed == true ? nil : run.ring
+        if !isNoted {
+            run.note { [date = Date(), url = request.shownURL] in
+                $0.beginTransfer(request.number, at: date, to: url)
+            }
         }
+        let record = run.record
+        // The request may name the take, whose folder is not there yet.
+        if record == nil { ring?.rename(to: run.id) }
+        ring?.note(attempt: request.number)
+        let isWritten = isNoted || record == nil
+        let waits = wantsDigest || !isWritten && (ring == nil || goesOn)
+        if waits || !isWritten {
+            notes.send { [self] in
+                if wantsDigest { run.hold(bodyDigest: digest(of: request, for: run), of: lane) }
+                if !isWritten { record?.saveTransfers() }
+                if waits { run.handle(.noted(lane: lane)) }
+            }
+        }
+        if !waits { run.handle(.noted(lane: lane)) }
     }
 
     /// The digest of the body of a request, in hexadecimal digits; nil when it cannot be read.
@@ -297,7 +354,7 @@ final class Wiring: Sendable {
     }
 }
 
-/// The thread `notes`: notes which requests are about to begin.
+/// The thread `notes`: writes which requests are about to begin, or have just begun.
 ///
 /// It writes small files without `fsync`. The sync thread may be busy for seconds, and the threads
 /// of the samples must not wait.

@@ -226,10 +226,13 @@ extension TakeRun {
                 handle(.secrets(.failure(.secretMissing(reason: failure.reason))))
             case .success(let secrets):
                 hold(secrets)
-                // The disk may know a token that was fetched with them.
+                let wantsLength = Settlement<Bool>()
+                // The disk, which may hang, knows services that want a length.
                 pipeline.sync.perform { [self] in
-                    handle(.secrets(.success(openedExchange(isFirst: refusal == nil))))
+                    wantsLength.settle(pipeline.wantsLength(plan.service))
                 }
+                let known = await wantsLength.value(by: .now + Wiring.diskPatience, or: false)
+                handle(.secrets(.success(openedExchange(isFirst: refusal == nil, known))))
             }
         }
         hold(asking)
@@ -237,13 +240,13 @@ extension TakeRun {
 
     /// The exchange that goes on where the one before has been: that has sent nothing if it is the
     /// first with secrets.
-    private func openedExchange(isFirst: Bool) -> any Exchange {
+    private func openedExchange(isFirst: Bool, _ wantsLength: Bool) -> any Exchange {
         let before = exchange
         let token = isFirst ? notedToken() : nil
         let request = before.request
         return openedPlan.makeExchange(
             from: before.progress,
-            wantsLength: request.saysLength || isFirst && pipeline.wantsLength(plan.service),
+            wantsLength: request.saysLength || isFirst && wantsLength,
             attemptsBefore: request.number - (isFirst || request.isForToken ? 1 : 0),
             takenBefore: before.takenCount, hasToken: token != nil)
     }

@@ -9,6 +9,8 @@ extension TakeNotice {
         case .unprotected(let reason):
             "not protected: this take is held in memory only: \(reason)"
         case .protectedAgain: "protected again: the disk holds the whole take"
+        case .fragile(let reason):
+            "if this program is killed, what the disk does not have yet is lost: \(reason)"
         case .damaged(let report): "not whole: \(report)"
         case .oddAnswer(let reason): reason
         case .diskNearlyFull(let free, let reason):

@@ -162,7 +162,11 @@ struct TakeReporter {
         reported.append(notice)
         // The take ends by it, and its error says so.
         if session.requiresKeep, case .unprotected = notice { return }
-        if notice == .protectedAgain { say(notice.text) } else { warn(notice.text) }
+        switch notice {
+        case .protectedAgain: say(notice.text)
+        case .fragile: detail(notice.text)
+        default: warn(notice.text)
+        }
         if case .unprotected = notice, let shortage = session.pipeline.spool?.shortage {
             write("hint: \(Hints.of(shortage))")
         }

@@ -14,24 +14,19 @@ import Testing
         let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         let seed = UInt64.random(in: 0 ... .max)
-        let loop = try JournalLoop(onAppend: {})
+        let loop = try JournalLoop()
         defer { loop.shutDown() }
         let sync = try SyncLoop()
         let sealed = Observed([Int: JournalSeal]())
         let takes = (0..<200).map { JournalLoopTake(seed: seed &+ UInt64($0)) }
         for (number, take) in takes.enumerated() {
-            loop.add(
-                ring: take.ring.takeConsumer(),
-                open: {
-                    Result { () throws(SystemError) in
-                        let name = "\(number).wav"
-                        let journal = Journal(
-                            file: PlainFile(try folder.createFile(name)), path: scratch.path + name)
-                        sync.add(journal)
-                        return journal
-                    }
-                }, onGrowth: {},
+            let name = "\(number).wav"
+            let journal = Journal(
+                file: PlainFile(try folder.createFile(name)), path: scratch.path + name)
+            let stage = JournalStage(
+                take.ring.takeConsumer(), into: journal, mark: loop.makeMark(),
                 onSeal: { seal in sealed.update { $0[number] = seal } })
+            try loop.add(stage) { sync.add(journal, filledBy: stage) }
         }
         var isBusy = true
         while isBusy {
@@ -84,80 +79,61 @@ import Testing
         #expect(journal.condition.failure?.code == ENOSPC)
     }
 
-    @Test func aJournalThatCannotBeOpenedIsALossAndTheRingIsEmptied() throws {
-        let ring = ByteRing(minimumCapacity: 4_096)
-        let producer = ring.takeProducer()
-        let seals = Observed([JournalSeal]())
-        let loop = try JournalLoop(onAppend: {})
-        defer { loop.shutDown() }
-        let failure = SystemError(call: "open", code: EACCES)
-        loop.add(
-            ring: ring.takeConsumer(), open: { .failure(failure) }, onGrowth: {},
-            onSeal: { seal in seals.update { $0.append(seal) } })
-        let isStored = producer.write([1, 2, 3].span)
-        producer.finish()
-        loop.wake()
-        let seal = try #require(seals.waitBlocking(within: .patience) { $0.first })
-        let free = producer.freeByteCount
-        #expect(isStored && free == ring.capacity)
-        #expect(seal.loss == failure)
-        #expect(seal.byteCount == 0)
-    }
-
     @Test func whoeverWaitsForTheJournalIsToldOfItsGrowthAndItsEnd() throws {
         let grown = try Wakeup()
-        let appended = try Wakeup()
         let sealed = try Wakeup()
         let ring = ByteRing(minimumCapacity: 4_096)
         let producer = ring.takeProducer()
         let journal = Journal(file: PlainFile(try makeNamelessFile()), path: nil)
-        let before = Mutex<[(Int, Bool)]>([])
-        let loop = try JournalLoop(onAppend: { appended.signal() })
+        let loop = try JournalLoop()
         defer { loop.shutDown() }
         loop.add(
-            ring: ring.takeConsumer(), open: { .success(journal) },
-            onGrowth: { grown.signal() },
-            willSeal: { byteCount in before.withLock { $0.append((byteCount, journal.isSealed)) } },
-            onSeal: { _ in sealed.signal() })
+            JournalStage(
+                ring.takeConsumer(), into: journal, mark: loop.makeMark(),
+                onGrow: { grown.signal() }, onSeal: { _ in sealed.signal() }))
         _ = producer.write([1].span)
         loop.wake()
         try #require(takeStoreWait(for: grown))
-        try #require(takeStoreWait(for: appended))
         #expect(journal.byteCount == 1)
         producer.finish()
         loop.wake()
         try #require(takeStoreWait(for: sealed))
-        try #require(takeStoreWait(for: appended))
         #expect(journal.isSealed)
-        // No reader has seen the end when it is told that it comes.
-        #expect(before.withLock { $0.map { $0 == (1, false) } } == [true])
     }
 
     @Test func aSyncThatHangsDelaysNoAppendAndNoRead() throws {
         let scratch = try TemporaryFolder()
         let release = try Wakeup()
         let began = try Wakeup()
-        let grown = try Wakeup()
+        let drained = try Wakeup()
         let sync = try SyncLoop()
         sync.perform {
             began.signal()
             _ = takeStoreWait(for: release)
         }
         try #require(takeStoreWait(for: began))
-        let journal = Journal(
-            file: PlainFile(try scratch.folder().createFile("audio.wav")), path: scratch.path)
-        sync.add(journal)
         let ring = ByteRing(minimumCapacity: 4_096)
         let producer = ring.takeProducer()
-        let loop = try JournalLoop(onAppend: { grown.signal() })
-        loop.add(
-            ring: ring.takeConsumer(), open: { .success(journal) }, onGrowth: {},
-            onSeal: { _ in })
+        let journal = Journal(
+            file: PlainFile(try scratch.folder().createFile("audio.wav")), path: scratch.path,
+            ring: ring.makeFollower())
+        let loop = try JournalLoop()
+        let stage = JournalStage(
+            ring.takeConsumer(), into: journal, mark: loop.makeMark(),
+            onDrain: { drained.signal() })
+        sync.add(journal, filledBy: stage)
+        loop.add(stage)
         for round in 1...20 {
             let isStored = producer.write([UInt8](repeating: UInt8(round), count: 1_000).span)
-            loop.wake()
-            while journal.byteCount < round * 1_000 { try #require(takeStoreWait(for: grown)) }
             #expect(isStored)
+            #expect(try journal.look(at: round * 1_000 - 1) == .bytes(1))
+            var isDrained = producer.awaitDrain()
+            loop.wake()
+            while !isDrained {
+                try #require(takeStoreWait(for: drained))
+                isDrained = producer.awaitDrain()
+            }
+            #expect(journal.writtenByteCount == round * 1_000)
             #expect(try journal.look(at: round * 1_000 - 1) == .bytes(1))
         }
         #expect(journal.durableByteCount == 0)
@@ -167,18 +143,48 @@ import Testing
         #expect(journal.durableByteCount == 20_000)
     }
 
+    @Test func aRingThatNobodyCallsForIsCarriedBeforeEachSync() throws {
+        let scratch = try TemporaryFolder()
+        let ring = ByteRing(minimumCapacity: 4_096)
+        let producer = ring.takeProducer()
+        let journal = Journal(
+            file: PlainFile(try scratch.folder().createFile("audio.wav")), path: scratch.path)
+        let seals = Mutex<[JournalSeal]>([])
+        let stage = JournalStage(
+            ring.takeConsumer(), into: journal, mark: Mark(in: Marks()),
+            onSeal: { seal in seals.withLock { $0.append(seal) } })
+        let clock = Mutex(ContinuousClock.now)
+        var worker = SyncWorker(now: { clock.withLock { $0 } })
+        worker.receive(.tend(SyncWorker.Entry(journal: journal, stage: stage, onChange: {})))
+        for round in 1...3 {
+            let isStored = producer.write([1, 2, 3].span)
+            #expect(isStored)
+            if round == 3 { producer.finish() }
+            clock.withLock { $0 += .milliseconds(200) }
+            while worker.turn(isLast: false) == .goesOn {}
+            #expect(journal.durableByteCount == 3 * round)
+        }
+        #expect(journal.isSettled)
+        // Whoever comes later finds nothing to do.
+        #expect(stage.turn() == .done)
+        #expect(seals.withLock { $0.map(\.byteCount) } == [9])
+    }
+
     @Test func whatTheRingHoldsAtTheShutDownReachesTheJournal() throws {
-        let grown = try Wakeup()
+        let drained = try Wakeup()
         let ring = ByteRing(minimumCapacity: 4_096)
         let producer = ring.takeProducer()
         let journal = Journal(file: PlainFile(try makeNamelessFile()), path: nil)
-        let loop = try JournalLoop(onAppend: {})
+        let loop = try JournalLoop()
         loop.add(
-            ring: ring.takeConsumer(), open: { .success(journal) }, onGrowth: { grown.signal() },
-            onSeal: { _ in })
+            JournalStage(
+                ring.takeConsumer(), into: journal, mark: loop.makeMark(),
+                onDrain: { drained.signal() }))
         var isStored = producer.write([7].span)
-        loop.wake()
-        try #require(takeStoreWait(for: grown))
+        if !producer.awaitDrain() {
+            loop.wake()
+            try #require(takeStoreWait(for: drained))
+        }
         isStored = producer.write([UInt8](repeating: 7, count: 999).span) && isStored
         loop.shutDown()
         #expect(isStored)
@@ -193,11 +199,12 @@ import Testing
         let seals = Observed([JournalSeal]())
         let journal = Journal(file: PlainFile(file), path: path)
         let take = JournalLoopTake(bytes: bytes)
-        let loop = try JournalLoop(onAppend: {})
+        let loop = try JournalLoop()
         defer { loop.shutDown() }
         loop.add(
-            ring: take.ring.takeConsumer(), open: { .success(journal) }, onGrowth: {},
-            onSeal: { seal in seals.update { $0.append(seal) } })
+            JournalStage(
+                take.ring.takeConsumer(), into: journal, mark: loop.makeMark(),
+                onSeal: { seal in seals.update { $0.append(seal) } }))
         while take.write() {
             loop.wake()
             sched_yield()
@@ -211,8 +218,8 @@ import Testing
     @Test func aRingThatIsFullGivesTheNextTakeItsTurn() throws {
         let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
-        var worker = JournalWorker(onAppend: {})
-        let growth = Mutex<[Int]>([])
+        var worker = JournalWorker()
+        var (journals, growth): ([Journal], [Int]) = ([], [])
         let sealed = Mutex<[String]>([])
         for (name, byteCount) in [("long", 1 << 20), ("short", 1_000)] {
             let ring = ByteRing(minimumCapacity: byteCount)
@@ -222,13 +229,10 @@ import Testing
             producer.finish()
             let journal = Journal(
                 file: PlainFile(try folder.createFile(name)), path: scratch.path + name)
+            journals.append(journal)
             worker.receive(
                 JournalStage(
-                    ring: SharedRing(ring: ring.takeConsumer()), mark: Mark(in: Marks()),
-                    .success(journal),
-                    onGrowth: {
-                        if name == "long" { growth.withLock { $0.append(journal.byteCount) } }
-                    }, onDrain: {}, onFull: {},
+                    ring.takeConsumer(), into: journal, mark: Mark(in: Marks()),
                     onSeal: { _ in sealed.withLock { $0.append(name) } }))
         }
         var turns = 0
@@ -237,29 +241,28 @@ import Testing
         while pause == .goesOn, turns < 100 {
             pause = worker.turn(isLast: false)
             turns += 1
+            if growth.last != journals[0].byteCount { growth.append(journals[0].byteCount) }
             for name in sealed.withLock({ $0 }) where sealedInTurn[name] == nil {
                 sealedInTurn[name] = turns
             }
         }
         // All of the short one in the first turn, and no more than its share of the long one.
-        #expect(growth.withLock { $0 } == (1...8).map { $0 * (128 << 10) })
+        #expect(growth == (1...8).map { $0 * (128 << 10) })
         #expect(sealedInTurn == ["short": 1, "long": 9])
     }
 
     @Test(arguments: [1, 10, 300])
     func aTurnLooksAtTheRingsAloneWhoseMarksAreSet(count: Int) throws {
         let marks = Marks()
-        let appends = Mutex(0)
-        var worker = JournalWorker(marks: marks, onAppend: { appends.withLock { $0 += 1 } })
+        var worker = JournalWorker(marks: marks)
         let growth = Marks()
         let takes = try (0..<count).map { _ in
             let (ring, mark) = (ByteRing(minimumCapacity: 4_096), Mark(in: marks))
+            let grown = Mark(in: growth)
             let journal = Journal(file: PlainFile(try makeNamelessFile()), path: nil)
             worker.receive(
                 JournalStage(
-                    ring: SharedRing(ring: ring.takeConsumer()), mark: mark, .success(journal),
-                    growth: Mark(in: growth), onGrowth: {}, onDrain: {}, onFull: {},
-                    onSeal: { _ in }))
+                    ring.takeConsumer(), into: journal, mark: mark, onGrow: { grown.set() }))
             return (RingWriter(ring), mark, journal)
         }
         #expect(worker.turn(isLast: false) == .untilWoken)
@@ -273,8 +276,6 @@ import Testing
             #expect(worker.lookCount == (1 + period) * count)
             #expect(growth.taken().count == count)
         }
-        // The network is woken once in a period.
-        #expect(appends.withLock { $0 } == 5)
         #expect(takes.allSatisfy { $0.2.byteCount == 3_200 })
         takes[0].0.write([1])
         takes[0].1.set()
@@ -285,7 +286,7 @@ import Testing
     }
 
     @Test func memoryThatIsFullIsSaidOnceAndTakesTheRestOfTheRing() throws {
-        let loop = try JournalLoop(onAppend: {})
+        let loop = try JournalLoop()
         defer { loop.shutDown() }
         let ring = ByteRing(minimumCapacity: 1 << 20)
         let producer = ring.takeProducer()
@@ -296,13 +297,14 @@ import Testing
         let fullAt = Mutex<[Int]>([])
         let seals = Observed([JournalSeal]())
         loop.add(
-            ring: ring.takeConsumer(), open: { .success(memory) }, onGrowth: {},
-            onFull: {
-                fullAt.withLock { $0.append(memory.byteCount) }
-                // As the take does: what was captured by then is the end.
-                producer.finish()
-            },
-            onSeal: { seal in seals.update { $0.append(seal) } })
+            JournalStage(
+                ring.takeConsumer(), into: memory, mark: loop.makeMark(),
+                onFull: {
+                    fullAt.withLock { $0.append(memory.byteCount) }
+                    // As the take does: what was captured by then is the end.
+                    producer.finish()
+                },
+                onSeal: { seal in seals.update { $0.append(seal) } }))
         let end = try #require(seals.waitBlocking(within: .patience) { $0.first })
         // At the end of the third turn of 128 KiB.
         #expect(fullAt.withLock { $0 } == [3 * (128 << 10)])

@@ -83,8 +83,7 @@ import Testing
             file: PlainFile(try folder.createFile("followed.wav")), path: path,
             ring: ring.makeFollower())
         let stage = JournalStage(
-            ring: SharedRing(ring: ring.takeConsumer()), mark: Mark(in: Marks()),
-            .success(journal), onGrowth: {}, onDrain: {}, onFull: {}, onSeal: { _ in })
+            ring.takeConsumer(), into: journal, mark: Mark(in: Marks()))
         let readers = try JournalReaders(of: journal, expecting: bytes)
         let producer = ring.takeProducer()
         var offset = 0
@@ -92,40 +91,12 @@ import Testing
             let count = min(Int.random(in: 1...4_000, using: &random), bytes.count - offset)
             if producer.write(bytes.span.extracting(offset..<offset + count)) { offset += count }
             #expect(journal.byteCount == offset)
-            if Int.random(in: 0..<3, using: &random) == 0 { _ = stage.turn() }
+            if Int.random(in: 0..<3, using: &random) == 0 { stage.turn() }
         }
         producer.finish()
-        while !stage.isDone { _ = stage.turn() }
+        while stage.turn() != .done {}
         #expect(readers.problems() == [], "seed \(random.seed)")
         #expect(try journal.contents() == bytes)
-    }
-
-    /// The newest bytes, which a reader that follows gets without asking the file.
-    @Test func theNewestBytesAreInMemoryAndTheOthersAreNot() throws {
-        // Gives none back.
-        let journal = Journal(file: PlainFile(try device("/dev/null")), path: "/dev/null")
-        var random = SeededRandom()
-        var all: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 10_000)
-        func newest(_ count: Int) -> [UInt8] {
-            let found = buffer.withUnsafeMutableBytes {
-                journal.readNewest(at: all.count - count, into: $0)
-            }
-            return Array(buffer[..<found])
-        }
-        for round in 0..<400 {
-            let long = round % 50 == 49
-            let piece = random.bytes(long ? 5_000 : Int.random(in: 1...700, using: &random))
-            all += piece
-            try journal.append(piece.span)
-            #expect(newest(0) == [])
-            for count in [1, piece.count, 4_096] where count <= min(all.count, 4_096) {
-                #expect(newest(count) == Array(all.suffix(count)), "seed \(random.seed)")
-            }
-            let some = Int.random(in: 0...min(all.count, 9_000), using: &random)
-            #expect(newest(some).isEmpty || newest(some) == Array(all.suffix(some)))
-            if all.count > 8_192 { #expect(newest(8_193) == []) }
-        }
     }
 
     @Test func aFullDiskMakesTheTakeGoOnInMemory() throws {

@@ -233,7 +233,6 @@ private final class LongTake {
     private let source: TimelineSource
     private let control = CaptureControl()
     private let stage: CaptureStage
-    private let journalStage: JournalStage
     private var syncs: SyncWorker
     private var machine: TakeMachine
     private let body: RequestBody
@@ -251,22 +250,25 @@ private final class LongTake {
         let (timeline, news, format) = (Timeline(rounds: rounds), news, AudioCodec.pcm)
         (self.timeline, self.breaks) = (timeline, breaks)
         file = TimelineFile(timeline)
-        journal = Journal(file: file, path: "/nowhere")
         source = TimelineSource(timeline)
         let ring = ByteRing(minimumCapacity: format.ringByteCount)
+        journal = Journal(file: file, path: "/nowhere", ring: ring.makeFollower())
+        let journalStage = JournalStage(
+            ring.takeConsumer(), into: journal, mark: Mark(in: Marks()),
+            onSeal: { seal in news.update { $0.seal = seal } })
         stage = CaptureStage(
             source: source, encoder: try format.makeEncoder(), producer: ring.takeProducer(),
             plan: CapturePlan(tail: .none), control: control, account: account,
+            onWrite: { isUrgent in
+                while isUrgent, journalStage.turn() == .hasMore {}
+            },
             tell: { event in
                 if case .ended(let end) = event { news.update { $0.end = end } }
             })
         stage.opening.open(source)
-        journalStage = JournalStage(
-            ring: SharedRing(ring: ring.takeConsumer()), mark: Mark(in: Marks()), .success(journal),
-            onGrowth: {}, onDrain: {}, onFull: {},
-            onSeal: { seal in news.update { $0.seal = seal } })
         syncs = SyncWorker(now: { news.value.now })
-        syncs.receive(.tend(SyncWorker.Entry(journal: journal, onChange: {})))
+        syncs.receive(
+            .tend(SyncWorker.Entry(journal: journal, stage: journalStage, onChange: {})))
         body = RequestBody(
             SentAudio(journal, as: format, frames: 0), from: format.bodyOffset)
         machine = TakeMachine(
@@ -287,7 +289,7 @@ private final class LongTake {
             let passed = account.capturedFrames + account.gapFrames - before
             pass(StreamFormat.speech.duration(ofFrames: passed))
             if turn == 0 { handle(.began) }
-            repeat { _ = journalStage.turn() } while journalStage.hasMore
+            if stage.didWrite { stage.tellReaders() }
             while syncs.turn(isLast: false) == .goesOn {}
             // What was lost is written as silence with the next frames, and synced after them.
             if voiceTurns > 3 {

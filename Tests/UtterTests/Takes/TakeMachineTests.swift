@@ -20,9 +20,14 @@ import Testing
         var detectsEnd = false
         var isKept = false
         var wantsSecrets = false
+        var diskMayBeSlow = false
         var depth = 7
 
-        func makeMachine() throws -> TakeMachine {
+        func makeWorld() throws -> TakeWorld {
+            TakeWorld(try makeMachine(), diskMayBeSlow: diskMayBeSlow)
+        }
+
+        private func makeMachine() throws -> TakeMachine {
             let url = try ServiceURL("http://127.0.0.1:9/")
             let delivery = TakeDelivery(
                 start: 44,
@@ -52,11 +57,12 @@ import Testing
         Way(testDescription: "kept before", isKept: true),
         Way(testDescription: "secrets are asked for", wantsSecrets: true, depth: 8),
         Way(testDescription: "kept, secrets are asked for", isKept: true, wantsSecrets: true),
+        Way(testDescription: "the disk may be slow", diskMayBeSlow: true),
     ]
 
     @Test(arguments: ways) func everyOrderIsHandled(_ way: Way) throws {
         var tree = Tree(way.depth)
-        tree.grow(from: TakeWorld(try way.makeMachine()))
+        tree.grow(from: try way.makeWorld())
         #expect(tree.faults.isEmpty)
         #expect(tree.count > 1_000, "\(tree.count) orders")
     }
@@ -64,10 +70,10 @@ import Testing
     /// Longer stories than can all be told.
     @Test(arguments: ways) func ordersAtRandomAreHandled(_ way: Way) throws {
         var random = SeededRandom()
-        let machine = try way.makeMachine()
+        let first = try way.makeWorld()
         var faults: [String] = []
         for _ in 0..<1_000 where faults.isEmpty {
-            var world = TakeWorld(machine)
+            var world = first
             for _ in 0..<60 {
                 let moves = world.legal.filter { $0 != .abandoned }
                 guard let move = moves.randomElement(using: &random) else { break }
@@ -105,6 +111,24 @@ import Testing
         let seal = JournalSeal(byteCount: 1_000, sha256: "", loss: nil)
         let actions = handle(.sealed(seal), at: seconds)
         return (machine, actions)
+    }
+
+    /// A voice is sent although the disk does not answer; what the disk says later of the service
+    /// changes no request that is under way.
+    @Test(arguments: [true, false]) func aSlowDiskHoldsUpNoRequest(_ isSlow: Bool) throws {
+        var machine = try makeMachine()
+        func notes(_ event: TakeMachine.Event) -> [Bool] {
+            machine.handle(event, at: Moment()).compactMap { action in
+                if case .note(_, let request) = action { request.saysLength } else { nil }
+            }
+        }
+        let byTheDisk = PostOnce(
+            url: try ServiceURL("http://127.0.0.1:9/"), allowed: [], policy: .standard,
+            wantsLength: true)
+        if isSlow { #expect(notes(.diskIsSlow(.seconds(1))) == [false]) }
+        #expect(notes(.opened(byTheDisk)) == [])
+        #expect(machine.delivery.exchange.request.saysLength == !isSlow)
+        #expect(notes(.diskIsSlow(.seconds(1))) == [])
     }
 
     @Test(arguments: [true, false]) func aLongWaitKeepsTheTakeAtTheRelease(_ isNoted: Bool) throws {

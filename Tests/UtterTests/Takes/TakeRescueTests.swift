@@ -31,7 +31,7 @@ import Testing
         let file = FailingFile(
             try Folder.make(at: bench.folder.path).createFile("audio.wav"))
         let journal = Journal(file: file, path: path)
-        run.hold(journal, nil)
+        run.hold(journal)
         let voice = TestSignal.voice(frames: 16_000, sampleRate: 16_000)
         let header = AudioCodec.wav.header
         try journal.append((header + WAVBytes.pcm(voice)).span)

@@ -16,7 +16,7 @@ struct TakeWorld {
     }
 
     enum Move: Equatable {
-        case opened, captured, capturedNothing, sealed, sealedNothing
+        case opened, diskIsSlow, captured, capturedNothing, sealed, sealedNothing
         case noted(Int), heard(Int), ended(Int, Ending), digested
         case began, secretsKnown, secretsMissing
         case stop, resume, resumed, heardEnd, cancel, leave, abandoned
@@ -29,6 +29,7 @@ struct TakeWorld {
     private(set) var ending: TakeMachine.Ending?
 
     private let isKept: Bool
+    private let diskMayBeSlow: Bool
     private var isOpened = false
     private var isCaptured: Bool
     private var isSealed: Bool
@@ -51,8 +52,8 @@ struct TakeWorld {
     private var isEndFinal = false
     private var isResuming = false
 
-    init(_ machine: TakeMachine) {
-        self.machine = machine
+    init(_ machine: TakeMachine, diskMayBeSlow: Bool = false) {
+        (self.machine, self.diskMayBeSlow) = (machine, diskMayBeSlow)
         wantsSecrets = !machine.secrets.areKnown
         if case .delivering = machine.phase { isKept = true } else { isKept = false }
         (isCaptured, isSealed) = (isKept, isKept)
@@ -65,6 +66,7 @@ struct TakeWorld {
         if moves.last == .abandoned { return [] }
         var legal: [Move] = [.abandoned]
         if mayOpen { legal.append(.opened) }
+        if mayOpen, diskMayBeSlow, !moves.contains(.diskIsSlow) { legal.append(.diskIsSlow) }
         if !isCaptured { legal += [.captured, .capturedNothing] }
         if wantsSecrets, !isCaptured, !moves.contains(.began) { legal.append(.began) }
         if isAsking { legal += [.secretsKnown, .secretsMissing] }
@@ -141,6 +143,7 @@ struct TakeWorld {
         case .opened:
             isOpened = true
             return .opened(nil)
+        case .diskIsSlow: return .diskIsSlow(.seconds(1))
         case .captured:
             isCaptured = true
             return .captured(CaptureEnd(cause: .finished), isEmpty: false)
@@ -207,7 +210,8 @@ struct TakeWorld {
         expect(ending == nil, "\(action) after the end")
         switch action {
         case .note(let lane, let request):
-            expect(isOpened, "a request without a journal")
+            let mayBegin = isOpened || moves.contains(.diskIsSlow)
+            expect(mayBegin, "a request before the disk is heard, or known to be slow")
             let isOpen = !wantsSecrets || askCount > 0 && !isAsking
             expect(isOpen, "a request without its secrets")
             expect(noting[lane] == nil && running[lane] == nil, "two requests of lane \(lane)")

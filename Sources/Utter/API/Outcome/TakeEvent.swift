@@ -79,6 +79,8 @@ public enum TakeNotice: Sendable, Equatable {
     case unprotected(reason: String)
     /// The disk holds everything again.
     case protectedAgain
+    /// A killed program would take along what the disk does not have yet; the text says why.
+    case fragile(reason: String)
     /// A part of a take of an earlier run is missing or silent, because its program was killed, or its
     /// audio was altered or damaged; the text says which.
     case damaged(report: String)

@@ -159,7 +159,8 @@ extension Pipeline {
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
         for report in content.reports { run.handle(.protection(.damage(report))) }
         began(run)
-        run.hold(journal, record)
+        run.hold(journal)
+        run.hold(record)
         run.didComplete()
         if let unsendable { run.handle(.unsendable(unsendable)) }
         run.handle(.opened(nil))
