@@ -197,7 +197,8 @@ import Utter
     }
 
     @Test func whatIsKeptIsListedSentAgainCopiedRemovedAndBroughtBack() async throws {
-        var template = Array("/tmp/utter-client.XXXXXX".utf8CString)
+        let root = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(root)/utter-client.XXXXXX".utf8CString)
         let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
         defer { _ = system("rm -r '\(folder)'") }
         let limits = SpoolLimits(takes: 100, bytes: 1 << 30, free: 0)

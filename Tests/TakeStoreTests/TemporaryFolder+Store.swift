@@ -51,11 +51,9 @@ extension Journal {
 
 /// A file that is open for reading and writing and has no name.
 func makeNamelessFile() throws -> OwnedDescriptor {
-    var template = Array("/tmp/utter-file-XXXXXX".utf8CString)
-    let number = mkstemp(&template)
-    try #require(number >= 0)
-    unlink(template)
-    return OwnedDescriptor(taking: number)
+    let scratch = try TemporaryFolder()
+    defer { withExtendedLifetime(scratch) {} }
+    return try scratch.folder().createFile("file")
 }
 
 /// Waits until a wake-up was signalled; false after `Duration.patience`.
