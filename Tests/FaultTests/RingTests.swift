@@ -66,6 +66,18 @@ extension RingFolder {
         #expect(audio.dropFirst(44).starts(with: sent))
     }
 
+    /// The thread that waits for the disk cannot say so, and another one does.
+    @Test(arguments: ["write", "fdatasync"])
+    func aDiskThatHangsIsToldWhileItDoes(_ operation: String) async throws {
+        let bench = try FaultBench()
+        let card = try VirtualMicrophone()
+        let run = try bench.start(
+            ["record"], FileFaults(hanging: [operation], from: 60), microphone: card)
+        #expect(await run.wait(for: "warning: the disk is slow", in: .error))
+        run.signal(SIGKILL)
+        _ = try await run.result()
+    }
+
     /// A disk that has not answered from the start: a voice is sent all the same, again after a
     /// connection is lost, and the take that is found later says that it may have been delivered.
     @Test(arguments: ["mkdir", "create", "write", "rename"])

@@ -45,7 +45,7 @@ import Testing
         let isWritten = ring.takeProducer().write(bytes.span)
         #expect(isWritten)
         if count > 0 { _ = ring.takeConsumer().consume { _ in count } }
-        if attempts > 0 { file.note(attempt: attempts) }
+        if attempts > 0 { file.memory.note(attempt: attempts) }
         return try id(number)
     }
 
@@ -208,7 +208,7 @@ import Testing
             in: [scratch.path("run/utter")], ofSpool: "/elsewhere", fullestShare: 1)
         _ = try leaveRing(2, in: other)
         _ = try leaveRing(3)
-        // One ring becomes that of a later version.
+        // The first ring is changed into that of a later version.
         let newer = try #require(names.first { $0.contains("100003") })
         var ring = try scratch.read("run/utter/rings/\(newer)")
         ring[7] += 1

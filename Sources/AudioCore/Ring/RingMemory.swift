@@ -83,12 +83,12 @@ internal import Synchronization
         unsafe (base + Self.headerByteCount).assumingMemoryBound(to: UInt8.self)
     }
 
-    /// The highest number of an attempt that has begun, for a process that finds this one dead.
+    /// Notes the highest number of an attempt that has begun, for a process that finds this one dead.
     package func note(attempt number: Int) {
         unsafe counter(Place.attempts).pointee.store(number, ordering: .relaxed)
     }
 
-    /// The person has cancelled what is said, as `note(attempt:)` says the other.
+    /// Notes that the person has cancelled the take, for a process that finds this one dead.
     package func cancel() {
         unsafe counter(Place.isCancelled).pointee.store(1, ordering: .relaxed)
     }

@@ -65,6 +65,7 @@ package final class CaptureStage {
     }
 
     func tellReaders() { onWrite(output.isUrgent) }
+
     /// Whether a thread of its own has the take, of which the capture thread touches nothing then.
     var isElsewhere: Bool { source.card?.isDriving ?? false }
     var opening: SourceOpening { source.opening }
@@ -315,11 +316,10 @@ package final class CaptureStage {
     }
 
     /// Whether a read may be made: a live source is always read, a file while there is room.
-    ///
-    /// A killed program takes along what it has read from a pipe, unless the ring outlives it.
     private var mayRead: Bool {
         if source.isLive { return true }
         if output.owesSilence, !output.settle() { return false }
+        // A killed program takes along what it has read from a pipe, unless the ring outlives it.
         guard source.isStored || mayReadAhead else { return output.awaitDrain() }
         return output.hasRoom(forFrames: Self.speechFramesPerRead)
     }

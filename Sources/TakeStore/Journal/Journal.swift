@@ -13,7 +13,7 @@ internal import Synchronization
 /// Memory holds the rest of the take until it is sealed; the sync thread then writes it to the disk
 /// once (`Journal+Upkeep`).
 ///
-/// One thread at a time writes the file: the one that carries until the seal (`JournalStage`), and the
+/// Until the seal the file is written by the thread that carries the ring (`JournalStage`), and by the
 /// sync thread from then on.
 package final class Journal: Sendable {
     /// The most bytes of a take in memory: 2.3 h of PCM.

@@ -5,8 +5,7 @@ package import LinuxPlatform
 /// The thread that empties every ring whose writer calls for it, for any number of takes.
 ///
 /// Other rings are emptied by the sync thread before each sync (`SyncLoop`). This one never syncs: the
-/// end of a take, and a ring that fills, do not wait for a disk that takes seconds to sync. Making a
-/// journal may take as long; each is made by a short-lived thread of its own, which then hands it over.
+/// end of a take, and a ring that fills, do not wait for a disk that takes seconds to sync.
 package final class JournalLoop: Sendable {
     private let loop: WorkerLoop<JournalWorker>
     private let marks: Marks
@@ -21,21 +20,6 @@ package final class JournalLoop: Sendable {
 
     /// The mark of a ring that is about to be added.
     package func makeMark() -> Mark { Mark(in: marks) }
-
-    /// Carries a stage's ring until it is finished and empty, once `open` has returned.
-    ///
-    /// From any thread; `open` is called on a thread of its own, and may block on the disk.
-    ///
-    /// - Throws: `SystemError` when there is no thread for it; nothing was called then.
-    package func add(
-        _ stage: JournalStage, after open: @escaping @Sendable () -> Void
-    ) throws(SystemError) {
-        // Nothing joins it: a disk that hangs must not keep a program from ending.
-        _ = try NamedThread(name: "open") { [self] in
-            open()
-            add(stage)
-        }
-    }
 
     /// Carries a stage's ring until it is finished and empty; from any thread.
     package func add(_ stage: JournalStage) { loop.send(stage) }
@@ -57,7 +41,7 @@ package final class JournalLoop: Sendable {
 struct JournalWorker: Worker {
     private let marks: Marks
     private var stages: [ObjectIdentifier: JournalStage] = [:]
-    /// Stages to be looked at in the next turn, in order.
+    /// Stages to be looked at in the next turn, in order; a second look at one finds nothing.
     private var due: [JournalStage] = []
     /// Stages of this turn; empty between turns, and made once as the others.
     private var turned: [JournalStage] = []
@@ -70,17 +54,13 @@ struct JournalWorker: Worker {
     mutating func receive(_ stage: JournalStage?) {
         guard let stage else { return due = Array(stages.values) }
         stages[ObjectIdentifier(stage.mark)] = stage
-        expect(stage)
-    }
-
-    private mutating func expect(_ stage: JournalStage) {
-        if !due.contains(where: { $0 === stage }) { due.append(stage) }
+        due.append(stage)
     }
 
     mutating func turn(isLast: Bool) -> WorkerPause {
         if isLast { receive(nil) }
         // A mark may outlive its stage.
-        marks.take { mark in stages[ObjectIdentifier(mark)].map { expect($0) } }
+        marks.take { mark in stages[ObjectIdentifier(mark)].map { due.append($0) } }
         swap(&due, &turned)
         defer { turned.removeAll(keepingCapacity: true) }
         for stage in turned {

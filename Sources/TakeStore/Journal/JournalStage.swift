@@ -65,37 +65,39 @@ package final class JournalStage: Sendable {
     /// Carries at most one turn's bytes, and seals the journal behind the last.
     @discardableResult
     func turn() -> Turn {
-        state.withLock { state in
-            if state.isDone { return .done }
-            // Asked first: what is stored before the end was declared is then seen below.
-            let isLast = ring.isFinished
-            var carried = 0
-            var hasMore = true
-            while hasMore && carried < Self.turnLimit {
-                let count = ring.consume { bytes in
-                    append(bytes.extracting(first: Self.turnLimit - carried), &state)
-                }
-                carried += count
-                hasMore = count > 0
+        let (turn, seal) = state.withLock { carry(&$0) }
+        if let seal { onSeal(seal) }
+        return turn
+    }
+
+    private func carry(_ state: inout State) -> (Turn, JournalSeal?) {
+        if state.isDone { return (.done, nil) }
+        // Asked first: what is stored before the end was declared is then seen below.
+        let isLast = ring.isFinished
+        var carried = 0
+        var hasMore = true
+        while hasMore && carried < Self.turnLimit {
+            let count = ring.consume { bytes in
+                append(bytes.extracting(first: Self.turnLimit - carried), &state)
             }
-            if carried > 0 {
-                onGrow()
-                // When nothing was consumed, the writer knows that itself.
-                if ring.wasAwaited() { onDrain() }
-            }
-            if !state.isFull, state.loss != nil || journal.isFull {
-                state.isFull = true
-                onFull()
-            }
-            guard isLast, !hasMore else { return hasMore ? .hasMore : .empty }
-            state.isDone = true
-            journal.seal()
-            onSeal(
-                JournalSeal(
-                    byteCount: journal.byteCount, sha256: state.digest.hexadecimal,
-                    loss: state.loss))
-            return .done
+            carried += count
+            hasMore = count > 0
         }
+        if carried > 0 {
+            onGrow()
+            // When nothing was consumed, the writer knows that itself.
+            if ring.wasAwaited() { onDrain() }
+        }
+        if !state.isFull, state.loss != nil || journal.isFull {
+            state.isFull = true
+            onFull()
+        }
+        guard isLast, !hasMore else { return (hasMore ? .hasMore : .empty, nil) }
+        state.isDone = true
+        journal.seal()
+        let seal = JournalSeal(
+            byteCount: journal.byteCount, sha256: state.digest.hexadecimal, loss: state.loss)
+        return (.done, seal)
     }
 
     private func append(_ bytes: Span<UInt8>, _ state: inout State) -> Int {

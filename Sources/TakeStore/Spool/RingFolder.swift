@@ -11,8 +11,8 @@ internal import Synchronization
 /// does not have yet.
 ///
 /// Each file is named after its take, and its header contains the take's manifest. The file stays locked
-/// while its process lives. It is removed when the disk has all of it. A
-/// restart of the machine removes the rest, including the rings of spools that no program opens again.
+/// while its process lives. It is removed when the disk has all of it. A restart of the machine removes
+/// the rest, including the rings of spools that no program opens again.
 package struct RingFolder: Sendable {
     /// Further takes at once have their rings in the memory of the process: the memory file system of
     /// a container may have 64 MB.
@@ -266,12 +266,6 @@ package final class RingFile: Sendable {
             name = new
         }
     }
-
-    /// Says that an attempt begins, before the disk says so; from any thread.
-    package func note(attempt number: Int) { memory.note(attempt: number) }
-
-    /// Says that the take is not wanted, before the disk says so; from any thread.
-    package func cancel() { memory.cancel() }
 
     /// Removes it, since the disk has all of it; from any thread.
     package func remove() {

@@ -78,12 +78,11 @@ package enum FormerDelivery: Sendable, Codable, Equatable {
 
     package init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
-        // A value of another kind is read below.
-        if let text = try? value.decode(String.self) {
+        if let text = try? value.decode(String.self) {  // Another kind is tried below.
             self = .text(text)
-        } else if let flag = try? value.decode(Bool.self) {  // The same.
+        } else if let flag = try? value.decode(Bool.self) {  // Another kind is tried below.
             self = .flag(flag)
-        } else if let list = try? value.decode([Self].self) {  // The same.
+        } else if let list = try? value.decode([Self].self) {  // Only members are left.
             self = .list(list)
         } else {
             self = .members(try value.decode([String: Self].self))

@@ -87,8 +87,8 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Whether the take had been answered before it was sent once more, and is so still unless a
     /// better answer comes; nil is no.
     package internal(set) var wasAnswered: Bool?
-    /// Whether the person had cancelled the take when its program died; nil is no, and once it is at
-    /// rest.
+    /// Whether the person had cancelled the take when its program died, until it is at rest; nil is
+    /// no.
     var isCancelled: Bool?
     package internal(set) var archive: ArchiveNote?
     /// The contents for the archive, of a take in its queue; nil for the take that was recorded.

@@ -20,8 +20,8 @@ final class ProgressMeter: Sendable {
     /// Nanoseconds since the take began.
     private let nextLook = Atomic(Int64.min)
     private let writtenBefore = Atomic(-1)
-    /// Nanoseconds since the take began.
-    private let stuckSince = Atomic(Int64(0))
+    /// Looks in a row at which the journal has taken nothing of what waits for it.
+    private let stuckLooks = Atomic(0)
     private let hasToldWhole = Atomic(false)
     private let hasToldLimit = Atomic(false)
 
@@ -42,17 +42,17 @@ final class ProgressMeter: Sendable {
         ).exchanged
     }
 
-    /// How long the journal has taken none of the bytes that wait for it; nil when none wait.
+    /// How long the journal has taken none of the bytes that wait for it, at least.
     ///
-    /// On the transfer thread.
-    func wait(of journal: Journal) -> Duration? {
+    /// On the transfer thread, each time that a look is due: time in which this program was stopped
+    /// does not count.
+    func wait(of journal: Journal) -> Duration {
         let written = journal.writtenByteCount
         let isStuck = writtenBefore.exchange(written, ordering: .relaxed) == written
-        guard isStuck, journal.path != nil, journal.byteCount > written else {
-            stuckSince.store(elapsed.nanoseconds, ordering: .relaxed)
-            return nil
-        }
-        return elapsed - .nanoseconds(stuckSince.load(ordering: .relaxed))
+        let isWaiting = isStuck && journal.path != nil && journal.byteCount > written
+        let looks = isWaiting ? stuckLooks.load(ordering: .relaxed) + 1 : 0
+        stuckLooks.store(looks, ordering: .relaxed)
+        return Self.interval * looks
     }
 
     /// Returns true at the first call.

@@ -9,8 +9,8 @@ extension TakeMachine {
         /// The take has its place on the disk or in memory; the exchange begins with what the disk
         /// knows of the service.
         case opened((any Exchange)?)
-        /// The take has no place yet, after this time.
-        case diskIsSlow(Duration)
+        /// The take has no place yet, after this time; `isAwaited`: no request begins before.
+        case diskIsSlow(Duration, isAwaited: Bool = false)
         case began
         /// The recording has as many bytes as a request waits for.
         case grew(byteCount: Int)
@@ -92,9 +92,9 @@ extension TakeMachine {
                     isResent: isResent)))
     }
 
-    /// Does not wait for the disk any longer.
-    mutating func goOn(after wait: Duration) {
-        isDiskLate = true
+    mutating func noteSlowDisk(after wait: Duration, isAwaited: Bool) {
+        guard !isOpened else { return }
+        isDiskLate = !isAwaited
         protect(.slowFolder(wait))
         beginAll()
     }
@@ -174,7 +174,7 @@ struct TakeDelivery: Sendable {
         (self.digest, isDigested) = (digest, digest != nil)
     }
 
-    /// Whether the disk was waited for, or given up, and the exchange is in use.
+    /// Whether a lane waits for the disk no longer: the exchange is in use then.
     var hasBegun: Bool {
         lanes.contains { if case .waiting(for: .disk) = $0 { false } else { true } }
     }

@@ -101,7 +101,7 @@ struct TakeMachine: Sendable {
         case .digested(let digest):
             (delivery.digest, delivery.isDigested) = (digest, digest != nil)
         case .protection(let report): protect(report)
-        case .diskIsSlow(let wait): if !isOpened { goOn(after: wait) }
+        case .diskIsSlow(let wait, let isAwaited): noteSlowDisk(after: wait, isAwaited: isAwaited)
         case .full:
             protect(.full)
             endCapture(.withTail)

@@ -12,8 +12,8 @@ extension TakeRun {
         reportAwaited()
         guard meter.isDue() else { return }
         // The thread that waits for the disk cannot say so.
-        if let journal, let wait = meter.wait(of: journal), wait > .seconds(2) {
-            journal.note(slow: wait)
+        if let journal, meter.wait(of: journal) >= .seconds(2) {
+            journal.note(slow: .seconds(2))
             reportJournal()
         }
         record?.writeAgain()

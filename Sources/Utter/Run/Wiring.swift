@@ -108,7 +108,7 @@ final class Wiring: Sendable {
         if run.pipeline.spool != nil {
             // It means nothing once the folder is there. A task that sleeps would start five threads.
             capture.call(at: .now + Self.diskPatience) { [weak run] in
-                run?.handle(.diskIsSlow(Self.diskPatience))
+                run?.handle(.diskIsSlow(Self.diskPatience, isAwaited: isFragile))
             }
         }
         let stage = JournalStage(
@@ -127,19 +127,24 @@ final class Wiring: Sendable {
             if audio.isSettled, !sync.perform({ file?.remove() }) { file?.remove() }
             run?.didTend()
         }
-        do throws(SystemError) {
-            try journal.add(stage) { [self] in
+        let begin = { @Sendable [self] (failure: SystemError?) in
+            if let failure {
+                // The take lives in memory.
+                run.hold(nil as ManifestWriter?)
+                run.handle(.protection(.noFolder(failure.description)))
+                run.handle(.opened(nil))
+            } else {
                 open(draft, file, isCompleteSoon, for: run)
-                sync.add(audio, filledBy: stage, onChange: onChange)
-                run.record?.announce()
             }
-        } catch {
-            // The take lives in memory.
-            run.hold(nil as ManifestWriter?)
-            run.handle(.protection(.noFolder(error.description)))
-            run.handle(.opened(nil))
             sync.add(audio, filledBy: stage, onChange: onChange)
+            run.record?.announce()
             journal.add(stage)
+        }
+        do throws(SystemError) {
+            // Nothing joins it: a disk that hangs must not keep a program from ending.
+            _ = try NamedThread(name: "open") { begin(nil) }
+        } catch {
+            begin(error)
         }
     }
 
@@ -248,7 +253,7 @@ final class Wiring: Sendable {
             case .withoutTail: run.control.requestStop(keepsTail: false)
             case .cancelled:
                 // A recovery would bring it back as one that is to be sent.
-                run.ring?.cancel()
+                run.ring?.memory.cancel()
                 run.control.requestCancel()
             }
             capture.wake()
@@ -289,7 +294,7 @@ final class Wiring: Sendable {
         let record = run.record
         // The request may name the take, whose folder is not there yet.
         if record == nil { ring?.rename(to: run.id) }
-        ring?.note(attempt: request.number)
+        ring?.memory.note(attempt: request.number)
         let isWritten = isNoted || record == nil
         let waits = wantsDigest || !isWritten && (ring == nil || goesOn)
         if waits || !isWritten {

@@ -26,7 +26,8 @@ import Testing
             let stage = JournalStage(
                 take.ring.takeConsumer(), into: journal, mark: loop.makeMark(),
                 onSeal: { seal in sealed.update { $0[number] = seal } })
-            try loop.add(stage) { sync.add(journal, filledBy: stage) }
+            sync.add(journal, filledBy: stage)
+            loop.add(stage)
         }
         var isBusy = true
         while isBusy {

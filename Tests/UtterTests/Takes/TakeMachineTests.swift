@@ -131,6 +131,16 @@ import Testing
         #expect(notes(.diskIsSlow(.seconds(1))) == [])
     }
 
+    /// Of a ring that goes with the process nothing can be sent before the disk has it.
+    @Test func aRequestThatNeedsTheDiskWaitsForIt() throws {
+        var machine = try makeMachine()
+        func notes(_ event: TakeMachine.Event) -> Int {
+            machine.handle(event, at: Moment()).count { if case .note = $0 { true } else { false } }
+        }
+        #expect(notes(.diskIsSlow(.seconds(1), isAwaited: true)) == 0)
+        #expect(notes(.opened(nil)) == 1)
+    }
+
     @Test(arguments: [true, false]) func aLongWaitKeepsTheTakeAtTheRelease(_ isNoted: Bool) throws {
         let (machine, actions) = try end(at: 60, busyFor: 600, isNoted: isNoted)
         let isBrokenOff = actions.contains { if case .breakOff = $0 { true } else { false } }
