@@ -30,14 +30,13 @@ struct SurvivorCheck {
         for (id, bytes) in written where !bytes.isEmpty {
             problems += missing(bytes, in: dead.first { $0.id == id }, id)
         }
-        let ahead = dead.filter { $0.audio != nil && isBehind($0) }
         let rings = RingFolder.names(ofSpool: bench.stateFolder)
+        let behind = dead.filter { $0.audio != nil && isBehind($0) }.map(\.id)
         problems += try await afterRecovery(of: dead, rings)
-        // The ring has had the rest.
-        for take in try bench.takes() where ahead.contains(where: { $0.id == take.id }) {
-            if isBehind(take) {
-                problems.append("\(take.id): the server has bytes that the disk has not")
-            }
+        // A ring has had the rest.
+        let stillBehind = try bench.takes().filter { isBehind($0) }.map(\.id)
+        for id in behind where !rings.contains(id) || stillBehind.contains(id) {
+            problems.append("\(id): the server has bytes that the disk has not")
         }
         problems += try await afterDelivery()
         return problems
