@@ -30,6 +30,11 @@ struct FLACHeader {
 
     private static let streamInfoByteCount = 34
 
+    /// The block of a file of ours, behind `fLaC` and its own head.
+    static func streamInfo(in file: [UInt8]) -> [UInt8] {
+        Array(file[8..<(8 + streamInfoByteCount)])
+    }
+
     /// Where a file of ours says how many samples it has: 36 bits, behind the last four of the bits
     /// per sample.
     static let sampleCountPlace = 21..<26

@@ -24,6 +24,7 @@ extension AudioCodec {
 final class OggOpusEncoder: AudioEncoder {
     /// Granule positions count at 48 kHz, whatever the input rate (RFC 7845 §4).
     static let granulesPerFrame = 3
+    static let granulesPerPage = UInt64(OpusPacketEncoder.framesPerPacket * granulesPerFrame)
 
     private var opus: OpusPacketEncoder
     private var pages: OggPageWriter

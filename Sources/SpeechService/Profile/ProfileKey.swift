@@ -132,6 +132,9 @@ extension ProfileKey {
         ProfileKey("limits.seconds", .seconds, "the longest recording"),
         ProfileKey("limits.shortest-seconds", .seconds, "the shortest recording"),
         ProfileKey(
+            "stretches.enabled", .flag,
+            "whether a recording that is too long is sent in several requests"),
+        ProfileKey(
             "transfer.framing", words(of: BodyFraming.self),
             "how the service learns the end of the recording"),
         ProfileKey("transfer.endpointing", .flag, "whether its answer ends the recording"),
@@ -208,7 +211,8 @@ extension ProfileKey {
             "exchange.kind", words(of: ExchangePlan.Kind.self),
             "one request, a job, an upload that goes on where it was, or parts"),
         ProfileKey("exchange.seconds", .seconds, "how long the service may take for a job"),
-        ProfileKey("exchange.parallel", .number, "the most parts at once, from 1 to 4"),
+        ProfileKey(
+            "exchange.parallel", .number, "the most parts or stretches at once, from 1 to 4"),
         ProfileKey("exchange.smallest", .number, "bytes that only the last part may be below"),
         ProfileKey(
             "exchange.largest", .number, "the most bytes of a part, or of a request of an upload"),

@@ -56,13 +56,15 @@ public struct RecognitionService: Sendable, Hashable {
     /// without an answer the body follows after a second.
     package internal(set) var expectsContinue = false
     package internal(set) var limits = ServiceLimits()
+    /// Whether a recording beyond them is cut, and sent in several requests.
+    package internal(set) var cutsStretches = true
     /// How connections to it are made.
     public var connection: ConnectionSettings {
         get { connectionBox }
         set { connectionBox = newValue }
     }
     @Boxed private var connectionBox = ConnectionSettings()
-    @Boxed package var exchange = ExchangePlan.post
+    @Boxed package var exchange = ExchangePlan.post()
     /// The value of each word of the profile, for later requests.
     package internal(set) var words = ProfileWord.fixed
     /// The profile that it was made by, and what was said with it; nil without one.

@@ -58,6 +58,7 @@ extension ServiceProfile {
             service.detectsEnd = transfer.detectsEnd
             service.expectsContinue = transfer.expectsContinue
             service.limits = limits
+            service.cutsStretches = cutsStretches
             service.connection = connection
             service.exchange = exchange
             service.retry = retry

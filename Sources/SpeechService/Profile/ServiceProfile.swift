@@ -31,8 +31,9 @@ public struct ServiceProfile: Sendable, Hashable {
     @Boxed package var transfer = TransferSettings()
     @Boxed package var authentication = AuthenticationPlan()
     var limits = ServiceLimits()
+    var cutsStretches = true
     @Boxed var connection = ConnectionSettings()
-    @Boxed var exchange = ExchangePlan.post
+    @Boxed var exchange = ExchangePlan.post()
     @Boxed package var answer = AnswerRule.automatic
     @Boxed var retry = RetryRule()
     package private(set) var pauses = RetryPauses()
@@ -124,6 +125,10 @@ public struct ServiceProfile: Sendable, Hashable {
         authentication =
             try Self.section("auth", &reader, AuthenticationPlan.init) ?? authentication
         limits = try Self.section("limits", &reader, ServiceLimits.init) ?? limits
+        cutsStretches =
+            try Self.section("stretches", &reader) { reader throws(SettingsError) in
+                try reader.flag("enabled") ?? true
+            } ?? cutsStretches
         connection = try Self.section("connection", &reader, ConnectionSettings.init) ?? connection
         exchange = try Self.section("exchange", &reader, ExchangePlan.init) ?? exchange
         answer = try Self.section("answer", &reader, AnswerRule.init(_:)) ?? answer

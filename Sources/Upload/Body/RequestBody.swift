@@ -211,7 +211,7 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension [UInt8] {
-    fileprivate mutating func fill(
+    package mutating func fill(
         from source: any BodySource, at offset: Int, to place: Int
     ) throws(SystemError) -> Int {
         let found = unsafe withUnsafeMutableBytes { bytes in

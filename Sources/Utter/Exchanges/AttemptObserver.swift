@@ -43,9 +43,10 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         self.lane = lane
         step = request.step
         carriesRecording = request.carriesRecording
-        pieceStart = request.piece.map { piece in
+        let start = request.piece.map { piece in
             run.plan.sealedLength?.audio(before: piece.start) ?? piece.start
         }
+        pieceStart = start ?? (request.isPart ? 0 : nil)
         answer = AnswerReader(rule: run.plan.service.answer)
     }
 
@@ -144,7 +145,8 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         }
         reply.message = answer.message.map { service.redacted($0) }
         reply.code = (answer.code ?? reply.code).map { service.redacted($0) }
-        if pieceByteCount > 0, reply.verdict == nil { run.didSend(more: -pieceByteCount) }
+        let isTaken = reply.verdict != nil || step == nil && reply.result.hasAccepted
+        if pieceByteCount > 0, !isTaken { run.didSend(more: -pieceByteCount) }
         run.handle(.ended(lane: lane, reply))
     }
 

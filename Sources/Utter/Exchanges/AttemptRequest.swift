@@ -12,7 +12,7 @@ extension DeliveryPlan {
     /// The request of an attempt to deliver a take; `frames` is 0 unless the body says their number.
     func request(
         _ request: ExchangeRequest, for journal: Journal, frames: Int, of id: TakeID,
-        token: Credential? = nil, digest: String? = nil
+        token: Credential? = nil, digest: String? = nil, stretch: StretchAudio? = nil
     ) -> TransferRequest {
         if case .token? = request.step?.use { return tokenRequest(request) }
         var service = service
@@ -36,7 +36,7 @@ extension DeliveryPlan {
         var headers = service.requestHeaders(contentType: type).map {
             (name: $0.name, value: $0.value)
         }.filter { !$0.value.isEmpty }
-        let suffix = idSuffix + lengthMark(frames)
+        let suffix = idSuffix + (request.stretch?.mark ?? lengthMark(frames))
         let own =
             [
                 UtterVersion.userAgent,
@@ -54,6 +54,11 @@ extension DeliveryPlan {
             body = upload.range(of: body)
         }
         if let piece = request.piece { body = piece.range(of: body) }
+        if let stretch {
+            body = RequestBody(
+                stretch, prologue: frame.prologue, transform: frame.isBase64 ? .base64 : .none,
+                epilogue: frame.epilogue)
+        }
         body.saysLength = request.saysLength
         if let content = request.step?.content {
             body = RequestBody(TakeMark.filled(content.bytes, by: id.text))

@@ -7,7 +7,8 @@ internal import Upload
 /// Decides which requests deliver a take: the next request, a wait, or the outcome.
 ///
 /// Pure: it is told how each request has ended, and says what follows. Nothing else knows how many
-/// requests make a delivery. `PostOnce` makes one, `JobExchange` the steps of a job,
+/// requests make a delivery. `StretchExchange` makes one, or one for each stretch, `JobExchange` the
+/// steps of a job,
 /// `UploadExchange` goes on where a broken request was, `PartsExchange` sends several at once,
 /// `TokenFirst` fetches a token before each of them. Requests that are under way side by side have a
 /// *lane* each; an exchange that makes one after the other knows of none.
@@ -54,6 +55,18 @@ protocol Exchange: Sendable {
 
     /// Hears an interim answer to the request that is under way.
     mutating func learn(from interim: AnswerHead)
+
+    /// Each need once.
+    mutating func need(of recording: RecordingExtent) -> StretchNeed?
+
+    /// Learns where the stretch that begins at this frame is cut.
+    mutating func learn(_ cuts: [StretchCut], of start: Int)
+
+    /// How far the body of a stretch goes by now.
+    func reach(of stretch: StretchRequest) -> StretchReach
+
+    /// Joins the texts of the recording so far, with the words that a lane's request has brought.
+    func transcript(with words: Transcript, of lane: Int) -> Transcript
 }
 
 /// The next step of a lane.
@@ -85,8 +98,12 @@ struct ExchangeRequest: Sendable, Equatable {
     var avoidsHTTP2 = false
     /// The step; nil for the recording and its transcript.
     var step: StepRequest?
+    /// The stretch that it carries; nil for the whole recording.
+    var stretch: StretchRequest?
 
     var carriesRecording: Bool { step?.content == nil }
+    /// Other requests carry the rest of the recording.
+    var isPart: Bool { piece != nil || stretch?.mark.isEmpty == false }
     /// The URL for a person; that of the service, when an upload's own is a secret.
     var shownURL: String { (upload?.shownURL ?? url).description }
     var upload: UploadRequest? { if case .upload(let use)? = step?.use { use } else { nil } }
@@ -198,12 +215,16 @@ struct Moment: Sendable {
     let jitter: @Sendable () -> Double
     /// Seconds since 1970; called when a service says that ours are wrong.
     let clock: @Sendable () -> Double
+    /// Frames that have been recorded.
+    let frameCount: @Sendable () -> Int
 
     init(
         elapsed: Duration = .zero, jitter: @autoclosure @escaping @Sendable () -> Double = 0,
-        clock: @autoclosure @escaping @Sendable () -> Double = 0
+        clock: @autoclosure @escaping @Sendable () -> Double = 0,
+        frameCount: @autoclosure @escaping @Sendable () -> Int = 0
     ) {
         (self.elapsed, self.jitter, self.clock) = (elapsed, jitter, clock)
+        self.frameCount = frameCount
     }
 }
 
@@ -228,9 +249,17 @@ extension Exchange {
     mutating func record(_ result: TransferResult, lane: Int) { record(result) }
 
     mutating func learn(from interim: AnswerHead) {}
+    mutating func need(of recording: RecordingExtent) -> StretchNeed? { nil }
+    mutating func learn(_ cuts: [StretchCut], of start: Int) {}
+    func reach(of stretch: StretchRequest) -> StretchReach { StretchReach() }
+    func transcript(with words: Transcript, of lane: Int) -> Transcript { words }
 }
 
 extension TransferResult {
+    var hasAccepted: Bool {
+        ending == .answered && status.map { StatusVerdict.of(status: $0) == .accepted } ?? false
+    }
+
     /// The service had the whole body, and has not refused it, as far as is known without an answer.
     var mayBeTaken: Bool {
         isBodyComplete && status.map { StatusVerdict.of(status: $0) == .accepted } ?? true
@@ -246,9 +275,9 @@ extension DeliveryPlan {
         let exchange: any Exchange =
             switch service.exchange {
             case .post:
-                PostOnce(
-                    self, wantsLength: wantsLength, attemptsBefore: attemptsBefore,
-                    takenBefore: takenBefore)
+                StretchExchange(
+                    self, from: progress, wantsLength: wantsLength,
+                    attemptsBefore: attemptsBefore, takenBefore: takenBefore)
             case .job(let plan):
                 JobExchange(
                     plan, self, from: progress, wantsLength: wantsLength,

@@ -73,6 +73,18 @@ struct TokenFirst: Exchange {
         if engine == nil { exchange.learn(from: interim) }
     }
 
+    mutating func need(of recording: RecordingExtent) -> StretchNeed? {
+        exchange.need(of: recording)
+    }
+
+    mutating func learn(_ cuts: [StretchCut], of start: Int) { exchange.learn(cuts, of: start) }
+
+    func reach(of stretch: StretchRequest) -> StretchReach { exchange.reach(of: stretch) }
+
+    func transcript(with words: Transcript, of lane: Int) -> Transcript {
+        engine == nil ? exchange.transcript(with: words, of: lane) : words
+    }
+
     mutating func next(
         after reply: Reply, isSpeaking: Bool, at now: Moment
     ) -> ExchangeStep {

@@ -36,7 +36,7 @@ extension DeliveryPlan {
     func limitFailure(frames: Int, byteCount: Int) -> TakeFailure? {
         let (limits, length) = (service.limits, StreamFormat.speech.duration(ofFrames: frames))
         let bytes = byteCount - format.bodyOffset
-        if let longest = limits.longest, length > longest {
+        if !cutsStretches, let longest = limits.longest, length > longest {
             return .outsideLimits(
                 reason: "it is \(length.secondsText) long, and the service takes "
                     + "\(longest.secondsText) at most")
@@ -46,7 +46,7 @@ extension DeliveryPlan {
                 reason: "it is \(length.secondsText) long, and the service wants "
                     + "\(shortest.secondsText) at least")
         }
-        if let most = limits.byteCount, bytes > most {
+        if !cutsStretches, let most = limits.byteCount, bytes > most {
             return .outsideLimits(
                 reason: "it has \(bytes) bytes, and the service takes \(most) at most")
         }
@@ -57,9 +57,11 @@ extension DeliveryPlan {
 extension TakePlan {
     /// The length at which the service's limit ends the recording of a voice; nil without one.
     ///
-    /// Sound from a file stays whole, and is refused.
+    /// Sound from a file stays whole, and is refused or cut.
     func serviceLimit(of source: any CaptureSource) -> Duration? {
-        guard source.isLive, let longest = delivery.longest else { return nil }
+        guard source.isLive, !delivery.cutsStretches, let longest = delivery.longest else {
+            return nil
+        }
         let own = capture.longestFrames ?? .max
         return StreamFormat.speech.frames(in: longest) < own ? longest : nil
     }

@@ -14,6 +14,8 @@ extension TakeMachine {
         case began
         /// The recording has as many bytes as a request waits for.
         case grew(byteCount: Int)
+        /// The recording can be cut at these places, from a frame on.
+        case cut([StretchCut], of: Int)
         /// No more audio is captured; `isEmpty` without any.
         case captured(CaptureEnd, isEmpty: Bool)
         /// The journal holds all captured audio, or as much as there was room for.
@@ -51,6 +53,8 @@ extension TakeMachine {
         case start(lane: Int, ExchangeRequest, Pause)
         /// Report `grew`, once, when the journal has so many bytes.
         case await(byteCount: Int)
+        /// Find where the recording can be cut, and report `cut`.
+        case cut(CutRequest)
         /// End the pause before a lane's request, except for what the service asked for.
         case hurry(lane: Int)
         case breakOff(lane: Int)
@@ -92,6 +96,22 @@ extension TakeMachine {
                     isResent: isResent)))
     }
 
+    mutating func learn(_ cuts: [StretchCut], of start: Int) {
+        delivery.exchange.learn(cuts, of: start)
+        saveProgress()
+        beginWaiting(for: [.seal, .growth])
+    }
+
+    /// Asks for what the exchange needs before it can go on.
+    mutating func meetNeed() {
+        guard delivery.result == nil else { return }
+        switch delivery.exchange.need(of: delivery.extent) {
+        case .cut(let request)?: actions.append(.cut(request))
+        case .growth(let byteCount)?: actions.append(.await(byteCount: delivery.start + byteCount))
+        case nil: break
+        }
+    }
+
     mutating func noteSlowDisk(after wait: Duration, isAwaited: Bool) {
         guard !isOpened else { return }
         isDiskLate = !isAwaited
@@ -123,6 +143,8 @@ extension TakeMachine {
 struct RecordingExtent: Sendable, Equatable {
     /// From the first byte that is sent.
     var byteCount = 0
+    /// At 16 kHz; of a recording that goes on, a little behind its bytes.
+    var frameCount = 0
     var isComplete = false
     /// `Content-Digest` of all of it; nil while that is not known.
     var digest: String?
@@ -193,7 +215,8 @@ struct TakeDelivery: Sendable {
     /// Learns how long the journal is, now that it is sealed.
     mutating func complete(byteCount: Int) {
         extent = RecordingExtent(
-            byteCount: bodyByteCount(byteCount, isWhole: true), isComplete: true, digest: digest)
+            byteCount: bodyByteCount(byteCount, isWhole: true), frameCount: extent.frameCount,
+            isComplete: true, digest: digest)
     }
 
     /// Replaces what a service has said, but not what the person wanted.

@@ -78,7 +78,7 @@ struct TakeMachine: Sendable {
 
     mutating func handle(_ event: Event, at now: Moment) -> [Action] {
         if case .settled = phase { return [] }
-        actions = []
+        (actions, delivery.extent.frameCount) = ([], now.frameCount())
         switch event {
         case .opened(let exchange):
             isOpened = true
@@ -91,6 +91,7 @@ struct TakeMachine: Sendable {
         case .captured(let end, let isEmpty): capture(end, isEmpty: isEmpty, now)
         case .sealed(let seal): complete(seal, now)
         case .grew(let byteCount): grow(to: byteCount)
+        case .cut(let cuts, let start): learn(cuts, of: start)
         case .noted(let lane): note(lane)
         case .connected(let lane):
             let number = delivery.exchange.request(of: lane).number
@@ -118,6 +119,7 @@ struct TakeMachine: Sendable {
         case .unrecordable(let failure, let end): settle(.failure(failure), end)
         case .abandoned: settle(.failure(.left), CaptureEnd(cause: .cancelled))
         }
+        meetNeed()
         settleIfComplete()
         return actions
     }
@@ -204,7 +206,7 @@ struct TakeMachine: Sendable {
 
     private var mayBegin: Bool { (isOpened || isDiskLate) && hasSound && secrets.areKnown }
 
-    private mutating func beginWaiting(for waits: [TakeDelivery.Lane.Wait]) {
+    mutating func beginWaiting(for waits: [TakeDelivery.Lane.Wait]) {
         for lane in delivery.lanes.indices {
             if case .waiting(let wait) = delivery.lanes[lane], waits.contains(wait) { begin(lane) }
         }
@@ -266,15 +268,15 @@ struct TakeMachine: Sendable {
 
     private mutating func hear(_ lane: Int, _ words: Transcript) {
         guard case .sending = delivery.lanes[lane] else { return }
-        delivery.transcript = words
-        actions.append(.tell(.heard(words)))
+        delivery.transcript = delivery.exchange.transcript(with: words, of: lane)
+        actions.append(.tell(.heard(delivery.transcript)))
     }
 
     private mutating func end(_ lane: Int, _ reply: Reply, _ now: Moment) {
         switch delivery.lanes[lane] {
         case .sending(let request, _):
             save(request, reply.result)
-            delivery.transcript = reply.transcript
+            delivery.transcript = delivery.exchange.transcript(with: reply.transcript, of: lane)
             let step = delivery.exchange.next(
                 after: reply, lane: lane, isSpeaking: isRecording, at: now)
             saveProgress()
@@ -290,7 +292,7 @@ struct TakeMachine: Sendable {
         if delivery.exchange.needsLength { actions.append(.rememberLength) }
     }
 
-    private mutating func saveProgress() {
+    mutating func saveProgress() {
         let progress = delivery.exchange.progress
         guard progress != savedProgress else { return }
         savedProgress = progress
@@ -307,10 +309,10 @@ struct TakeMachine: Sendable {
             // A service that finds the end by itself has heard enough: what is said now would go
             // nowhere.
             if isRecording { endCapture(.withTail) }
-            conclude(.success(reply.transcript), now)
+            conclude(.success(delivery.transcript), now)
         case .answeredInPart:
             tellEarlyAnswer(reply.result, isResent: false)
-            conclude(.success(reply.transcript), now)
+            conclude(.success(delivery.transcript), now)
         case .idle: break
         case .request(let pause) where pause.isOfNextStep: begin(lane, after: pause)
         case .request(let pause):
@@ -357,7 +359,7 @@ struct TakeMachine: Sendable {
         guard !request.isForToken else { return }
         let attempt = TakeAttempt(
             number: request.number, url: request.shownURL, result: result,
-            carriesRecording: request.carriesRecording, isPiece: request.piece != nil)
+            carriesRecording: request.carriesRecording, isPiece: request.isPart)
         // Polls share a number: keep the last.
         if let last = attempts.last, last.number == attempt.number { attempts.removeLast() }
         attempts.append(attempt)

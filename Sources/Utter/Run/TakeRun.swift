@@ -37,6 +37,8 @@ final class TakeRun: Sendable {
         var token: Credential?
         var transfers: [Int: TransferID] = [:]
         var bodyDigests: [Int: String] = [:]
+        var stretches: [Int: [UInt8]] = [:]
+        var cutter: StretchCutter?
         var times = TakeTimes()
     }
 
@@ -93,7 +95,8 @@ final class TakeRun: Sendable {
     /// Tells the machine, and carries out what follows; from any thread, never blocks.
     func handle(_ event: TakeMachine.Event) {
         let now = Moment(
-            elapsed: meter.elapsed, jitter: .random(in: 0...1), clock: Date().timeIntervalSince1970)
+            elapsed: meter.elapsed, jitter: .random(in: 0...1),
+            clock: Date().timeIntervalSince1970, frameCount: self.account.encodedFrames)
         let isMine = state.withLock { state in
             state.times.note(event, at: now.elapsed)
             state.due += state.machine.handle(event, at: now)
@@ -247,4 +250,28 @@ final class TakeRun: Sendable {
         state.withLock { $0.bodyDigests[lane] = bodyDigest }
     }
     func bodyDigest(of lane: Int) -> String? { state.withLock { $0.bodyDigests[lane] } }
+
+    /// Keeps the file of the stretch that a lane's next request carries.
+    func hold(stretch: [UInt8]?, of lane: Int) { state.withLock { $0.stretches[lane] = stretch } }
+
+    func takeStretch(of lane: Int) -> [UInt8]? {
+        state.withLock { $0.stretches.removeValue(forKey: lane) }
+    }
+
+    func cutter(of journal: Journal) -> StretchCutter {
+        state.withLock { state in
+            let shortest = plan.service.limits.shortest.map { StreamFormat.speech.frames(in: $0) }
+            let cutter =
+                state.cutter ?? StretchCutter(of: journal, as: plan.format, shortest: shortest ?? 0)
+            state.cutter = cutter
+            return cutter
+        }
+    }
+
+    /// On the transfer thread.
+    func reach(of stretch: StretchRequest) -> (StretchReach, frameCount: Int) {
+        // Asked first: the bytes are ahead of the frames.
+        let frameCount = account.encodedFrames
+        return (exchange.reach(of: stretch), frameCount)
+    }
 }

@@ -148,7 +148,7 @@ final class Wiring: Sendable {
         }
     }
 
-    private func tellTransfer(of run: TakeRun) {
+    func tellTransfer(of run: TakeRun) {
         run.growth.set()
         wakeTransfer()
     }
@@ -229,6 +229,7 @@ final class Wiring: Sendable {
         case .start(let lane, let request, let pause):
             start(request, of: lane, after: pause, for: run)
         case .await(let byteCount): run.await(byteCount: byteCount)
+        case .cut(let request): cut(request, for: run)
         case .hurry(let lane): run.transfer(of: lane).map { transfer.hurry($0) }
         case .breakOff(let lane): run.transfer(of: lane).map { transfer.cancel($0) }
         case .digest:
@@ -296,9 +297,12 @@ final class Wiring: Sendable {
         if record == nil { ring?.rename(to: run.id) }
         ring?.memory.note(attempt: request.number)
         let isWritten = isNoted || record == nil
-        let waits = wantsDigest || !isWritten && (ring == nil || goesOn)
+        // It is made where one may wait for the disk.
+        let wantsFile = request.stretch?.end != nil && !run.plan.format.isRaw
+        let waits = wantsDigest || wantsFile || !isWritten && (ring == nil || goesOn)
         if waits || !isWritten {
             notes.send { [self] in
+                if wantsFile { hold(file(of: request, for: run), of: lane, for: run) }
                 if wantsDigest { run.hold(bodyDigest: digest(of: request, for: run), of: lane) }
                 if !isWritten { record?.saveTransfers() }
                 if waits { run.handle(.noted(lane: lane)) }
@@ -334,14 +338,17 @@ final class Wiring: Sendable {
         let plan = run.openedPlan
         var body = plan.request(
             request, for: journal, frames: frames(of: request, for: run), of: run.id,
-            token: run.token, digest: request.wantsDigest ? run.bodyDigest(of: lane) : nil)
-        if request.carriesRecording, request.upload == nil, request.piece == nil {
+            token: run.token, digest: request.wantsDigest ? run.bodyDigest(of: lane) : nil,
+            stretch: audio(of: request, on: lane, in: journal, for: run))
+        if request.carriesRecording, request.upload == nil, request.piece == nil,
+            request.stretch == nil
+        {
             // On the transfer thread, when the request begins and before its body ends.
             body.lateHeaders = { [weak run, plan] in
                 run?.digest.map { plan.digestHeaders($0) } ?? []
             }
         }
-        if request.carriesRecording, request.piece == nil { run.meter.noteAttempt() }
+        if request.carriesRecording, !request.isPart { run.meter.noteAttempt() }
         body.session = run.session
         body.growth = run.growth
         body.mayEndBody = { [weak run] in run?.isWanted(lane) ?? false }

@@ -170,7 +170,7 @@ import Testing
             case "silence":
                 #expect(words.isEmpty && reader.failure == nil, "\(name) \(label)")
             // That a job has failed is said by the answer to a question, which is no transcript.
-            case "in" where service.exchange != .post: break
+            case "in" where service.exchange != .post(): break
             case "in":
                 #expect(reader.failure != nil, "\(name) \(label): \(words)")
             case "refusal":

@@ -186,8 +186,9 @@ import Testing
 
     // MARK: - Limits
 
+    /// Of a service that gets no stretches.
     private func limited(_ server: RecordingServer, _ limits: String) -> String {
-        "url = '\(server.url())'\n[limits]\n\(limits)"
+        "url = '\(server.url())'\nstretches.enabled = false\n[limits]\n\(limits)"
     }
 
     /// 2.40 s, 76,800 bytes.
@@ -244,7 +245,7 @@ import Testing
             ("seconds = 60", 8_000, nil),
         ] as [(String, Int?, Duration?)])
     func aVoiceIsStoppedAtTheLimit(_ limits: String, _ own: Int?, _ limit: Duration?) throws {
-        let text = "url = 'http://127.0.0.1:9/'\n[limits]\n\(limits)"
+        let text = "url = 'http://127.0.0.1:9/'\nstretches.enabled = false\n[limits]\n\(limits)"
         var plan = TakePlan(
             source: Microphone(device: "default"), delivery: try Bench.plan(by: text, format: .pcm))
         plan.capture.longestFrames = own

@@ -4,7 +4,8 @@ internal import LinuxPlatform
 internal import Settings
 
 package enum ExchangePlan: Sendable, Hashable {
-    case post
+    /// With so many requests at once, where there is more than one.
+    case post(parallel: Int = 2)
     case job(JobPlan)
     /// `largest` is in bytes of one request.
     case upload(UploadProtocol, largest: Int? = nil)
@@ -14,7 +15,7 @@ package enum ExchangePlan: Sendable, Hashable {
 
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         switch try reader.word("kind", as: Kind.self) ?? .post {
-        case .post: self = .post
+        case .post: self = .post(parallel: try PartsPlan.parallel(&reader) ?? 2)
         case .job: self = .job(try JobPlan(&reader))
         case .resumable: self = .upload(.resumable, largest: try PartsPlan.largest(&reader))
         case .tus: self = .upload(.tus, largest: try PartsPlan.largest(&reader))

@@ -79,7 +79,7 @@ extension PartsPlan {
         smallest = try Self.count("smallest", 5 << 30, &reader) ?? smallest
         largest = try Self.largest(&reader) ?? max(smallest, largest)
         count = try Self.count("count", 1_000_000, &reader) ?? count
-        parallel = try Self.count("parallel", 4, &reader) ?? parallel
+        parallel = try Self.parallel(&reader) ?? parallel
         each = try reader.string("each") ?? ""
         between = try reader.string("between") ?? ""
         guard (part == nil) == (complete == nil), create == nil || part != nil,
@@ -91,6 +91,10 @@ extension PartsPlan {
         guard largest >= smallest else {
             throw reader.error("largest", " is below 'smallest', \(smallest)")
         }
+    }
+
+    static func parallel(_ reader: inout SettingsReader) throws(SettingsError) -> Int? {
+        try count("parallel", 4, &reader)
     }
 
     static func largest(_ reader: inout SettingsReader) throws(SettingsError) -> Int? {

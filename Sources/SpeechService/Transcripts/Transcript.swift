@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import LinuxPlatform
 
 /// The finals in order, and at most one partial after them.
@@ -9,15 +10,15 @@ internal import LinuxPlatform
 /// space.
 public struct Transcript: Sendable, Hashable {
     /// The finals that have words, in the order in which they came.
-    public private(set) var finals: [String] = []
+    public internal(set) var finals: [String] = []
     /// The words of all finals, when the service tells them.
-    public private(set) var words: [RecognizedWord] = []
+    public internal(set) var words: [RecognizedWord] = []
     /// Longer pieces of all finals, such as sentences, when the service tells them.
-    public private(set) var segments: [RecognizedWord] = []
+    public internal(set) var segments: [RecognizedWord] = []
     /// The language that was heard, as the service names it, or nil.
     public private(set) var language: String?
     /// The seconds of audio that the service says it heard, or nil.
-    public private(set) var duration: Double?
+    public internal(set) var duration: Double?
     /// How sure the service is of the finals, from 0 to 1, or nil: the least of them.
     public private(set) var confidence: Double?
     private var rawPartial = ""
@@ -86,6 +87,22 @@ public struct Transcript: Sendable, Hashable {
     public var displayText: String {
         let parts = partial.isEmpty ? finals : finals + [partial]
         return TerminalText.sanitized(parts.joined(separator: " "))
+    }
+}
+
+extension Transcript: Codable {
+    /// Reads the notes of a take; nil when they are none of a transcript.
+    package init?(notes: String) {
+        // Notes that cannot be read are none.
+        let words = try? JSONDecoder().decode(Transcript.self, from: Data(notes.utf8))
+        guard let words else { return nil }
+        self = words
+    }
+
+    /// As the notes of a take hold what was heard in a part of it.
+    package var notes: String {
+        // Numbers that are none are no times.
+        (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 }
 

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCore
+
+/// A piece of a recording of ours that can stand at the beginning and at the end of a file of its
+/// own: some samples, a page of Ogg, a frame of FLAC.
+package struct AudioUnit: Sendable {
+    package let byteCount: Int
+    package let frameCount: Int
+    /// The mean of the squares of its samples.
+    package let power: Double
+
+    init(byteCount: Int, _ samples: some Collection<Int16>) {
+        self.byteCount = byteCount
+        frameCount = samples.count
+        let sum = samples.reduce(0.0) { $0 + Double($1) * Double($1) }
+        power = samples.isEmpty ? 0 : sum / Double(samples.count)
+    }
+}
+
+/// Takes a file of ours apart, from its first byte on; used by one thread at a time.
+package protocol AudioUnitReader: AnyObject {
+    /// Bytes before the first unit, which each file needs; nil until they have been read.
+    var headerByteCount: Int? { get }
+
+    /// Takes bytes in, and appends the units that are whole.
+    func take(_ bytes: Span<UInt8>, into units: inout [AudioUnit]) throws(UndecodableAudio)
+}
+
+/// 20 ms of samples each.
+final class WAVUnitReader: AudioUnitReader {
+    let headerByteCount: Int? = WAVEncoder.headerByteCount
+    private static let unitByteCount = 640
+
+    private var rest: [UInt8] = []
+    private var isBehindHeader = false
+
+    func take(_ bytes: Span<UInt8>, into units: inout [AudioUnit]) {
+        for index in bytes.indices { rest.append(bytes[index]) }
+        if !isBehindHeader, rest.count >= WAVEncoder.headerByteCount {
+            rest.removeFirst(WAVEncoder.headerByteCount)
+            isBehindHeader = true
+        }
+        var start = 0
+        while isBehindHeader, rest.count - start >= Self.unitByteCount {
+            let samples = stride(from: start, to: start + Self.unitByteCount, by: 2).map {
+                Int16(bitPattern: UInt16(rest[$0]) | UInt16(rest[$0 + 1]) << 8)
+            }
+            units.append(AudioUnit(byteCount: Self.unitByteCount, samples))
+            start += Self.unitByteCount
+        }
+        rest.removeFirst(start)
+    }
+}
+
+/// A frame each.
+final class FLACUnitReader: AudioUnitReader {
+    private(set) var headerByteCount: Int?
+    private var header = FLACHeader()
+    private var reader: FLACReader?
+
+    func take(_ bytes: Span<UInt8>, into units: inout [AudioUnit]) throws(UndecodableAudio) {
+        let frames = bytes.extracting(droppingFirst: try header.take(bytes))
+        if reader == nil, header.isComplete, let info = header.streamInfo {
+            reader = try FLACReader(streamInfo: info.bytes, offset: header.byteCount)
+            headerByteCount = header.byteCount
+        }
+        guard let reader else { return }
+        reader.append(frames)
+        while let frame = try reader.nextFrame() {
+            units.append(AudioUnit(byteCount: frame.byteCount, reader.samples))
+        }
+    }
+}
+
+/// A page each, of which the decoder's delay is silent at the start of the stream.
+final class OggOpusUnitReader: AudioUnitReader {
+    private(set) var headerByteCount: Int?
+    private var reader = OggPageReader()
+    private var pageCount = 0
+    private var codec: OpusPacketDecoder?
+    /// Samples that a decoder throws away.
+    private var delay = 0
+
+    func take(_ bytes: Span<UInt8>, into units: inout [AudioUnit]) throws(UndecodableAudio) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let piece = rest.extracting(first: 4_096)
+            rest = rest.extracting(droppingFirst: piece.count)
+            try reader.append(piece)
+            while let page = try reader.nextPage() { try take(page, into: &units) }
+        }
+    }
+
+    private func take(
+        _ page: OggPageReader.Page, into units: inout [AudioUnit]
+    ) throws(UndecodableAudio) {
+        if pageCount == 0 { reader.beginStream(serialNumber: page.serialNumber) }
+        try reader.beginPackets(limit: 1 << 20)
+        pageCount += 1
+        var samples: [Int16] = []
+        while try reader.nextPacket({ packet throws(UndecodableAudio) in
+            if pageCount == 1 {
+                let head = try OpusHead(packet: packet)
+                codec = try OpusPacketDecoder(gain: head.outputGain)
+                delay = (head.preSkip + 2) / 3
+            } else if pageCount > 2 {
+                try codec?.decode(packet, into: &samples)
+            }
+        }) {}
+        if pageCount == 2 { headerByteCount = reader.byteCount }
+        guard pageCount > 2 else { return }
+        let dropped = min(delay, samples.count)
+        delay -= dropped
+        units.append(AudioUnit(byteCount: page.byteCount, samples.dropFirst(dropped)))
+    }
+}
+
+extension AudioCodec {
+    /// Takes a file of this form apart.
+    package func makeUnitReader() -> any AudioUnitReader {
+        switch name {
+        case AudioCodec.flac.name: FLACUnitReader()
+        case AudioCodec.oggOpus.name: OggOpusUnitReader()
+        default: WAVUnitReader()
+        }
+    }
+
+    /// A sample has two bytes, wherever it stands.
+    package var isRaw: Bool { isKept(like: .wav) }
+
+    /// How many bytes stand before the first unit; nil when the beginning of a file does not tell.
+    package func headerByteCount(in beginning: [UInt8]) -> Int? {
+        let reader = makeUnitReader()
+        var units: [AudioUnit] = []
+        // Damage is told by the decoder.
+        try? reader.take(beginning.span.extracting(first: 4_096), into: &units)
+        return reader.headerByteCount
+    }
+
+    /// The header of a file of so many samples, or of an unknown number; empty for samples alone.
+    package func header(ofRaw frames: Int?) -> [UInt8] {
+        if bodyOffset > 0 { return [] }
+        return frames.map { WAVEncoder.storedHeader(frames: $0) } ?? WAVEncoder.header
+    }
+
+    /// Makes units from the middle of a file a file of their own, whose numbers and positions begin
+    /// anew: pages are written again, and frames of FLAC made again, of the same length.
+    package func file(of units: [UInt8], serialNumber: UInt32) throws -> [UInt8] {
+        let encoder = try makeEncoder(serialNumber: serialNumber)
+        var bytes: [UInt8] = []
+        try encoder.begin(into: &bytes)
+        guard name == AudioCodec.flac.name else {
+            var pages = units
+            OggPageWriter.renumber(&pages, serialNumber: serialNumber)
+            return bytes + pages
+        }
+        let headerByteCount = bytes.count
+        let reader = try FLACReader(streamInfo: FLACHeader.streamInfo(in: bytes), offset: 0)
+        reader.append(units.span)
+        while try reader.nextFrame(isLast: true) != nil {
+            try encoder.encode(reader.samples.span, into: &bytes)
+        }
+        try encoder.finish(into: &bytes)
+        if let header = encoder.settledHeader {
+            bytes.replaceSubrange(..<headerByteCount, with: header)
+        }
+        return bytes
+    }
+}

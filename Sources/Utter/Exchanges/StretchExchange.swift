@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import AudioCore
+internal import SpeechService
+internal import TakeStore
+internal import Upload
+
+/// A request with the recording, or one for each stretch of a recording that is too long for it.
+///
+/// The table begins with one stretch, which is the whole. One that exceeds the limit is cut in two
+/// (`need`, `learn`), and the second as well if it is too long; what the service says is too large
+/// teaches a lower limit. While the speaker speaks, the stretch that is being recorded is sent as it
+/// grows, up to the place from which on it may be cut.
+///
+/// Each lane has an engine, which judges the requests of one stretch after the other. `progress` holds
+/// the table and its answers once there are two, so that no stretch is asked for twice.
+struct StretchExchange: Exchange {
+    private struct Lane {
+        /// The frame at which its stretch begins.
+        let start: Int
+        var number: Int
+    }
+
+    private let delivery: DeliveryPlan
+    private let wantsLength: Bool
+    private let fingerprint: String
+    private var limit: StretchLimit
+    private var table = [Stretch()]
+    private var (engines, lanes): ([PostOnce], [Lane?]) = ([], [])
+    private var number: Int
+    private var recording = RecordingExtent()
+    /// The stretch that is being cut, and the growth that is awaited.
+    private var (cutting, awaited): (Int?, Int?)
+    /// Refusals of what is as short as it can be.
+    private var refusalsOfLeast = 0
+    /// Requests without an answer that the service may have taken whole, before this run and in it.
+    private var unansweredCount: Int
+    private var takenBefore: Int
+
+    /// A cut is looked for in this part of what the service takes, the last one.
+    private static let sought = 4
+    /// In seconds: a body that goes on waits no longer for its end, as servers close connections that
+    /// are silent.
+    private static let longestHold = 30
+    /// A second: the bytes of a recording are a little ahead of the count of its frames.
+    private static let slack = 16_000
+    /// A stretch that a service refuses as too large is not cut below these.
+    private static let leastFrames = 160_000
+    private static let leastByteCount = 256 << 10
+
+    init(
+        _ delivery: DeliveryPlan, from progress: ExchangeProgress? = nil, wantsLength: Bool = false,
+        attemptsBefore: Int = 0, takenBefore: Int = 0
+    ) {
+        (self.delivery, self.wantsLength) = (delivery, wantsLength)
+        number = attemptsBefore
+        limit = delivery.stretchLimit
+        fingerprint = delivery.fingerprint(with: ["stretches"])
+        unansweredCount = 0
+        self.takenBefore = takenBefore
+        if let progress, progress.plan == fingerprint, let table = [Stretch](from: progress.values)
+        {
+            self.table = table
+            unansweredCount = progress.unknown ?? 0
+            self.takenBefore = max(0, takenBefore - unansweredCount)
+            if let frames = progress.values[Self.learned].flatMap({ Int($0) }) {
+                limit.frames = min(limit.frames, frames)
+            }
+        }
+        engines = [engine(takenBefore)]
+        lanes = [nil]
+    }
+
+    private static let learned = "longest"
+
+    private func engine(_ takenBefore: Int = 0) -> PostOnce {
+        PostOnce(
+            delivery, wantsLength: wantsLength, attemptsBefore: number, takenBefore: takenBefore)
+    }
+
+    // MARK: - What is known
+
+    /// The recording is sent as a whole.
+    private var isAlone: Bool { table.count == 1 }
+
+    var laneCount: Int {
+        guard !isAlone, case .post(let parallel) = delivery.service.exchange else { return 1 }
+        return parallel
+    }
+
+    var outlivesSecrets: Bool { !isAlone }
+    var sendsDigest: Bool { isAlone }
+    var needsLength: Bool { engines.contains { $0.needsLength } }
+    var takenCount: Int { isAlone ? engines[0].takenCount : takenBefore + unansweredCount }
+
+    var progress: ExchangeProgress? {
+        guard !isAlone else { return nil }
+        var values = table.values
+        if limit.frames < delivery.stretchLimit.frames { values[Self.learned] = "\(limit.frames)" }
+        return ExchangeProgress(
+            step: "stretches", values: values, plan: fingerprint,
+            unknown: unansweredCount > 0 ? unansweredCount : nil)
+    }
+
+    func transcript(with words: Transcript, of lane: Int) -> Transcript {
+        guard !isAlone else { return words }
+        let own = lanes.indices.contains(lane) ? lanes[lane]?.start : nil
+        var (all, isBehindAnother) = (Transcript(), false)
+        for stretch in table {
+            let part = stretch.answer ?? (stretch.start.frame == own ? words : nil)
+            if let part {
+                let overlap = isBehindAnother ? Double(stretch.overlap) / 16_000 : 0
+                all.append(part, at: stretch.beginning, overlap: overlap)
+            }
+            isBehindAnother = part != nil
+        }
+        return all
+    }
+
+    // MARK: - Cutting
+
+    mutating func need(of recording: RecordingExtent) -> StretchNeed? {
+        self.recording = recording
+        guard delivery.cutsStretches, !limit.isNone, cutting == nil else { return nil }
+        for stretch in table
+        where stretch.answer == nil && !limit.allows(stretch.start, to: end(of: stretch)) {
+            let isSent = lanes.contains { $0?.start == stretch.start.frame }
+            // A request that is under way with its end was within the limit when it began.
+            if isSent, stretch.end != nil { continue }
+            cutting = stretch.start.frame
+            return .cut(
+                CutRequest(
+                    start: stretch.start, limit: limit,
+                    earliest: isSent ? hold(of: stretch).behind(Self.slack) : stretch.start,
+                    end: stretch.end ?? (recording.isComplete ? end(of: stretch) : nil)))
+        }
+        return growth()
+    }
+
+    /// The place of a stretch up to which it is sent as long as its end is not known.
+    private func hold(of stretch: Stretch) -> RecordingPlace {
+        func hold(_ start: Int, _ limit: Int, _ longest: Int) -> Int {
+            guard limit < .max else { return .max }
+            return start + max(limit / Self.sought * (Self.sought - 1), limit - longest)
+        }
+        let rate = delivery.format.nominalByteRate
+        return RecordingPlace(
+            frame: hold(stretch.start.frame, limit.frames, Self.longestHold * 16_000),
+            offset: hold(stretch.start.offset, limit.byteCount, Self.longestHold * rate))
+    }
+
+    /// The bytes with which the stretch that is being recorded may have reached the limit.
+    private mutating func growth() -> StretchNeed? {
+        guard !recording.isComplete, let last = table.last,
+            awaited.map({ recording.byteCount >= $0 }) ?? true
+        else { return nil }
+        let frames = limit.frames - (recording.frameCount - last.start.frame)
+        let rate = Double(recording.byteCount) / Double(max(1, recording.frameCount))
+        let most =
+            last.start.offset + min(limit.byteCount, 1 << 48) + 1 - delivery.format.bodyOffset
+        let wanted = recording.byteCount + max(640, Int(min(Double(frames) * rate, 1e12)))
+        awaited = max(recording.byteCount + 1, min(wanted, most))
+        return .growth(to: awaited ?? 0)
+    }
+
+    private func end(of stretch: Stretch) -> RecordingPlace {
+        stretch.end
+            ?? RecordingPlace(
+                frame: recording.frameCount,
+                offset: recording.byteCount + delivery.format.bodyOffset)
+    }
+
+    mutating func learn(_ cuts: [StretchCut], of start: Int) {
+        cutting = nil
+        guard var index = table.firstIndex(where: { $0.start.frame == start }) else { return }
+        for cut in cuts {
+            let end = table[index].end
+            table[index].end = cut.end
+            index += 1
+            table.insert(
+                Stretch(start: cut.next, end: end, overlap: cut.end.frame - cut.next.frame),
+                at: index)
+        }
+    }
+
+    func reach(of request: StretchRequest) -> StretchReach {
+        guard let stretch = table.first(where: { $0.start == request.start }) else {
+            return StretchReach()
+        }
+        if let end = stretch.end { return StretchReach(offset: end.offset, isFinal: true) }
+        if recording.isComplete, limit.allows(stretch.start, to: end(of: stretch)) {
+            return StretchReach()
+        }
+        let hold = hold(of: stretch)
+        return StretchReach(offset: hold.offset, held: hold.frame)
+    }
+
+    // MARK: - The requests
+
+    var request: ExchangeRequest { request(of: lanes.firstIndex { $0 != nil } ?? 0) }
+
+    func request(of index: Int) -> ExchangeRequest {
+        guard lanes.indices.contains(index), let lane = lanes[index] else {
+            var request = engines[0].request
+            request.number = number + 1
+            return request
+        }
+        var request = engines[index].request
+        request.number = lane.number
+        if let stretch = table.first(where: { $0.start.frame == lane.start }),
+            !(stretch.isWhole && request.isComplete)
+        {
+            let last = recording.isComplete ? end(of: stretch) : nil
+            request.stretch = StretchRequest(start: stretch.start, end: stretch.end ?? last)
+        }
+        return request
+    }
+
+    mutating func begin(isComplete: Bool) -> ExchangeRequest {
+        recording.isComplete = isComplete
+        _ = begin(lane: 0, of: recording)
+        return request(of: 0)
+    }
+
+    mutating func begin(lane index: Int, of recording: RecordingExtent) -> Beginning {
+        self.recording = recording
+        while engines.count <= index {
+            engines.append(engine())
+            lanes.append(nil)
+        }
+        if lanes[index] == nil {
+            guard let stretch = table.first(where: { canBegin($0) }) else { return .idle }
+            number += 1
+            lanes[index] = Lane(start: stretch.start.frame, number: number)
+        }
+        let start = lanes[index]?.start
+        let stretch = table.first { $0.start.frame == start } ?? Stretch()
+        let isOpen = stretch.end == nil
+        // It is cut first.
+        guard
+            !isOpen || !delivery.cutsStretches || limit.allows(stretch.start, to: end(of: stretch))
+        else { return .sealed }
+        let isComplete = !isOpen || recording.isComplete
+        let request = engines[index].begin(isComplete: isComplete)
+        return isComplete || !request.saysLength ? .request(self.request(of: index)) : .sealed
+    }
+
+    private func canBegin(_ stretch: Stretch) -> Bool {
+        guard stretch.answer == nil, !lanes.contains(where: { $0?.start == stretch.start.frame })
+        else { return false }
+        if limit.isNone || !delivery.cutsStretches { return true }
+        guard limit.allows(stretch.start, to: end(of: stretch)) else { return false }
+        // Pages and frames from the middle of a recording become a file of their own once all are there.
+        return stretch.end != nil || recording.isComplete || stretch.start.frame == 0
+            || delivery.format.isRaw
+    }
+
+    // MARK: - After a request
+
+    mutating func record(_ result: TransferResult) { record(result, lane: 0) }
+
+    mutating func record(_ result: TransferResult, lane: Int) {
+        engines[lane].record(result)
+        if result.mayBeTaken { unansweredCount += 1 }
+        lanes[lane] = nil
+    }
+
+    /// Stretches have another number in any case.
+    mutating func renew() {
+        guard lanes[0] != nil else { return }
+        number += 1
+        lanes[0]?.number = number
+    }
+
+    mutating func next(after reply: Reply, isSpeaking: Bool, at now: Moment) -> ExchangeStep {
+        next(after: reply, lane: 0, isSpeaking: isSpeaking, at: now)
+    }
+
+    mutating func next(
+        after reply: Reply, lane index: Int, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep {
+        guard let lane = lanes[index],
+            let place = table.firstIndex(where: { $0.start.frame == lane.start })
+        else { return .idle }
+        let step = engines[index].next(after: reply, isSpeaking: isSpeaking, at: now)
+        if step != .answered, reply.result.mayBeTaken { unansweredCount += 1 }
+        switch step {
+        case .answered:
+            lanes[index] = nil
+            guard !isAlone else { return step }
+            table[place].answer = reply.transcript
+            engines[index].noteProgress()
+            return table.allSatisfy { $0.answer != nil } ? .answered : .idle
+        case .answeredInPart:
+            lanes[index] = nil
+            return isAlone
+                ? step : .failed(.responseUnusable(reason: "it answered before it had all"))
+        case .request:
+            number += 1
+            lanes[index]?.number = number
+            return step
+        case .failed:
+            let isShorter = reply.result.status == 413 && lowerLimit(below: table[place])
+            if isShorter || !isAlone { lanes[index] = nil }
+            return isShorter ? .idle : step
+        case .idle: return step
+        }
+    }
+
+    /// Learns from a refusal that a stretch is too large; false when it is as short as it can be.
+    private mutating func lowerLimit(below stretch: Stretch) -> Bool {
+        let end = end(of: stretch)
+        let frames = end.frame - stretch.start.frame
+        guard delivery.cutsStretches, frames > 0 else { return false }
+        let bytes = max(1, end.offset - stretch.start.offset)
+        let least = max(
+            Self.leastFrames, Int(Double(frames) * Double(Self.leastByteCount) / Double(bytes)))
+        if frames <= least {
+            refusalsOfLeast += 1
+            return !isAlone && refusalsOfLeast < 2
+        }
+        limit.frames = min(limit.frames, max(least, frames / 2))
+        return true
+    }
+}
+
+extension DeliveryPlan {
+    /// Whether a recording that is too long is sent in stretches: where the answer to one request is the
+    /// text of what it carries.
+    var cutsStretches: Bool {
+        guard case .post = service.exchange else { return false }
+        return service.cutsStretches && !service.detectsEnd && !hasOwnName
+            && service.bodyKey == nil && service.method == .post
+    }
+
+    /// More than the header of any form.
+    private static let headerByteCount = 1_024
+
+    var stretchLimit: StretchLimit {
+        var limit = StretchLimit()
+        guard cutsStretches else { return limit }
+        if let longest = service.limits.longest {
+            limit.frames = StreamFormat.speech.frames(in: longest)
+        }
+        guard let byteCount = service.limits.byteCount else { return limit }
+        if format.isRaw {
+            // Where a sample has its bytes, they say how long a stretch may be.
+            limit.frames = min(limit.frames, max(1, (byteCount - Self.headerByteCount) / 2))
+        } else {
+            limit.byteCount = max(1, byteCount - Self.headerByteCount)
+        }
+        return limit
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import LinuxPlatform
+internal import Synchronization
+internal import TakeStore
+
+/// Finds where a recording that is too long can be cut: in the longest pause of the last quarter of
+/// what a request may carry, or else at the quietest 200 ms, which both sides of the cut then have.
+///
+/// A pause lasts 200 ms at least, and is no louder than the room: at most 6 dB above the quietest tenth
+/// of the quarter, and 12 dB below the loudest. The recording is read once, in order, and blocks on the
+/// disk and for the codec: each call has a thread of its own, one after another.
+final class StretchCutter: Sendable {
+    private struct Boundary {
+        var place: RecordingPlace
+        /// The power of the unit behind it.
+        var power: Double
+    }
+
+    private struct State {
+        var reader: any AudioUnitReader
+        var offset = 0
+        /// Where the next unit begins.
+        var place = RecordingPlace()
+        /// The units from the beginning of the stretch on.
+        var units: [Boundary] = []
+    }
+
+    private let journal: Journal
+    private let codec: AudioCodec
+    private let shortest: Int
+    private let state: Mutex<State>
+
+    /// A unit lasts 20 ms.
+    private static let pauseUnits = 10
+    private static let overlap = 32_000
+    /// Nothing that was said has less, whatever the room: five of 32,768.
+    private static let silence = 25.0
+
+    /// `shortest` in frames: nothing shorter is left behind the last cut.
+    init(of journal: Journal, as codec: AudioCodec, shortest: Int) {
+        (self.journal, self.codec) = (journal, codec)
+        self.shortest = max(shortest, 16_000)
+        state = Mutex(State(reader: codec.makeUnitReader()))
+    }
+
+    enum Failure: Error {
+        case unreadable(SystemError)
+        case undecodable(UndecodableAudio)
+
+        var reason: String {
+            switch self {
+            case .unreadable(let error): error.reason
+            case .undecodable(let error): error.description
+            }
+        }
+    }
+
+    /// Empty when there is too little of the recording yet.
+    func cuts(_ request: CutRequest) throws(Failure) -> [StretchCut] {
+        try state.withLock { state throws(Failure) in
+            var (cuts, start, earliest) = ([StretchCut](), request.start, request.earliest)
+            repeat {
+                guard let cut = try cut(&state, from: start, earliest, request) else { break }
+                cuts.append(cut)
+                (start, earliest) = (cut.next, cut.next)
+            } while request.end.map { !request.limit.allows(start, to: $0) } ?? false
+            return cuts
+        }
+    }
+
+    private func cut(
+        _ state: inout State, from start: RecordingPlace, _ earliest: RecordingPlace,
+        _ request: CutRequest
+    ) throws(Failure) -> StretchCut? {
+        // A stretch that is cut again is read again.
+        if state.units.first?.place.frame ?? state.place.frame > start.frame {
+            state = State(reader: codec.makeUnitReader())
+        }
+        let lastFrame = request.end.map { $0.frame - shortest } ?? .max
+        while request.limit.allows(start, to: state.place), state.place.frame <= lastFrame,
+            try readOn(&state)
+        {}
+        state.units.removeAll { $0.place.frame < start.frame }
+        let count = state.units.prefix {
+            request.limit.allows(start, to: $0.place) && $0.place.frame <= lastFrame
+        }.count
+        guard count > 1 else { return nil }
+        let reached = state.units[count - 1].place
+        let sought = start.frame + (reached.frame - start.frame) / 4 * 3
+        let first = state.units[..<count].firstIndex {
+            $0.place.frame >= max(earliest.frame, sought) && $0.place.offset >= earliest.offset
+        }
+        let window = (first ?? count - 1)..<count
+        let powers = state.units[window].map(\.power)
+        let pause = Self.pause(in: powers)
+        let middle = pause ?? Self.quietest(in: powers)
+        let end = state.units[window.lowerBound + middle.lowerBound + middle.count / 2].place
+        guard pause == nil else { return StretchCut(end: end, next: end) }
+        let next = state.units.first {
+            $0.place.frame >= max(end.frame - Self.overlap, (start.frame + end.frame) / 2)
+        }
+        return StretchCut(end: end, next: next?.place ?? end)
+    }
+
+    /// Reads some units; false at the end of what is there.
+    private func readOn(_ state: inout State) throws(Failure) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 16_384)
+        var units: [AudioUnit] = []
+        do throws(SystemError) {
+            let count = try bytes.fill(from: journal, at: state.offset, to: 0)
+            guard count > 0 else { return false }
+            bytes.removeSubrange(count...)
+            state.offset += count
+        } catch {
+            throw .unreadable(error)
+        }
+        do throws(UndecodableAudio) {
+            try state.reader.take(bytes.span, into: &units)
+        } catch {
+            throw .undecodable(error)
+        }
+        for unit in units {
+            if state.place.offset == 0 { state.place.offset = state.reader.headerByteCount ?? 0 }
+            state.units.append(Boundary(place: state.place, power: unit.power))
+            state.place.frame += unit.frameCount
+            state.place.offset += unit.byteCount
+        }
+        return true
+    }
+
+    // MARK: - Pauses
+
+    /// The longest pause; nil when there is none.
+    static func pause(in powers: [Double]) -> Range<Int>? {
+        let sorted = powers.sorted()
+        guard let last = sorted.last else { return nil }
+        let (low, high) = (
+            sorted[sorted.count / 10], sorted[min(sorted.count * 9 / 10, sorted.count - 1)]
+        )
+        let limit = last <= silence ? silence : max(silence, min(4 * low, high / 16))
+        var (best, start) = (0..<0, 0)
+        for index in 0...powers.count where index == powers.count || powers[index] > limit {
+            if index - start > best.count { best = start..<index }
+            start = index + 1
+        }
+        return best.count >= pauseUnits ? best : nil
+    }
+
+    /// The quietest 200 ms.
+    static func quietest(in powers: [Double]) -> Range<Int> {
+        guard powers.count > pauseUnits else { return 0..<powers.count }
+        var sum = powers[..<pauseUnits].reduce(0, +)
+        var (least, best) = (sum, 0)
+        for start in 1...(powers.count - pauseUnits) {
+            sum += powers[start + pauseUnits - 1] - powers[start - 1]
+            if sum < least { (least, best) = (sum, start) }
+        }
+        return best..<(best + pauseUnits)
+    }
+}

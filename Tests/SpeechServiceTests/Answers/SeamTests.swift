@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import SpeechService
+
+/// Two parts of a recording, of which the second repeats the end of the first, become one text.
+@Suite struct SeamTests {
+    private static func heard(_ text: String) -> Transcript {
+        var transcript = Transcript()
+        transcript.apply(Hypothesis(text: text, isFinal: true))
+        return transcript
+    }
+
+    /// A word a second, from one second on.
+    private static func timed(_ words: String, from start: Double) -> Transcript {
+        var hypothesis = Hypothesis(text: words, isFinal: true)
+        hypothesis.words = words.split(separator: " ").enumerated().map { index, word in
+            let begin = start + Double(index)
+            return RecognizedWord(text: String(word), start: begin, end: begin + 0.8)
+        }
+        var transcript = Transcript()
+        transcript.apply(hypothesis)
+        return transcript
+    }
+
+    @Test(
+        arguments: [
+            ("one two three", "three four", "one two three four"),
+            // Marks and capitals depend on what stands beside a word.
+            ("so we said one, two.", "Two three.", "so we said one, two. three."),
+            // Words that are broken off at the cut.
+            (
+                "call the bank to mor", "row the bank tomorrow at nine",
+                "call the bank tomorrow at nine"
+            ),
+            ("it is a long sen", "a long sentence", "it is a long sentence"),
+            // What is really said twice.
+            ("the number is nine nine", "nine nine five", "the number is nine nine five"),
+            ("and he said no no", "no no never", "and he said no no never"),
+            ("four nine nine", "nine five", "four nine nine five"),
+            // Nothing agrees: nothing is taken away.
+            ("one two", "three four", "one two three four"),
+            ("", "three four", "three four"), ("one two", "", "one two"),
+            // A script without spaces.
+            ("今日は天気が", "天気がいいです", "今日は天気がいいです"),
+        ])
+    func textsAreJoinedWhereTheyAgree(_ first: String, _ second: String, _ whole: String) {
+        var transcript = Self.heard(first)
+        transcript.append(Self.heard(second), at: 10, overlap: 2)
+        #expect(transcript.text == whole)
+    }
+
+    /// A time may differ a little between the two.
+    @Test(arguments: [-0.1, 0, 0.1]) func timesSayWhichWordsAreTheSame(_ difference: Double) {
+        var transcript = Self.timed("a b c d e", from: 0)
+        // From the third second on, it repeats two.
+        transcript.append(Self.timed("d e f g", from: difference), at: 3, overlap: 2)
+        #expect(transcript.text == "a b c d e f g")
+        #expect(transcript.words.map(\.text) == ["a", "b", "c", "d", "e", "f", "g"])
+        #expect(transcript.words.map { ($0.start ?? -1).rounded() } == [0, 1, 2, 3, 4, 5, 6])
+    }
+
+    @Test func behindAPauseAllIsNew() {
+        var transcript = Self.timed("no no", from: 0)
+        transcript.append(Self.timed("no no", from: 0.5), at: 10, overlap: 0)
+        #expect(transcript.text == "no no no no")
+        #expect(transcript.words.map(\.start) == [0, 1, 10.5, 11.5])
+    }
+
+    @Test func theNotesOfATakeHoldIt() throws {
+        let transcript = Self.timed("a b", from: 0)
+        #expect(Transcript(notes: transcript.notes) == transcript)
+        #expect(Transcript(notes: "{") == nil)
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AudioCodecs
+@testable import SpeechService
+@testable import TakeStore
+@testable import Utter
+
+/// A recording that is too long for its service comes back as one text.
+@Suite struct StretchTakeTests {
+    private let bench: Bench
+
+    init() throws { bench = try Bench() }
+
+    /// A service that reads tones, and refuses what is longer than it takes.
+    private static func server(
+        _ format: AudioCodec, seconds: Double, status: Int = 400, tellsTimes: Bool = true,
+        breaking: Set<Int> = []
+    ) throws -> RecordingServer {
+        let answer: @Sendable (RecordedRequest) -> ServerAnswer = { request in
+            let samples: [Int16]
+            do {
+                samples = try ToneSpeech.samples(of: request.body, format)
+            } catch {
+                return ServerAnswer(status: 400, text: "it cannot be read: \(error)")
+            }
+            guard Double(samples.count) <= seconds * 16_000 else {
+                return ServerAnswer(status: status, text: "it is too long")
+            }
+            let words = ToneSpeech.read(samples)
+            let text = words.map { $0.number < 0 ? "?" : $0.text }.joined(separator: " ")
+            let times = tellsTimes ? words.map(\.json).joined(separator: ",") : ""
+            return ServerAnswer(
+                headers: [TestSupport.HeaderField("Content-Type", "application/json")],
+                text: #"{"text":"\#(text)","words":[\#(times)]}"#)
+        }
+        let all: [ServerStep] = [.readHead, .readBodyToEnd, .respondBy(answer)]
+        return try RecordingServer(
+            scripts: (0..<((breaking.max() ?? -1) + 1)).map {
+                breaking.contains($0) ? .answer(status: 503, text: "busy") : all
+            }, otherwise: all)
+    }
+
+    private static func profile(_ server: RecordingServer, _ limits: String) -> String {
+        """
+        url = "\(server.url())"
+        limits = { \(limits) }
+        answer.text = ["text"]
+        answer.words = { path = "words", text = "word", start = "start", end = "end" }
+        """
+    }
+
+    private func send(
+        _ speech: ToneSpeech, to server: RecordingServer, _ limits: String,
+        _ format: AudioCodec = .pcm,
+        over lines: String = "", retry: RetryPolicy = .never
+    ) async throws -> TakeOutcome {
+        let path = try bench.folder.write(WAVBytes.speech(speech.samples), to: "speech.wav")
+        var plan = TakePlan(
+            source: FileReplay(path: path, pace: .unpaced),
+            delivery: try Bench.plan(
+                by: Self.profile(server, limits), over: lines, format: format, retry: retry))
+        plan.isCompleteSoon = true
+        return try await bench.pipeline.start(plan).end()
+    }
+
+    private static func speech(
+        _ seconds: Int, pauses: ClosedRange<Int>, using random: inout SeededRandom
+    ) -> ToneSpeech {
+        var speech = ToneSpeech()
+        while speech.samples.count < seconds * 16_000 {
+            let number = Int.random(in: 0..<ToneSpeech.wordCount, using: &random)
+            // Without a pause, two of the same would be one.
+            if pauses.upperBound == 0, speech.words.last?.number == number { continue }
+            speech.say(number)
+            speech.pause(.random(in: pauses, using: &random), using: &random)
+        }
+        return speech
+    }
+
+    @Test(arguments: [.pcm, .wav, .flac, .oggOpus] as [AudioCodec])
+    func aRecordingIsCutInItsPauses(_ format: AudioCodec) async throws {
+        var random = SeededRandom()
+        let speech = Self.speech(30, pauses: 800...9_600, using: &random)
+        let server = try Self.server(format, seconds: 8.02)
+        let outcome = try await send(speech, to: server, "seconds = 8", format)
+        let wanted = speech.words.map(\.text).joined(separator: " ")
+        #expect(outcome.text == wanted, "seed \(random.seed)")
+        #expect(server.requests.count >= 4 && server.requests.count <= 6)
+        let words = try outcome.result.get().words
+        #expect(words.count == speech.words.count)
+        for (word, said) in zip(words, speech.words) {
+            let start = try #require(word.start)
+            #expect(
+                abs(start - Double(said.frames.lowerBound) / 16_000) < 0.06, "seed \(random.seed)")
+        }
+    }
+
+    /// The first words are there while the speaker speaks on.
+    @Test(arguments: [.pcm, .wav, .oggOpus] as [AudioCodec])
+    func whatWasSaidFirstIsTextBeforeTheEnd(_ format: AudioCodec) async throws {
+        var random = SeededRandom()
+        var speech = ToneSpeech()
+        for number in [3, 5, 3, 7] {
+            speech.say(number)
+            speech.pause(2_400, using: &random)
+        }
+        let server = try Self.server(format, seconds: 1.3)
+        let plan = try Bench.plan(
+            by: Self.profile(server, "seconds = 1.2"), format: format)
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url()) { $0.delivery = plan }
+        let log = EventLog(take)
+        speaker.say(speech.samples)
+        let isHeard = await log.wait { event in
+            if case .heard(let words) = event { !words.finals.isEmpty } else { false }
+        }
+        #expect(isHeard)
+        for number in [1, 9] { speech.say(number) }
+        speaker.say(Array(speech.samples.suffix(2 * ToneSpeech.wordFrames)))
+        speaker.fallSilent()
+        let outcome = try await take.end()
+        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect(server.requests.allSatisfy { $0.isComplete })
+    }
+
+    /// What has been answered is not asked for again, whatever becomes of the rest.
+    @Test(arguments: [.pcm, .flac, .oggOpus] as [AudioCodec])
+    func aStretchThatIsAnsweredIsNeverAskedForAgain(_ format: AudioCodec) async throws {
+        var random = SeededRandom()
+        let speech = Self.speech(14, pauses: 800...9_600, using: &random)
+        let server = try Self.server(format, seconds: 4.02, breaking: [1, 3])
+        let lines = "exchange.parallel = 1"
+        var outcome = try await send(speech, to: server, "seconds = 4", format, over: lines)
+        var tries = 1
+        while case .failure(let failure) = outcome.result, tries < 5 {
+            #expect(failure.description == "the service cannot answer now: 503: busy")
+            outcome = try await bench.retry(outcome, over: lines)
+            tries += 1
+        }
+        let wanted = speech.words.map(\.text).joined(separator: " ")
+        #expect(tries == 3 && outcome.text == wanted, "seed \(random.seed)")
+        let keys = server.requests.map { $0["Idempotency-Key"] ?? "" }
+        // Two were asked for twice.
+        #expect(keys.count == Set(keys).count + 2, "\(keys)")
+        #expect(!outcome.mayBeDoubled)
+    }
+
+    /// A service that does not say how much it takes says it by its refusals.
+    @Test func aRefusalTeachesALimit() async throws {
+        var random = SeededRandom()
+        let speech = Self.speech(60, pauses: 800...9_600, using: &random)
+        let server = try Self.server(.pcm, seconds: 17, status: 413)
+        let outcome = try await send(speech, to: server, "")
+        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        let refused = server.requests.count { $0.body.count > 17 * 32_000 }
+        #expect(refused <= 3 && server.requests.count <= refused + 8)
+    }
+
+    @Test func aServiceThatRefusesEverySizeIsRefused() async throws {
+        var random = SeededRandom()
+        let speech = Self.speech(60, pauses: 800...9_600, using: &random)
+        let server = try Self.server(.pcm, seconds: 0, status: 413)
+        let outcome = try await send(speech, to: server, "")
+        #expect(outcome.text == "the service refused the recording: 413: it is too long")
+        #expect(server.requests.count <= 6)
+        let kept = try await bench.kept(outcome).manifest.get()
+        #expect(kept.isWaiting && kept.isHeld == true)
+    }
+
+    /// Of 200 recordings, no word is lost and none stands twice.
+    @Test(.timeLimit(.minutes(5))) func noWordIsLostOrDoubled() async throws {
+        var random = SeededRandom()
+        var (lost, doubled, broken) = (0, 0, 0)
+        for _ in 0..<200 {
+            let pauses = [800...9_600, 0...0, 800...2_400].randomElement(using: &random) ?? 0...0
+            let speech = Self.speech(9, pauses: pauses, using: &random)
+            let server = try Self.server(
+                .pcm, seconds: 4, tellsTimes: .random(using: &random))
+            let outcome = try await send(speech, to: server, "seconds = 4")
+            let text = outcome.text.split(separator: " ").map(String.init)
+            let (missing, extra) = difference(text, from: speech.words.map(\.text))
+            (lost, doubled) = (lost + missing, doubled + extra)
+            broken += text.count { $0 == "?" }
+            if missing + extra > 0 {
+                Issue.record("\(pauses): \(speech.words.map(\.text))\n\(outcome.text)")
+            }
+        }
+        #expect(lost == 0 && doubled == 0 && broken == 0, "seed \(random.seed)")
+    }
+}
