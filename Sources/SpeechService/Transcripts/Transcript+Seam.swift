@@ -72,7 +72,7 @@ extension Transcript {
         return (best.own, best.its)
     }
 
-    /// Words a second: no speaker says more. Signs of a script without spaces come as fast.
+    /// In words a second, or in signs of a script without spaces: no speaker says more.
     private static let fastestSpeech = 8.0
 
     private mutating func removeLast(_ count: Int) {

@@ -96,6 +96,12 @@ extension TakeMachine {
                     isResent: isResent)))
     }
 
+    mutating func hear(_ lane: Int, _ words: Transcript) {
+        guard case .sending = delivery.lanes[lane] else { return }
+        delivery.transcript = delivery.exchange.transcript(with: words, of: lane)
+        actions.append(.tell(.heard(delivery.transcript)))
+    }
+
     mutating func learn(_ cuts: [StretchCut], of start: Int) {
         delivery.exchange.learn(cuts, of: start)
         saveProgress()

@@ -266,12 +266,6 @@ struct TakeMachine: Sendable {
         if actions.count > count { actions.append(.saveAgain) }
     }
 
-    private mutating func hear(_ lane: Int, _ words: Transcript) {
-        guard case .sending = delivery.lanes[lane] else { return }
-        delivery.transcript = delivery.exchange.transcript(with: words, of: lane)
-        actions.append(.tell(.heard(delivery.transcript)))
-    }
-
     private mutating func end(_ lane: Int, _ reply: Reply, _ now: Moment) {
         switch delivery.lanes[lane] {
         case .sending(let request, _):
