@@ -89,8 +89,11 @@ struct StretchExchange: Exchange {
         return parallel
     }
 
-    var outlivesSecrets: Bool { !isAlone }
-    var sendsDigest: Bool { isAlone }
+    var outlivesSecrets: Bool {
+        !isAlone && (lanes.contains { $0 != nil } || table.contains { $0.answer != nil })
+    }
+
+    var sendsDigest: Bool { isAlone && limit.allows(table[0].start, to: end(of: table[0])) }
     var needsLength: Bool { engines.contains { $0.needsLength } }
     var takenCount: Int { isAlone ? engines[0].takenCount : takenBefore + unansweredCount }
 
@@ -155,7 +158,7 @@ struct StretchExchange: Exchange {
         guard !recording.isComplete, let last = table.last,
             awaited.map({ recording.byteCount >= $0 }) ?? true
         else { return nil }
-        let frames = limit.frames - (recording.frameCount - last.start.frame)
+        let frames = limit.frames - (end(of: last).frame - last.start.frame)
         let rate = Double(recording.byteCount) / Double(max(1, recording.frameCount))
         let most =
             last.start.offset + min(limit.byteCount, 1 << 48) + 1 - delivery.format.bodyOffset
@@ -165,15 +168,18 @@ struct StretchExchange: Exchange {
     }
 
     private func end(of stretch: Stretch) -> RecordingPlace {
-        stretch.end
-            ?? RecordingPlace(
-                frame: recording.frameCount,
-                offset: recording.byteCount + delivery.format.bodyOffset)
+        if let end = stretch.end { return end }
+        let offset = recording.byteCount + delivery.format.bodyOffset
+        let header = AudioCodec.pcm.bodyOffset
+        let frames = delivery.format.isRaw ? max(0, offset - header) / 2 : recording.frameCount
+        return RecordingPlace(frame: frames, offset: offset)
     }
 
     mutating func learn(_ cuts: [StretchCut], of start: Int) {
+        // Another exchange may have asked, before the secrets were known.
+        guard cutting == start, var index = table.firstIndex(where: { $0.start.frame == start })
+        else { return }
         cutting = nil
-        guard var index = table.firstIndex(where: { $0.start.frame == start }) else { return }
         for cut in cuts {
             let end = table[index].end
             table[index].end = cut.end
@@ -209,7 +215,7 @@ struct StretchExchange: Exchange {
         var request = engines[index].request
         request.number = lane.number
         if let stretch = table.first(where: { $0.start.frame == lane.start }),
-            !(stretch.isWhole && request.isComplete)
+            !(stretch.isWhole && (request.isComplete || limit.isNone))
         {
             let last = recording.isComplete ? end(of: stretch) : nil
             request.stretch = StretchRequest(start: stretch.start, end: stretch.end ?? last)

@@ -340,12 +340,11 @@ final class Wiring: Sendable {
             request, for: journal, frames: frames(of: request, for: run), of: run.id,
             token: run.token, digest: request.wantsDigest ? run.bodyDigest(of: lane) : nil,
             stretch: audio(of: request, on: lane, in: journal, for: run))
-        if request.carriesRecording, request.upload == nil, request.piece == nil,
-            request.stretch == nil
-        {
+        if request.carriesRecording, request.upload == nil, !request.isPart {
             // On the transfer thread, when the request begins and before its body ends.
             body.lateHeaders = { [weak run, plan] in
-                run?.digest.map { plan.digestHeaders($0) } ?? []
+                guard let run, run.exchange.sendsDigest else { return [] }
+                return run.digest.map { plan.digestHeaders($0) } ?? []
             }
         }
         if request.carriesRecording, !request.isPart { run.meter.noteAttempt() }
