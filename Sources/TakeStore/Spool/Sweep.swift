@@ -87,7 +87,7 @@ struct Sweep: Sendable {
             let age = clock.age(since: id.date, written)
             if manifest.isUnarchived { unarchived.append(id) }
             // A service that has a part of it is to drop that first; the audio goes all the same.
-            if rules.retention.isOver(manifest, age: age), manifest.progress != nil,
+            if rules.retention.isOver(manifest, age: age), manifest.progress?.isAtService == true,
                 age < rules.retention.answered
             {
                 try? take.removeAudio(fileName: manifest.audio)  // Left to the next sweep.

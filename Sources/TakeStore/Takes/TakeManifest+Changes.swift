@@ -72,7 +72,7 @@ extension TakeManifest {
     ) {
         if let shortfall, staysAnswered(despite: shortfall) { return }
         transcript = text.isEmpty ? nil : text
-        (failures, self.progress, wasAnswered) = (nil, progress, nil)
+        (failures, self.progress, wasAnswered) = (nil, progress ?? self.progress?.cuts, nil)
         // The same request would have the same answer.
         isHeld = shortfall == nil ? nil : true
         if shortfall == nil { (unreadAnswer, isUnreadAnswerWhole) = (nil, nil) }

@@ -267,6 +267,20 @@ package struct ExchangeProgress: Sendable, Codable, Equatable {
     /// How often the service may have carried that step out, without an answer; nil is never.
     package internal(set) var unknown: Int?
 
+    /// The step of a recording that is cut into stretches, and the value that says where.
+    package static let stretches = "stretches"
+
+    /// Whether the service may hold something of the take that it is to drop.
+    package var isAtService: Bool { step != Self.stretches }
+
+    /// Where the recording was cut, without the words; nil for any other progress.
+    var cuts: ExchangeProgress? {
+        guard step == Self.stretches else { return nil }
+        var cuts = self
+        cuts.values = values.filter { $0.key == Self.stretches }
+        return cuts
+    }
+
     package init(step: String, values: [String: String], plan: String, unknown: Int? = nil) {
         (self.step, self.values, self.plan, self.unknown) = (step, values, plan, unknown)
     }

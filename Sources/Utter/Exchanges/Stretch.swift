@@ -93,7 +93,7 @@ struct StretchReach: Sendable, Equatable {
 }
 
 extension [Stretch] {
-    private static let (rows, words) = ("stretches", "answer-")
+    private static let (rows, words) = (ExchangeProgress.stretches, "answer-")
 
     /// Reads the notes of an earlier run.
     init?(from values: [String: String]) {

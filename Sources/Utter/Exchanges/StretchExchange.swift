@@ -102,7 +102,7 @@ struct StretchExchange: Exchange {
         var values = table.values
         if limit.frames < delivery.stretchLimit.frames { values[Self.learned] = "\(limit.frames)" }
         return ExchangeProgress(
-            step: "stretches", values: values, plan: fingerprint,
+            step: ExchangeProgress.stretches, values: values, plan: fingerprint,
             unknown: unansweredCount > 0 ? unansweredCount : nil)
     }
 

@@ -148,6 +148,10 @@ import Testing
         // Two were asked for twice.
         #expect(keys.count == Set(keys).count + 2, "\(keys)")
         #expect(!outcome.mayBeDoubled)
+        // Of an answered take, where it was cut is known, and no word beside its text.
+        let progress = try #require(try await bench.kept(outcome).manifest.get().progress)
+        #expect(Array(progress.values.keys) == ["stretches"])
+        #expect(progress.values["stretches"]?.split(separator: "\n").count == keys.count - 2)
     }
 
     /// A service that does not say how much it takes says it by its refusals.

@@ -131,7 +131,7 @@ public struct KeptTake: Sendable {
     public var isWaiting: Bool { [.recording, .sealed, .sending, .kept].contains(state) }
 
     /// Whether a service has a part of it, with which it would go on.
-    package var isPartlyThere: Bool { known?.progress != nil }
+    package var isPartlyThere: Bool { known?.progress?.isAtService == true }
 
     /// Whether the service may have it although no answer came.
     public var mayBeDelivered: Bool { known?.mayBeDelivered ?? false }
