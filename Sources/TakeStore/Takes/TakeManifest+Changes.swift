@@ -72,7 +72,8 @@ extension TakeManifest {
     ) {
         if let shortfall, staysAnswered(despite: shortfall) { return }
         transcript = text.isEmpty ? nil : text
-        (failures, self.progress, wasAnswered) = (nil, progress ?? self.progress?.cuts, nil)
+        let left = progress ?? self.progress?.cuts
+        (failures, self.progress, wasAnswered) = (nil, left?.cuts ?? left, nil)
         // The same request would have the same answer.
         isHeld = shortfall == nil ? nil : true
         if shortfall == nil { (unreadAnswer, isUnreadAnswerWhole) = (nil, nil) }

@@ -43,7 +43,7 @@ import Testing
             ("one two", "three four", "one two three four"),
             ("", "three four", "three four"), ("one two", "", "one two"),
             // A script without spaces.
-            ("今日は天気が", "天気がいいです", "今日は天気がいいです"),
+            ("今日は天気が", "天気がいいです", "今日は天気が いいです"),
         ])
     func textsAreJoinedWhereTheyAgree(_ first: String, _ second: String, _ whole: String) {
         var transcript = Self.heard(first)
