@@ -32,6 +32,8 @@ struct StretchExchange: Exchange {
     private var recording = RecordingExtent()
     /// The stretch that is being cut, and the growth that is awaited.
     private var (cutting, awaited): (Int?, Int?)
+    /// In bytes: the disk was late with the recording, and is asked again when there are so many.
+    private var late: Int?
     /// Refusals of what is as short as it can be.
     private var refusalsOfLeast = 0
     /// Requests without an answer that the service may have taken whole, before this run and in it.
@@ -126,6 +128,11 @@ struct StretchExchange: Exchange {
     mutating func need(of recording: RecordingExtent) -> StretchNeed? {
         self.recording = recording
         guard delivery.cutsStretches, !limit.isNone, cutting == nil else { return nil }
+        if let late, late > recording.byteCount, !recording.isComplete {
+            defer { awaited = late }
+            return awaited == late ? nil : .growth(to: late)
+        }
+        late = nil
         for stretch in table
         where stretch.answer == nil && !limit.allows(stretch.start, to: end(of: stretch)) {
             let isSent = lanes.contains { $0?.start == stretch.start.frame }
@@ -180,6 +187,7 @@ struct StretchExchange: Exchange {
         guard cutting == start, var index = table.firstIndex(where: { $0.start.frame == start })
         else { return }
         cutting = nil
+        if cuts.isEmpty { late = recording.byteCount + delivery.format.nominalByteRate }
         for cut in cuts {
             let end = table[index].end
             table[index].end = cut.end
