@@ -158,6 +158,9 @@ struct TakeOnDisk: Sendable {
         var frames: Int?
         var transcript: String?
         var attempts: Int?
+        var progress: Progress?
+
+        struct Progress: Decodable, Sendable { var values: [String: String] }
     }
 
     let id: String

@@ -29,7 +29,7 @@ import Testing
     /// it as well, since operations wait for each other; and once more after each of them.
     ///
     /// Threads interleave differently from run to run: a few numbers beyond the last are tried.
-    private static func kills(
+    static func kills(
         in trace: [FileOperation], twice: Bool = true, part: Int = 0, of count: Int = 1
     ) -> [FileFaults.Kill] {
         let changes = trace.filter(\.isChange).thinned { $0.place }.map(\.number)

@@ -10,7 +10,7 @@ import Testing
         let server = try RecordingServer.hearing("heard")
         let bench = try Bench(server: server, microphone: VirtualMicrophone())
         try bench.writeProfile(
-            "url = '\(server.url())'\nformats = [{ codec = 'pcm' }]\n[limits]\n\(limits)",
+            "url = '\(server.url())'\nformats = [{ codec = 'pcm' }]\nstretches.enabled = false\n[limits]\n\(limits)",
             to: "small")
         return bench
     }
