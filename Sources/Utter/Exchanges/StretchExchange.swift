@@ -99,6 +99,17 @@ struct StretchExchange: Exchange {
     var needsLength: Bool { engines.contains { $0.needsLength } }
     var takenCount: Int { isAlone ? engines[0].takenCount : takenBefore + unansweredCount }
 
+    var storedByteCount: Int? {
+        guard !isAlone else { return nil }
+        let starts =
+            table.dropFirst().map(\.start.offset) + table.suffix(1).map { end(of: $0).offset }
+        return zip(table, starts).reduce(0) { sum, pair in
+            let (stretch, next) = pair
+            let start = max(stretch.start.offset, delivery.format.bodyOffset)
+            return sum + (stretch.answer == nil ? 0 : next - start)
+        }
+    }
+
     var progress: ExchangeProgress? {
         guard !isAlone else { return nil }
         var values = table.values

@@ -78,7 +78,8 @@ final class StretchCutter: Sendable {
         if state.units.first?.place.frame ?? state.place.frame > start.frame {
             state = State(reader: codec.makeUnitReader())
         }
-        let lastFrame = request.end.map { $0.frame - shortest } ?? .max
+        let rest = min(shortest, request.limit.frames / 4)
+        let lastFrame = request.end.map { $0.frame - rest } ?? .max
         while request.limit.allows(start, to: state.place), state.place.frame <= lastFrame,
             try readOn(&state)
         {}

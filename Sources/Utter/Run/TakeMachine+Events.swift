@@ -110,7 +110,7 @@ extension TakeMachine {
 
     /// Asks for what the exchange needs before it can go on.
     mutating func meetNeed() {
-        guard delivery.result == nil else { return }
+        guard delivery.result == nil, mayBegin else { return }
         switch delivery.exchange.need(of: delivery.extent) {
         case .cut(let request)?: actions.append(.cut(request))
         case .growth(let byteCount)?: actions.append(.await(byteCount: delivery.start + byteCount))

@@ -204,7 +204,7 @@ struct TakeMachine: Sendable {
         if mayBegin { beginWaiting(for: [.disk, .secrets]) }
     }
 
-    private var mayBegin: Bool { (isOpened || isDiskLate) && hasSound && secrets.areKnown }
+    var mayBegin: Bool { (isOpened || isDiskLate) && hasSound && secrets.areKnown }
 
     mutating func beginWaiting(for waits: [TakeDelivery.Lane.Wait]) {
         for lane in delivery.lanes.indices {
