@@ -45,8 +45,6 @@ struct StretchExchange: Exchange {
     /// In seconds: a body that goes on waits no longer for its end, as servers close connections that
     /// are silent.
     private static let longestHold = 30
-    /// A second: the bytes of a recording are a little ahead of the count of its frames.
-    private static let slack = 16_000
     /// A stretch that a service refuses as too large is not cut below these.
     private static let leastFrames = 160_000
     private static let leastByteCount = 256 << 10
@@ -153,11 +151,14 @@ struct StretchExchange: Exchange {
             return .cut(
                 CutRequest(
                     start: stretch.start, limit: limit,
-                    earliest: isSent ? hold(of: stretch).behind(Self.slack) : stretch.start,
+                    earliest: isSent ? hold(of: stretch).behind(slack) : stretch.start,
                     end: stretch.end ?? (recording.isComplete ? end(of: stretch) : nil)))
         }
         return growth()
     }
+
+    /// A second, where bytes do not count the frames: they are a little ahead of them.
+    private var slack: Int { delivery.format.isRaw ? 0 : 16_000 }
 
     /// The place of a stretch up to which it is sent as long as its end is not known.
     private func hold(of stretch: Stretch) -> RecordingPlace {
@@ -165,10 +166,13 @@ struct StretchExchange: Exchange {
             guard limit < .max else { return .max }
             return start + max(limit / Self.sought * (Self.sought - 1), limit - longest)
         }
-        let rate = delivery.format.nominalByteRate
+        let frame = hold(stretch.start.frame, limit.frames, Self.longestHold * 16_000)
+        if delivery.format.isRaw, frame < .max {
+            return RecordingPlace(frame: frame, offset: AudioCodec.pcm.bodyOffset + 2 * frame)
+        }
+        let longest = Self.longestHold * delivery.format.nominalByteRate
         return RecordingPlace(
-            frame: hold(stretch.start.frame, limit.frames, Self.longestHold * 16_000),
-            offset: hold(stretch.start.offset, limit.byteCount, Self.longestHold * rate))
+            frame: frame, offset: hold(stretch.start.offset, limit.byteCount, longest))
     }
 
     /// The bytes with which the stretch that is being recorded may have reached the limit.
