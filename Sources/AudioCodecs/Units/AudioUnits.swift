@@ -126,6 +126,8 @@ extension AudioCodec {
         }
     }
 
+    private static let pieceByteCount = 4_096
+
     /// A sample has two bytes, wherever it stands.
     package var isRaw: Bool { isKept(like: .wav) }
 
@@ -134,7 +136,7 @@ extension AudioCodec {
         let reader = makeUnitReader()
         var units: [AudioUnit] = []
         // Damage is told by the decoder.
-        try? reader.take(beginning.span.extracting(first: 4_096), into: &units)
+        try? reader.take(beginning.span.extracting(first: Self.pieceByteCount), into: &units)
         return reader.headerByteCount
     }
 
@@ -157,9 +159,14 @@ extension AudioCodec {
         }
         let headerByteCount = bytes.count
         let reader = try FLACReader(streamInfo: FLACHeader.streamInfo(in: bytes), offset: 0)
-        reader.append(units.span)
-        while try reader.nextFrame(isLast: true) != nil {
-            try encoder.encode(reader.samples.span, into: &bytes)
+        var rest = units.span
+        // Each frame moves all that is behind it.
+        while !rest.isEmpty {
+            reader.append(rest.extracting(first: Self.pieceByteCount))
+            rest = rest.extracting(droppingFirst: Self.pieceByteCount)
+            while try reader.nextFrame(isLast: rest.isEmpty) != nil {
+                try encoder.encode(reader.samples.span, into: &bytes)
+            }
         }
         try encoder.finish(into: &bytes)
         if let header = encoder.settledHeader {

@@ -17,9 +17,11 @@ extension Transcript {
             let (own, its) = counts(around: middle, seam, part) ?? counts(meeting: part, overlap)
             removeLast(own)
             part.removeFirst(its)
-            words.removeAll { $0.isTimed && $0.middle >= middle }
+            // A word that only the first part has stays.
+            let next = part.words.first { $0.isTimed && $0.middle >= seam }?.start ?? .infinity
+            words.removeAll { $0.isTimed && $0.middle >= max(middle, next) }
             part.words.removeAll { $0.isTimed && $0.middle < seam }
-            segments.removeAll { ($0.start ?? 0) >= middle }
+            if !part.segments.isEmpty { segments.removeAll { ($0.start ?? 0) >= middle } }
             part.segments.removeAll { ($0.end ?? .infinity) < middle }
             if let duration = part.duration { part.duration = max(0, duration - overlap) }
         }
@@ -38,9 +40,10 @@ extension Transcript {
     private func counts(
         around middle: Double, _ seam: Double, _ part: Transcript
     ) -> (Int, Int)? {
-        guard isTimed, part.isTimed else { return nil }
+        guard isTimed, part.isTimed, !part.words.isEmpty else { return nil }
+        let next = part.words.first { $0.middle >= seam }?.start ?? .infinity
         return (
-            words.count { $0.middle >= middle }, part.words.count { $0.middle < seam }
+            words.count { $0.middle >= max(middle, next) }, part.words.count { $0.middle < seam }
         )
     }
 

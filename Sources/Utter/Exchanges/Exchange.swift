@@ -215,16 +215,16 @@ struct Moment: Sendable {
     let jitter: @Sendable () -> Double
     /// Seconds since 1970; called when a service says that ours are wrong.
     let clock: @Sendable () -> Double
-    /// Frames that have been recorded.
-    let frameCount: @Sendable () -> Int
+    /// Says how much has been recorded.
+    let measure: @Sendable (inout RecordingExtent) -> Void
 
     init(
         elapsed: Duration = .zero, jitter: @autoclosure @escaping @Sendable () -> Double = 0,
         clock: @autoclosure @escaping @Sendable () -> Double = 0,
-        frameCount: @autoclosure @escaping @Sendable () -> Int = 0
+        measure: @escaping @Sendable (inout RecordingExtent) -> Void = { _ in }
     ) {
         (self.elapsed, self.jitter, self.clock) = (elapsed, jitter, clock)
-        self.frameCount = frameCount
+        self.measure = measure
     }
 }
 

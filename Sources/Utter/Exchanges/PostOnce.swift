@@ -36,7 +36,7 @@ struct PostOnce: Exchange {
     /// The origin to which a token that is not sent belongs.
     private var tokenOrigin: Origin?
     /// The service has refused chunks, and gets the length.
-    private var hasFallenBack = false
+    private(set) var hasFallenBack = false
     private var redirects = 0
     private var hasSetClock = false
     private var failures = 0

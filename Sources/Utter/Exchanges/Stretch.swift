@@ -25,7 +25,13 @@ struct Stretch: Sendable, Equatable {
     /// Frames at its beginning that the stretch before has as well, where there is no pause.
     var overlap = 0
     /// Its words, timed from its own beginning; nil while the service has not answered.
-    var answer: Transcript?
+    private(set) var answer: Transcript?
+    /// The same as the take's notes hold it.
+    private(set) var notes: String?
+
+    mutating func take(_ answer: Transcript) { (self.answer, notes) = (answer, answer.notes) }
+
+    mutating func forget() { (answer, notes) = (nil, nil) }
 
     var isWhole: Bool { start.frame == 0 && end == nil }
 
@@ -109,7 +115,9 @@ extension [Stretch] {
                 stretch.end = RecordingPlace(frame: numbers[3], offset: numbers[4])
             }
             // Words that cannot be read are asked for again.
-            stretch.answer = values["\(Self.words)\(count)"].flatMap { Transcript(notes: $0) }
+            if let answer = values["\(Self.words)\(count)"].flatMap({ Transcript(notes: $0) }) {
+                stretch.take(answer)
+            }
             append(stretch)
         }
         guard !isEmpty else { return nil }
@@ -118,7 +126,7 @@ extension [Stretch] {
     var values: [String: String] {
         var values: [String: String] = [:]
         for (index, stretch) in enumerated() {
-            values["\(Self.words)\(index)"] = stretch.answer?.notes
+            values["\(Self.words)\(index)"] = stretch.notes
         }
         values[Self.rows] = map { stretch in
             let (start, end) = (stretch.start, stretch.end)

@@ -44,9 +44,11 @@ struct StretchAudio: BodySource {
     }
 
     var byteCount: Int {
+        // Asked first: frames are counted before their bytes are there.
+        let there = journal.byteCount
         let (reach, frameCount) = reach()
         let isHeld = frameCount >= reach.held
-        let end = reach.isFinal ? reach.offset : min(journal.byteCount, reach.offset)
+        let end = reach.isFinal ? reach.offset : min(there, reach.offset)
         let offset = isHeld ? reached.offset.load(ordering: .relaxed) : max(start, end)
         reached.offset.store(offset, ordering: .relaxed)
         return header.count + offset - start

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
-internal import AudioCore
 internal import SpeechService
 internal import TakeStore
 internal import Upload
@@ -20,6 +19,8 @@ struct StretchExchange: Exchange {
         /// The frame at which its stretch begins.
         let start: Int
         var number: Int
+        /// The one with which it began: the body goes by it to its end.
+        let limit: StretchLimit
     }
 
     private let delivery: DeliveryPlan
@@ -62,6 +63,8 @@ struct StretchExchange: Exchange {
         if let progress, progress.plan == fingerprint, let table = [Stretch](from: progress.values)
         {
             self.table = table
+            // A program died before it could tell: the last one is asked for again.
+            if table.allSatisfy({ $0.answer != nil }) { self.table[table.count - 1].forget() }
             unansweredCount = progress.unknown ?? 0
             self.takenBefore = max(0, takenBefore - unansweredCount)
             if let frames = progress.values[Self.learned].flatMap({ Int($0) }) {
@@ -137,24 +140,35 @@ struct StretchExchange: Exchange {
     mutating func need(of recording: RecordingExtent) -> StretchNeed? {
         self.recording = recording
         guard delivery.cutsStretches, !limit.isNone, cutting == nil else { return nil }
+        if recording.isComplete, let last = table.last,
+            last.start.offset > end(of: Stretch()).offset
+        {
+            // A power cut has left less of the recording than of its notes.
+            table = [Stretch()]
+        }
         if let late, late > recording.byteCount, !recording.isComplete {
             defer { awaited = late }
             return awaited == late ? nil : .growth(to: late)
         }
         late = nil
-        for stretch in table
-        where stretch.answer == nil && !limit.allows(stretch.start, to: end(of: stretch)) {
-            let isSent = lanes.contains { $0?.start == stretch.start.frame }
+        for stretch in table where stretch.answer == nil {
+            let lane = lane(of: stretch)
             // A request that is under way with its end was within the limit when it began.
-            if isSent, stretch.end != nil { continue }
+            if lane != nil, stretch.end != nil { continue }
+            let limit = lane?.limit ?? limit
+            if limit.allows(stretch.start, to: end(of: stretch)) { continue }
             cutting = stretch.start.frame
             return .cut(
                 CutRequest(
                     start: stretch.start, limit: limit,
-                    earliest: isSent ? hold(of: stretch).behind(slack) : stretch.start,
+                    earliest: lane == nil ? stretch.start : hold(of: stretch).behind(slack),
                     end: stretch.end ?? (recording.isComplete ? end(of: stretch) : nil)))
         }
         return growth()
+    }
+
+    private func lane(of stretch: Stretch) -> Lane? {
+        lanes.lazy.compactMap { $0 }.first { $0.start == stretch.start.frame }
     }
 
     /// A second, where bytes do not count the frames: they are a little ahead of them.
@@ -162,6 +176,7 @@ struct StretchExchange: Exchange {
 
     /// The place of a stretch up to which it is sent as long as its end is not known.
     private func hold(of stretch: Stretch) -> RecordingPlace {
+        let limit = lane(of: stretch)?.limit ?? limit
         func hold(_ start: Int, _ limit: Int, _ longest: Int) -> Int {
             guard limit < .max else { return .max }
             return start + max(limit / Self.sought * (Self.sought - 1), limit - longest)
@@ -177,21 +192,24 @@ struct StretchExchange: Exchange {
 
     /// The bytes with which the stretch that is being recorded may have reached the limit.
     private mutating func growth() -> StretchNeed? {
-        guard !recording.isComplete, let last = table.last,
-            awaited.map({ recording.byteCount >= $0 }) ?? true
-        else { return nil }
-        let frames = limit.frames - (end(of: last).frame - last.start.frame)
-        let rate = Double(recording.byteCount) / Double(max(1, recording.frameCount))
+        guard !recording.isComplete, let last = table.last else { return nil }
+        let (limit, end) = (lane(of: last)?.limit ?? limit, end(of: last))
+        let byteCount = end.offset - delivery.format.bodyOffset
+        guard awaited.map({ byteCount >= $0 }) ?? true else { return nil }
+        let frames = limit.frames - (end.frame - last.start.frame)
+        let rate = Double(end.offset) / Double(max(1, end.frame))
         let most =
             last.start.offset + min(limit.byteCount, 1 << 48) + 1 - delivery.format.bodyOffset
-        let wanted = recording.byteCount + max(640, Int(min(Double(frames) * rate, 1e12)))
-        awaited = max(recording.byteCount + 1, min(wanted, most))
+        let wanted = byteCount + max(640, Int(min(Double(frames) * rate, 1e12)))
+        awaited = max(byteCount + 1, min(wanted, most))
         return .growth(to: awaited ?? 0)
     }
 
     private func end(of stretch: Stretch) -> RecordingPlace {
         if let end = stretch.end { return end }
-        let offset = recording.byteCount + delivery.format.bodyOffset
+        let offset =
+            recording.isComplete
+            ? recording.byteCount + delivery.format.bodyOffset : recording.encodedByteCount
         let header = AudioCodec.pcm.bodyOffset
         let frames = delivery.format.isRaw ? max(0, offset - header) / 2 : recording.frameCount
         return RecordingPlace(frame: frames, offset: offset)
@@ -218,11 +236,13 @@ struct StretchExchange: Exchange {
             return StretchReach()
         }
         if let end = stretch.end { return StretchReach(offset: end.offset, isFinal: true) }
+        let limit = lane(of: stretch)?.limit ?? limit
         if recording.isComplete, limit.allows(stretch.start, to: end(of: stretch)) {
             return StretchReach()
         }
         let hold = hold(of: stretch)
-        return StretchReach(offset: hold.offset, held: hold.frame)
+        return StretchReach(
+            offset: hold.offset, held: delivery.format.isRaw ? .max : hold.frame)
     }
 
     // MARK: - The requests
@@ -261,16 +281,21 @@ struct StretchExchange: Exchange {
         if lanes[index] == nil {
             guard let stretch = table.first(where: { canBegin($0) }) else { return .idle }
             number += 1
-            lanes[index] = Lane(start: stretch.start.frame, number: number)
+            lanes[index] = Lane(start: stretch.start.frame, number: number, limit: limit)
         }
         let start = lanes[index]?.start
         let stretch = table.first { $0.start.frame == start } ?? Stretch()
         let isOpen = stretch.end == nil
         // It is cut first.
+        let limit = lanes[index]?.limit ?? limit
         guard
             !isOpen || !delivery.cutsStretches || limit.allows(stretch.start, to: end(of: stretch))
         else { return .sealed }
         let isComplete = !isOpen || recording.isComplete
+        // Its body has this end, whatever another lane learns of the limit.
+        if isOpen, isComplete, !isAlone, let last = table.indices.last {
+            table[last].end = end(of: stretch)
+        }
         let request = engines[index].begin(isComplete: isComplete)
         return isComplete || !request.saysLength ? .request(self.request(of: index)) : .sealed
     }
@@ -318,7 +343,9 @@ struct StretchExchange: Exchange {
         case .answered:
             lanes[index] = nil
             guard !isAlone else { return step }
-            table[place].answer = reply.transcript
+            table[place].take(reply.transcript)
+            // The next stretch may be sent as it grows.
+            if !engines[index].hasFallenBack { engines[index] = engine() }
             engines[index].noteProgress()
             return table.allSatisfy { $0.answer != nil } ? .answered : .idle
         case .answeredInPart:
@@ -350,35 +377,7 @@ struct StretchExchange: Exchange {
             return !isAlone && refusalsOfLeast < 2
         }
         limit.frames = min(limit.frames, max(least, frames / 2))
+        (awaited, late) = (nil, nil)
         return true
-    }
-}
-
-extension DeliveryPlan {
-    /// Whether a recording that is too long is sent in stretches: where the answer to one request is the
-    /// text of what it carries.
-    var cutsStretches: Bool {
-        guard case .post = service.exchange else { return false }
-        return service.cutsStretches && !service.detectsEnd && !hasOwnName
-            && service.bodyKey == nil && service.method == .post
-    }
-
-    /// More than the header of any form.
-    private static let headerByteCount = 1_024
-
-    var stretchLimit: StretchLimit {
-        var limit = StretchLimit()
-        guard cutsStretches else { return limit }
-        if let longest = service.limits.longest {
-            limit.frames = StreamFormat.speech.frames(in: longest)
-        }
-        guard let byteCount = service.limits.byteCount else { return limit }
-        if format.isRaw {
-            // Where a sample has its bytes, they say how long a stretch may be.
-            limit.frames = min(limit.frames, max(1, (byteCount - Self.headerByteCount) / 2))
-        } else {
-            limit.byteCount = max(1, byteCount - Self.headerByteCount)
-        }
-        return limit
     }
 }

@@ -54,6 +54,35 @@ extension DeliveryPlan {
     }
 }
 
+extension DeliveryPlan {
+    /// Whether a recording that is too long is sent in stretches: where the answer to one request is the
+    /// text of what it carries.
+    var cutsStretches: Bool {
+        guard case .post = service.exchange else { return false }
+        return service.cutsStretches && !service.detectsEnd && !hasOwnName
+            && service.bodyKey == nil && service.method == .post
+    }
+
+    /// More than the header of any form.
+    private static let headerByteCount = 1_024
+
+    var stretchLimit: StretchLimit {
+        var limit = StretchLimit()
+        guard cutsStretches else { return limit }
+        if let longest = service.limits.longest {
+            limit.frames = StreamFormat.speech.frames(in: longest)
+        }
+        guard let byteCount = service.limits.byteCount else { return limit }
+        if format.isRaw {
+            // Where a sample has its bytes, they say how long a stretch may be.
+            limit.frames = min(limit.frames, max(1, (byteCount - Self.headerByteCount) / 2))
+        } else {
+            limit.byteCount = max(1, byteCount - Self.headerByteCount)
+        }
+        return limit
+    }
+}
+
 extension TakePlan {
     /// The length at which the service's limit ends the recording of a voice; nil without one.
     ///

@@ -149,8 +149,10 @@ extension TakeMachine {
 struct RecordingExtent: Sendable, Equatable {
     /// From the first byte that is sent.
     var byteCount = 0
-    /// At 16 kHz; of a recording that goes on, a little behind its bytes.
+    /// At 16 kHz.
     var frameCount = 0
+    /// The bytes of the file that have been made, its header included: the journal may have fewer.
+    var encodedByteCount = 0
     var isComplete = false
     /// `Content-Digest` of all of it; nil while that is not known.
     var digest: String?

@@ -78,7 +78,8 @@ struct TakeMachine: Sendable {
 
     mutating func handle(_ event: Event, at now: Moment) -> [Action] {
         if case .settled = phase { return [] }
-        (actions, delivery.extent.frameCount) = ([], now.frameCount())
+        actions = []
+        now.measure(&delivery.extent)
         switch event {
         case .opened(let exchange):
             isOpened = true

@@ -96,7 +96,12 @@ final class TakeRun: Sendable {
     func handle(_ event: TakeMachine.Event) {
         let now = Moment(
             elapsed: meter.elapsed, jitter: .random(in: 0...1),
-            clock: Date().timeIntervalSince1970, frameCount: self.account.encodedFrames)
+            clock: Date().timeIntervalSince1970,
+            measure: { [account] extent in
+                (extent.frameCount, extent.encodedByteCount) = (
+                    account.encodedFrames, account.encodedBytes
+                )
+            })
         let isMine = state.withLock { state in
             state.times.note(event, at: now.elapsed)
             state.due += state.machine.handle(event, at: now)

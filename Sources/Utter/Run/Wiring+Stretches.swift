@@ -37,7 +37,8 @@ extension Wiring {
         let format = run.plan.format
         let (start, frames) = (stretch.start, stretch.end.map { $0.frame - stretch.start.frame })
         // The header of the recording stands before its first stretch while that grows.
-        let isBeginning = start.frame == 0 && frames == nil
+        // So it does where it was cut while its request was being noted.
+        let isBeginning = start.frame == 0 && (frames == nil || !format.isRaw)
         let header = isBeginning ? [] : format.header(ofRaw: frames)
         let offset = isBeginning ? format.bodyOffset : max(start.offset, AudioCodec.pcm.bodyOffset)
         return StretchAudio(journal, from: offset, behind: header) { [weak run] in

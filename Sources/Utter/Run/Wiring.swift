@@ -159,7 +159,9 @@ final class Wiring: Sendable {
         let (journal, record) = (run.journal, run.record)
         guard journal?.condition.failure != nil || record?.isStale == true else {
             run.didComplete()
-            return run.handle(.sealed(seal))
+            run.handle(.sealed(seal))
+            // Only now the end of a stretch is known.
+            return tellTransfer(of: run)
         }
         sync.perform {
             journal?.finish()
@@ -167,6 +169,7 @@ final class Wiring: Sendable {
             run.didTend()
             run.didComplete()
             run.handle(.sealed(seal))
+            self.tellTransfer(of: run)
         }
     }
 

@@ -61,6 +61,15 @@ import Testing
         #expect(transcript.words.map { ($0.start ?? -1).rounded() } == [0, 1, 2, 3, 4, 5, 6])
     }
 
+    /// The second part may have missed what it repeats, or all of it.
+    @Test func aWordThatOnlyOnePartHasStays() {
+        var transcript = Self.timed("a b c d e", from: 0)
+        transcript.append(Transcript(), at: 3, overlap: 2)
+        #expect(transcript.text == "a b c d e" && transcript.words.count == 5)
+        transcript.append(Self.timed("f g", from: 2), at: 3, overlap: 2)
+        #expect(transcript.text == "a b c d e f g" && transcript.words.count == 7)
+    }
+
     @Test func behindAPauseAllIsNew() {
         var transcript = Self.timed("no no", from: 0)
         transcript.append(Self.timed("no no", from: 0.5), at: 10, overlap: 0)

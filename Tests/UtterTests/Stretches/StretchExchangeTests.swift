@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import SpeechService
+@testable import TakeStore
+@testable import Upload
+@testable import Utter
+
+/// Which requests a long recording has, whatever becomes of them: nothing runs.
+@Suite struct StretchExchangeTests {
+    private static let second = 16_000
+
+    private static func plan(_ limits: String) throws -> DeliveryPlan {
+        try Bench.plan(by: "url = 'http://127.0.0.1:9/'\nlimits = { \(limits) }", format: .pcm)
+    }
+
+    private static func place(_ seconds: Int) -> RecordingPlace {
+        RecordingPlace(frame: seconds * second, offset: 44 + 2 * seconds * second)
+    }
+
+    private static func recording(_ seconds: Int, isComplete: Bool) -> RecordingExtent {
+        RecordingExtent(
+            byteCount: 2 * seconds * second, frameCount: seconds * second,
+            encodedByteCount: 44 + 2 * seconds * second, isComplete: isComplete)
+    }
+
+    private static func answer(_ text: String, status: Int = 200) -> Reply {
+        var result = TransferResult.unstarted(.answered)
+        (result.status, result.isBodyComplete) = (status, true)
+        var reply = Reply(result: result)
+        if status == 200 { reply.transcript.apply(Hypothesis(text: text, isFinal: true)) }
+        return reply
+    }
+
+    /// An exchange of a recording that is cut each ten seconds.
+    private static func cut(
+        _ seconds: Int, limits: String = "seconds = 12", from progress: ExchangeProgress? = nil
+    ) throws -> StretchExchange {
+        var exchange = StretchExchange(try plan(limits), from: progress)
+        let whole = recording(seconds, isComplete: true)
+        guard case .cut(let request)? = exchange.need(of: whole) else { return exchange }
+        #expect(request.start.frame == 0 && request.end == place(seconds))
+        #expect(exchange.need(of: whole) == nil, "asked twice")
+        let places = stride(from: 10, to: seconds - 2, by: 10).map { place($0) }
+        exchange.learn(places.map { StretchCut(end: $0, next: $0) }, of: 0)
+        // Another answer to the same question changes nothing.
+        exchange.learn(places.map { StretchCut(end: $0, next: $0) }, of: 0)
+        #expect(exchange.need(of: whole) == nil)
+        return exchange
+    }
+
+    @Test func eachStretchHasARequestOfItsOwn() throws {
+        var exchange = try Self.cut(35)
+        let whole = Self.recording(35, isComplete: true)
+        var ranges: [String] = []
+        for text in ["a", "b", "c"] {
+            guard case .request(let request) = exchange.begin(lane: 0, of: whole) else {
+                Issue.record("no request for \(text)")
+                return
+            }
+            ranges.append(request.stretch?.mark ?? "")
+            let step = exchange.next(
+                after: Self.answer(text), lane: 0, isSpeaking: false, at: Moment())
+            #expect(step == .idle)
+        }
+        #expect(ranges == ["-0-160000", "-160000-320000", "-320000-480000"])
+        #expect(exchange.storedByteCount == 2 * 30 * Self.second)
+        _ = exchange.begin(lane: 0, of: whole)
+        let step = exchange.next(after: Self.answer("d"), lane: 0, isSpeaking: false, at: Moment())
+        #expect(
+            step == .answered && exchange.transcript(with: Transcript(), of: 0).text == "a b c d")
+    }
+
+    /// A program that died between the last answer and its outcome asks for the last one again.
+    @Test func aTableWithAllAnswersGoesOn() throws {
+        var exchange = try Self.cut(25)
+        let whole = Self.recording(25, isComplete: true)
+        for text in ["a", "b"] {
+            _ = exchange.begin(lane: 0, of: whole)
+            _ = exchange.next(after: Self.answer(text), lane: 0, isSpeaking: false, at: Moment())
+        }
+        let progress = try #require(exchange.progress)
+        var again = StretchExchange(try Self.plan("seconds = 12"), from: progress)
+        guard case .request(let request) = again.begin(lane: 0, of: whole) else {
+            Issue.record("nothing is asked for")
+            return
+        }
+        #expect(
+            request.stretch?.start.frame == 20 * Self.second
+                || request.stretch?.start.frame == 10 * Self.second)
+        // Less of the recording is there than its notes tell of: it is cut anew.
+        var cut = StretchExchange(try Self.plan("seconds = 12"), from: progress)
+        let shorter = Self.recording(5, isComplete: true)
+        #expect(cut.need(of: shorter) == nil)
+        guard case .request(let first) = cut.begin(lane: 0, of: shorter) else {
+            Issue.record("nothing is asked for")
+            return
+        }
+        #expect(first.stretch == nil && cut.progress == nil)
+    }
+
+    /// The limit that one lane learns changes no request of another.
+    @Test func aRefusalOnOneLaneLeavesTheOtherAlone() throws {
+        var exchange = try Self.cut(45, limits: "seconds = 24")
+        let whole = Self.recording(45, isComplete: true)
+        // 0 to 10, 10 to 20, 20 to 30, 30 to 45.
+        for lane in 0..<2 { _ = exchange.begin(lane: lane, of: whole) }
+        for lane in 0..<2 {
+            _ = exchange.next(after: Self.answer("x"), lane: lane, isSpeaking: false, at: Moment())
+            _ = exchange.begin(lane: lane, of: whole)
+        }
+        let last = exchange.request(of: 1)
+        #expect(last.stretch?.mark == "-480000-720000")
+        let refused = exchange.next(
+            after: Self.answer("", status: 413), lane: 0, isSpeaking: false, at: Moment())
+        #expect(refused == .idle)
+        #expect(exchange.need(of: whole) == nil, "what is under way is not cut")
+        #expect(exchange.request(of: 1) == last)
+        let stretch = try #require(last.stretch)
+        #expect(
+            exchange.reach(of: stretch)
+                == StretchReach(offset: Self.place(45).offset, isFinal: true))
+    }
+
+    /// A recording whose length the service refuses while it goes on.
+    @Test func aRefusalTeachesWhileTheSpeakerSpeaks() throws {
+        var exchange = StretchExchange(try Self.plan("shortest-seconds = 0"))
+        // No byte of the recording was asked about yet.
+        var now = Self.recording(60, isComplete: false)
+        now.byteCount = 0
+        _ = exchange.begin(lane: 0, of: now)
+        let step = exchange.next(
+            after: Self.answer("", status: 413), lane: 0, isSpeaking: true, at: Moment())
+        #expect(step == .idle)
+        guard case .cut(let request)? = exchange.need(of: now) else {
+            Issue.record("it is not cut")
+            return
+        }
+        #expect(request.limit.frames == 30 * Self.second && request.end == nil)
+    }
+}
