@@ -80,27 +80,30 @@ final class Bench: Sendable {
         get throws { try #require(pipeline.spool) }
     }
 
-    /// What the disk says of a take, once it has everything.
+    /// What the disk says of a take, once it has its folder and everything.
     func manifest(of take: Take) async throws -> TakeManifest {
+        #expect(await wait(untilDiskSaysOf: take) { _ in true })
         #expect(await flush())
         return try spool.store().take(take.id).manifest()
     }
 
     /// Waits until the disk has the URL of a take's upload.
     ///
-    /// Looks every 10 ms: the disk has no event for it.
-    ///
     /// - Returns: false when that was not so in time.
     func wait(untilUploadOf take: Take) async -> Bool {
+        await wait(untilDiskSaysOf: take) { $0.progress?.values["upload"] != nil }
+    }
+
+    /// Looks every 10 ms: the disk has no event for it.
+    private func wait(
+        untilDiskSaysOf take: Take, _ isSo: @escaping @Sendable (TakeManifest) -> Bool
+    ) async -> Bool {
         await onOwnThread { [self] in
             let deadline = MonotonicTime.now + .patience
             while MonotonicTime.now < deadline {
                 // The folder may be on its way.
-                if let manifest = try? spool.store().take(take.id).manifest(),
-                    manifest.progress?.values["upload"] != nil
-                {
-                    return true
-                }
+                let manifest = try? spool.store().take(take.id).manifest()
+                if manifest.map(isSo) == true { return true }
                 poll(nil, 0, 10)
             }
             return false

@@ -239,6 +239,8 @@ import Testing
         let (speaker, take, _) = try bench.speak(to: server.url())
         speaker.say(period)
         _ = try #require(await server.wait(untilBytes: 640))
+        // The service may hear it before it has its folder.
+        #expect(try await bench.manifest(of: take).state == .recording)
         await onOwnThread { bench.pipeline.shutDown() }
         let outcome = try await take.end()
         #expect(outcome.result == .failure(.left))
