@@ -7,7 +7,7 @@ import Testing
 /// SIGKILL at the file operations of a recording that is sent in stretches.
 @Suite(.serialized) struct StretchKillTests {
     private static let arguments = [
-        "-q", "-c", "limits.seconds=2", "-c", "exchange.parallel=1", "-c", "retry.never=true",
+        "-q", "-c", "limits.seconds=4", "-c", "exchange.parallel=1", "-c", "retry.never=true",
     ]
 
     /// A bench whose recording is words, and whose service reads them.
@@ -39,7 +39,7 @@ import Testing
     @Test func noStretchThatIsAnsweredIsAskedForAgain() async throws {
         var random = SeededRandom()
         var speech = ToneSpeech()
-        for number in [3, 5, 3, 7, 1, 9, 9, 2, 8, 0, 4, 4, 6, 11] {
+        for number in [3, 5, 3, 7, 1, 9, 9, 2, 8, 0, 4, 4, 6, 11, 1, 5, 2, 2, 10, 7, 3, 8, 6, 0] {
             speech.say(number)
             speech.pause(3_840, using: &random)
         }

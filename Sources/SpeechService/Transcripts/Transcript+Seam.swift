@@ -64,7 +64,8 @@ extension Transcript {
         var best = (score: 0, own: 0, its: 0)
         for own in end.indices {
             for its in beginning.indices {
-                let run = zip(end[own...], beginning[its...]).prefix { $0 == $1 }.count
+                let run = zip(end[own...], beginning[its...]).prefix { $0 == $1 && !$0.isEmpty }
+                    .count
                 guard run > 0 else { continue }
                 let rest = end.count - own - run
                 // A run of three makes up for eight words that only one of the texts has.
@@ -134,7 +135,6 @@ extension Unicode.Scalar {
 extension Substring {
     /// Without its marks and capitals, which depend on what stands beside it.
     fileprivate var plain: String {
-        let plain = filter { $0.isLetter || $0.isNumber }.lowercased()
-        return plain.isEmpty ? String(self) : plain
+        filter { $0.isLetter || $0.isNumber }.lowercased()
     }
 }

@@ -103,16 +103,16 @@ import Testing
 
     /// The limit that one lane learns changes no request of another.
     @Test func aRefusalOnOneLaneLeavesTheOtherAlone() throws {
-        var exchange = try Self.cut(45, limits: "seconds = 24")
-        let whole = Self.recording(45, isComplete: true)
-        // 0 to 10, 10 to 20, 20 to 30, 30 to 45.
+        var exchange = try Self.cut(41, limits: "seconds = 24")
+        let whole = Self.recording(41, isComplete: true)
+        // 0 to 10, 10 to 20, 20 to 30, 30 to 41.
         for lane in 0..<2 { _ = exchange.begin(lane: lane, of: whole) }
         for lane in 0..<2 {
             _ = exchange.next(after: Self.answer("x"), lane: lane, isSpeaking: false, at: Moment())
             _ = exchange.begin(lane: lane, of: whole)
         }
         let last = exchange.request(of: 1)
-        #expect(last.stretch?.mark == "-480000-720000")
+        #expect(last.stretch?.mark == "-480000-656000")
         let refused = exchange.next(
             after: Self.answer("", status: 413), lane: 0, isSpeaking: false, at: Moment())
         #expect(refused == .idle)
@@ -121,7 +121,7 @@ import Testing
         let stretch = try #require(last.stretch)
         #expect(
             exchange.reach(of: stretch)
-                == StretchReach(offset: Self.place(45).offset, isFinal: true))
+                == StretchReach(offset: Self.place(41).offset, isFinal: true))
     }
 
     /// A recording whose length the service refuses while it goes on.
