@@ -193,7 +193,7 @@ private final class FleetBench: Sendable {
     let service: RecordingServer
     private let peer: Peer
     private let folder: TemporaryFolder
-    private let queuePort: UInt16
+    private let queuePort: ReservedPort
     private let queue: QueueRun
 
     init(
@@ -206,7 +206,7 @@ private final class FleetBench: Sendable {
         folder = try TemporaryFolder()
         service = try RecordingServer(
             otherwise: [.readHead, .readBodyToEnd, .respondBy(answer)])
-        queuePort = try Peer.freePort()
+        queuePort = try ReservedPort()
         for name in [
             "home", "home/.config", "home/.config/utter", "home/.config/utter/profiles", "tmp",
         ] {
@@ -237,7 +237,7 @@ private final class FleetBench: Sendable {
         queue.replace(
             try CommandRun(
                 server,
-                ["-js", "-a", "127.0.0.1", "-p", "\(queuePort)", "-sd", folder.path("queue")],
+                ["-js", "-a", "127.0.0.1", "-p", "\(queuePort.port)", "-sd", folder.path("queue")],
                 environment: CommandRun.cleanEnvironment))
     }
 
@@ -255,14 +255,14 @@ private final class FleetBench: Sendable {
     private func words(hasQueue: Bool) -> [String] {
         let store = ["--store", "s3://voices/fleet", "--store-service", "here"]
         guard hasQueue else { return store }
-        return store + ["--queue", "nats://127.0.0.1:\(queuePort)", "--lease", "2s"]
+        return store + ["--queue", "nats://127.0.0.1:\(queuePort.port)", "--lease", "2s"]
     }
 
     /// The words of a page, with the places of this bench.
     func here(_ words: [String]) -> [String] {
         words.map { word in
             if word.hasPrefix("s3://") { return "s3://voices/fleet" }
-            return word.hasPrefix("nats://") ? "nats://127.0.0.1:\(queuePort)" : word
+            return word.hasPrefix("nats://") ? "nats://127.0.0.1:\(queuePort.port)" : word
         } + ["--store-service", "here"]
     }
 

@@ -76,28 +76,32 @@ final class Peer: Sendable {
                 await reservation.waitUntilOpen(), "\(String(decoding: run.error, as: UTF8.self))")
             (port, parts) = (reservation.port, [run, place, reservation])
         case .seaweedfs, .moto, .rclone:
-            port = try Self.freePort()
-            let (program, words) = try Self.command(kind, port, place)
+            let ports = try (0..<8).map { _ in try ReservedPort() }
+            port = ports[0].port
+            let (program, words) = try Self.command(kind, ports.map(\.port), place)
             let path = try #require(Self.folder) + "/bin/\(program)"
-            // SeaweedFS keeps its logs in the folder of temporary files.
+            // SeaweedFS keeps files in the folder of temporary files.
             let scratch = try TemporaryFolder()
             var environment = CommandRun.cleanEnvironment
             environment["TMPDIR"] = scratch.path
-            parts = [try CommandRun(path, words, environment: environment), place, scratch]
+            parts = [try CommandRun(path, words, environment: environment), place, scratch, ports]
         }
         token =
             kind == .openStackFiles
             ? try OpenStackSwift.token(user: Self.user, key: Self.key, port: port) : nil
         // It refuses until it is there.
         let isReady = await comesTrue { [self] in (try? rclone(["mkdir", object("")])) != nil }
-        try #require(isReady, "\(kind) does not take requests")
+        let said = (parts.first as? CommandRun)?.error ?? []
+        try #require(
+            isReady, "\(kind) does not take requests: \(String(decoding: said, as: UTF8.self))")
     }
 
     deinit { (parts.first as? CommandRun)?.signal(SIGKILL) }
 
     private static func command(
-        _ kind: Kind, _ port: UInt16, _ place: TemporaryFolder
+        _ kind: Kind, _ ports: [UInt16], _ place: TemporaryFolder
     ) throws -> (program: String, words: [String]) {
+        let port = ports[0]
         switch kind {
         case .seaweedfs:
             try place.write(
@@ -106,19 +110,19 @@ final class Peer: Sendable {
                     {"identities":[{"name":"t","actions":["Admin","Read","Write","List"],
                     "credentials":[{"accessKey":"\(user)","secretKey":"\(key)"}]}]}
                     """.utf8), to: "keys.json")
-            var words = [
-                "server", "-ip=127.0.0.1", "-dir=\(place.path)", "-volume.max=30", "-filer", "-s3",
-                "-s3.port=\(port)", "-s3.config=\(place.path("keys.json"))",
+            let parts = [
+                "s3.port.grpc", "master.port", "master.port.grpc", "volume.port",
+                "volume.port.grpc", "filer.port", "filer.port.grpc",
             ]
-            for part in ["master", "volume", "filer"] {
-                words += [
-                    "-\(part).port=\(try freePort())", "-\(part).port.grpc=\(try freePort())",
-                ]
-            }
-            words += [
-                "-s3.port.grpc=\(try freePort())", "-s3.port.iceberg=0", "-s3.port.lance=0",
-            ]
-            return ("weed", words)
+            return (
+                "weed",
+                [
+                    "-logtostderr", "server", "-ip=127.0.0.1", "-dir=\(place.path)",
+                    "-volume.max=30", "-filer", "-s3", "-s3.port=\(port)",
+                    "-s3.config=\(place.path("keys.json"))", "-s3.port.iceberg=0",
+                    "-s3.port.lance=0",
+                ] + zip(parts, ports.dropFirst()).map { "-\($0)=\($1)" }
+            )
         case .rclone:
             return (
                 "rclone",
@@ -154,10 +158,4 @@ final class Peer: Sendable {
 
     @discardableResult
     func rclone(_ words: [String]) throws -> [UInt8] { try client.rclone(words) }
-
-    static func freePort() throws -> UInt16 {
-        let proxy = try FaultProxy(to: 9)
-        proxy.stop()
-        return proxy.port
-    }
 }

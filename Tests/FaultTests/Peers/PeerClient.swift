@@ -44,7 +44,7 @@ struct PeerClient: Sendable {
         return try ForeignTool("\(programs)/rclone").run(
             words + [
                 "--config", "/dev/null", "--retries", "1", "--low-level-retries", "1",
-                "--contimeout", "2s",
+                "--contimeout", "2s", "--timeout", "10s",
             ]
         ).output
     }
