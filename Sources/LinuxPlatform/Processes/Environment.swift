@@ -4,7 +4,7 @@ internal import CLinux
 internal import Glibc
 package import Synchronization
 
-/// The words, variables and standard descriptors which a program starts with.
+/// The words, variables, standard descriptors and time which a program starts with.
 ///
 /// They are the process's own, unless a task has others. The threads of a take serve a process, and
 /// know no task: only a command that starts none runs in a task of its own.
@@ -18,13 +18,16 @@ package final class ProgramStart: Sendable {
     package let input: Int32
     package let output: Int32
     package let error: Int32
+    /// In seconds since 1970; nil: the system's clock is asked.
+    private let fixedTime: Double?
     /// The person wants no control sequences.
     package let isPlain = Atomic(false)
 
     package init(
-        words: [String], variables: [String: String]?, input: Int32, output: Int32, error: Int32
+        words: [String], variables: [String: String]?, input: Int32, output: Int32, error: Int32,
+        time: Double? = nil
     ) {
-        (self.words, self.variables) = (words, variables)
+        (self.words, self.variables, fixedTime) = (words, variables, time)
         (self.input, self.output, self.error) = (input, output, error)
     }
 
@@ -36,6 +39,14 @@ package final class ProgramStart: Sendable {
         self.init(
             words: words, variables: nil, input: STDIN_FILENO, output: STDOUT_FILENO,
             error: STDERR_FILENO)
+    }
+
+    /// The time from which a command counts ages, in seconds since 1970.
+    package var time: Double {
+        if let fixedTime { return fixedTime }
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
     }
 }
 

@@ -58,6 +58,9 @@ private final class WordsStage {
     private let samples = SourceTree.path("samples")
     var variables = CommandRun.cleanEnvironment
 
+    /// 2026-11-27 12:00 UTC, from which the scripts count the ages of takes.
+    private static let noon = 1_795_780_800.0
+
     /// The thread on which `utter` runs here, one command after the other.
     private static let lane = Result {
         let lane = try ThreadExecutor()
@@ -128,7 +131,7 @@ private final class WordsStage {
         let error = try OwnedDescriptor(of: "error") { open(folder.path("error"), flags, 0o600) }
         let start = ProgramStart(
             words: words, variables: variables, input: input.number, output: output.number,
-            error: error.number)
+            error: error.number, time: Self.noon)
         let (status, changes) = try await withTaskExecutorPreference(Self.lane.get()) {
             [folder] in
             // A command that reads signals, as takes do, would block this one.

@@ -3,6 +3,7 @@
 import ArgumentParser
 internal import Downloads
 import FoundationEssentials
+internal import LinuxPlatform
 import Utter
 internal import UtterTerminal
 
@@ -109,7 +110,7 @@ struct RemoveCommand: AsyncParsableCommand, SettinglessCommand {
     private func isWanted(_ take: KeptTake) -> Bool {
         guard take.state == .answered || !answered && take.state == .cancelled else { return false }
         guard let older else { return true }
-        let limit = Date() - TimeInterval(older.duration.components.seconds)
+        let limit = ProgramStart.current.now - TimeInterval(older.duration.components.seconds)
         // A date that cannot be read has not passed.
         return take.began.map { $0 < limit } ?? false
     }

@@ -2,6 +2,12 @@
 
 internal import FoundationEssentials
 internal import Glibc
+internal import LinuxPlatform
+
+extension ProgramStart {
+    /// The moment from which a command counts ages.
+    var now: Date { Date(timeIntervalSince1970: time) }
+}
 
 /// A moment by the clock on the wall, as the variable `TZ` or the system says (`localtime_r(3)`).
 struct LocalTime {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import LinuxPlatform
 internal import Utter
 internal import UtterTerminal
 
@@ -11,7 +12,7 @@ struct TakeReport {
     private let rows: [(name: String, value: String)]
 
     init(_ manifest: TakeManifest, audio: String?, isQueued: Bool, isVerbose: Bool) {
-        let now = LocalTime(Date())
+        let now = LocalTime(ProgramStart.current.now)
         var rows = [("take", manifest.id.text), ("state", manifest.state.rawValue)]
         if let began = Self.date(manifest.created) {
             let age = LocalTime(began).age(at: now)

@@ -31,7 +31,7 @@ struct TakeTable {
     private let rows: [Row]
     private let now: LocalTime
 
-    init(_ rows: [Row], now: Date = Date()) {
+    init(_ rows: [Row], now: Date = ProgramStart.current.now) {
         self.rows = rows
         self.now = LocalTime(now)
     }
