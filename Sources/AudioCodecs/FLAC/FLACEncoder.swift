@@ -124,6 +124,26 @@ extension AudioCodec {
         return header.count + count * (Self.frameOverhead + 2 * Self.samplesPerFrame)
     }
 
+    /// A file of its own from frames of another file that follow each other: the same samples.
+    static func file(of frames: [UInt8]) throws -> [UInt8] {
+        let encoder = try FLACEncoder()
+        let info = FLACHeader.streamInfo(in: encoder.header)
+        let reader = try FLACReader(streamInfo: info, offset: 0)
+        var (body, rest): ([UInt8], Span<UInt8>) = ([], frames.span)
+        // Each frame that is read moves all bytes that the reader has behind it.
+        while !rest.isEmpty {
+            reader.append(rest.extracting(first: pieceByteCount))
+            rest = rest.extracting(droppingFirst: pieceByteCount)
+            while try reader.nextFrame(isLast: rest.isEmpty) != nil {
+                try encoder.encode(reader.samples.span, into: &body)
+            }
+        }
+        try encoder.finish(into: &body)
+        return (encoder.settledHeader ?? encoder.header) + body
+    }
+
+    private static let pieceByteCount = 4_096
+
     /// Frames of silence by their numbers, in the place of lost ones; also of the header, if asked for.
     static func silence(
         _ frames: Range<Int>, withHeader: Bool

@@ -48,7 +48,7 @@ final class OggOpusDecoder: AudioDecoder {
     ) throws(UndecodableAudio) {
         var rest = bytes
         while !rest.isEmpty {
-            let piece = rest.extracting(first: Self.pieceByteCount)
+            let piece = rest.extracting(first: OggPageReader.pieceByteCount)
             rest = rest.extracting(droppingFirst: piece.count)
             try reader.append(piece)
             while let page = try nextPage() { try decode(page, into: &output) }
@@ -195,9 +195,6 @@ final class OggOpusDecoder: AudioDecoder {
         output.append(contentsOf: pageSamples[skipped..<kept])
         timeline.add(kept - skipped)
     }
-
-    /// How many bytes libogg is given at once, which bounds its buffer.
-    private static let pieceByteCount = 4096
 
     /// The longest comment header that is read; covers belong into music.
     private static let maximumTagsByteCount = 1 << 20

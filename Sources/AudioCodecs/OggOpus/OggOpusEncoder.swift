@@ -24,7 +24,7 @@ extension AudioCodec {
 final class OggOpusEncoder: AudioEncoder {
     /// Granule positions count at 48 kHz, whatever the input rate (RFC 7845 §4).
     static let granulesPerFrame = 3
-    static let granulesPerPage = UInt64(OpusPacketEncoder.framesPerPacket * granulesPerFrame)
+    private static let granulesPerPage = OpusPacketEncoder.framesPerPacket * granulesPerFrame
 
     private var opus: OpusPacketEncoder
     private var pages: OggPageWriter
@@ -76,6 +76,39 @@ final class OggOpusEncoder: AudioEncoder {
             while frames.count < OpusPacketEncoder.framesPerPacket { frames.append(0) }
             try encodePacket(endingAt: end, into: &output)
         } while granulePosition < end
+    }
+
+    /// A stream of its own from pages of another one that follow each other: the same packets behind
+    /// new headers, with numbers and positions from the beginning, and an end.
+    static func stream(of pages: [UInt8], serialNumber: UInt32) throws -> [UInt8] {
+        var packets: [(bytes: [UInt8], end: Int)] = []
+        var reader = OggPageReader()
+        var rest = pages.span
+        while !rest.isEmpty {
+            let piece = rest.extracting(first: OggPageReader.pieceByteCount)
+            rest = rest.extracting(droppingFirst: piece.count)
+            try reader.append(piece)
+            while let page = try reader.nextPage() {
+                if packets.isEmpty { reader.beginStream(serialNumber: page.serialNumber) }
+                try reader.beginPackets(limit: OpusPacketEncoder.maximumPacketByteCount)
+                let end = Int(page.granulePosition)
+                while try reader.nextPacket({ packet in
+                    packets.append((packet.indices.map { packet[$0] }, end))
+                }) {}
+            }
+        }
+        let encoder = try OggOpusEncoder(serialNumber: serialNumber)
+        var bytes: [UInt8] = []
+        try encoder.begin(into: &bytes)
+        let origin = (packets.first?.end ?? 0) - granulesPerPage
+        for (index, packet) in packets.enumerated() {
+            var packetBytes = packet.bytes
+            try encoder.pages.queue(
+                &packetBytes, byteCount: packetBytes.count, granulePosition: packet.end - origin,
+                isLast: index == packets.count - 1)
+            encoder.pages.flush(into: &bytes)
+        }
+        return bytes
     }
 
     /// Pages of silence by their numbers, from 0 behind the headers, in the place of lost ones; also

@@ -39,7 +39,10 @@ internal import Glibc
         unsafe ogg_stream_clear(&stream)
     }
 
-    /// Takes bytes in; at most a few kilobytes at once keep the buffer small.
+    /// At most so many bytes at once keep the buffer small.
+    static let pieceByteCount = 4_096
+
+    /// Takes bytes in, `pieceByteCount` at most.
     mutating func append(_ bytes: Span<UInt8>) throws(UndecodableAudio) {
         guard let buffer = unsafe ogg_sync_buffer(&sync, bytes.count) else {
             throw .codecFailed(reason: "out of memory")

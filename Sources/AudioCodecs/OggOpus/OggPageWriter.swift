@@ -63,45 +63,4 @@ internal import COpus
     private static func failure(_ operation: String) -> EncodingError {
         .codecFailed(operation: operation, reason: "out of memory")
     }
-
-    /// Makes pages of ours, which follow one another, the first ones behind the headers of a stream of
-    /// their own, with its end: their numbers, positions and checksums (RFC 3533 §6).
-    static func renumber(_ pages: inout [UInt8], serialNumber: UInt32) {
-        // From the beginning of a page.
-        let (flags, position, serial, number, segments) = (5, 6..<14, 14..<18, 18..<22, 26)
-        var (start, count): (Int, UInt64) = (0, 0)
-        var first: UInt64?
-        while start + pageHeaderByteCount <= pages.count {
-            let bodyStart = start + pageHeaderByteCount + Int(pages[start + segments])
-            guard bodyStart <= pages.count else { return }
-            let length = pages[(start + pageHeaderByteCount)..<bodyStart].reduce(0) { $0 + Int($1) }
-            let end = bodyStart + length
-            guard end <= pages.count else { return }
-            func value(_ place: Range<Int>) -> UInt64 {
-                place.reversed().reduce(0) { $0 << 8 | UInt64(pages[start + $1]) }
-            }
-            func put(_ value: UInt64, _ place: Range<Int>) {
-                for (shift, index) in place.enumerated() {
-                    pages[start + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(shift)))
-                }
-            }
-            let origin = first ?? value(position) &- OggOpusEncoder.granulesPerPage
-            first = origin
-            put(value(position) &- origin, position)
-            put(UInt64(serialNumber), serial)
-            put(headerPageCount + count, number)
-            if end == pages.count { pages[start + flags] |= 4 }
-            unsafe pages.withUnsafeMutableBufferPointer { bytes in
-                guard let base = bytes.baseAddress else { return }
-                var page = unsafe ogg_page(
-                    header: base + start, header_len: bodyStart - start,
-                    body: base + bodyStart, body_len: length)
-                unsafe ogg_page_checksum_set(&page)
-            }
-            (start, count) = (end, count + 1)
-        }
-    }
-
-    /// The headers of Opus have a page each (RFC 7845 §3).
-    private static let headerPageCount: UInt64 = 2
 }

@@ -85,7 +85,7 @@ final class OggOpusUnitReader: AudioUnitReader {
     func take(_ bytes: Span<UInt8>, into units: inout [AudioUnit]) throws(UndecodableAudio) {
         var rest = bytes
         while !rest.isEmpty {
-            let piece = rest.extracting(first: 4_096)
+            let piece = rest.extracting(first: OggPageReader.pieceByteCount)
             rest = rest.extracting(droppingFirst: piece.count)
             try reader.append(piece)
             while let page = try reader.nextPage() { try take(page, into: &units) }
@@ -126,8 +126,6 @@ extension AudioCodec {
         }
     }
 
-    private static let pieceByteCount = 4_096
-
     /// A sample has two bytes, wherever it stands.
     package var isRaw: Bool { isKept(like: .wav) }
 
@@ -136,7 +134,8 @@ extension AudioCodec {
         let reader = makeUnitReader()
         var units: [AudioUnit] = []
         // Damage is told by the decoder.
-        try? reader.take(beginning.span.extracting(first: Self.pieceByteCount), into: &units)
+        try? reader.take(
+            beginning.span.extracting(first: OggPageReader.pieceByteCount), into: &units)
         return reader.headerByteCount
     }
 
@@ -146,32 +145,11 @@ extension AudioCodec {
         return frames.map { WAVEncoder.storedHeader(frames: $0) } ?? WAVEncoder.header
     }
 
-    /// Makes units from the middle of a file a file of their own, whose numbers and positions begin
-    /// anew: pages are written again, and frames of FLAC made again, of the same length.
+    /// A file of its own from units of another file that follow each other, whose numbers and
+    /// positions begin anew: packets of Opus get new pages, and the samples of FLAC new frames.
     package func file(of units: [UInt8], serialNumber: UInt32) throws -> [UInt8] {
-        let encoder = try makeEncoder(serialNumber: serialNumber)
-        var bytes: [UInt8] = []
-        try encoder.begin(into: &bytes)
-        guard name == AudioCodec.flac.name else {
-            var pages = units
-            OggPageWriter.renumber(&pages, serialNumber: serialNumber)
-            return bytes + pages
-        }
-        let headerByteCount = bytes.count
-        let reader = try FLACReader(streamInfo: FLACHeader.streamInfo(in: bytes), offset: 0)
-        var rest = units.span
-        // Each frame moves all that is behind it.
-        while !rest.isEmpty {
-            reader.append(rest.extracting(first: Self.pieceByteCount))
-            rest = rest.extracting(droppingFirst: Self.pieceByteCount)
-            while try reader.nextFrame(isLast: rest.isEmpty) != nil {
-                try encoder.encode(reader.samples.span, into: &bytes)
-            }
-        }
-        try encoder.finish(into: &bytes)
-        if let header = encoder.settledHeader {
-            bytes.replaceSubrange(..<headerByteCount, with: header)
-        }
-        return bytes
+        name == AudioCodec.flac.name
+            ? try FLACEncoder.file(of: units)
+            : try OggOpusEncoder.stream(of: units, serialNumber: serialNumber)
     }
 }

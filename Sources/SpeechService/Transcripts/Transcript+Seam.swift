@@ -6,8 +6,9 @@ extension Transcript {
     /// Appends what was heard in the next part of a recording, which begins `start` seconds after the
     /// recording and repeats the last `overlap` seconds of what was heard before.
     ///
-    /// What both parts have stands once: by the times of the words where both tell all of theirs, or
-    /// else where the end of the one text and the beginning of the other agree.
+    /// A word that both parts have stands once: the times of the words tell which it is where both parts
+    /// tell all times, and otherwise the end of the one text and the beginning of the other, where they
+    /// agree.
     package mutating func append(_ part: Transcript, at start: Double, overlap: Double) {
         var part = part.moved(by: start)
         if overlap > 0 {

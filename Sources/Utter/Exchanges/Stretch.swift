@@ -18,12 +18,12 @@ struct RecordingPlace: Sendable, Hashable {
 }
 
 /// A part of a recording that is too long for its service: it has a request of its own.
-struct Stretch: Sendable, Equatable {
+package struct Stretch: Sendable, Equatable {
     var start = RecordingPlace()
     /// nil: the end of the recording.
     var end: RecordingPlace?
     /// Frames at its beginning that the stretch before has as well, where there is no pause.
-    var overlap = 0
+    package internal(set) var overlap = 0
     /// Its words, timed from its own beginning; nil while the service has not answered.
     private(set) var answer: Transcript?
     /// The same as the take's notes hold it.
@@ -36,7 +36,7 @@ struct Stretch: Sendable, Equatable {
     var isWhole: Bool { start.frame == 0 && end == nil }
 
     /// In seconds of the recording.
-    var beginning: Double { Double(start.frame) / 16_000 }
+    package var beginning: Double { Double(start.frame) / 16_000 }
 }
 
 /// The most that one request may carry.
@@ -96,6 +96,11 @@ struct StretchReach: Sendable, Equatable {
     var isFinal = false
     /// The frame from which on it waits for its end.
     var held = Int.max
+}
+
+extension TakeManifest {
+    /// The stretches in which the take was sent, or is; empty when it was sent as a whole.
+    package var stretches: [Stretch] { progress.flatMap { [Stretch](from: $0.values) } ?? [] }
 }
 
 extension [Stretch] {

@@ -9,8 +9,8 @@ internal import Upload
 
 /// A stretch of a recording as a file of its own: a header, and a range of the journal.
 ///
-/// One that is being recorded does not know its end; it goes on up to the place from which on it may
-/// be cut, and waits there.
+/// The end of a stretch that is being recorded is not known: its body goes on up to the place from
+/// which on it may be cut, and waits there.
 struct StretchAudio: BodySource {
     private let header: [UInt8]
     private let journal: Journal

@@ -67,7 +67,9 @@ struct StretchExchange: Exchange {
             if table.allSatisfy({ $0.answer != nil }) { self.table[table.count - 1].forget() }
             unansweredCount = progress.unknown ?? 0
             self.takenBefore = max(0, takenBefore - unansweredCount)
-            if let frames = progress.values[Self.learned].flatMap({ Int($0) }) {
+            if delivery.cutsStretches,
+                let frames = progress.values[Self.learned].flatMap({ Int($0) })
+            {
                 limit.frames = min(limit.frames, frames)
             }
         }
@@ -139,11 +141,11 @@ struct StretchExchange: Exchange {
 
     mutating func need(of recording: RecordingExtent) -> StretchNeed? {
         self.recording = recording
-        guard delivery.cutsStretches, !limit.isNone, cutting == nil else { return nil }
+        guard !limit.isNone, cutting == nil else { return nil }
         if recording.isComplete, let last = table.last,
-            last.start.offset > end(of: Stretch()).offset
+            (last.end ?? last.start).offset > end(of: Stretch()).offset
         {
-            // A power cut has left less of the recording than of its notes.
+            // A power cut has left a shorter recording than its notes tell of.
             table = [Stretch()]
         }
         if let late, late > recording.byteCount, !recording.isComplete {
@@ -171,7 +173,7 @@ struct StretchExchange: Exchange {
         lanes.lazy.compactMap { $0 }.first { $0.start == stretch.start.frame }
     }
 
-    /// A second, where bytes do not count the frames: they are a little ahead of them.
+    /// In frames: the bytes of a coded form run ahead of the frames that are counted.
     private var slack: Int { delivery.format.isRaw ? 0 : 16_000 }
 
     /// The place of a stretch up to which it is sent as long as its end is not known.
@@ -288,9 +290,7 @@ struct StretchExchange: Exchange {
         let isOpen = stretch.end == nil
         // It is cut first.
         let limit = lanes[index]?.limit ?? limit
-        guard
-            !isOpen || !delivery.cutsStretches || limit.allows(stretch.start, to: end(of: stretch))
-        else { return .sealed }
+        guard !isOpen || limit.allows(stretch.start, to: end(of: stretch)) else { return .sealed }
         let isComplete = !isOpen || recording.isComplete
         // Its body has this end, whatever another lane learns of the limit.
         if isOpen, isComplete, !isAlone, let last = table.indices.last {
@@ -303,7 +303,7 @@ struct StretchExchange: Exchange {
     private func canBegin(_ stretch: Stretch) -> Bool {
         guard stretch.answer == nil, !lanes.contains(where: { $0?.start == stretch.start.frame })
         else { return false }
-        if limit.isNone || !delivery.cutsStretches { return true }
+        if limit.isNone { return true }
         guard limit.allows(stretch.start, to: end(of: stretch)) else { return false }
         // Pages and frames from the middle of a recording become a file of their own once all are there.
         return stretch.end != nil || recording.isComplete || stretch.start.frame == 0

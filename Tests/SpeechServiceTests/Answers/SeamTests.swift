@@ -35,7 +35,7 @@ import Testing
                 "call the bank tomorrow at nine"
             ),
             ("it is a long sen", "a long sentence", "it is a long sentence"),
-            // What is really said twice.
+            // It is really said twice.
             ("the number is nine nine", "nine nine five", "the number is nine nine five"),
             ("and he said no no", "no no never", "and he said no no never"),
             ("four nine nine", "nine five", "four nine nine five"),

@@ -44,8 +44,13 @@ struct TakeReport {
         if let frames = manifest.frames {
             rows.append(("length", StatusLine.clock(.milliseconds(frames / 16))))
         }
-        if let cuts = manifest.progress?.values[ExchangeProgress.stretches] {
-            rows.append(("stretches", Self.stretches(cuts)))
+        let stretches = manifest.stretches.map { stretch in
+            let twice = stretch.overlap > 0 ? " (\(stretch.overlap / 16) ms twice)" : ""
+            return StatusLine.clock(.seconds(stretch.beginning)) + twice
+        }
+        if !stretches.isEmpty {
+            let beginnings = stretches.joined(separator: ", ")
+            rows.append(("stretches", "\(stretches.count), from \(beginnings)"))
         }
         if let lost = manifest.gapFrames, lost > 0 { rows.append(("lost", "\(lost / 16) ms")) }
         if isVerbose, let hash = manifest.sha256 { rows.append(("sha256", hash)) }
@@ -68,16 +73,6 @@ struct TakeReport {
                 (index == 0 ? TextWidth.padded(name, to: Self.indent) : blank) + piece
             }
         }
-    }
-
-    /// A row for each stretch: the frame at which it begins, a place, and the frames that are sent twice.
-    private static func stretches(_ rows: String) -> String {
-        let cuts = rows.split(separator: "\n").map { $0.split(separator: " ").map { Int($0) ?? 0 } }
-        let times = cuts.filter { $0.count > 2 }.map { numbers in
-            StatusLine.clock(.milliseconds(numbers[0] / 16))
-                + (numbers[2] > 0 ? " (\(numbers[2] / 16) ms twice)" : "")
-        }
-        return "\(times.count), from \(times.joined(separator: ", "))"
     }
 
     private static func date(_ text: String) -> Date? {
