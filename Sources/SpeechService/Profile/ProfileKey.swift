@@ -135,6 +135,8 @@ extension ProfileKey {
             "stretches.enabled", .flag,
             "whether a recording that is too long is sent in several requests"),
         ProfileKey(
+            "stretches.skip-silence", .seconds, "silence of this length is not sent of a file"),
+        ProfileKey(
             "transfer.framing", words(of: BodyFraming.self),
             "how the service learns the end of the recording"),
         ProfileKey("transfer.endpointing", .flag, "whether its answer ends the recording"),

@@ -13,6 +13,8 @@ public struct ProfileWord: Sendable, Hashable {
     package static let usual = ["language", "model", "prompt"]
     /// Each request fills in the take's name.
     static let fixed = ["rate": "16000", "take": TakeMark.text, "brace": "{"]
+    /// The prompt, and behind it the end of the text that was heard before a part of a recording.
+    static let tail = "tail"
 
     /// The word's name, such as `language`.
     public internal(set) var name: String
@@ -48,7 +50,7 @@ public struct ProfileWord: Sendable, Hashable {
             throw reader.error(
                 name, " cannot be a word: it is made of small letters, digits, '-' and '_'")
         }
-        guard Self.fixed[name] == nil, name != "audio" else {
+        guard Self.fixed[name] == nil, name != "audio", name != Self.tail else {
             throw reader.error(name, " has a meaning of its own")
         }
         if case .string(let text)? = reader.node(name)?.value {

@@ -56,8 +56,7 @@ public struct RecognitionService: Sendable, Hashable {
     /// without an answer the body follows after a second.
     package internal(set) var expectsContinue = false
     package internal(set) var limits = ServiceLimits()
-    /// Whether a recording beyond them is cut, and sent in several requests.
-    package internal(set) var cutsStretches = true
+    package internal(set) var stretches = StretchRules()
     /// How connections to it are made.
     public var connection: ConnectionSettings {
         get { connectionBox }

@@ -24,7 +24,7 @@ extension ServiceProfile {
     }
 
     func values(
-        of said: [String: String], format: ProfileFormat
+        of said: [String: String], format: ProfileFormat, tail: String? = nil
     ) throws(ProfileError) -> [String: String] {
         for name in said.keys.sorted() where !words.contains(where: { $0.name == name }) {
             throw .unknownWord(name, service: title, known: words.map(\.name))
@@ -34,13 +34,16 @@ extension ServiceProfile {
             values[word.name] = try word.value(for: said[word.name], of: title)
         }
         // Words of the form of the audio count most.
-        return values.merging(format.words) { _, own in own }
+        values.merge(format.words) { _, own in own }
+        let prompt = [values["prompt"], tail].compactMap(\.self).joined(separator: " ")
+        if !prompt.isEmpty { values[ProfileWord.tail] = prompt }
+        return values
     }
 
     package func service(
-        words said: [String: String] = [:], format: ProfileFormat
+        words said: [String: String] = [:], format: ProfileFormat, tail: String? = nil
     ) throws(ProfileError) -> RecognitionService {
-        let values = try values(of: said, format: format)
+        let values = try values(of: said, format: format, tail: tail)
         let query = query(by: values, format)
         let address = try address(url, by: values)
         let home = try home.map { home throws(ProfileError) in try self.address(home, by: values) }
@@ -58,7 +61,7 @@ extension ServiceProfile {
             service.detectsEnd = transfer.detectsEnd
             service.expectsContinue = transfer.expectsContinue
             service.limits = limits
-            service.cutsStretches = cutsStretches
+            service.stretches = stretches
             service.connection = connection
             service.exchange = exchange
             service.retry = retry

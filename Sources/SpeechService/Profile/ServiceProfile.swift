@@ -31,7 +31,7 @@ public struct ServiceProfile: Sendable, Hashable {
     @Boxed package var transfer = TransferSettings()
     @Boxed package var authentication = AuthenticationPlan()
     var limits = ServiceLimits()
-    var cutsStretches = true
+    var stretches = StretchRules()
     @Boxed var connection = ConnectionSettings()
     @Boxed var exchange = ExchangePlan.post()
     @Boxed package var answer = AnswerRule.automatic
@@ -125,10 +125,7 @@ public struct ServiceProfile: Sendable, Hashable {
         authentication =
             try Self.section("auth", &reader, AuthenticationPlan.init) ?? authentication
         limits = try Self.section("limits", &reader, ServiceLimits.init) ?? limits
-        cutsStretches =
-            try Self.section("stretches", &reader) { reader throws(SettingsError) in
-                try reader.flag("enabled") ?? true
-            } ?? cutsStretches
+        stretches = try Self.section("stretches", &reader, StretchRules.init) ?? stretches
         connection = try Self.section("connection", &reader, ConnectionSettings.init) ?? connection
         exchange = try Self.section("exchange", &reader, ExchangePlan.init) ?? exchange
         answer = try Self.section("answer", &reader, AnswerRule.init(_:)) ?? answer
@@ -137,7 +134,7 @@ public struct ServiceProfile: Sendable, Hashable {
         }
         try reader.finish()
         try checkWords()
-        try checkTakeMark()
+        try checkMarks()
         try checkSecrets()
         try checkSpelling()
         if case .job = exchange, body.keyFile != nil {
@@ -178,7 +175,11 @@ public struct ServiceProfile: Sendable, Hashable {
         let formatWords = Set(formats.flatMap(\.words.keys))
         for (template, place) in templates {
             for name in template.words where !words.contains(where: { $0.name == name }) {
-                if ProfileWord.fixed[name] != nil || formatWords.contains(name) { continue }
+                if ProfileWord.fixed[name] != nil || formatWords.contains(name)
+                    || name == ProfileWord.tail
+                {
+                    continue
+                }
                 guard ProfileWord.usual.contains(name) else {
                     let near = EditDistance.nearest(
                         to: name, among: words.map(\.name) + ProfileWord.usual)
@@ -191,16 +192,23 @@ public struct ServiceProfile: Sendable, Hashable {
         }
     }
 
-    /// Checks that no URL holds the take's name: URLs are recorded and compared.
-    private func checkTakeMark() throws(SettingsError) {
+    /// Checks that no URL holds what differs from take to take, as URLs are recorded and compared; and
+    /// that no field of the head holds what was said.
+    private func checkMarks() throws(SettingsError) {
         let fields = query + formats.flatMap(\.query)
-        var places = fields.filter { $0.value.words.contains("take") }.map { Optional($0.place) }
-        if url.words.contains("take") { places.append(urlPlace) }
-        if exchange.urls.contains(where: { WordTemplate($0).words.contains("take") }) {
-            places.append(table["exchange"]?.place)
+        for name in ["take", ProfileWord.tail] {
+            var places = fields.filter { $0.value.words.contains(name) }.map { Optional($0.place) }
+            if url.words.contains(name) { places.append(urlPlace) }
+            if exchange.urls.contains(where: { WordTemplate($0).words.contains(name) }) {
+                places.append(table["exchange"]?.place)
+            }
+            guard let place = places.first else { continue }
+            throw SettingsError("'{\(name)}' cannot stand in a URL", at: place)
         }
-        guard let place = places.first else { return }
-        throw SettingsError("'{take}' cannot stand in a URL", at: place)
+        let heads = headers + formats.flatMap(\.headers)
+        if let field = heads.first(where: { $0.value.words.contains(ProfileWord.tail) }) {
+            throw SettingsError("'{tail}' stands in the body alone", at: field.place)
+        }
     }
 
     /// Checks that a field named like a secret holds only words that are not secret.

@@ -244,6 +244,8 @@ extension TakeStore {
     package enum Note: String, Sendable {
         /// The origins whose services want the length of a body.
         case lengthOrigins = "length-origins"
+        /// The URLs whose services have refused a recording as too large, and how much they take.
+        case stretchLimits = "stretch-limits"
         /// The salt with which a passphrase is stretched for new takes, so that all are opened after
         /// one derivation; each take knows its own.
         case passphraseSalt = "passphrase-salt"

@@ -15,7 +15,7 @@ public final class Pipeline: Sendable {
     let wiring: Wiring
     /// Where takes are kept; nil keeps them in memory.
     package let spool: Spool?
-    let lengthOrigins: LengthOrigins
+    private let lengths, stretches: ServiceNotes
 
     /// Whether requests name the trace that they belong to, for an operator's tools.
     package var tracesRequests: Bool {
@@ -52,7 +52,8 @@ public final class Pipeline: Sendable {
     ) throws(SystemError) {
         (self.spool, self.secrets) = (spool, secrets)
         wiring = try Wiring(transport: transport)
-        lengthOrigins = LengthOrigins(in: spool, sync: wiring.sync)
+        lengths = ServiceNotes(.lengths, in: spool, sync: wiring.sync)
+        stretches = ServiceNotes(.stretches, in: spool, sync: wiring.sync)
         archiver = Archiver(of: spool)
         archiver?.attach(to: self)
     }
@@ -70,9 +71,17 @@ public final class Pipeline: Sendable {
         }
     }
 
-    /// Whether a service has refused a body without a length; blocks on the disk.
-    func wantsLength(_ service: RecognitionService) -> Bool {
-        lengthOrigins.contains(service.url.origin.description)
+    /// What earlier takes have shown of a service; blocks on the disk.
+    func traits(of service: RecognitionService) -> ServiceTraits {
+        ServiceTraits(
+            wantsLength: lengths.value(of: service.url.origin.description) != nil,
+            longest: stretches.value(of: service.url.place))
+    }
+
+    /// Remembers what a take has shown of its service; from any thread, does not block.
+    func remember(_ traits: ServiceTraits, of service: RecognitionService) {
+        if traits.wantsLength { lengths.insert(service.url.origin.description, 1) }
+        if let longest = traits.longest { stretches.insert(service.url.place, longest) }
     }
 
     /// So many takes of one run are answered and have their audio still.
@@ -106,7 +115,8 @@ public final class Pipeline: Sendable {
             delivery.service.url = url ?? delivery.service.url
             id = named
         }
-        let exchange = delivery.makeExchange(wantsLength: plan.isCompleteSoon)
+        let exchange = delivery.makeExchange(
+            knowing: ServiceTraits(wantsLength: plan.isCompleteSoon))
         let source = plan.source()
         let run = TakeRun(
             id: id, plan: delivery,

@@ -15,13 +15,17 @@ extension DeliveryPlan {
         token: Credential? = nil, digest: String? = nil, stretch: StretchAudio? = nil
     ) -> TransferRequest {
         if case .token? = request.step?.use { return tokenRequest(request) }
-        var service = service
+        var (service, address) = (service, request.url)
+        if let stretch = request.stretch {
+            service = service.asked(after: stretch.before)
+            if address == self.service.url { address = service.url }
+        }
         if let token { service.add(token) }
         if request.step?.carriesSecrets == false { service.credentials = [] }
-        var url = service.opening(token == nil ? request.url : service.naming(request.url))
+        var url = service.opening(token == nil ? address : service.naming(address))
         if let step = request.step { service.headers = step.headers + service.headers }
         service.headers = TakeMark.filled(service.headers, by: id.text)
-        let frame = frame(of: id)
+        let frame = frame(of: id, at: service)
         let upload = request.upload
         let isSealed = service.bodyKey != nil
         let mediaType = isSealed ? SealedBody.mediaType : frame.contentType
@@ -187,8 +191,10 @@ extension DeliveryPlan {
         return SealedLength(headByteCount: sealedHead(frame).bytes.count)
     }
 
-    private func frame(of id: TakeID) -> BodyFrame {
-        var frame = service.frame(
+    private func frame(
+        of id: TakeID, at service: RecognitionService? = nil
+    ) -> BodyFrame {
+        var frame = (service ?? self.service).frame(
             mediaType: format.mediaType, fileName: "audio.\(format.sentExtension)", id: id.text)
         frame.prologue = TakeMark.filled(frame.prologue, by: id.text)
         frame.epilogue = TakeMark.filled(frame.epilogue, by: id.text)

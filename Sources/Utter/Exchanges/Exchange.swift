@@ -26,8 +26,8 @@ protocol Exchange: Sendable {
     var storedByteCount: Int? { get }
     /// Requests that the service may have taken whole, over all runs.
     var takenCount: Int { get }
-    /// The service has shown that it takes bodies with a length only.
-    var needsLength: Bool { get }
+    /// How the service has shown that it takes recordings.
+    var traits: ServiceTraits { get }
     /// The notes with which another process goes on; nil when it begins anew.
     var progress: ExchangeProgress? { get }
 
@@ -230,6 +230,7 @@ struct Moment: Sendable {
 
 extension Exchange {
     var progress: ExchangeProgress? { nil }
+    var traits: ServiceTraits { ServiceTraits() }
     var laneCount: Int { 1 }
     var outlivesSecrets: Bool { false }
     var sendsDigest: Bool { true }
@@ -269,22 +270,22 @@ extension TransferResult {
 extension DeliveryPlan {
     /// Makes what decides which requests deliver a take, before the first of them.
     func makeExchange(
-        from progress: ExchangeProgress? = nil, wantsLength: Bool = false, attemptsBefore: Int = 0,
-        takenBefore: Int = 0, hasToken: Bool = false
+        from progress: ExchangeProgress? = nil, knowing traits: ServiceTraits = ServiceTraits(),
+        attemptsBefore: Int = 0, takenBefore: Int = 0, hasToken: Bool = false
     ) -> any Exchange {
         let exchange: any Exchange =
             switch service.exchange {
             case .post:
                 StretchExchange(
-                    self, from: progress, wantsLength: wantsLength,
-                    attemptsBefore: attemptsBefore, takenBefore: takenBefore)
+                    self, from: progress, knowing: traits, attemptsBefore: attemptsBefore,
+                    takenBefore: takenBefore)
             case .job(let plan):
                 JobExchange(
-                    plan, self, from: progress, wantsLength: wantsLength,
+                    plan, self, from: progress, wantsLength: traits.wantsLength,
                     attemptsBefore: attemptsBefore, takenBefore: takenBefore)
             case .upload(let kind, _):
                 UploadExchange(
-                    kind, self, from: progress, wantsLength: wantsLength,
+                    kind, self, from: progress, wantsLength: traits.wantsLength,
                     attemptsBefore: attemptsBefore, takenBefore: takenBefore)
             case .parts(let plan):
                 PartsExchange(

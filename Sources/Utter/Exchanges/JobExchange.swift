@@ -120,7 +120,9 @@ struct JobExchange: Exchange {
 
     private var recordingCount: Int { carriesRecording ? engine.takenCount : takenBefore }
 
-    var needsLength: Bool { carriesRecording && engine.needsLength }
+    var traits: ServiceTraits {
+        ServiceTraits(wantsLength: carriesRecording && engine.needsLength)
+    }
 
     var progress: ExchangeProgress? {
         guard index > 0 || unknownCount > 0 else { return nil }

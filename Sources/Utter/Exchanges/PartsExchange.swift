@@ -66,7 +66,6 @@ struct PartsExchange: Exchange {
 
     var outlivesSecrets: Bool { true }
     var sendsDigest: Bool { false }
-    var needsLength: Bool { false }
     var takenCount: Int { takenBefore + (mayBeTaken ? 1 : 0) }
 
     var storedByteCount: Int? {

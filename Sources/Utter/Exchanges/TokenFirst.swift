@@ -47,7 +47,7 @@ struct TokenFirst: Exchange {
     }
 
     var takenCount: Int { exchange.takenCount }
-    var needsLength: Bool { exchange.needsLength }
+    var traits: ServiceTraits { exchange.traits }
     var progress: ExchangeProgress? { exchange.progress }
     var sendsDigest: Bool { exchange.sendsDigest }
     var storedByteCount: Int? { exchange.storedByteCount }

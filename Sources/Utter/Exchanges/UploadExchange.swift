@@ -156,7 +156,7 @@ struct UploadExchange: Exchange {
 
     var takenCount: Int { takenBefore + (mayBeTaken ? 1 : 0) }
 
-    var needsLength: Bool { engine.needsLength }
+    var traits: ServiceTraits { ServiceTraits(wantsLength: engine.needsLength) }
 
     var sendsDigest: Bool { false }
 

@@ -59,8 +59,13 @@ extension DeliveryPlan {
     /// text of what it carries.
     var cutsStretches: Bool {
         guard case .post = service.exchange else { return false }
-        return service.cutsStretches && !service.detectsEnd && !hasOwnName
+        return service.stretches.isEnabled && !service.detectsEnd && !hasOwnName
             && service.bodyKey == nil && service.method == .post
+    }
+
+    /// In frames: silence that lasts this long is not sent; nil: all is sent.
+    var skippedSilence: Int? {
+        cutsStretches ? service.stretches.skippedSilence.map(StreamFormat.speech.frames(in:)) : nil
     }
 
     /// More than the header of any form.

@@ -61,7 +61,7 @@ extension TakeMachine {
         /// Ask for the secrets, then report `secrets`; again if the service has refused them.
         case ask(after: TakeFailure?)
         case digest
-        case rememberLength
+        case remember(ServiceTraits)
         case endCapture(CaptureStop)
         /// Resume the recording, if its tail is not over; then report `resumed`.
         case resumeCapture

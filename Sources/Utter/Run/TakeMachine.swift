@@ -52,7 +52,7 @@ struct TakeMachine: Sendable {
     private var isEndFinal = false
     /// The take has its place on the disk or in memory; the disk is late with it, and not waited for.
     var (isOpened, isDiskLate) = (false, false)
-    private var savedProgress: ExchangeProgress?
+    private var (savedProgress, savedTraits) = (nil as ExchangeProgress?, ServiceTraits())
     private var hasSound = true
     var secrets = Secrets.known
     var actions: [Action] = []
@@ -284,10 +284,12 @@ struct TakeMachine: Sendable {
             delivery.lanes[lane] = .done
         case .idle, .waiting, .noting, .withdrawing, .done: return
         }
-        if delivery.exchange.needsLength { actions.append(.rememberLength) }
     }
 
     mutating func saveProgress() {
+        let traits = delivery.exchange.traits
+        if traits != savedTraits { actions.append(.remember(traits)) }
+        savedTraits = traits
         let progress = delivery.exchange.progress
         guard progress != savedProgress else { return }
         savedProgress = progress
@@ -354,7 +356,8 @@ struct TakeMachine: Sendable {
         guard !request.isForToken else { return }
         let attempt = TakeAttempt(
             number: request.number, url: request.shownURL, result: result,
-            carriesRecording: request.carriesRecording, isPiece: request.isPart)
+            carriesRecording: request.carriesRecording, isPiece: request.isPart,
+            stretchStart: request.stretch?.start.frame)
         // Polls share a number: keep the last.
         if let last = attempts.last, last.number == attempt.number { attempts.removeLast() }
         attempts.append(attempt)

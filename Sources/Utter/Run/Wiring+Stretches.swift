@@ -12,7 +12,7 @@ extension Wiring {
         let find = { @Sendable [self] in
             do throws(StretchCutter.Failure) {
                 let cuts = try cutter.cuts(request)
-                guard cuts.isEmpty, request.end != nil else {
+                guard cuts.isEmpty, request.end != nil, request.silence == nil else {
                     run.handle(.cut(cuts, of: request.start.frame))
                     return tellTransfer(of: run)
                 }

@@ -246,8 +246,7 @@ final class Wiring: Sendable {
                 run.handle(.digested(digest))
             }
         case .ask(let refusal): run.ask(after: refusal)
-        case .rememberLength:
-            run.pipeline.lengthOrigins.insert(run.plan.service.url.origin.description)
+        case .remember(let traits): run.pipeline.remember(traits, of: run.plan.service)
         case .resumeCapture:
             run.control.requestResume()
             capture.wake()

@@ -226,12 +226,13 @@ extension TakeRun {
                 handle(.secrets(.failure(.secretMissing(reason: failure.reason))))
             case .success(let secrets):
                 hold(secrets)
-                let wantsLength = Settlement<Bool>()
-                // The disk, which may hang, knows services that want a length.
+                let traits = Settlement<ServiceTraits>()
+                // The disk, which may hang, knows them.
                 pipeline.sync.perform { [self] in
-                    wantsLength.settle(pipeline.wantsLength(plan.service))
+                    traits.settle(pipeline.traits(of: plan.service))
                 }
-                let known = await wantsLength.value(by: .now + Wiring.diskPatience, or: false)
+                let known = await traits.value(
+                    by: .now + Wiring.diskPatience, or: ServiceTraits())
                 handle(.secrets(.success(openedExchange(isFirst: refusal == nil, known))))
             }
         }
@@ -240,13 +241,15 @@ extension TakeRun {
 
     /// The exchange that goes on where the one before has been: that has sent nothing if it is the
     /// first with secrets.
-    private func openedExchange(isFirst: Bool, _ wantsLength: Bool) -> any Exchange {
+    private func openedExchange(isFirst: Bool, _ traits: ServiceTraits) -> any Exchange {
         let before = exchange
         let token = isFirst ? notedToken() : nil
         let request = before.request
         return openedPlan.makeExchange(
             from: before.progress,
-            wantsLength: request.saysLength || isFirst && wantsLength,
+            knowing: ServiceTraits(
+                wantsLength: request.saysLength || isFirst && traits.wantsLength,
+                longest: traits.longest),
             attemptsBefore: request.number - (isFirst || request.isForToken ? 1 : 0),
             takenBefore: before.takenCount, hasToken: token != nil)
     }
@@ -255,9 +258,10 @@ extension TakeRun {
     /// secrets are asked for; blocks on the disk.
     func notedExchange(isCompleteSoon: Bool) -> (any Exchange)? {
         guard !plan.service.lacksSecrets else { return nil }
+        var traits = pipeline.traits(of: plan.service)
+        traits.wantsLength = isCompleteSoon || traits.wantsLength
         return plan.makeExchange(
-            wantsLength: isCompleteSoon || pipeline.wantsLength(plan.service),
-            hasToken: notedToken() != nil)
+            knowing: traits, hasToken: notedToken() != nil)
     }
 
     private func notedToken() -> Credential? {

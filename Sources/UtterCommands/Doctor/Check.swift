@@ -132,6 +132,7 @@ struct StateCheck: Check {
                         : "\(waiting) recordings wait for their answers",
                     hint: "send them with: utter flush"))
         }
+        findings += learnedLimits(of: Spool(at: folder))
         do throws(CommandFailure) {
             let archive = try KnownSettings.archive()
             let spool = Spool(at: folder)
@@ -162,6 +163,30 @@ struct StateCheck: Check {
 extension StateCheck {
     /// Folders of stores that are asked.
     private static let placeLimit = 8
+
+    /// Says which services have refused recordings as too large, and offers to forget it.
+    private func learnedLimits(of spool: Spool) -> [Finding] {
+        let limits = spool.learnedLimits()
+        let findings = limits.map { limit in
+            let longest = StatusLine.clock(limit.longest)
+            return Finding(
+                verdict: .good,
+                text:
+                    "longer recordings are cut for \(TerminalText.shown(limit.url)): it has refused "
+                    + "one as too large, and takes \(longest)",
+                hint: "that is known since \(LocalTime(limit.since).exact), and for a day")
+        }
+        let question = "Do services take longer recordings by now? Forget what they have refused?"
+        guard !limits.isEmpty, asks,
+            (try? Dialogue().confirms(question, usually: false)) == true
+        else { return findings }
+        do throws(TakeStoreError) {
+            try spool.forgetLearnedLimits()
+            return [.good("forgotten: which services have refused recordings as too large")]
+        } catch {
+            return [.bad(error.description, hint: error.hint)]
+        }
+    }
 
     /// Says which uploads were begun more than a day ago and never ended, and offers to drop them, but
     /// for those with which takes go on.

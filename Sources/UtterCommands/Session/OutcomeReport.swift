@@ -40,6 +40,7 @@ struct OutcomeReport: Encodable, Sendable {
         object["bytes"] = Self.bytes(account)
         object["sha256"] = account.sha256
         object["attempts"] = outcome.attempts.map(\.object)
+        object["stretches"] = outcome.stretches.map(\.object)
         object["redirects"] = outcome.redirectCount
         object["retries"] = outcome.retryCount
         object["times"] = Self.times(outcome.times)
@@ -79,7 +80,8 @@ struct OutcomeReport: Encodable, Sendable {
     private static let empty: JSONObject = {
         var object: JSONObject = [
             "version": 1, "durationMs": 0.0, "frames": frames(nil), "gaps": [JSONObject](),
-            "bytes": bytes(nil), "attempts": [JSONObject](), "redirects": 0, "retries": 0,
+            "bytes": bytes(nil), "attempts": [JSONObject](), "stretches": [JSONObject](),
+            "redirects": 0, "retries": 0,
             "mayBeDoubled": false, "notices": [String](),
         ]
         let nulls = [
@@ -143,11 +145,18 @@ extension Duration {
     }
 }
 
+extension Stretch {
+    fileprivate var object: JSONObject {
+        ["start": beginning, "end": ending, "overlap": Double(overlap) / 16_000]
+    }
+}
+
 extension TakeAttempt {
     fileprivate var object: JSONObject {
         let (timings, route) = (result.timings, result.route)
         return [
-            "number": number, "url": url, "httpVersion": timings.httpVersion,
+            "number": number, "url": url, "stretch": stretchStart.map { Double($0) / 16_000 },
+            "httpVersion": timings.httpVersion,
             "ending": result.ending.word, "reason": result.ending.reason,
             "status": result.status, "sentBytes": result.sentByteCount,
             "wireBytes": result.wireByteCount, "framedBytes": result.framedByteCount,

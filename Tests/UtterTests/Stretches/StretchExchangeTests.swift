@@ -12,8 +12,9 @@ import Testing
 @Suite struct StretchExchangeTests {
     private static let second = 16_000
 
-    private static func plan(_ limits: String) throws -> DeliveryPlan {
-        try Bench.plan(by: "url = 'http://127.0.0.1:9/'\nlimits = { \(limits) }", format: .pcm)
+    private static func plan(_ limits: String, _ lines: String = "") throws -> DeliveryPlan {
+        try Bench.plan(
+            by: "url = 'http://127.0.0.1:9/'\nlimits = { \(limits) }\n\(lines)", format: .pcm)
     }
 
     private static func place(_ seconds: Int) -> RecordingPlace {
@@ -36,9 +37,10 @@ import Testing
 
     /// An exchange of a recording that is cut each ten seconds.
     private static func cut(
-        _ seconds: Int, limits: String = "seconds = 12", from progress: ExchangeProgress? = nil
+        _ seconds: Int, limits: String = "seconds = 12", lines: String = "",
+        from progress: ExchangeProgress? = nil
     ) throws -> StretchExchange {
-        var exchange = StretchExchange(try plan(limits), from: progress)
+        var exchange = StretchExchange(try plan(limits, lines), from: progress)
         let whole = recording(seconds, isComplete: true)
         guard case .cut(let request)? = exchange.need(of: whole) else { return exchange }
         #expect(request.start.frame == 0 && request.end == place(seconds))
@@ -101,6 +103,31 @@ import Testing
             return
         }
         #expect(first.stretch == nil && cut.progress == nil)
+    }
+
+    /// A service that wants the text before is asked for one stretch after the other.
+    @Test func aRequestTellsWhatWasHeardBefore() throws {
+        var exchange = try Self.cut(
+            35, lines: "query.l = '{language}'\nbody = { kind = 'form', fields = { p = '{tail}' } }"
+        )
+        let whole = Self.recording(35, isComplete: true)
+        #expect(exchange.laneCount == 1)
+        let long = Array(repeating: "word", count: 200).joined(separator: " ")
+        var told: [HeardBefore?] = []
+        for (text, language) in [("a", nil), (long, "de"), ("", nil), ("d", "fr")] {
+            _ = exchange.begin(lane: 0, of: whole)
+            told.append(exchange.request(of: 0).stretch?.before)
+            var (answer, heard) = (Self.answer(""), Hypothesis(text: text, isFinal: true))
+            heard.language = language
+            answer.transcript.apply(heard)
+            _ = exchange.next(after: answer, lane: 0, isSpeaking: false, at: Moment())
+        }
+        let tail = String(long.suffix(400))
+        #expect(
+            told == [
+                HeardBefore(), HeardBefore(tail: "a"), HeardBefore(tail: tail, language: "de"),
+                HeardBefore(tail: tail, language: "de"),
+            ])
     }
 
     /// The limit that one lane learns changes no request of another.

@@ -91,6 +91,10 @@ import Testing
         let wanted = speech.words.map(\.text).joined(separator: " ")
         #expect(outcome.text == wanted, "seed \(random.seed)")
         #expect(server.requests.count >= 4 && server.requests.count <= 6)
+        #expect(outcome.stretches.count == server.requests.count)
+        let starts = outcome.stretches.map(\.start.frame).sorted()
+        #expect(outcome.attempts.compactMap(\.stretchStart).sorted() == starts)
+        #expect(outcome.stretches.allSatisfy { $0.overlap == 0 })
         let words = try outcome.result.get().words
         #expect(words.count == speech.words.count)
         for (word, said) in zip(words, speech.words) {
@@ -166,6 +170,16 @@ import Testing
         #expect(sizes.prefix(2) == [60, sizes[1]] && sizes[1] > 17, "\(sizes)")
         #expect(sizes.dropFirst(2).allSatisfy { $0 <= 15 }, "\(sizes)")
         #expect((6...9).contains(sizes.count), "\(sizes)")
+        // The next take is cut before anything of it is refused, until a person has it forgotten.
+        #expect(await bench.flush())
+        let spool = try bench.spool
+        #expect(spool.learnedLimits().map(\.url) == [server.url()])
+        _ = try await send(speech, to: server, "")
+        let second = server.requests.dropFirst(sizes.count).map(\.body.count)
+        #expect(second.allSatisfy { $0 <= 15 * 32_000 }, "\(second)")
+        try spool.forgetLearnedLimits()
+        _ = try await send(speech, to: server, "")
+        #expect(server.requests.contains { $0.body.count > 17 * 32_000 })
     }
 
     @Test func aServiceThatRefusesEverySizeIsRefused() async throws {
@@ -182,6 +196,51 @@ import Testing
         #expect(shortest.first == shortest.last && shortest.allSatisfy { $0 <= 10 }, "\(sizes)")
         let kept = try await bench.kept(outcome).manifest.get()
         #expect(kept.isWaiting && kept.isHeld == true)
+        // A page of a network that wants a login says the same, and teaches nothing.
+        #expect(await bench.flush())
+        #expect(try bench.spool.learnedLimits().isEmpty)
+    }
+
+    /// Long silence is left out, wherever it is, and the times of the words stay true.
+    @Test(arguments: [.pcm, .wav, .flac, .oggOpus] as [AudioCodec])
+    func silenceIsNotSent(_ format: AudioCodec) async throws {
+        var random = SeededRandom()
+        var speech = ToneSpeech()
+        speech.pause(80_000, using: &random)
+        for number in [3, 5, 9] {
+            speech.say(number)
+            speech.pause(9_600, using: &random)
+        }
+        speech.pause(64_000, using: &random)
+        speech.say(7)
+        speech.pause(48_100, using: &random)
+        let server = try Self.server(format, seconds: 20)
+        let skip = "stretches.skip-silence = 2"
+        let outcome = try await send(speech, to: server, "", format, over: skip)
+        #expect(outcome.text == "w3 w5 w9 w7", "seed \(random.seed)")
+        let words = try outcome.result.get().words
+        for (word, said) in zip(words, speech.words) {
+            let start = try #require(word.start)
+            #expect(
+                abs(start - Double(said.frames.lowerBound) / 16_000) < 0.06, "seed \(random.seed)")
+        }
+        let lengths = try server.requests.map {
+            Double(try ToneSpeech.samples(of: $0.body, format).count) / 16_000
+        }.sorted()
+        // A word of 0.2 s, and three with 0.6 s between them, each with a quarter of a second around.
+        #expect(lengths.count == 2 && (0.6...0.8).contains(lengths[0]), "\(lengths)")
+        #expect((2.1...2.4).contains(lengths.last ?? 0), "\(lengths)")
+    }
+
+    /// A recording without a word goes as it is: the service says that nothing was said.
+    @Test func aSilentRecordingIsSentWhole() async throws {
+        var random = SeededRandom()
+        var speech = ToneSpeech()
+        speech.pause(80_000, using: &random)
+        let server = try Self.server(.pcm, seconds: 20)
+        let outcome = try await send(speech, to: server, "", over: "stretches.skip-silence = 2")
+        #expect(outcome.text == "" && server.requests.map(\.body.count) == [160_000])
+        #expect(outcome.stretches.isEmpty)
     }
 
     /// 200 recordings lose no word, and double none.

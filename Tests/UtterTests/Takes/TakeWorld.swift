@@ -255,7 +255,7 @@ struct TakeWorld {
             expect(!isEndFinal, "a recording goes on that has to end")
             expect(!isCaptured, "a recording goes on that has ended")
             isResuming = true
-        case .await, .cut, .rememberLength, .saveProgress, .saveAgain, .tell: break
+        case .await, .cut, .remember, .saveProgress, .saveAgain, .tell: break
         }
     }
 

@@ -96,10 +96,10 @@ public struct ServiceURL: Sendable, Hashable {
 
 extension ServiceURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The URL without its query, in which some services want their token.
-    public var description: String {
-        let path = target.prefix { $0 != "?" }
-        return path.endIndex == target.endIndex ? text : "\(origin)\(path)?…"
-    }
+    public var description: String { place == text ? text : place + "?…" }
+
+    /// The URL without its query.
+    package var place: String { "\(origin)\(target.prefix { $0 != "?" })" }
 
     /// The same as `description`.
     public var debugDescription: String { description }

@@ -90,6 +90,24 @@ package struct ServiceLimits: Sendable, Hashable {
     private static let limit = 30 * 86_400
 }
 
+/// How a recording is sent in several requests.
+package struct StretchRules: Sendable, Hashable {
+    /// Whether one that is too long for the service is cut.
+    package private(set) var isEnabled = true
+    /// Silence that lasts this long is not sent, once the recording is complete; nil: all is sent.
+    package private(set) var skippedSilence: Duration?
+
+    init() {}
+
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
+        isEnabled = try reader.flag("enabled") ?? true
+        skippedSilence = try reader.seconds("skip-silence", upTo: 3_600)
+        if let skippedSilence, skippedSilence < .seconds(1) {
+            throw reader.error("skip-silence", " must be at least 1: words have pauses")
+        }
+    }
+}
+
 /// How fast a service is given what was recorded before it could be sent.
 ///
 /// It bounds the whole body, so that it must be more than speech needs.

@@ -42,6 +42,8 @@ public struct TakeOutcome: Sendable {
     /// From the end of the recording to the complete answer; nil without an answer.
     package private(set) var answerDelay: Duration?
     package private(set) var times = TakeTimes()
+    /// The stretches in which the recording was sent; empty when it was sent as a whole.
+    package private(set) var stretches: [Stretch] = []
     /// The service answers with no text.
     var isOfStore = false
 }
@@ -74,6 +76,7 @@ extension TakeOutcome {
         let own = attempts.count { $0.mayBeTaken }
         takenBefore = max(0, takenCount - own)
         isOfStore = run.plan.service.answer.empty == .stored
+        stretches = machine.delivery.exchange.progress.flatMap { [Stretch](from: $0.values) } ?? []
     }
 
     /// How many requests were made because a service pointed to another place.
@@ -174,6 +177,8 @@ public struct TakeAttempt: Sendable {
     var carriesRecording = true
     /// A part of the recording, which is nothing without the others.
     var isPiece = false
+    /// The frame of the recording at which its stretch begins; nil for a request that carries no stretch.
+    package internal(set) var stretchStart: Int?
 
     /// Whether the next one is another request, and not the same once more.
     fileprivate var wentWell: Bool {

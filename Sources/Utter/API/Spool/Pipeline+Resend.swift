@@ -134,7 +134,9 @@ extension Pipeline {
         let wantsSecrets = plan.service.lacksSecrets
         let token = wantsSecrets ? nil : tokens.token(for: plan.service)
         let exchange = plan.makeExchange(
-            from: manifest.progress, attemptsBefore: manifest.attempts,
+            from: manifest.progress,
+            knowing: ServiceTraits(longest: traits(of: plan.service).longest),
+            attemptsBefore: manifest.attempts,
             takenBefore: manifest.taken ?? 0, hasToken: token != nil)
         let way = plan.way(by: exchange, digest: bodyDigest)
         let run = TakeRun(

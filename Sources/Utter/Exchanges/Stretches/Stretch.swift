@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
 internal import SpeechService
 internal import TakeStore
 
@@ -37,6 +38,9 @@ package struct Stretch: Sendable, Equatable {
 
     /// In seconds of the recording.
     package var beginning: Double { Double(start.frame) / 16_000 }
+
+    /// The same of its end; nil while it grows.
+    package var ending: Double? { end.map { Double($0.frame) / 16_000 } }
 }
 
 /// The most that one request may carry.
@@ -46,6 +50,26 @@ struct StretchLimit: Sendable, Equatable {
     var byteCount = Int.max
 
     var isNone: Bool { frames == .max && byteCount == .max }
+
+    /// A cut is looked for in this part of what the service takes, the last one.
+    private static let sought = 4
+    /// In seconds: a body that goes on waits no longer for its end, as servers close connections that
+    /// are silent.
+    private static let longestHold = 30
+
+    /// The place up to which a stretch is sent as long as its end is not known.
+    func hold(from start: RecordingPlace, in format: AudioCodec) -> RecordingPlace {
+        func hold(_ start: Int, _ limit: Int, _ longest: Int) -> Int {
+            guard limit < .max else { return .max }
+            return start + max(limit / Self.sought * (Self.sought - 1), limit - longest)
+        }
+        let frame = hold(start.frame, frames, Self.longestHold * 16_000)
+        if format.isRaw, frame < .max {
+            return RecordingPlace(frame: frame, offset: AudioCodec.pcm.bodyOffset + 2 * frame)
+        }
+        let longest = Self.longestHold * format.nominalByteRate
+        return RecordingPlace(frame: frame, offset: hold(start.offset, byteCount, longest))
+    }
 
     func allows(_ start: RecordingPlace, to end: RecordingPlace) -> Bool {
         end.frame - start.frame <= frames && end.offset - start.offset <= byteCount
@@ -60,12 +84,15 @@ struct CutRequest: Sendable, Equatable {
     var earliest = RecordingPlace()
     /// Where what is cut ends; nil while the recording goes on: one cut is enough then.
     var end: RecordingPlace?
+    /// In frames: it is cut around each silence of this length instead; nil: to keep the limit.
+    var silence: Int?
 }
 
 struct StretchCut: Sendable, Equatable {
     /// Where one stretch ends.
     var end: RecordingPlace
-    /// Where the next one begins: at the same place, or before it where there is no pause.
+    /// Where the next one begins: at the same place, before it where there is no pause, or behind a
+    /// silence that is left out.
     var next: RecordingPlace
 }
 
@@ -81,6 +108,7 @@ struct StretchRequest: Sendable, Equatable {
     var start: RecordingPlace
     /// nil: it ends where the recording is cut, or at its end.
     var end: RecordingPlace?
+    var before = HeardBefore()
 
     /// The part of an `Idempotency-Key` that tells it from the others; empty for one that began with the
     /// recording, as long as its end is not known.
@@ -101,43 +129,4 @@ struct StretchReach: Sendable, Equatable {
 extension TakeManifest {
     /// The stretches in which the take was sent, or is; empty when it was sent as a whole.
     package var stretches: [Stretch] { progress.flatMap { [Stretch](from: $0.values) } ?? [] }
-}
-
-extension [Stretch] {
-    private static let (rows, words) = (ExchangeProgress.stretches, "answer-")
-
-    /// Reads the notes of an earlier run.
-    init?(from values: [String: String]) {
-        self.init()
-        for row in (values[Self.rows] ?? "").split(separator: "\n") {
-            let numbers = row.split(separator: " ").map { Int($0) ?? -1 }
-            guard numbers.count == 3 || numbers.count == 5, numbers.allSatisfy({ $0 >= 0 }) else {
-                return nil
-            }
-            var stretch = Stretch(
-                start: RecordingPlace(frame: numbers[0], offset: numbers[1]), overlap: numbers[2])
-            if numbers.count == 5 {
-                stretch.end = RecordingPlace(frame: numbers[3], offset: numbers[4])
-            }
-            // Words that cannot be read are asked for again.
-            if let answer = values["\(Self.words)\(count)"].flatMap({ Transcript(notes: $0) }) {
-                stretch.take(answer)
-            }
-            append(stretch)
-        }
-        guard !isEmpty else { return nil }
-    }
-
-    var values: [String: String] {
-        var values: [String: String] = [:]
-        for (index, stretch) in enumerated() {
-            values["\(Self.words)\(index)"] = stretch.notes
-        }
-        values[Self.rows] = map { stretch in
-            let (start, end) = (stretch.start, stretch.end)
-            return "\(start.frame) \(start.offset) \(stretch.overlap)"
-                + (end.map { " \($0.frame) \($0.offset)" } ?? "")
-        }.joined(separator: "\n")
-        return values
-    }
 }

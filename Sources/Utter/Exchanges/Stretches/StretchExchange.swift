@@ -21,6 +21,7 @@ struct StretchExchange: Exchange {
         var number: Int
         /// The one with which it began: the body goes by it to its end.
         let limit: StretchLimit
+        let before: HeardBefore
     }
 
     private let delivery: DeliveryPlan
@@ -33,36 +34,37 @@ struct StretchExchange: Exchange {
     private var recording = RecordingExtent()
     /// The stretch that is being cut, and the growth that is awaited.
     private var (cutting, awaited): (Int?, Int?)
+    /// Silence is looked for before the first request, if the recording is complete by then.
+    private var mayLookForSilence = true
     /// In bytes: the disk was late with the recording, and is asked again when there are so many.
     private var late: Int?
+    /// A service that has refused a recording as too large has answered a shorter part of it.
+    private var (hasLearned, isProven) = (false, false)
     /// Refusals of what is as short as it can be.
     private var refusalsOfLeast = 0
     /// Requests without an answer that the service may have taken whole, before this run and in it.
     private var unansweredCount: Int
     private var takenBefore: Int
 
-    /// A cut is looked for in this part of what the service takes, the last one.
-    private static let sought = 4
-    /// In seconds: a body that goes on waits no longer for its end, as servers close connections that
-    /// are silent.
-    private static let longestHold = 30
     /// A stretch that a service refuses as too large is not cut below these.
     private static let leastFrames = 160_000
     private static let leastByteCount = 256 << 10
 
     init(
-        _ delivery: DeliveryPlan, from progress: ExchangeProgress? = nil, wantsLength: Bool = false,
-        attemptsBefore: Int = 0, takenBefore: Int = 0
+        _ delivery: DeliveryPlan, from progress: ExchangeProgress? = nil,
+        knowing traits: ServiceTraits = ServiceTraits(), attemptsBefore: Int = 0,
+        takenBefore: Int = 0
     ) {
-        (self.delivery, self.wantsLength) = (delivery, wantsLength)
+        (self.delivery, wantsLength) = (delivery, traits.wantsLength)
         number = attemptsBefore
         limit = delivery.stretchLimit
+        if delivery.cutsStretches { limit.frames = min(limit.frames, traits.longest ?? .max) }
         fingerprint = delivery.fingerprint(with: ["stretches"])
         unansweredCount = 0
         self.takenBefore = takenBefore
         if let progress, progress.plan == fingerprint, let table = [Stretch](from: progress.values)
         {
-            self.table = table
+            (self.table, mayLookForSilence) = (table, false)
             // A program died before it could tell: the last one is asked for again.
             if table.allSatisfy({ $0.answer != nil }) { self.table[table.count - 1].forget() }
             unansweredCount = progress.unknown ?? 0
@@ -87,10 +89,16 @@ struct StretchExchange: Exchange {
     // MARK: - What is known
 
     /// The recording is sent as a whole.
-    private var isAlone: Bool { table.count == 1 }
+    private var isAlone: Bool { table.count == 1 && table[0].isWhole }
+
+    private var looksForSilence: Bool {
+        mayLookForSilence && recording.isComplete && delivery.skippedSilence != nil
+    }
 
     var laneCount: Int {
-        guard !isAlone, case .post(let parallel) = delivery.service.exchange else { return 1 }
+        guard !isAlone, !delivery.service.wantsTail,
+            case .post(let parallel) = delivery.service.exchange
+        else { return 1 }
         return parallel
     }
 
@@ -99,18 +107,20 @@ struct StretchExchange: Exchange {
     }
 
     var sendsDigest: Bool { isAlone && limit.allows(table[0].start, to: end(of: table[0])) }
-    var needsLength: Bool { engines.contains { $0.needsLength } }
+
+    var traits: ServiceTraits {
+        ServiceTraits(
+            wantsLength: engines.contains { $0.needsLength },
+            longest: isProven ? limit.frames : nil)
+    }
+
     var takenCount: Int { isAlone ? engines[0].takenCount : takenBefore + unansweredCount }
 
     var storedByteCount: Int? {
-        guard !isAlone else { return nil }
-        let starts =
-            table.dropFirst().map(\.start.offset) + table.suffix(1).map { end(of: $0).offset }
-        return zip(table, starts).reduce(0) { sum, pair in
-            let (stretch, next) = pair
-            let start = max(stretch.start.offset, delivery.format.bodyOffset)
-            return sum + (stretch.answer == nil ? 0 : next - start)
-        }
+        isAlone
+            ? nil
+            : table.answeredByteCount(
+                from: delivery.format.bodyOffset, to: end(of: Stretch()).offset)
     }
 
     var progress: ExchangeProgress? {
@@ -125,23 +135,22 @@ struct StretchExchange: Exchange {
     func transcript(with words: Transcript, of lane: Int) -> Transcript {
         guard !isAlone else { return words }
         let own = lanes.indices.contains(lane) ? lanes[lane]?.start : nil
-        var (all, isBehindAnother) = (Transcript(), false)
-        for stretch in table {
-            let part = stretch.answer ?? (stretch.start.frame == own ? words : nil)
-            if let part {
-                let overlap = isBehindAnother ? Double(stretch.overlap) / 16_000 : 0
-                all.append(part, at: stretch.beginning, overlap: overlap)
-            }
-            isBehindAnother = part != nil
-        }
-        return all
+        return table.transcript(with: words, at: own)
     }
 
     // MARK: - Cutting
 
     mutating func need(of recording: RecordingExtent) -> StretchNeed? {
         self.recording = recording
-        guard !limit.isNone, cutting == nil else { return nil }
+        guard cutting == nil else { return nil }
+        if looksForSilence {
+            cutting = 0
+            return .cut(
+                CutRequest(
+                    start: RecordingPlace(), limit: StretchLimit(), end: end(of: table[0]),
+                    silence: delivery.skippedSilence))
+        }
+        guard !limit.isNone else { return nil }
         if recording.isComplete, let last = table.last,
             (last.end ?? last.start).offset > end(of: Stretch()).offset
         {
@@ -178,18 +187,7 @@ struct StretchExchange: Exchange {
 
     /// The place of a stretch up to which it is sent as long as its end is not known.
     private func hold(of stretch: Stretch) -> RecordingPlace {
-        let limit = lane(of: stretch)?.limit ?? limit
-        func hold(_ start: Int, _ limit: Int, _ longest: Int) -> Int {
-            guard limit < .max else { return .max }
-            return start + max(limit / Self.sought * (Self.sought - 1), limit - longest)
-        }
-        let frame = hold(stretch.start.frame, limit.frames, Self.longestHold * 16_000)
-        if delivery.format.isRaw, frame < .max {
-            return RecordingPlace(frame: frame, offset: AudioCodec.pcm.bodyOffset + 2 * frame)
-        }
-        let longest = Self.longestHold * delivery.format.nominalByteRate
-        return RecordingPlace(
-            frame: frame, offset: hold(stretch.start.offset, limit.byteCount, longest))
+        (lane(of: stretch)?.limit ?? limit).hold(from: stretch.start, in: delivery.format)
     }
 
     /// The bytes with which the stretch that is being recorded may have reached the limit.
@@ -219,18 +217,20 @@ struct StretchExchange: Exchange {
 
     mutating func learn(_ cuts: [StretchCut], of start: Int) {
         // Another exchange may have asked, before the secrets were known.
-        guard cutting == start, var index = table.firstIndex(where: { $0.start.frame == start })
+        guard cutting == start, let index = table.firstIndex(where: { $0.start.frame == start })
         else { return }
         cutting = nil
-        if cuts.isEmpty { late = recording.byteCount + delivery.format.nominalByteRate }
-        for cut in cuts {
-            let end = table[index].end
-            table[index].end = cut.end
-            index += 1
-            table.insert(
-                Stretch(start: cut.next, end: end, overlap: cut.end.frame - cut.next.frame),
-                at: index)
+        if looksForSilence {
+            mayLookForSilence = false
+            table.cut(index, at: cuts)
+            // There may be silence at the beginning, or at the end.
+            table.removeAll { $0.start.frame == end(of: $0).frame }
+            // All of it is silent: the service shall say that.
+            if table.isEmpty { table = [Stretch()] }
+            return
         }
+        if cuts.isEmpty { late = recording.byteCount + delivery.format.nominalByteRate }
+        table.cut(index, at: cuts)
     }
 
     func reach(of request: StretchRequest) -> StretchReach {
@@ -263,7 +263,8 @@ struct StretchExchange: Exchange {
             !(stretch.isWhole && (request.isComplete || limit.isNone))
         {
             let last = recording.isComplete ? end(of: stretch) : nil
-            request.stretch = StretchRequest(start: stretch.start, end: stretch.end ?? last)
+            request.stretch = StretchRequest(
+                start: stretch.start, end: stretch.end ?? last, before: lane.before)
         }
         return request
     }
@@ -276,14 +277,17 @@ struct StretchExchange: Exchange {
 
     mutating func begin(lane index: Int, of recording: RecordingExtent) -> Beginning {
         self.recording = recording
+        if looksForSilence { return .sealed }
         while engines.count <= index {
             engines.append(engine())
             lanes.append(nil)
         }
         if lanes[index] == nil {
-            guard let stretch = table.first(where: { canBegin($0) }) else { return .idle }
+            guard let place = table.firstIndex(where: { canBegin($0) }) else { return .idle }
             number += 1
-            lanes[index] = Lane(start: stretch.start.frame, number: number, limit: limit)
+            lanes[index] = Lane(
+                start: table[place].start.frame, number: number, limit: limit,
+                before: table.heard(before: place, by: delivery.service))
         }
         let start = lanes[index]?.start
         let stretch = table.first { $0.start.frame == start } ?? Stretch()
@@ -297,6 +301,7 @@ struct StretchExchange: Exchange {
             table[last].end = end(of: stretch)
         }
         let request = engines[index].begin(isComplete: isComplete)
+        mayLookForSilence = mayLookForSilence && request.saysLength && !isComplete
         return isComplete || !request.saysLength ? .request(self.request(of: index)) : .sealed
     }
 
@@ -344,6 +349,7 @@ struct StretchExchange: Exchange {
             lanes[index] = nil
             guard !isAlone else { return step }
             table[place].take(reply.transcript)
+            isProven = hasLearned
             // The next stretch may be sent as it grows.
             if !engines[index].hasFallenBack { engines[index] = engine() }
             engines[index].noteProgress()
@@ -377,6 +383,7 @@ struct StretchExchange: Exchange {
             return !isAlone && refusalsOfLeast < 2
         }
         limit.frames = min(limit.frames, max(least, frames / 2))
+        (hasLearned, isProven) = (true, false)
         (awaited, late) = (nil, nil)
         return true
     }

@@ -60,6 +60,9 @@ final class StretchCutter: Sendable {
     /// Empty when there is too little of the recording yet.
     func cuts(_ request: CutRequest) throws(Failure) -> [StretchCut] {
         try state.withLock { state throws(Failure) in
+            if let length = request.silence {
+                return try silences(&state, length, to: request.end)
+            }
             var (cuts, start, earliest) = ([StretchCut](), request.start, request.earliest)
             repeat {
                 guard let cut = try cut(&state, from: start, earliest, request) else { break }
@@ -103,6 +106,46 @@ final class StretchCutter: Sendable {
             $0.place.frame >= max(end.frame - Self.overlap, (start.frame + end.frame) / 2)
         }
         return StretchCut(end: end, next: next?.place ?? end)
+    }
+
+    /// Cuts around each silence that lasts as long, with a quarter of a second of it on both sides.
+    private func silences(
+        _ state: inout State, _ length: Int, to last: RecordingPlace?
+    ) throws(Failure) -> [StretchCut] {
+        state = State(reader: codec.makeUnitReader())
+        while try readOn(&state) {}
+        let (units, end) = (state.units, last ?? state.place)
+        state = State(reader: codec.makeUnitReader())
+        let limit = Self.silenceLimit(of: units.map(\.power))
+        var (cuts, first): ([StretchCut], Int?) = ([], nil)
+        for index in 0...units.count {
+            if index < units.count, units[index].power <= limit {
+                first = first ?? index
+                continue
+            }
+            defer { first = nil }
+            guard let begin = first,
+                (index < units.count ? units[index].place : end).frame - units[begin].place.frame
+                    >= length
+            else { continue }
+            cuts.append(
+                StretchCut(
+                    end: units[begin == 0 ? 0 : begin + Self.margin].place,
+                    next: index == units.count ? end : units[index - Self.margin].place))
+        }
+        return cuts
+    }
+
+    /// Units of a silence that are sent with what stands beside it.
+    private static let margin = 12
+
+    /// The power of a silence: 3 dB above the quietest tenth, and 18 dB below the loudest hundredth, so
+    /// that no quiet voice is one.
+    private static func silenceLimit(of powers: [Double]) -> Double {
+        let sorted = powers.sorted()
+        guard !sorted.isEmpty else { return silence }
+        let (low, high) = (sorted[sorted.count / 10], sorted[sorted.count * 99 / 100])
+        return max(silence, min(2 * low, high / 64))
     }
 
     /// Reads some units; false at the end of what is there.

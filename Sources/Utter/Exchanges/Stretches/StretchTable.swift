@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SpeechService
+internal import TakeStore
+
+/// The stretches of a recording, in order.
+extension [Stretch] {
+    // MARK: - The notes of a take
+
+    private static let (rows, words) = (ExchangeProgress.stretches, "answer-")
+
+    /// Reads the notes of an earlier run.
+    init?(from values: [String: String]) {
+        self.init()
+        for row in (values[Self.rows] ?? "").split(separator: "\n") {
+            let numbers = row.split(separator: " ").map { Int($0) ?? -1 }
+            guard numbers.count == 3 || numbers.count == 5, numbers.allSatisfy({ $0 >= 0 }) else {
+                return nil
+            }
+            var stretch = Stretch(
+                start: RecordingPlace(frame: numbers[0], offset: numbers[1]), overlap: numbers[2])
+            if numbers.count == 5 {
+                stretch.end = RecordingPlace(frame: numbers[3], offset: numbers[4])
+            }
+            // Words that cannot be read are asked for again.
+            if let answer = values["\(Self.words)\(count)"].flatMap({ Transcript(notes: $0) }) {
+                stretch.take(answer)
+            }
+            append(stretch)
+        }
+        guard !isEmpty else { return nil }
+    }
+
+    var values: [String: String] {
+        var values: [String: String] = [:]
+        for (index, stretch) in enumerated() {
+            values["\(Self.words)\(index)"] = stretch.notes
+        }
+        values[Self.rows] = map { stretch in
+            let (start, end) = (stretch.start, stretch.end)
+            return "\(start.frame) \(start.offset) \(stretch.overlap)"
+                + (end.map { " \($0.frame) \($0.offset)" } ?? "")
+        }.joined(separator: "\n")
+        return values
+    }
+
+    /// The bytes of those that are answered, in a recording between these; of an overlap once.
+    func answeredByteCount(from start: Int, to end: Int) -> Int {
+        zip(self, dropFirst().map(\.start.offset) + [end]).reduce(0) { sum, pair in
+            sum + (pair.0.answer == nil ? 0 : pair.1 - Swift.max(pair.0.start.offset, start))
+        }
+    }
+
+    // MARK: - The words
+
+    /// Joins the words of those that are answered, and of the one that begins at `start`, whose request
+    /// has brought these.
+    func transcript(with words: Transcript, at start: Int?) -> Transcript {
+        var (all, isBehindAnother) = (Transcript(), false)
+        for stretch in self {
+            let part = stretch.answer ?? (stretch.start.frame == start ? words : nil)
+            if let part {
+                let overlap = isBehindAnother ? Double(stretch.overlap) / 16_000 : 0
+                all.append(part, at: stretch.beginning, overlap: overlap)
+            }
+            isBehindAnother = part != nil
+        }
+        return all
+    }
+
+    /// In characters: Whisper reads some 900 of a prompt, of which a person's own may be a part.
+    private static let tailLength = 400
+
+    /// What a service is told with the stretch of this index.
+    func heard(before index: Int, by service: RecognitionService) -> HeardBefore {
+        let answers = self[..<index].compactMap(\.answer)
+        let text = answers.last { !$0.text.isEmpty }?.text.suffix(Self.tailLength)
+        return HeardBefore(
+            tail: service.wantsTail ? text.map(String.init) : nil,
+            language: service.language(heard: answers.last { $0.language != nil }?.language))
+    }
+
+    // MARK: - The cuts
+
+    /// Divides the stretch of this index.
+    mutating func cut(_ index: Int, at cuts: [StretchCut]) {
+        let end = self[index].end
+        for (count, cut) in cuts.enumerated() {
+            self[index + count].end = cut.end
+            let overlap = max(0, cut.end.frame - cut.next.frame)
+            insert(Stretch(start: cut.next, overlap: overlap), at: index + count + 1)
+        }
+        self[index + cuts.count].end = end
+    }
+}
