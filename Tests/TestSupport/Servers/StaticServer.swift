@@ -27,7 +27,9 @@ package final class StaticServer: Sendable {
                 in: folder, "listen 127.0.0.1:\(port); root \(root.path);")
         case .apache:
             // `scripts/servers.sh` unpacks them beside the folder that the program is in.
-            let unpacked = ForeignTool("apache2").path.map { "\($0)/../../usr/lib/apache2/modules" }
+            let unpacked = ForeignTool("apache2").path.map {
+                "\($0.dropLast("/apache2".count))/../usr/lib/apache2/modules"
+            }
             let installed = "/usr/lib/apache2/modules"
             let place = unpacked.flatMap { access($0, R_OK) == 0 ? $0 : nil } ?? installed
             let modules = ["mpm_event", "authz_core", "dav", "dav_fs"].map {
