@@ -174,12 +174,10 @@ public struct ServiceProfile: Sendable, Hashable {
     private mutating func checkWords() throws(SettingsError) {
         let formatWords = Set(formats.flatMap(\.words.keys))
         for (template, place) in templates {
-            for name in template.words where !words.contains(where: { $0.name == name }) {
-                if ProfileWord.fixed[name] != nil || formatWords.contains(name)
-                    || name == ProfileWord.tail
-                {
-                    continue
-                }
+            // The prompt stands before the text that was heard.
+            let names = template.words.map { $0 == ProfileWord.tail ? "prompt" : $0 }
+            for name in names where !words.contains(where: { $0.name == name }) {
+                if ProfileWord.fixed[name] != nil || formatWords.contains(name) { continue }
                 guard ProfileWord.usual.contains(name) else {
                     let near = EditDistance.nearest(
                         to: name, among: words.map(\.name) + ProfileWord.usual)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import SpeechService
 internal import Synchronization
 internal import TakeStore
@@ -59,25 +59,25 @@ final class ServiceNotes: Sendable {
 
     func value(of name: String) -> Int? {
         let own = unwritten.withLock { $0 }
-        return Self.lasting(spool?.notes(kind) ?? [:], own, kind)[name]?.value
+        return Self.lasting(spool?.notes(kind) ?? [:], own, of: kind)[name]?.value
     }
 
     /// Remembers a service; the file knows it once the sync thread has changed that.
     func insert(_ name: String, _ value: Int) {
         let new = [name: Entry(time: Int(Date().timeIntervalSince1970), value: value)]
-        unwritten.withLock { $0 = Self.lasting($0, new, kind) }
+        unwritten.withLock { $0 = Self.lasting($0, new, of: kind) }
         guard let spool else { return }
         sync.perform { [self] in
             // Without it, the next run finds out by itself.
             guard let store = try? spool.store() else { return }
             store.change(kind.note) { [kind] bytes in
-                Self.bytes(of: Self.lasting(Self.entries(in: bytes), new, kind))
+                Self.bytes(of: Self.lasting(Self.entries(in: bytes), new, of: kind))
             }
             unwritten.withLock { if $0[name] == new[name] { $0[name] = nil } }
         }
     }
 
-    fileprivate static func lasting(_ old: Entries, _ new: Entries = [:], _ kind: Kind) -> Entries {
+    fileprivate static func lasting(_ old: Entries, _ new: Entries = [:], of kind: Kind) -> Entries {
         let start = Int(Date().timeIntervalSince1970) - kind.lifetime
         let all = old.merging(new) { $0.time > $1.time ? $0 : $1 }.filter { $0.value.time > start }
         let newest = all.sorted { $0.value.time > $1.value.time }.prefix(limit)
@@ -109,7 +109,7 @@ extension Spool {
     /// Empty where the file cannot be read; blocks on the disk.
     fileprivate func notes(_ kind: ServiceNotes.Kind) -> ServiceNotes.Entries {
         guard let bytes = try? store().note(kind.note) else { return [:] }
-        return ServiceNotes.lasting(ServiceNotes.entries(in: bytes), kind)
+        return ServiceNotes.lasting(ServiceNotes.entries(in: bytes), of: kind)
     }
 
     /// The services that have refused recordings as too large, and how much they take in a request:

@@ -222,11 +222,14 @@ struct StretchExchange: Exchange {
         cutting = nil
         if looksForSilence {
             mayLookForSilence = false
+            // They have waited for this.
+            number -= lanes.count { $0 != nil }
+            lanes = lanes.map { _ in nil }
             table.cut(index, at: cuts)
             // There may be silence at the beginning, or at the end.
-            table.removeAll { $0.start.frame == end(of: $0).frame }
+            let heard = table.filter { $0.start.frame < end(of: $0).frame }
             // All of it is silent: the service shall say that.
-            if table.isEmpty { table = [Stretch()] }
+            table = heard.isEmpty ? [Stretch()] : heard
             return
         }
         if cuts.isEmpty { late = recording.byteCount + delivery.format.nominalByteRate }

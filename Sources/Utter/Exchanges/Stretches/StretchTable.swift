@@ -87,7 +87,7 @@ extension [Stretch] {
         let end = self[index].end
         for (count, cut) in cuts.enumerated() {
             self[index + count].end = cut.end
-            let overlap = max(0, cut.end.frame - cut.next.frame)
+            let overlap = Swift.max(0, cut.end.frame - cut.next.frame)
             insert(Stretch(start: cut.next, overlap: overlap), at: index + count + 1)
         }
         self[index + cuts.count].end = end
