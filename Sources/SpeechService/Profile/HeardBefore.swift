@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was heard of a recording before the part of it that a request carries.
+/// The text and the language of a recording before the part that a request carries.
 package struct HeardBefore: Sendable, Hashable {
     /// The end of its text.
-    package var tail: String?
+    package let tail: String?
     /// Its language, as the service is told it.
-    package var language: String?
+    package let language: String?
 
     package init(tail: String? = nil, language: String? = nil) {
         (self.tail, self.language) = (tail, language)

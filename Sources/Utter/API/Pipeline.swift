@@ -71,14 +71,14 @@ public final class Pipeline: Sendable {
         }
     }
 
-    /// What earlier takes have shown of a service; blocks on the disk.
+    /// The traits that earlier takes have shown of a service; blocks on the disk.
     func traits(of service: RecognitionService) -> ServiceTraits {
         ServiceTraits(
             wantsLength: lengths.value(of: service.url.origin.description) != nil,
             longest: stretches.value(of: service.url.place))
     }
 
-    /// Remembers what a take has shown of its service; from any thread, does not block.
+    /// Remembers the traits that a take has shown of its service; from any thread, does not block.
     func remember(_ traits: ServiceTraits, of service: RecognitionService) {
         if traits.wantsLength { lengths.insert(service.url.origin.description, 1) }
         if let longest = traits.longest { stretches.insert(service.url.place, longest) }

@@ -50,7 +50,7 @@ final class ServiceNotes: Sendable {
     private let kind: Kind
     private let spool: Spool?
     private let sync: SyncLoop
-    /// Those that the file does not have yet.
+    /// The entries that the file does not have yet.
     private let unwritten = Mutex<Entries>([:])
 
     init(_ kind: Kind, in spool: Spool?, sync: SyncLoop) {

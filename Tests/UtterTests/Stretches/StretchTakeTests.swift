@@ -104,6 +104,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [.pcm, .flac, .oggOpus] as [AudioCodec])
+    func aLimitOfBytesIsKept(_ format: AudioCodec) async throws {
+        var random = SeededRandom()
+        let speech = Self.speech(20, pauses: 800...9_600, using: &random)
+        let server = try Self.server(format, seconds: 20)
+        let most = format == .oggOpus ? 30_000 : 150_000
+        let outcome = try await send(speech, to: server, "bytes = \(most)", format)
+        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        let sizes = server.requests.map(\.body.count)
+        #expect(sizes.count > 1 && sizes.allSatisfy { $0 <= most }, "\(sizes), seed \(random.seed)")
+    }
+
+    @Test(.timeLimit(.minutes(5))) func tenMinutesWithoutAPauseAreOneText() async throws {
+        var random = SeededRandom()
+        let speech = Self.speech(600, pauses: 0...0, using: &random)
+        let server = try Self.server(.pcm, seconds: 60, tellsTimes: false)
+        let outcome = try await send(speech, to: server, "seconds = 60")
+        #expect(outcome.text == speech.words.map(\.text).joined(separator: " "))
+        #expect((11...15).contains(server.requests.count), "\(server.requests.count)")
+        #expect(outcome.stretches.dropFirst().allSatisfy { $0.overlap == 32_000 })
+    }
+
     /// The first words are there while the speaker speaks on.
     @Test(arguments: [.pcm, .wav, .oggOpus] as [AudioCodec])
     func whatWasSaidFirstIsTextBeforeTheEnd(_ format: AudioCodec) async throws {

@@ -134,10 +134,9 @@ extension Pipeline {
         let wantsSecrets = plan.service.lacksSecrets
         let token = wantsSecrets ? nil : tokens.token(for: plan.service)
         let exchange = plan.makeExchange(
-            from: manifest.progress,
-            knowing: ServiceTraits(longest: traits(of: plan.service).longest),
-            attemptsBefore: manifest.attempts,
-            takenBefore: manifest.taken ?? 0, hasToken: token != nil)
+            from: manifest.progress, knowing: traits(of: plan.service),
+            attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0,
+            hasToken: token != nil)
         let way = plan.way(by: exchange, digest: bodyDigest)
         let run = TakeRun(
             id: folder.id, plan: plan,

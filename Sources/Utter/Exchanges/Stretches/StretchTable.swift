@@ -71,7 +71,7 @@ extension [Stretch] {
     /// In characters: Whisper reads some 900 of a prompt, of which a person's own may be a part.
     private static let tailLength = 400
 
-    /// What a service is told with the stretch of this index.
+    /// The text before the stretch of this index, as far as the service is told it.
     func heard(before index: Int, by service: RecognitionService) -> HeardBefore {
         let answers = self[..<index].compactMap(\.answer)
         let text = answers.last { !$0.text.isEmpty }?.text.suffix(Self.tailLength)
