@@ -57,7 +57,10 @@ import Testing
     /// A folder for `PATH` that holds no program that plays but `aplay`, if that.
     private static func players(_ names: [String]) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
-        for name in names { #expect(symlink("/usr/bin/\(name)", folder.path(name)) == 0) }
+        for name in names {
+            let path = try #require(ForeignTool(name).path)
+            #expect(symlink(path, folder.path(name)) == 0)
+        }
         return folder
     }
 
