@@ -41,10 +41,11 @@ extension RecognitionService {
         var words = use.words
         words["language"] = words["language"] ?? before.language
         let profile = use.profile
-        // The values have been taken before.
-        guard let plain = try? profile.service(words: use.words, format: use.format),
-            let told = try? profile.service(words: words, format: use.format, tail: before.tail)
-        else { return self }
+        // The values have been taken before, so that nothing is refused.
+        let plain = try? profile.service(words: use.words, format: use.format)
+        // Likewise.
+        let new = try? profile.service(words: words, format: use.format, tail: before.tail)
+        guard let plain, let told = new else { return self }
         var service = self
         service.body = told.body
         if naming(plain.url) == url, plain.url.origin == told.url.origin {

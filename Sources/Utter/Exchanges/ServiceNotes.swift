@@ -77,7 +77,9 @@ final class ServiceNotes: Sendable {
         }
     }
 
-    fileprivate static func lasting(_ old: Entries, _ new: Entries = [:], of kind: Kind) -> Entries {
+    fileprivate static func lasting(
+        _ old: Entries, _ new: Entries = [:], of kind: Kind
+    ) -> Entries {
         let start = Int(Date().timeIntervalSince1970) - kind.lifetime
         let all = old.merging(new) { $0.time > $1.time ? $0 : $1 }.filter { $0.value.time > start }
         let newest = all.sorted { $0.value.time > $1.value.time }.prefix(limit)
@@ -108,6 +110,7 @@ final class ServiceNotes: Sendable {
 extension Spool {
     /// Empty where the file cannot be read; blocks on the disk.
     fileprivate func notes(_ kind: ServiceNotes.Kind) -> ServiceNotes.Entries {
+        // Nothing is known where nothing can be read.
         guard let bytes = try? store().note(kind.note) else { return [:] }
         return ServiceNotes.lasting(ServiceNotes.entries(in: bytes), of: kind)
     }

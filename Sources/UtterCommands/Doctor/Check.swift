@@ -177,9 +177,9 @@ extension StateCheck {
                 hint: "that is known since \(LocalTime(limit.since).exact), and for a day")
         }
         let question = "Do services take longer recordings by now? Forget what they have refused?"
-        guard !limits.isEmpty, asks,
-            (try? Dialogue().confirms(question, usually: false)) == true
-        else { return findings }
+        // Without an answer nothing is forgotten.
+        let isSure = try? !limits.isEmpty && asks && Dialogue().confirms(question, usually: false)
+        guard isSure == true else { return findings }
         do throws(TakeStoreError) {
             try spool.forgetLearnedLimits()
             return [.good("forgotten: which services have refused recordings as too large")]
