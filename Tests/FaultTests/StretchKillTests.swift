@@ -14,8 +14,10 @@ import Testing
     private static func bench(_ speech: ToneSpeech) throws -> FaultBench {
         let answer: @Sendable (RecordedRequest) -> ServerAnswer = { request in
             let words = ToneSpeech.read(pcm: request.body)
+            let text = words.map { $0.number < 0 ? "?" : $0.text }.joined(separator: " ")
             return ServerAnswer(
-                text: words.map { $0.number < 0 ? "?" : $0.text }.joined(separator: " "))
+                headers: [HeaderField("Content-Type", "application/json")],
+                text: #"{"text":"\#(text)"}"#)
         }
         let bench = try FaultBench(
             answer: [.readHead, .readBodyToEnd, .respondBy(answer)])
@@ -64,7 +66,14 @@ import Testing
             // A program that died while it read its file has the beginning of it, and perhaps a piece of
             // a word.
             let heard = text.last == "?" ? text.dropLast() : text[...]
-            if !wanted.starts(with: heard) { problems.append("\(kill): \(text)") }
+            if !wanted.starts(with: heard) {
+                let bodies = bench.server.requests.map { request in
+                    let words = ToneSpeech.read(pcm: request.body).map(\.text)
+                    return "\(request["Idempotency-Key"] ?? ""): \(request.body.count), \(words)"
+                }
+                problems.append(
+                    "\(kill): \(text), \(before) before\n\(bodies.joined(separator: "\n"))")
+            }
             let state = try bench.takes().last?.manifest?.state
             if let state, state != "answered" {
                 problems.append("\(kill): \(state) \(again.errorText)")

@@ -86,6 +86,10 @@ final class StretchCutter: Sendable {
         while request.limit.allows(start, to: state.place), state.place.frame <= lastFrame,
             try readOn(&state)
         {}
+        // The disk is late: a cut in what it has would make a stretch that is too short.
+        guard !request.limit.allows(start, to: state.place) || state.place.frame > lastFrame else {
+            return nil
+        }
         state.units.removeAll { $0.place.frame < start.frame }
         let count = state.units.prefix {
             request.limit.allows(start, to: $0.place) && $0.place.frame <= lastFrame
