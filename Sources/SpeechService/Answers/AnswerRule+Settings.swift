@@ -103,7 +103,7 @@ extension ValueSelector {
         self.kind = kind
         textPaths = try reader.paths("text")
         merge = try reader.word("merge")
-        if kind == .final, merge == .append {
+        if kind == .final || kind == .last, merge == .append {
             throw reader.error("merge", " of a final is accumulate or replace")
         }
     }

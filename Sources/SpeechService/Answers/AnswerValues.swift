@@ -55,7 +55,7 @@ struct AnswerValues: Sendable {
         let selector = rule.values.selector(of: value, event: event)
         try judge(value, event, selector?.kind, bytes)
         let kind = selector?.kind ?? unmatched
-        if kind == .end { isOver = true }
+        if kind == .end || kind == .last { isOver = true }
         if let stop = rule.values.stop, stop.values(in: value).contains(where: \.isSet) {
             hasHeardEnd = true
         }
@@ -66,7 +66,7 @@ struct AnswerValues: Sendable {
             if kind == .segment { try keepSegment(value, bytes.count) }
             noteDetails(of: value)
             // A value that is known may well have no text.
-            if selector == nil || selector?.kind == .final { noteTextless(value, bytes) }
+            if selector == nil || kind == .final || kind == .last { noteTextless(value, bytes) }
             textlessExcerpt = textlessExcerpt ?? TerminalText.excerpt(of: bytes)
             return nil
         }
@@ -172,7 +172,8 @@ struct AnswerValues: Sendable {
         _ text: String, as kind: ValueKind, _ merge: TextMerge?, of value: JSONValue, byteCount: Int
     ) throws(AnswerError) -> Hypothesis? {
         if kind == .restatement, hasFinal { return nil }
-        var news = Hypothesis(text: text, isFinal: kind == .final, merge: merge)
+        let isFinal = kind == .final || kind == .last
+        var news = Hypothesis(text: text, isFinal: isFinal, merge: merge)
         news.words = rule.values.words.elements(in: value)
         news.segments = rule.values.segments.elements(in: value)
         noteDetails(of: value)

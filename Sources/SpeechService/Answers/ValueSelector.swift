@@ -46,6 +46,8 @@ enum ValueKind: String, Sendable, Hashable, CaseIterable {
     /// May still change.
     case partial
     case final
+    /// A final behind which nothing comes.
+    case last
     /// A partial that becomes a final when the answer ends without one after it.
     case provisional
     /// Repeats earlier text in another form: provisional without a final, else ignored.

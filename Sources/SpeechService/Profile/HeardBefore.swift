@@ -17,8 +17,9 @@ extension RecognitionService {
     package var wantsTail: Bool {
         guard let use else { return false }
         let fields = use.profile.body.fields + use.format.fields
+        let documents = [use.profile.body.template] + (use.profile.socket?.texts ?? [])
         return fields.contains { $0.value.words.contains(ProfileWord.tail) }
-            || WordTemplate(use.profile.body.template).words.contains(ProfileWord.tail)
+            || documents.contains { WordTemplate($0).words.contains(ProfileWord.tail) }
     }
 
     /// The language that is said of the rest of a recording in which another request has heard it; nil
@@ -47,7 +48,7 @@ extension RecognitionService {
         let new = try? profile.service(words: words, format: use.format, tail: before.tail)
         guard let plain, let told = new else { return self }
         var service = self
-        service.body = told.body
+        (service.body, service.socket) = (told.body, told.socket)
         if naming(plain.url) == url, plain.url.origin == told.url.origin {
             service.url = naming(told.url)
         }

@@ -98,6 +98,8 @@ package struct ProfileFormat: Sendable, Hashable {
     var headers: [ProfileField] = []
     var fields: [ProfileField] = []
     var words: [String: String] = [:]
+    /// Samples a second; nil: those of the recording, 16,000.
+    package private(set) var rate: Int?
 
     init(codec: AudioCodec) { self.codec = codec }
 
@@ -109,6 +111,10 @@ package struct ProfileFormat: Sendable, Hashable {
         contentType = try reader.string("content-type").map(WordTemplate.init)
         fileName = try reader.string("file-name")
         framing = try reader.word("framing")
+        rate = try reader.integer("rate")
+        guard rate == nil || codec == .pcm && [16_000, 24_000].contains(rate) else {
+            throw reader.error("rate", " is 16000 or 24000, of pcm alone")
+        }
         query = try ProfileField.read("query", &reader)
         headers = try ProfileField.read("headers", &reader)
         fields = try ProfileField.read("fields", &reader, allowsJSON: true)

@@ -55,6 +55,7 @@ public struct RecognitionService: Sendable, Hashable {
     /// Whether the service is asked for its consent before the body is sent (RFC 9110 §10.1.1);
     /// without an answer the body follows after a second.
     package internal(set) var expectsContinue = false
+    @Boxed package internal(set) var socket: SocketMessages? = nil
     package internal(set) var limits = ServiceLimits()
     package internal(set) var stretches = StretchRules()
     /// How connections to it are made.

@@ -34,6 +34,7 @@ extension ServiceProfile {
             values[word.name] = try word.value(for: said[word.name], of: title)
         }
         // Words of the form of the audio count most.
+        if let rate = format.rate { values["rate"] = "\(rate)" }
         values.merge(format.words) { _, own in own }
         let prompt = [values["prompt"], tail].compactMap(\.self).joined(separator: " ")
         if !prompt.isEmpty { values[ProfileWord.tail] = prompt }
@@ -60,12 +61,23 @@ extension ServiceProfile {
             }
             service.detectsEnd = transfer.detectsEnd
             service.expectsContinue = transfer.expectsContinue
+            service.socket = socket?.messages(by: values)
+            service.socket?.saysEnd = answer.values.selectors.contains {
+                $0.kind == .end || $0.kind == .last
+            }
             service.limits = limits
             service.stretches = stretches
             service.connection = connection
             service.exchange = exchange
             service.retry = retry
             service.words = values
+            guard service.url.isSocket == (socket != nil) else {
+                throw ServiceURL.invalid(
+                    service.url.text,
+                    socket == nil
+                        ? "a WebSocket needs a profile that says its messages, in 'socket'"
+                        : "the messages of this profile travel over ws:// or wss://")
+            }
             service.authentication = authentication.resolved { values[$0] }
             // A URL that is said over the profile does not take its secrets along.
             service.authentication.origin = try home.map { home throws(ServiceError) in

@@ -30,6 +30,8 @@ public struct ServiceProfile: Sendable, Hashable {
     var formats: [ProfileFormat] = []
     @Boxed package var transfer = TransferSettings()
     @Boxed package var authentication = AuthenticationPlan()
+    /// The messages over a WebSocket; nil for a service over HTTP.
+    @Boxed var socket: SocketPlan? = nil
     var limits = ServiceLimits()
     var stretches = StretchRules()
     @Boxed var connection = ConnectionSettings()
@@ -124,6 +126,7 @@ public struct ServiceProfile: Sendable, Hashable {
         transfer = try Self.section("transfer", &reader, TransferSettings.init) ?? transfer
         authentication =
             try Self.section("auth", &reader, AuthenticationPlan.init) ?? authentication
+        socket = try Self.section("socket", &reader, SocketPlan.init)
         limits = try Self.section("limits", &reader, ServiceLimits.init) ?? limits
         stretches = try Self.section("stretches", &reader, StretchRules.init) ?? stretches
         connection = try Self.section("connection", &reader, ConnectionSettings.init) ?? connection
@@ -237,6 +240,9 @@ public struct ServiceProfile: Sendable, Hashable {
         // The mark of the audio is not a word.
         let document = body.template.replacing(JSONTemplate.mark, with: "")
         all.append((WordTemplate(document), bodyPlace))
+        all += (socket?.texts ?? []).map {
+            (WordTemplate($0.replacing(JSONTemplate.mark, with: "")), table["socket"]?.place)
+        }
         let others =
             exchange.words.map { ($0, "exchange") } + authentication.words.map { ($0, "auth") }
         return all + others.map { (WordTemplate("{\($0)}"), self.table[$1]?.place) }

@@ -26,6 +26,12 @@ public struct Transcript: Sendable, Hashable {
 
     package init() {}
 
+    package var withoutPartial: Transcript {
+        var finals = self
+        finals.rawPartial = ""
+        return finals
+    }
+
     /// The words since the last final, which may still change.
     public var partial: String { TerminalText.singleLine(rawPartial) }
 

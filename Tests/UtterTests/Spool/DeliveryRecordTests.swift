@@ -33,7 +33,7 @@ import Testing
     /// Members that only a profile sets, and the profile itself.
     private static let ofProfiles: Set<String> = [
         "retry", "expectsContinue", "limits", "exchange", "words", "authentication", "use",
-        "ownQuery", "stretches",
+        "ownQuery", "stretches", "socket",
     ]
 
     static let changes: [Change] = [

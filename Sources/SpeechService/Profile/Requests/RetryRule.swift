@@ -111,7 +111,7 @@ extension RetryRule {
 
 /// The meaning of a final status for a posted recording (RFC 9110 §15).
 package enum StatusVerdict: Sendable, Hashable {
-    /// 2xx: the answer decides.
+    /// 2xx, and 101, after which the answer comes over a WebSocket: the answer decides.
     case accepted
     /// 307 and 308: the same request again at another place.
     case redirect
@@ -119,7 +119,7 @@ package enum StatusVerdict: Sendable, Hashable {
     case tokenRefused
     case retryable
     case refused
-    /// Below 200, or 600 and above.
+    /// Another one below 200, or 600 and above.
     case unusable
 
     /// 301, 302 and 303 are refusals: followed as the RFC allows they would turn the POST into a
@@ -129,7 +129,7 @@ package enum StatusVerdict: Sendable, Hashable {
     /// nothing of ours changes the conflict. 501 and 505 say that the server will never do it.
     package static func of(status: Int) -> StatusVerdict {
         switch status {
-        case 200..<300: .accepted
+        case 101, 200..<300: .accepted
         case 307, 308: .redirect
         case 401, 403: .tokenRefused
         case 408, 423, 425, 429: .retryable

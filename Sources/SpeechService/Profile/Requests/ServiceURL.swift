@@ -2,13 +2,16 @@
 
 internal import LinuxPlatform
 
-/// An absolute `http` or `https` URL (RFC 3986, RFC 9110 §4.2) without user information and
-/// fragment.
+/// An absolute `http`, `https`, `ws` or `wss` URL (RFC 3986, RFC 9110 §4.2, RFC 6455 §3) without user
+/// information and fragment.
 public struct ServiceURL: Sendable, Hashable {
     package let origin: Origin
 
     /// The path, with its leading slash, and the query.
     package let target: String
+
+    /// A WebSocket is spoken there; its origin is that of HTTP at the same host and port.
+    package let isSocket: Bool
 
     /// Reads a URL.
     ///
@@ -29,11 +32,12 @@ public struct ServiceURL: Sendable, Hashable {
                 throw .invalid(
                     "its path has a '.' or '..' between slashes, and would lead elsewhere")
             }
-            try parser.read(text)
+            let start = text.prefix("wss://".count).lowercased()
+            let isNamed = start.hasPrefix("ws://") || start == "wss://"
+            try parser.read(isNamed ? "http" + text.dropFirst("ws".count) : text)
+            // A redirect may name the scheme of the handshake, which is that of HTTP.
+            isSocket = isNamed || base?.isSocket == true
             let scheme = try parser.scheme()
-            guard scheme != "ws", scheme != "wss" else {
-                throw .invalid("utter speaks HTTP, not WebSocket")
-            }
             guard scheme == "http" || scheme == "https" else {
                 throw .invalid("it must begin with http:// or https://")
             }
@@ -47,9 +51,12 @@ public struct ServiceURL: Sendable, Hashable {
         }
     }
 
-    init(origin: Origin, target: String) {
-        self.origin = origin
-        self.target = target
+    init(origin: Origin, target: String, isSocket: Bool = false) {
+        (self.origin, self.target, self.isSocket) = (origin, target, isSocket)
+    }
+
+    private func with(target: String) -> ServiceURL {
+        ServiceURL(origin: origin, target: target, isSocket: isSocket)
     }
 
     /// Whether the parser or a server would take segments out of the path (RFC 3986 §5.2.4): what is
@@ -61,7 +68,14 @@ public struct ServiceURL: Sendable, Hashable {
     }
 
     /// May hold secrets in its query; messages use `description`.
-    package var text: String { "\(origin)\(target)" }
+    package var text: String { "\(shownOrigin)\(target)" }
+
+    /// The same with the scheme of HTTP, in which a WebSocket begins.
+    package var httpText: String { "\(origin)\(target)" }
+
+    private var shownOrigin: String {
+        isSocket ? "ws" + origin.description.dropFirst("http".count) : origin.description
+    }
 
     /// Resolves a `Location` field (RFC 3986 §5, RFC 9110 §10.2.2).
     package func resolving(location: String) throws(ServiceError) -> ServiceURL {
@@ -72,10 +86,12 @@ public struct ServiceURL: Sendable, Hashable {
 
     /// Keeps this path if `other` is only an origin, and this query if `other` has none.
     package func moved(to other: ServiceURL) -> ServiceURL {
-        if other.target == "/" { return ServiceURL(origin: other.origin, target: target) }
+        if other.target == "/" {
+            return ServiceURL(origin: other.origin, target: target, isSocket: other.isSocket)
+        }
         guard !other.target.contains("?") else { return other }
         let query = target.drop { $0 != "?" }
-        return ServiceURL(origin: other.origin, target: other.target + query)
+        return other.with(target: other.target + query)
     }
 
     /// Repeats neither user information nor query.
@@ -87,7 +103,8 @@ public struct ServiceURL: Sendable, Hashable {
         var visible = text.prefix { $0 != "?" && $0 != "#" }
         if let sign = visible.lastIndex(of: "@") {
             // A name may stand before another colon.
-            let scheme = ["https://", "http://"].first { visible.hasPrefix($0) } ?? ""
+            let scheme =
+                ["https://", "http://", "wss://", "ws://"].first { visible.hasPrefix($0) } ?? ""
             visible = scheme + "…" + visible[sign...]
         }
         return TerminalText.shown(String(visible))
@@ -99,7 +116,7 @@ extension ServiceURL: CustomStringConvertible, CustomDebugStringConvertible, Cus
     public var description: String { place == text ? text : place + "?…" }
 
     /// The URL without its query.
-    package var place: String { "\(origin)\(target.prefix { $0 != "?" })" }
+    package var place: String { "\(shownOrigin)\(target.prefix { $0 != "?" })" }
 
     /// The same as `description`.
     public var debugDescription: String { description }
@@ -130,7 +147,7 @@ extension ServiceURL {
     func naming(_ name: String) -> ServiceURL {
         guard parameter(name) == nil else { return self }
         let sign = !target.contains("?") ? "?" : target.hasSuffix("?") ? "" : "&"
-        return ServiceURL(origin: origin, target: "\(target)\(sign)\(name)=")
+        return with(target: "\(target)\(sign)\(name)=")
     }
 
     /// As written; of the first parameter of this name.
@@ -145,11 +162,11 @@ extension ServiceURL {
 
     func dropping(suffix: String) -> ServiceURL? {
         guard target.hasSuffix(suffix) else { return nil }
-        return ServiceURL(origin: origin, target: String(target.dropLast(suffix.count)))
+        return with(target: String(target.dropLast(suffix.count)))
     }
 
     package func appending(_ text: String) -> ServiceURL {
-        ServiceURL(origin: origin, target: target + text)
+        with(target: target + text)
     }
 
     /// The URL with the parameters of these names alone, and the query of the others.
@@ -160,7 +177,7 @@ extension ServiceURL {
         let others = parameters.filter { !names.contains(String($0.prefix { $0 != "=" })) }
         let query = kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
         return (
-            ServiceURL(origin: origin, target: target[..<mark] + query),
+            with(target: target[..<mark] + query),
             others.joined(separator: "&")
         )
     }
@@ -195,8 +212,7 @@ extension ServiceURL {
             }
             return parameter[...sign] + new
         }
-        return ServiceURL(
-            origin: origin, target: target[...mark] + parameters.joined(separator: "&"))
+        return with(target: target[...mark] + parameters.joined(separator: "&"))
     }
 }
 
