@@ -110,7 +110,7 @@ losses: ## Kill programs, cut power and break links, and count what that loses; 
 		awk -F '[:,] ' '$$1 == "harms" { kind = $$2; sub(/^[0-9]+ /, "", kind); count[kind] += $$2; lost += $$4 } \
 		END { for (kind in count) print count[kind], kind; print lost, "of them lost something" }' .build-test/losses.log
 
-fuzz: ## Feed odd answers, playlists and audio to their readers, a minute each, by libFuzzer
+fuzz: ## Feed odd answers, playlists, audio and frames to their readers, a minute each, by libFuzzer
 	@scripts/fuzz.sh
 
 planted: ## Plant bugs in a copy, one at a time: each must be caught (BUGS="NAME…": only these)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes the readers of answers, playlists and audio files with libFuzzer, which comes with the Swift
-# toolchain. fuzz.sh [SECONDS]: a minute for each unless told otherwise. What it finds to be new is
-# kept in .build-fuzz; an input that breaks a reader is named at the end, and belongs into the folder
-# of its kind in Tests/Fuzz with the repair.
+# Fuzzes the readers of answers, playlists, audio files and frames of WebSockets with libFuzzer, which
+# comes with the Swift toolchain. fuzz.sh [SECONDS]: a minute for each unless told otherwise. What it
+# finds to be new is kept in .build-fuzz; an input that breaks a reader is named at the end, and belongs
+# into the folder of its kind in Tests/Fuzz with the repair.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,7 +12,7 @@ build=.build-fuzz
 flags=(-c release --scratch-path "$build" -Xswiftc -sanitize=fuzzer -Xswiftc -enable-testing)
 
 scripts/install-packages.sh --check build
-for module in SpeechService Downloads; do swift build "${flags[@]}" --target "$module"; done
+for module in SpeechService Downloads Upload; do swift build "${flags[@]}" --target "$module"; done
 products=$(swift build "${flags[@]}" --show-bin-path)
 
 # SwiftPM gives every program a main of its own, and so does libFuzzer: the last step is by hand.
@@ -44,3 +44,4 @@ fuzz() {
 fuzz Answer 4096
 fuzz Playlist 4096
 fuzz Audio 16384
+fuzz Socket 4096

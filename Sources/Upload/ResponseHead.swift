@@ -20,6 +20,10 @@ struct ResponseHead {
     private var byteCount = 0
     private var lineCount = 0
     private var interimCount = 0
+    /// The request asks for another protocol (RFC 9110 §7.8).
+    private let isUpgrade: Bool
+
+    init(isUpgrade: Bool = false) { self.isUpgrade = isUpgrade }
 
     enum Step: Equatable {
         case goesOn
@@ -50,10 +54,10 @@ struct ResponseHead {
         if text.isEmpty {
             guard let status, status >= 100 else { return .goesOn }
             // It was not asked for (RFC 9110 §15.2.2).
-            if status == 101 {
+            if status == 101, !isUpgrade {
                 return .unusable(reason: "the service switched to another protocol")
             }
-            guard status >= 200 else {
+            guard status >= 200 || status == 101 else {
                 interimCount += 1
                 let most = Self.interimLimit + sent / Self.interimPiece
                 return interimCount <= most

@@ -2,7 +2,7 @@
 
 /// The response so far, its head and the length of its body, and how the transfer ended by it.
 struct TransferResponse {
-    private var head = ResponseHead()
+    private var head: ResponseHead
     private var byteCount = 0
     /// While the person spoke.
     private var earlyByteCount = 0
@@ -18,8 +18,10 @@ struct TransferResponse {
     private let isHeadAlone: Bool
 
     init(
-        to url: String, limit: Int, isHeadAlone: Bool = false, endsWithConnection: Bool = false
+        to url: String, limit: Int, isHeadAlone: Bool = false, endsWithConnection: Bool = false,
+        isUpgrade: Bool = false
     ) {
+        head = ResponseHead(isUpgrade: isUpgrade)
         self.limit = limit
         self.isHeadAlone = isHeadAlone
         isSecure = url.lowercased().hasPrefix("https:") && !endsWithConnection

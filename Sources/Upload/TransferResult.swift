@@ -67,7 +67,8 @@ public struct TransferResult: Sendable {
         switch ending {
         case .answered: return true
         case .connectionLost:
-            return timings.httpVersion != "2" && header("content-length") == nil
+            // The messages of a WebSocket are no answer before they say so.
+            return status != 101 && timings.httpVersion != "2" && header("content-length") == nil
                 && header("transfer-encoding") == nil
         default: return false
         }

@@ -33,6 +33,8 @@ package struct TransferRequest: Sendable {
     /// In order; names and values were checked.
     var headers: [(name: String, value: String)]
     package internal(set) var body: RequestBody
+    /// The body travels in messages over a WebSocket; nil: in a request of HTTP.
+    package private(set) var socket: SocketMessages?
     /// libcurl would say that a body without a type is a form's, even an empty one.
     package var omitsType = false
     /// For an interim `100 Continue`, a second at most.
@@ -69,6 +71,15 @@ package struct TransferRequest: Sendable {
     /// The proxy on the way, by the environment as it is now; nil for none.
     package var proxy: String? {
         ProxyRoute.proxy(to: url, by: connection) { Environment[filled: $0] }
+    }
+
+    /// Has the body travel in messages over a WebSocket, which is asked for by HTTP/1.1.
+    package mutating func speakSocket(_ messages: SocketMessages) {
+        socket = messages
+        connection.http = .one
+        // There is no body in HTTP's sense, and no answer.
+        let others = ["content-type", "accept"]
+        headers.removeAll { others.contains($0.name.lowercased()) }
     }
 
     package init(

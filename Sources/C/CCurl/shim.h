@@ -87,6 +87,13 @@ static inline const char *_Nullable utter_getinfo_string(CURL *_Nonnull easy, CU
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
 }
 
+// The socket of a connection that was made by CURLOPT_CONNECT_ONLY, or -1.
+static inline curl_socket_t utter_active_socket(CURL *_Nonnull easy) {
+    curl_socket_t socket = CURL_SOCKET_BAD;
+    curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket);
+    return socket;
+}
+
 // What TLS has agreed on, while the connection stands; false when there is none, or when libcurl
 // does not use OpenSSL.
 static inline bool utter_get_security(

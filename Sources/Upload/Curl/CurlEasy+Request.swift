@@ -11,6 +11,11 @@ extension CurlEasy {
         try keepMessage()
         try set(CURLOPT_URL, request.url)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
+        if request.socket != nil {
+            // The handshake is ours, as everything behind it.
+            try set(CURLOPT_CONNECT_ONLY, 1)
+            try set(CURLOPT_HTTPPROXYTUNNEL, 1)
+        }
         // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
         let hasBody = !["GET", "HEAD"].contains(request.method)
         switch request.method {
@@ -32,7 +37,9 @@ extension CurlEasy {
         } else {
             try set(CURLOPT_FRESH_CONNECT, 1)
         }
-        if !request.leavesConnection { try forbidReuse() }
+        // The connection that is made for a WebSocket goes with its handle; forbidden to be used once
+        // more, it would be closed as soon as it stands.
+        if !request.leavesConnection, request.socket == nil { try forbidReuse() }
         // Breaking off must not wait for a name server that is silent.
         try set(CURLOPT_QUICK_EXIT, 1)
         try set(CURLOPT_NOSIGNAL, 1)

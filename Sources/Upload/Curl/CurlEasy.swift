@@ -154,6 +154,40 @@ internal import LinuxPlatform
 
     func long(_ info: CURLINFO) -> Int { unsafe utter_getinfo_long(handle, info) }
 
+    /// The socket of a connection that was made with `CURLOPT_CONNECT_ONLY`; nil when there is none.
+    var activeSocket: Int32? {
+        let socket = unsafe utter_active_socket(handle)
+        return socket >= 0 ? socket : nil
+    }
+
+    enum Exchanged {
+        /// 0 from `receive` is the end of the connection.
+        case bytes(Int)
+        case nothingNow
+        case failed(CURLcode)
+
+        fileprivate init(_ code: CURLcode, _ count: Int) {
+            switch code {
+            case CURLE_OK: self = .bytes(count)
+            case CURLE_AGAIN: self = .nothingNow
+            default: self = .failed(code)
+            }
+        }
+    }
+
+    /// Bytes that could not be sent are sent again from the same place: TLS has begun with them.
+    func send(_ bytes: UnsafeRawBufferPointer) -> Exchanged {
+        var count = 0
+        let code = unsafe curl_easy_send(handle, bytes.baseAddress, bytes.count, &count)
+        return Exchanged(code, count)
+    }
+
+    func receive(into buffer: inout [UInt8]) -> Exchanged {
+        var count = 0
+        let code = unsafe curl_easy_recv(handle, &buffer, buffer.count, &count)
+        return Exchanged(code, count)
+    }
+
     /// libcurl's own words for the failure, or its words for the code.
     func message(for code: CURLcode) -> String {
         let text = unsafe String(cString: message)

@@ -18,6 +18,8 @@ internal import LinuxPlatform
     private var ready: [(number: Int32, events: ReadySet.Events)] = []
     private let wakeup: Int32
     private var isWoken = false
+    /// Sockets that libcurl has left to us, and those of them that are ready.
+    private var (own, ownReady): (Set<Int32>, [Int32]) = ([], [])
     /// When libcurl wants its turn whatever is ready.
     private(set) var timer: ContinuousClock.Instant?
     /// Turns of libcurl, for tests.
@@ -121,8 +123,26 @@ internal import LinuxPlatform
         for number in changed { sockets.watch(number, for: wishes[number] ?? .none) }
         changed.removeAll(keepingCapacity: true)
         sockets.wait(milliseconds: isWoken ? 0 : milliseconds) { number, events in
-            if number == wakeup { isWoken = true } else { ready.append((number, events)) }
+            if number == wakeup {
+                isWoken = true
+            } else if own.contains(number) {
+                ownReady.append(number)
+            } else {
+                ready.append((number, events))
+            }
         }
+    }
+
+    /// Also waits for a socket that libcurl has left to us; `.none` before it is closed.
+    func watch(own socket: Int32, for events: ReadySet.Events) {
+        if events == .none { own.remove(socket) } else { own.insert(socket) }
+        sockets.watch(socket, for: events)
+    }
+
+    /// The sockets of ours that the last waits have found to be ready.
+    func takeOwnReady() -> [Int32] {
+        defer { ownReady.removeAll(keepingCapacity: true) }
+        return ownReady
     }
 
     /// Whether there was a signal since the last call.

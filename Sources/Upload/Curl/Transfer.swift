@@ -12,27 +12,36 @@ final class Transfer: @unchecked Sendable {
     let id: TransferID
     let request: TransferRequest
     let observer: any TransferObserver
-    private var easy: CurlEasy
-    private var response: TransferResponse
-    private var progress = TransferProgress(start: .now)
-    private var timings = TransferTimings()
+    var easy: CurlEasy
+    var response: TransferResponse
+    var progress = TransferProgress(start: .now)
+    var timings = TransferTimings()
     private var route = TransferRoute()
     /// Bytes of the body that the connection has taken.
-    private var offset = 0
-    private var pace: SendingPace?
+    var offset = 0
+    var pace: SendingPace?
     private let sockets: OpenSockets
-    private let touched: TouchedTransfers
+    let touched: TouchedTransfers
     var notes = TransferNotes()
     private var socket: Int32?
+    /// The WebSocket, and its socket once the connection stands; nil for a request of HTTP.
+    var channel: SocketChannel?
+    var channelSocket: Int32?
+    /// Frames that are being sent.
+    let sending = SendingBytes()
+    /// Bytes may have come on it.
+    var isReadable = true
+    /// The bytes of the messages that have come.
+    var receivedByteCount = 0
     private var hasOpenedSocket = false
     private var hasReusedConnection = false
     /// The next check whether the service has closed a silent connection.
     private var nextHangUpLook = ContinuousClock.now
-    private var refusedAt: ContinuousClock.Instant?
-    private var reading = AnswerReading.goesOn
+    var refusedAt: ContinuousClock.Instant?
+    var reading = AnswerReading.goesOn
     /// When the service had all of the body and the answer was known.
     private var knownAt: ContinuousClock.Instant?
-    private var ownEnding: TransferResult.Ending?
+    var ownEnding: TransferResult.Ending?
     let proxy: String?
 
     /// For the end of an answer that is known, so that the connection can be reused.
@@ -52,10 +61,14 @@ final class Transfer: @unchecked Sendable {
         self.easy = easy
         response = TransferResponse(
             to: request.url, limit: request.responseLimit, isHeadAlone: request.method == "HEAD",
-            endsWithConnection: request.endsWithConnection)
+            endsWithConnection: request.endsWithConnection, isUpgrade: request.socket != nil)
         pace = request.bytesPerSecond.map { SendingPace(bytesPerSecond: $0, now: .now) }
         proxy = request.proxy
         timings.began = progress.start
+        // libcurl refuses the URL as well.
+        if let messages = request.socket, let url = try? ServiceURL(request.url) {
+            channel = SocketChannel(messages, to: url, request.headers + request.lateHeaders())
+        }
         try self.easy.prepare(request, through: proxy)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe try self.easy.setCallbacks(context, asksForAddresses: request.avoids != nil)
@@ -118,14 +131,16 @@ final class Transfer: @unchecked Sendable {
                 instant = min(instant, end)
             }
             if let pace { instant = min(instant, now + pace.interval) }
+            if let next = keepAwake(now) { instant = min(instant, next) }
             return isRefusedEarly ? min(instant, now + .milliseconds(5)) : instant
         }
     }
 
     /// No later byte can change the answer.
-    private var isKnown: Bool { reading != .goesOn && timings.lastByteOut != nil }
+    var isKnown: Bool { reading != .goesOn && timings.lastByteOut != nil }
 
-    private func endAsKnown(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    @discardableResult
+    func endAsKnown(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         if isKnown { response.end() }
         ownEnding = ownEnding ?? .timedOut(.answer)
         return now
@@ -175,7 +190,8 @@ final class Transfer: @unchecked Sendable {
         touched.add(self)
         // libcurl makes a request again by itself when a connection that it has used before dies.
         guard !progress.isConnected else { return breakOff(.connectionLost("it was kept open")) }
-        progress.isConnected = true
+        // A WebSocket is connected when the service speaks it.
+        progress.isConnected = request.socket == nil
         hasReusedConnection = !hasOpenedSocket
         // Sound from the time of connecting has only now begun to wait for the connection.
         progress.waitingSince = nil
@@ -188,13 +204,14 @@ final class Transfer: @unchecked Sendable {
             utter_limit_unacknowledged(socket, UInt32(stall))
         }
         noteRoute()
+        guard request.socket == nil else { return true }
         // libcurl asks for no byte of a body that has none.
         if request.body.contentLength == 0 { noteEnd() }
         observer.transferDidConnect()
         return true
     }
 
-    private func noteRoute() {
+    func noteRoute() {
         route.local = TransferRoute.place(
             easy.text(CURLINFO_LOCAL_IP), easy.long(CURLINFO_LOCAL_PORT))
         route.remote = TransferRoute.place(
@@ -254,9 +271,9 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// False ends the transfer instead.
-    private func mayEnd() -> Bool { request.mayEndBody() || breakOff(.cancelled) }
+    func mayEnd() -> Bool { request.mayEndBody() || breakOff(.cancelled) }
 
-    private func noteEnd() {
+    func noteEnd() {
         progress.awaitedSince = .now
         timings.lastByteOut = elapsed
     }
@@ -305,7 +322,7 @@ final class Transfer: @unchecked Sendable {
         return !isAnsweredEarly
     }
 
-    private func noteReading() {
+    func noteReading() {
         reading = observer.reading
         progress.note(newsCount: observer.newsCount, now: .now)
         if reading == .ended { response.end() }
@@ -331,7 +348,7 @@ final class Transfer: @unchecked Sendable {
         timings.resolved = duration(CURLINFO_NAMELOOKUP_TIME_T)
         timings.connected = duration(CURLINFO_CONNECT_TIME_T)
         timings.secured = duration(CURLINFO_APPCONNECT_TIME_T)
-        timings.httpVersion = easy.httpVersion
+        timings.httpVersion = channel == nil ? easy.httpVersion : "1.1"
         if let socket, timings.httpVersion == "2" { sockets.noteMultiplexed(socket) }
         let wait = min(max(0, easy.offset(CURLINFO_RETRY_AFTER)), Self.longestRetryAfter)
         observer.transferDidEnd(
@@ -343,7 +360,7 @@ final class Transfer: @unchecked Sendable {
                 sentByteCount: request.body.sourceByteCount(at: offset), wireByteCount: offset,
                 bodyStart: request.body.start,
                 framedByteCount: max(offset, easy.offset(CURLINFO_SIZE_UPLOAD_T)),
-                receivedByteCount: easy.offset(CURLINFO_SIZE_DOWNLOAD_T),
+                receivedByteCount: max(receivedByteCount, easy.offset(CURLINFO_SIZE_DOWNLOAD_T)),
                 isBodyComplete: timings.lastByteOut != nil, timings: timings,
                 retryAfter: .seconds(wait),
                 hasReusedConnection: hasReusedConnection,
@@ -361,7 +378,7 @@ final class Transfer: @unchecked Sendable {
             : .timedOut(missed)
     }
 
-    private var elapsed: Duration { .now - progress.start }
+    var elapsed: Duration { .now - progress.start }
 
     private func duration(_ info: CURLINFO) -> Duration? {
         let microseconds = easy.offset(info)

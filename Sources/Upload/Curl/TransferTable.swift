@@ -67,6 +67,12 @@ final class TransferTable {
         }
         if now >= nextRound || now >= firstLook { hearAndTouch(now) }
         multi.actOnWhatIsReady()
+        for socket in multi.takeOwnReady() {
+            for transfer in transfers where transfer.channelSocket == socket {
+                transfer.isReadable = true
+                touched.add(transfer)
+            }
+        }
         for transfer in touched.list { pump(transfer) }
         multi.actOnTimer()
         removeEnded()
@@ -109,7 +115,12 @@ final class TransferTable {
 
     /// Has libcurl send what a body has more, or deliver an early refusal.
     private func pump(_ transfer: Transfer) {
-        guard !transfer.notes.hasEnded, transfer.unpauseWhenDue() else { return }
+        guard !transfer.notes.hasEnded else { return }
+        if let socket = transfer.channelSocket {
+            transfer.exchange()
+            return multi.watch(own: socket, for: transfer.channelEvents)
+        }
+        guard transfer.unpauseWhenDue() else { return }
         guard let socket = transfer.sendingSocket else { return multi.actOnTimer() }
         multi.send(on: socket)
         // libcurl pauses a body only when it asks for more and gets nothing: without another turn
@@ -151,9 +162,12 @@ final class TransferTable {
 
     private func removeEnded() {
         unsafe multi.takeEnded { easy, code in
-            if let transfer = transfers.first(where: { unsafe $0.raw == easy }) {
-                remove(transfer, code: code)
+            guard let transfer = transfers.first(where: { unsafe $0.raw == easy }) else { return }
+            // Its handle stays here, or libcurl closes the connection.
+            guard code == CURLE_OK, transfer.openChannel() else {
+                return remove(transfer, code: code)
             }
+            pump(transfer)
         }
     }
 
@@ -163,6 +177,7 @@ final class TransferTable {
     }
 
     private func remove(_ transfer: Transfer, code: CURLcode) {
+        if let socket = transfer.channelSocket { multi.watch(own: socket, for: .none) }
         unsafe multi.remove(transfer.raw)
         transfer.notes.hasEnded = true
         transfers.removeAll { $0 === transfer }
