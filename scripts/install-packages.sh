@@ -60,6 +60,7 @@ openssl                      a second opinion on digests
 python3                      reads our forms, and is a recogniser
 python3-venv                 installs one
 python3-jsonschema           judges what programs read
+python3-websockets           is a realtime service
 groff-base                   judges our manual
 librsvg2-bin                 judges our pictures"
 

@@ -125,6 +125,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         var reply = Reply(result: result)
         if let head { read(head, into: &reply) }
         let failureBefore = answer.failure
+        reply.finals = answer.transcript.withoutPartial
         if answer.finish() { hear() }
         if let firstText, let began = result.timings.began {
             reply.result.timings.firstText = firstText - began

@@ -63,6 +63,7 @@ extension DeliveryPlan {
                 stretch, prologue: frame.prologue, transform: frame.isBase64 ? .base64 : .none,
                 epilogue: frame.epilogue)
         }
+        if service.use?.format.rate == 24_000 { body = body.resampled() }
         body.saysLength = request.saysLength
         if let content = request.step?.content {
             body = RequestBody(TakeMark.filled(content.bytes, by: id.text))
@@ -73,6 +74,7 @@ extension DeliveryPlan {
                 headers, method: method, url: url, digest: digest, at: Date() + request.clockOffset)
         }
         var transfer = transfer(to: url, headers, body, for: request)
+        if url.isSocket { transfer.speakSocket(service.socket ?? SocketMessages()) }
         if request.carriesRecording {
             transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(
                 of: format, inBase64: frame.isBase64)
@@ -124,7 +126,7 @@ extension DeliveryPlan {
             (deadlines.connect, deadlines.answer) = (.seconds(3), .seconds(3))
         }
         var transfer = TransferRequest(
-            url: url.text, headers: headers, body: body, deadlines: deadlines)
+            url: url.httpText, headers: headers, body: body, deadlines: deadlines)
         transfer.connection = service.connection.reaching(url)
         // A recording that goes on has its own connection, whose end is then its own as well. One to
         // an address that was given is for no other take.

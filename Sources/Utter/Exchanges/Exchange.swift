@@ -186,6 +186,8 @@ struct Pause: Sendable, Equatable {
 struct Reply: Sendable {
     var result: TransferResult
     var transcript = Transcript()
+    /// The finals that came before the end, whatever the end has made of a partial.
+    var finals = Transcript()
     /// Why the body of a good status is unreadable, or nil.
     var failure: AnswerError?
     var message: String?

@@ -80,7 +80,7 @@ struct PostOnce: Exchange {
             url: service.url, method: service.method, allowed: plan.redirectOrigins,
             policy: plan.retry, rule: service.retry, attemptsBefore: attemptsBefore,
             takenBefore: takenBefore,
-            framing: plan.framing, wantsLength: wantsLength,
+            framing: service.url.isSocket ? .chunked : plan.framing, wantsLength: wantsLength,
             detectsEnd: service.detectsEnd || service.answer.values.stop != nil,
             sendsAudioAlone: service.body == .raw, sendsSecret: !service.credentials.isEmpty,
             redact: { service.redacted($0) })

@@ -130,6 +130,24 @@ import Testing
             ])
     }
 
+    /// A service that says nothing of silence has heard nothing there.
+    @Test func anEmptyAnswerToAStretchIsSilence() throws {
+        var exchange = try Self.cut(25)
+        let whole = Self.recording(25, isComplete: true)
+        var empty = Self.answer("")
+        empty.failure = .empty
+        _ = exchange.begin(lane: 0, of: whole)
+        let first = exchange.next(after: empty, lane: 0, isSpeaking: false, at: Moment())
+        #expect(first == .failed(.answerUnusable(.empty)), "nothing was ever heard")
+        for (reply, step) in [(Self.answer("a"), ExchangeStep.idle), (empty, .idle)] {
+            _ = exchange.begin(lane: 0, of: whole)
+            #expect(exchange.next(after: reply, lane: 0, isSpeaking: false, at: Moment()) == step)
+        }
+        _ = exchange.begin(lane: 0, of: whole)
+        let last = exchange.next(after: empty, lane: 0, isSpeaking: false, at: Moment())
+        #expect(last == .answered && exchange.transcript(with: Transcript(), of: 0).text == "a")
+    }
+
     /// The limit that one lane learns changes no request of another.
     @Test func aRefusalOnOneLaneLeavesTheOtherAlone() throws {
         var exchange = try Self.cut(41, limits: "seconds = 24")

@@ -96,10 +96,8 @@ struct StretchExchange: Exchange {
     }
 
     var laneCount: Int {
-        guard !isAlone, !delivery.service.wantsTail,
-            case .post(let parallel) = delivery.service.exchange
-        else { return 1 }
-        return parallel
+        guard case .post(let parallel) = delivery.service.exchange else { return 1 }
+        return isAlone || delivery.service.wantsTail ? 1 : parallel
     }
 
     var outlivesSecrets: Bool {
@@ -345,7 +343,9 @@ struct StretchExchange: Exchange {
         guard let lane = lanes[index],
             let place = table.firstIndex(where: { $0.start.frame == lane.start })
         else { return .idle }
-        let step = engines[index].next(after: reply, isSpeaking: isSpeaking, at: now)
+        var step = engines[index].next(after: reply, isSpeaking: isSpeaking, at: now)
+        // Some services say nothing of silence; they have heard the rest.
+        if step == .failed(.answerUnusable(.empty)), table.isHeard { step = .answered }
         if step != .answered, reply.result.mayBeTaken { unansweredCount += 1 }
         switch step {
         case .answered:
@@ -364,6 +364,13 @@ struct StretchExchange: Exchange {
         case .request:
             number += 1
             lanes[index]?.number = number
+            let end = end(of: table[place]).frame
+            if delivery.service.url.isSocket, delivery.format.isRaw,
+                let frame = table.keep(reply.finals, of: place, before: end)
+            {
+                let before = table.heard(before: place + 1, by: delivery.service)
+                lanes[index] = Lane(start: frame, number: number, limit: limit, before: before)
+            }
             return step
         case .failed:
             let isShorter = reply.result.status == 413 && lowerLimit(below: table[place])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
 internal import SpeechService
 internal import TakeStore
 
@@ -53,6 +54,9 @@ extension [Stretch] {
 
     // MARK: - The words
 
+    /// Whether something was heard in one of them.
+    var isHeard: Bool { contains { $0.answer?.text.isEmpty == false } }
+
     /// Joins the words of those that are answered, and of the one that begins at `start`, whose request
     /// has brought these.
     func transcript(with words: Transcript, at start: Int?) -> Transcript {
@@ -91,5 +95,19 @@ extension [Stretch] {
             insert(Stretch(start: cut.next, overlap: overlap), at: index + count + 1)
         }
         self[index + cuts.count].end = end
+    }
+
+    /// Keeps the finals of a session that broke, for samples; the next one begins behind their last word.
+    ///
+    /// - Returns: the frame there; nil where the words have no times, and it begins where this one began.
+    mutating func keep(_ finals: Transcript, of index: Int, before end: Int) -> Int? {
+        let ends = finals.words.compactMap(\.end)
+        guard let last = ends.last, ends.count == finals.words.count else { return nil }
+        let frame = self[index].start.frame + Int(last * 16_000)
+        guard frame > self[index].start.frame, frame < end else { return nil }
+        let place = RecordingPlace(frame: frame, offset: AudioCodec.pcm.bodyOffset + 2 * frame)
+        cut(index, at: [StretchCut(end: place, next: place)])
+        self[index].take(finals)
+        return frame
     }
 }

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AudioCodecs
+@testable import SpeechService
+@testable import TakeStore
+@testable import Upload
+@testable import Utter
+
+/// Takes over a WebSocket, to services that speak as their documentation says.
+@Suite(.timeLimit(.minutes(5))) struct SocketTakeTests {
+    private let bench: Bench
+    private let service: SocketService
+
+    init() async throws {
+        bench = try Bench()
+        service = try await SocketService()
+    }
+
+    private static let patient = RetryPolicy(
+        pausesWhileSpeaking: [.milliseconds(10)],
+        pausesAfterRelease: Array(repeating: .milliseconds(10), count: 3),
+        longestRetryAfter: .seconds(1), unknownOutcome: .resend)
+    private static let words = [3, 5, 7, 9, 11, 2, 4]
+    private static let dialects = ["deepgram-live", "assemblyai-live", "openai-live"]
+
+    /// A profile of `samples`, at the service of the test; `asked` says what goes wrong there.
+    private func plan(
+        _ profile: String, _ asked: String = "", over lines: String = "",
+        retry: RetryPolicy = .never
+    ) throws -> DeliveryPlan {
+        let path = profile.split(separator: "-")[0] + (asked.isEmpty ? "" : "?\(asked)")
+        let file = try readFile(SourceTree.path("samples/realtime/\(profile).toml"))
+        let text = ProfileText(name: profile, text: String(decoding: file, as: UTF8.self))
+        let own = "url = '\(service.url(String(path)))'\nauth.optional = true\n\(lines)"
+        return try Bench.plan(
+            by: [ProfileText(overriding: own, place: "-c"), text], retry: retry)
+    }
+
+    private func send(_ words: [Int], by plan: DeliveryPlan) async throws -> TakeOutcome {
+        let path = try bench.folder.write(
+            WAVBytes.speech(SocketService.samples(words)), to: "speech.wav")
+        let take = TakePlan(source: FileReplay(path: path, pace: .unpaced), delivery: plan)
+        return try await bench.pipeline.start(take).end()
+    }
+
+    @Test(arguments: dialects) func aRecordingComesBackAsText(_ dialect: String) async throws {
+        let outcome = try await send(Self.words, by: try plan(dialect))
+        #expect(outcome.text == SocketService.text(Self.words))
+        let session = try #require(try await service.sessions(1).first)
+        let seconds = Double(Self.words.count) * 0.3
+        let rate = dialect == "openai-live" ? 24_000 : 16_000.0
+        #expect(session.audio == 2 * Int(seconds * rate))
+        #expect(session.closed == 1000)
+        #expect(outcome.attempts.map(\.result.status) == [101])
+        #expect(outcome.attempts.allSatisfy { $0.result.isBodyComplete })
+    }
+
+    @Test(arguments: dialects) func wordsAreThereWhileTheSpeakerSpeaks(_ dialect: String)
+        async throws
+    {
+        let plan = try plan(dialect)
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
+        let log = EventLog(take)
+        speaker.say(SocketService.samples([3, 5]))
+        let isHeard = await log.wait { event in
+            if case .heard(let words) = event { words.displayText.contains("w3") } else { false }
+        }
+        #expect(isHeard)
+        speaker.say(SocketService.samples([7]))
+        speaker.fallSilent()
+        #expect(try await take.end().text == "w3 w5 w7")
+    }
+
+    /// The connection breaks within a word, and the next session goes on behind the last final one.
+    @Test(arguments: [9_600, 20_000, 33_333, 52_000])
+    func aSessionThatBreaksGoesOnBehindItsFinals(_ byteCount: Int) async throws {
+        let plan = try plan("deepgram-live", "drop=\(byteCount)", retry: Self.patient)
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
+        let log = EventLog(take)
+        // Each word is heard before the next one is said.
+        for (index, word) in Self.words.enumerated() {
+            speaker.say(SocketService.samples([word]))
+            let wanted = SocketService.text(Array(Self.words[...index]))
+            #expect(
+                await log.wait { event in
+                    if case .heard(let words) = event { words.text == wanted } else { false }
+                }, "\(wanted)")
+        }
+        speaker.fallSilent()
+        let outcome = try await take.end()
+        #expect(outcome.text == SocketService.text(Self.words))
+        let sessions = try await service.sessions(2)
+        // What has been heard is not sent again.
+        let all = 2 * Self.words.count * 4_800
+        #expect(sessions.count == 2 && sessions[1].audio < all, "\(sessions)")
+        #expect(sessions[0].audio + sessions[1].audio <= all + 9_600 + 8_192, "\(sessions)")
+        // The text on the screen has never lost a word that was final.
+        var most = 0
+        for event in try await log.all() {
+            guard case .heard(let words) = event else { continue }
+            let count = words.text.split(separator: " ").count
+            #expect(count >= most)
+            most = max(most, count)
+        }
+    }
+
+    @Test func aServiceWithoutTimesIsAskedAgainFromTheBeginning() async throws {
+        let outcome = try await send(
+            Self.words, by: try plan("openai-live", "drop=30000", retry: Self.patient))
+        #expect(outcome.text == SocketService.text(Self.words))
+        #expect(try await service.sessions(2).map(\.words).last == Self.words.map { "w\($0)" })
+    }
+
+    @Test(arguments: [
+        (1011, true), (1012, true), (1013, true), (4000, true), (1000, false), (1003, false),
+        (1007, false), (1008, false),
+    ])
+    func aCloseCodeSaysWhetherItIsTriedAgain(_ code: Int, _ isTriedAgain: Bool) async throws {
+        let plan = try plan("deepgram-live", "close-after=9600&code=\(code)", retry: Self.patient)
+        let outcome = try await send(Self.words, by: plan)
+        let sessions = try await service.sessions(isTriedAgain ? 2 : 1)
+        #expect(sessions.count == (isTriedAgain ? 2 : 1))
+        if isTriedAgain {
+            #expect(outcome.text == SocketService.text(Self.words))
+        } else {
+            #expect(outcome.text.contains("the service ended the session: \(code) as asked"))
+            #expect(try await bench.kept(outcome).manifest.get().state == .kept)
+        }
+    }
+
+    @Test func whatTheServiceSaysOfAnErrorIsTold() async throws {
+        let outcome = try await send(
+            Self.words, by: try plan("openai-live", "error-after=9600&always=1"))
+        #expect(outcome.text.contains("no more"), "\(outcome.text)")
+        #expect(try await service.sessions(1).count == 1)
+    }
+
+    @Test(arguments: [(401, true), (403, true), (429, false), (503, false)])
+    func aRefusalOfTheHandshakeMeansWhatItMeans(_ status: Int, _ isOfToken: Bool) async throws {
+        let outcome = try await send(Self.words, by: try plan("deepgram-live", "status=\(status)"))
+        #expect(outcome.text.contains("no such key"), "\(outcome.text)")
+        #expect(outcome.attempts.map(\.result.status) == [status])
+        guard case .failure(let failure) = outcome.result else { return }
+        if case .tokenRefused = failure { #expect(isOfToken) } else { #expect(!isOfToken) }
+    }
+
+    @Test func theTokenGoesIntoTheHandshake() async throws {
+        var plan = try plan("deepgram-live")
+        plan.service.add(try Credential(place: .header("Authorization"), secret: "Token sesame"))
+        #expect(try await send([3], by: plan).text == "w3")
+        #expect(try await service.sessions(1).first?.authorization == "Token sesame")
+    }
+
+    @Test func aGreetingThatNeverComesEndsTheAttempt() async throws {
+        let plan = try plan(
+            "assemblyai-live", "ungreeted=1", over: "transfer.stall-seconds = 1")
+        let outcome = try await send([3, 5], by: plan)
+        #expect(outcome.attempts.map(\.result.ending) == [.timedOut(.stall)])
+        #expect(try await service.sessions(1).first?.audio == 0)
+    }
+
+    /// A silent speaker is not cut off: a message keeps the session awake.
+    @Test func silenceIsKeptAwake() async throws {
+        let plan = try plan("deepgram-live", over: "socket.keep-alive-seconds = 0.05")
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
+        let log = EventLog(take)
+        speaker.say(SocketService.samples([3]))
+        #expect(
+            await log.wait { event in
+                if case .heard(let words) = event { words.text == "w3" } else { false }
+            })
+        // Nothing is said until some of them must have gone out.
+        let lane = try await bench.manifest(of: take)
+        #expect(lane.state == .recording)
+        poll(nil, 0, 300)
+        speaker.say(SocketService.samples([5]))
+        speaker.fallSilent()
+        #expect(try await take.end().text == "w3 w5")
+        let texts = try #require(try await service.sessions(1).first).texts
+        #expect(texts.contains(#"{"type":"KeepAlive"}"#))
+        #expect(texts.last == #"{"type":"CloseStream"}"#)
+    }
+
+    /// Each session is as long as the service allows, and ends at a pause.
+    @Test func aLongRecordingHasSeveralSessions() async throws {
+        let words = (0..<20).map { $0 % 11 + 1 }
+        let plan = try plan("deepgram-live", over: "limits.seconds = 2")
+        let outcome = try await send(words, by: plan)
+        #expect(outcome.text == SocketService.text(words))
+        #expect(try await service.sessions(4).allSatisfy { $0.audio <= 64_000 })
+    }
+
+    /// A take that is kept is sent again over a WebSocket, too.
+    @Test func aKeptTakeIsSentAgain() async throws {
+        let plan = try plan("deepgram-live", "drop=9600")
+        let outcome = try await send(Self.words, by: plan)
+        guard case .failure = outcome.result else {
+            Issue.record("\(outcome.text)")
+            return
+        }
+        let again = try await bench.retry(outcome)
+        #expect(again.text == SocketService.text(Self.words))
+    }
+
+    @Test func aProfileAndItsAddressBelongTogether() throws {
+        #expect(throws: (any Error).self) {
+            try Bench.plan(
+                by: "url = 'http://127.0.0.1:9/'\nsocket.finish = 'end'", format: .pcm)
+        }
+        #expect(throws: (any Error).self) {
+            try Bench.plan(by: "url = 'ws://127.0.0.1:9/'", format: .pcm)
+        }
+    }
+}

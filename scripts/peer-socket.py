@@ -1,0 +1,236 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Realtime speech services, as their documentation describes the messages, for tests.
+
+peer-socket.py prints its port, then a line of JSON for each connection that has ended. The path names the
+dialect and, behind it, what goes wrong: /deepgram?drop=20000 closes the first connection without a word
+once it has as many bytes of audio. Words are stretches of one value: 0.1 s of the sample 100 is "w1".
+"""
+
+import asyncio
+import base64
+import http
+import json
+import logging
+import struct
+import sys
+from urllib.parse import parse_qs, urlsplit
+
+import websockets
+
+logging.getLogger("websockets").setLevel(logging.CRITICAL)
+seen = {}
+
+
+class Ear:
+    """Hears words in samples; a word is final once silence follows it."""
+
+    def __init__(self, rate):
+        self.rate, self.rest, self.count = rate, b"", 0
+        self.runs = []  # value, first sample, number of samples
+
+    def hear(self, audio):
+        self.rest += audio
+        whole = len(self.rest) // 2 * 2
+        for (value,) in struct.iter_unpack("<h", self.rest[:whole]):
+            value = round(value / 100)
+            if not self.runs or self.runs[-1][0] != value:
+                self.runs.append([value, self.count, 0])
+            self.runs[-1][2] += 1
+            self.count += 1
+        self.rest = self.rest[whole:]
+
+    def words(self):
+        return [run for run in self.runs if run[0] > 0 and run[2] >= self.rate // 50]
+
+    def finals(self, is_last):
+        words = self.words()
+        return words if is_last or not self.runs or self.runs[-1][0] == 0 else words[:-1]
+
+
+def word(run, rate):
+    return {"word": f"w{run[0]}", "start": run[1] / rate, "end": (run[1] + run[2]) / rate}
+
+
+class Deepgram:
+    rate = 16000
+
+    def greet(self):
+        return []
+
+    def take(self, message):
+        if isinstance(message, bytes):
+            return message, False
+        return b"", json.loads(message)["type"] == "CloseStream"
+
+    def result(self, runs, is_final):
+        words = [word(run, self.rate) for run in runs]
+        text = " ".join(one["word"] for one in words)
+        return {
+            "type": "Results", "is_final": is_final, "speech_final": is_final,
+            "channel": {"alternatives": [{"transcript": text, "confidence": 0.9, "words": words}]},
+        }
+
+    def end(self):
+        return [{"type": "Metadata", "duration": 1.0, "channels": 1}]
+
+
+class AssemblyAI(Deepgram):
+    def greet(self):
+        return [{"type": "Begin", "id": "s", "expires_at": 0}]
+
+    def take(self, message):
+        if isinstance(message, bytes):
+            return message, False
+        return b"", json.loads(message)["type"] == "Terminate"
+
+    def result(self, runs, is_final):
+        words = [
+            {
+                "text": f"w{run[0]}", "start": run[1] * 1000 // self.rate,
+                "end": (run[1] + run[2]) * 1000 // self.rate, "word_is_final": is_final,
+            }
+            for run in runs
+        ]
+        text = " ".join(one["text"] for one in words)
+        return {
+            "type": "Turn", "turn_order": 0, "end_of_turn": is_final, "turn_is_formatted": is_final,
+            "transcript": text, "words": words,
+        }
+
+    def end(self):
+        return [{"type": "Termination", "audio_duration_seconds": 1}]
+
+
+class OpenAI(Deepgram):
+    rate = 24000
+
+    def greet(self):
+        return [{"type": "session.created", "session": {}}]
+
+    def take(self, message):
+        value = json.loads(message)
+        if value["type"] == "session.update":
+            rate = value["session"]["audio"]["input"]["format"]["rate"]
+            assert rate == self.rate, rate
+            return b"", False
+        if value["type"] == "input_audio_buffer.append":
+            return base64.b64decode(value["audio"]), False
+        assert value["type"] == "input_audio_buffer.commit", value
+        return b"", True
+
+    def result(self, runs, is_final):
+        text = " ".join(f"w{run[0]}" for run in runs)
+        kind = "conversation.item.input_audio_transcription."
+        if is_final:
+            return None
+        return {"type": kind + "delta", "item_id": "i", "delta": text + " "} if text else None
+
+    def whole(self, runs):
+        text = " ".join(f"w{run[0]}" for run in runs)
+        kind = "conversation.item.input_audio_transcription."
+        return {"type": kind + "completed", "item_id": "i", "content_index": 0, "transcript": text}
+
+    def end(self):
+        return []
+
+
+DIALECTS = {"deepgram": Deepgram, "assemblyai": AssemblyAI, "openai": OpenAI}
+
+
+async def refuse(path, headers):
+    asked = {key: values[0] for key, values in parse_qs(urlsplit(path).query).items()}
+    if "status" in asked:
+        body = json.dumps({"err_msg": "no such key", "message": "no such key"}).encode()
+        return http.HTTPStatus(int(asked["status"])), [("Content-Type", "application/json")], body
+    if asked.get("token") and headers.get("Authorization") != asked["token"]:
+        return http.HTTPStatus.UNAUTHORIZED, [], b"who are you?"
+
+
+async def serve(socket, path):
+    parts = urlsplit(path)
+    asked = {key: values[0] for key, values in parse_qs(parts.query).items()}
+    name = parts.path.strip("/").split("/")[0]
+    service = DIALECTS[name]()
+    number = seen[path] = seen.get(path, 0) + 1
+    ear, told, texts, audio_count = Ear(service.rate), 0, [], 0
+    is_first = number == 1 or "always" in asked
+
+    async def say(value):
+        if value is not None:
+            await socket.send(json.dumps(value))
+
+    async def news(is_last):
+        nonlocal told
+        finals = ear.finals(is_last)
+        if name == "openai":
+            fresh = finals[told:]
+            if fresh:
+                await say(service.result(fresh, False))
+        else:
+            for run in finals[told:]:
+                await say(service.result([run], True))
+            pending = ear.words()[len(finals):]
+            if pending:
+                await say(service.result(pending, False))
+        told = len(finals)
+
+    try:
+        if "ungreeted" not in asked:
+            for value in service.greet():
+                await say(value)
+        if name == "openai":
+            first = await socket.recv()
+            service.take(first)
+            texts.append(first)
+            if "ungreeted" not in asked:
+                await say({"type": "session.updated", "session": {}})
+        async for message in socket:
+            audio, is_end = service.take(message)
+            if isinstance(message, str) and not audio:
+                texts.append(message)
+            audio_count += len(audio)
+            ear.hear(audio)
+            if is_first and audio_count >= int(asked.get("drop", 1 << 60)):
+                socket.transport.abort()
+                return
+            if is_first and audio_count >= int(asked.get("close-after", 1 << 60)):
+                await socket.close(int(asked["code"]), "as asked")
+                return
+            if is_first and audio_count >= int(asked.get("error-after", 1 << 60)):
+                await say({"type": "error", "error": {"type": "server_error", "message": "no more"}})
+                return
+            if not is_end:
+                if not isinstance(message, str) or audio:
+                    await news(False)
+                continue
+            await news(True)
+            if name == "openai":
+                await say(service.whole(ear.words()))
+            for value in service.end():
+                await say(value)
+            if "leave-open" not in asked and name != "openai":
+                await socket.close(1000)
+                return
+    except websockets.ConnectionClosed:
+        pass
+    finally:
+        print(
+            json.dumps({
+                "path": path, "number": number, "audio": audio_count, "texts": texts,
+                "closed": socket.close_code, "authorization":
+                socket.request_headers.get("Authorization"),
+                "words": [f"w{run[0]}" for run in ear.words()],
+            }), flush=True)
+
+
+async def main():
+    async with websockets.serve(
+        serve, "127.0.0.1", 0, process_request=refuse, ping_interval=0.2, max_size=1 << 20,
+    ) as server:
+        print(server.sockets[0].getsockname()[1], flush=True)
+        # Until nobody reads what is printed.
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+asyncio.run(main())
