@@ -44,7 +44,7 @@ extension ServiceError: Blamed {
     var hint: String? {
         switch self {
         case .invalidURL(_, let reason) where reason.contains("WebSocket"):
-            "name the service's address for recordings, which begins with https:// or http://"
+            "describe its messages in a profile, or name its address for recordings, with https://"
         case .invalidURL(_, let reason) where reason.contains("'..'"): "name the place itself"
         case .invalidURL(let text, _): Hints.whole(text)
         case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"

@@ -6,6 +6,7 @@ import Testing
 @testable import Capture
 @testable import Cryptography
 @testable import LinuxPlatform
+@testable import SpeechService
 @testable import Utter
 @testable import UtterCommands
 
@@ -327,16 +328,21 @@ import Testing
     }
 
     @Test func aURLThatIsNoneIsPutRight() throws {
-        for (text, hint) in [
-            (
-                "wss://api.example/v1",
-                "name the service's address for recordings, which begins with https:// or http://"
-            ),
-            ("localhost:99", "did you mean http://localhost:99?"),
-        ] {
-            let error = #expect(throws: ServiceError.self) { try ServiceURL(text) }
-            #expect(error?.hint == hint, "\(String(describing: error))")
+        let error = #expect(throws: ServiceError.self) { try ServiceURL("localhost:99") }
+        #expect(error?.hint == "did you mean http://localhost:99?")
+        // Nobody knows which messages a service wants that is named by its address alone.
+        let socket = #expect(throws: ProfileError.self) {
+            let profile = try ServiceProfile(texts: [ProfileText(plainFor: "wss://api.example/v1")])
+            _ = try profile.service(format: profile.format(nil))
         }
+        guard case .unusable(let reason, _)? = socket else {
+            Issue.record("\(String(describing: socket))")
+            return
+        }
+        #expect(
+            reason.hint
+                == "describe its messages in a profile, or name its address for recordings, with https://"
+        )
     }
 
     @Test(arguments: [EMFILE, ENFILE, ENOMEM])
