@@ -123,7 +123,8 @@ import Testing
 @Suite struct StatusVerdictTests {
     @Test func everyStatusHasItsVerdict() {
         let special: [Int: StatusVerdict] = [
-            307: .redirect, 308: .redirect, 401: .tokenRefused, 403: .tokenRefused, 408: .retryable,
+            101: .accepted, 307: .redirect, 308: .redirect, 401: .tokenRefused, 403: .tokenRefused,
+            408: .retryable,
             423: .retryable, 425: .retryable, 429: .retryable, 501: .refused, 505: .refused,
         ]
         for status in -1...1000 {

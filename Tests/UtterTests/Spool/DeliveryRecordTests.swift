@@ -146,6 +146,13 @@ import Testing
         Change("idHeader", { $0.idHeader = "X-Id" }, { $0.idHeader = "Idempotency-Key" }),
     ]
 
+    /// A service over a WebSocket, whose URL and messages belong together.
+    private func socketPlan() throws -> DeliveryPlan {
+        let text = "url = 'wss://a.example/listen'\nsocket.finish = 'end'"
+        let profile = try ServiceProfile(texts: [ProfileText(name: "socket", text: text)])
+        return try DeliveryPlan(ProfileUse(profile, words: [:], codec: .pcm))
+    }
+
     /// The plans of all shipped profiles, and of a service that is known by its URL alone.
     private func plans() throws -> [(name: String, plan: DeliveryPlan)] {
         let plain = try DeliveryPlan(
@@ -170,6 +177,8 @@ import Testing
         "formats": [#"[{codec = "wav"}]"#, #"[{codec = "flac"}, {codec = "wav"}]"#],
         "transfer.redirect-to": [#"["https://c.example"]"#, "[]"],
         "transfer.catch-up": ["2x", "64k"],
+        "socket.greeting": [#"{ path = "a" }"#, #"{ path = "b", equals = 1 }"#],
+        "socket.audio": [#"{"a":"{audio}"}"#, #"{"b":"{audio}","c":"{rate}"}"#],
         "connection.proxy": ["none", "http://p:1"],
         "retry.pauses-while-speaking": ["[1]", "[]"], "retry.pauses-after-release": ["[1]", "[]"],
         "retry.statuses": ["[404]", "[]"], "retry.token-refused": ["[404]", "[]"],
@@ -290,7 +299,7 @@ import Testing
         let key = try #require(ProfileKey.named(path.replacing("NAME", with: "x-own")))
         let values = Self.values[path] ?? Self.values(of: key)
         var count = 0
-        for (name, plan) in try plans() {
+        for (name, plan) in try plans() + [("socket", socketPlan())] {
             let texts = plan.profile?.profile.texts ?? [ProfileText(plainFor: "https://a/")]
             for value in values {
                 let line = key.line(for: path.replacing("NAME", with: "x-own"), value: value)
