@@ -5,7 +5,7 @@ import Glibc
 @testable import LinuxPlatform
 @testable import SpeechService
 
-/// What libFuzzer calls with each input, again and again; `scripts/fuzz.sh` builds it.
+/// libFuzzer calls this with each input, again and again; `scripts/fuzz.sh` builds it.
 ///
 /// The first bytes choose a rule and how the rest, an answer, is split. Whatever it is, the same
 /// hypotheses and the same failure must come of it whole and in pieces, and no message may be long or

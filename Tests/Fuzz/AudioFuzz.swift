@@ -5,7 +5,7 @@ import Glibc
 @testable import AudioCodecs
 @testable import AudioCore
 
-/// What libFuzzer calls with each input, again and again; `scripts/fuzz.sh` builds it.
+/// libFuzzer calls this with each input, again and again; `scripts/fuzz.sh` builds it.
 ///
 /// The first byte chooses a reader (WAV, Ogg Opus or FLAC), the second how the rest, a file, is split;
 /// of Ogg, checksums are put right first, so that what is inside the pages is reached. Whole and in

@@ -4,7 +4,7 @@ import Glibc
 
 @testable import Downloads
 
-/// What libFuzzer calls with each input, again and again; `scripts/fuzz.sh` builds it.
+/// libFuzzer calls this with each input, again and again; `scripts/fuzz.sh` builds it.
 ///
 /// The input is one playlist, or several with zeros between them, as a live one is loaded again and again.
 /// Whatever it is, numbers stay within their bounds, segments come in order and once, and the

@@ -4,7 +4,7 @@ import Glibc
 
 @testable import Upload
 
-/// What libFuzzer calls with each input, again and again; `scripts/fuzz.sh` builds it.
+/// libFuzzer calls this with each input, again and again; `scripts/fuzz.sh` builds it.
 ///
 /// The first byte chooses how the rest, the frames of a server, is split: the same messages and the same
 /// breach must come of it whole and in pieces.

@@ -73,7 +73,7 @@ import Testing
         for pieces in [[1], [3, 640, 7], [640], [8_191]] {
             #expect(try Self.read(source, pieces: pieces) == whole, "seed \(random.seed)")
         }
-        // Those of a recording that still grows are the first ones of the whole.
+        // A recording that still grows has the first bytes of the whole.
         var growing = Samples(Array(samples.prefix(2_000)))
         growing.isSealed = false
         let part = ResampledSource(source: growing, start: 4)

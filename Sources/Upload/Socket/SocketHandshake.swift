@@ -47,7 +47,7 @@ struct SocketHandshake {
         // Nothing of that was asked for.
         let others = ["sec-websocket-extensions", "sec-websocket-protocol"]
         if let other = headers.first(where: { others.contains($0.name) && !$0.value.isEmpty }) {
-            return "the service wants '\(other.name)', for which nobody has asked"
+            return "the service wants '\(other.name)', for which utter has not asked"
         }
         return nil
     }

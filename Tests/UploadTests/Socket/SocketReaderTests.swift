@@ -67,19 +67,19 @@ import Testing
         arguments: [
             ([0xC1, 0], 1002), ([0x83, 0], 1002), ([0x8B, 0], 1002),
             ([0x81, 0x80, 1, 2, 3, 4], 1002),
-            // A control frame that is divided, or long.
+            // A control frame is divided, or too long.
             ([0x09, 0], 1002), ([0x89, 126, 0, 126], 1002),
-            // What goes on never began, and what begins did not end before.
+            // A message goes on that never began; another begins before the last has ended.
             ([0x80, 0], 1002), ([0x01, 0, 0x81, 0], 1002),
-            // Lengths in more bytes than they need, and beyond all bounds.
+            // A length has more bytes than it needs, or is beyond all bounds.
             ([0x82, 126, 0, 125], 1002), ([0x82, 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 1002),
             ([0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 0], 1002),
             ([0x82, 127, 0, 0, 0, 0, 0, 0x10, 0, 1], 1009),
-            // Close frames.
+            // A close frame has half a code, or a code that no server may send.
             ([0x88, 1, 3], 1002), ([0x88, 2, 0, 0], 1002), ([0x88, 2, 3, 231], 1002),
             ([0x88, 2, 3, 237], 1002), ([0x88, 2, 3, 247], 1002), ([0x88, 2, 0x13, 0x88], 1002),
             ([0x88, 3, 3, 232, 0xFF], 1007),
-            // Texts that are not UTF-8: cut, overlong, a surrogate.
+            // A text is not UTF-8: it is cut, overlong, or has a surrogate.
             ([0x81, 1, 0xC3], 1007), ([0x81, 2, 0xC0, 0xAF], 1007),
             ([0x81, 3, 0xED, 0xA0, 0x80], 1007),
         ] as [([UInt8], Int)])

@@ -97,7 +97,7 @@ import Testing
         let outcome = try await take.end()
         #expect(outcome.text == SocketService.text(Self.words))
         let sessions = try await service.sessions(2)
-        // What has been heard is not sent again.
+        // The second session gets no sound of the words that are final.
         let all = 2 * Self.words.count * 4_800
         #expect(sessions.count == 2 && sessions[1].audio < all, "\(sessions)")
         #expect(sessions[0].audio + sessions[1].audio <= all + 9_600 + 8_192, "\(sessions)")

@@ -57,7 +57,7 @@ struct StretchLimit: Sendable, Equatable {
     /// are silent.
     private static let longestHold = 30
 
-    /// The place up to which a stretch is sent as long as its end is not known.
+    /// The place at which the transfer thread stops sending a stretch until its end is known.
     func hold(from start: RecordingPlace, in format: AudioCodec) -> RecordingPlace {
         func hold(_ start: Int, _ limit: Int, _ longest: Int) -> Int {
             guard limit < .max else { return .max }
