@@ -205,9 +205,10 @@ struct UploadExchange: Exchange {
 
     /// Sends less in a request from now on, after one that was too long; false when that was little.
     private mutating func shrink(from before: Int?, after result: TransferResult) -> Bool {
+        // The answer says the limit, and may come when hardly anything has been recorded.
+        if let limit, limit < before ?? .max { return true }
         let count = max(result.wireByteCount, recording.byteCount - (upload?.offset ?? 0))
-        let tried = min(before ?? .max, count > 0 ? count : Self.usualByteCount)
-        if let limit, limit < tried { return true }
+        let tried = min(limit ?? .max, count > 0 ? count : Self.usualByteCount)
         limit = max(Self.leastLimit, tried / 2)
         return tried > Self.leastLimit
     }
