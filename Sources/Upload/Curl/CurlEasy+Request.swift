@@ -51,6 +51,8 @@ extension CurlEasy {
         // Our own deadline comes first; without this libcurl has one of 300 s.
         let connect = request.deadlines.connect + .seconds(1)
         try set(CURLOPT_CONNECTTIMEOUT_MS, connect.wholeMilliseconds(upTo: Int(Int32.max)))
+        // The handshake writes its own fields.
+        guard request.socket == nil else { return }
         // "Expect" is sent for services alone that want it: those that ignore it cost a second of
         // dead air. "Transfer-Encoding" is libcurl's own to write.
         let expectation = request.expectsContinue ? "Expect: 100-continue" : "Expect:"

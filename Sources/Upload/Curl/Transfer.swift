@@ -21,7 +21,7 @@ final class Transfer: @unchecked Sendable {
     var offset = 0
     var pace: SendingPace?
     private let sockets: OpenSockets
-    let touched: TouchedTransfers
+    private let touched: TouchedTransfers
     var notes = TransferNotes()
     private var socket: Int32?
     /// The WebSocket, and its socket once the connection stands; nil for a request of HTTP.
@@ -31,6 +31,8 @@ final class Transfer: @unchecked Sendable {
     let sending = SendingBytes()
     /// Bytes may have come on it.
     var isReadable = true
+    /// A turn has ended before all audio that was there went out.
+    var hasMore = false
     /// The bytes of the messages that have come.
     var receivedByteCount = 0
     private var hasOpenedSocket = false
@@ -131,7 +133,7 @@ final class Transfer: @unchecked Sendable {
                 instant = min(instant, end)
             }
             if let pace { instant = min(instant, now + pace.interval) }
-            if let next = keepAwake(now) { instant = min(instant, next) }
+            if let next = nextExchange(now) { instant = min(instant, next) }
             return isRefusedEarly ? min(instant, now + .milliseconds(5)) : instant
         }
     }

@@ -167,6 +167,7 @@ final class TransferTable {
             guard code == CURLE_OK, transfer.openChannel() else {
                 return remove(transfer, code: code)
             }
+            touched.add(transfer)
             pump(transfer)
         }
     }

@@ -31,7 +31,7 @@ internal import SpeechService
 /// to us.
 extension Transfer {
     private static let bufferByteCount = 16 << 10
-    /// Reads of one turn, after which other transfers have theirs.
+    /// Reads of one turn, and messages of audio, after which other transfers have theirs.
     private static let mostReads = 16
 
     /// Takes a connection over that libcurl has made; false for a request of HTTP.
@@ -52,12 +52,19 @@ extension Transfer {
         if isReadable { hear() }
         guard !mustEnd else { return flush() }
         flush()
-        while sending.isEmpty, pour() { flush() }
+        hasMore = false
+        for _ in 0..<Self.mostReads {
+            guard sending.isEmpty, pour() else { return }
+            flush()
+        }
+        hasMore = true
     }
 
-    /// Keeps a silent connection awake; returns when to do so again, nil for never.
-    func keepAwake(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    /// Keeps a silent connection awake; returns when to exchange bytes again though the socket may not
+    /// tell, nil for never.
+    func nextExchange(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard channelSocket != nil else { return nil }
+        if isReadable || hasMore { return now }
         channel?.keepAlive(now: now)
         flush()
         return channel?.nextKeepAlive
@@ -134,7 +141,6 @@ extension Transfer {
             if mustEnd { return }
         }
         isReadable = true
-        touched.add(self)
     }
 
     private func take(_ step: SocketChannel.Step) {
@@ -163,6 +169,8 @@ extension Transfer {
                     return
                 }
                 progress.isConnected = true
+                // Sound from the time of the handshake has only now begun to wait.
+                progress.waitingSince = nil
                 channel?.open()
                 observer.transferDidConnect()
             } else if status < 300 {

@@ -27,7 +27,7 @@ public struct ServiceURL: Sendable, Hashable {
         do throws(URLParser.Failure) {
             let parser = try URLParser()
             if let base {
-                try parser.read(base.text)
+                try parser.read(base.httpText)
             } else if Self.hasDotSegment(text) {
                 throw .invalid(
                     "its path has a '.' or '..' between slashes, and would lead elsewhere")
