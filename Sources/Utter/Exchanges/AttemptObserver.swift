@@ -127,20 +127,27 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         let failureBefore = answer.failure
         reply.finals = answer.transcript.withoutPartial
         if answer.finish() { hear() }
+        // The transfer learns late that an answer is whole that another thread reads.
+        if result.status == 101, result.isBodyComplete, result.ending != .cancelled,
+            answer.reading == .ended
+        {
+            reply.result.ending = .answered
+        }
         if let firstText, let began = result.timings.began {
             reply.result.timings.firstText = firstText - began
         }
         let service = run.service
         if let failure = answer.failure, !answer.kept.isEmpty {
             // It may have been paid for, and another rule may read it.
-            let isWhole = result.ending == .answered && result.isBodyComplete && answer.isKeptWhole
+            let isWhole =
+                reply.result.ending == .answered && result.isBodyComplete && answer.isKeptWhole
             run.record?.keep(
                 answer: service.redacted(answer.kept), isWhole: isWhole && failure.isOfRule)
         }
         // Some services repeat what they were sent; a secret belongs into no message and no file.
         reply.transcript = answer.transcript
         reply.failure = answer.failure.map { service.redacted($0) }
-        if case .badResponse = result.ending {
+        if case .badResponse = reply.result.ending {
             // That the answer was cut off there is said by the ending.
             reply.failure = failureBefore.map { service.redacted($0) }
         }
