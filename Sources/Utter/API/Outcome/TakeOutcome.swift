@@ -76,7 +76,7 @@ extension TakeOutcome {
         let own = attempts.count { $0.mayBeTaken }
         takenBefore = max(0, takenCount - own)
         isOfStore = run.plan.service.answer.empty == .stored
-        stretches = machine.delivery.exchange.progress.flatMap { [Stretch](from: $0.values) } ?? []
+        stretches = [Stretch](in: machine.delivery.exchange.progress)
     }
 
     /// How many requests were made because a service pointed to another place.

@@ -128,5 +128,5 @@ struct StretchReach: Sendable, Equatable {
 
 extension TakeManifest {
     /// The stretches in which the take was sent, or is; empty when it was sent as a whole.
-    package var stretches: [Stretch] { progress.flatMap { [Stretch](from: $0.values) } ?? [] }
+    package var stretches: [Stretch] { [Stretch](in: progress) }
 }

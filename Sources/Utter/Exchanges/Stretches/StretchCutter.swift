@@ -120,24 +120,15 @@ final class StretchCutter: Sendable {
         while try readOn(&state) {}
         let (units, end) = (state.units, last ?? state.place)
         state = State(reader: codec.makeUnitReader())
-        let limit = Self.silenceLimit(of: units.map(\.power))
-        var (cuts, first): ([StretchCut], Int?) = ([], nil)
-        for index in 0...units.count {
-            if index < units.count, units[index].power <= limit {
-                first = first ?? index
-                continue
-            }
-            defer { first = nil }
-            guard let begin = first,
-                (index < units.count ? units[index].place : end).frame - units[begin].place.frame
-                    >= length
-            else { continue }
-            cuts.append(
-                StretchCut(
-                    end: units[begin == 0 ? 0 : begin + Self.margin].place,
-                    next: index == units.count ? end : units[index - Self.margin].place))
+        let powers = units.map(\.power)
+        return Self.runs(in: powers, upTo: Self.silenceLimit(of: powers)).compactMap { run in
+            let (first, isLast) = (run.lowerBound, run.upperBound == units.count)
+            let behind = isLast ? end : units[run.upperBound].place
+            guard behind.frame - units[first].place.frame >= length else { return nil }
+            return StretchCut(
+                end: units[first == 0 ? 0 : first + Self.margin].place,
+                next: isLast ? end : units[run.upperBound - Self.margin].place)
         }
-        return cuts
     }
 
     /// Units of a silence that are sent with what stands beside it.
@@ -188,12 +179,18 @@ final class StretchCutter: Sendable {
             sorted[sorted.count / 10], sorted[min(sorted.count * 9 / 10, sorted.count - 1)]
         )
         let limit = last <= silence ? silence : max(silence, min(4 * low, high / 16))
-        var (best, start) = (0..<0, 0)
+        let best = runs(in: powers, upTo: limit).reduce(0..<0) { $1.count > $0.count ? $1 : $0 }
+        return best.count >= pauseUnits ? best : nil
+    }
+
+    /// The units that follow each other and are no louder than the limit.
+    private static func runs(in powers: [Double], upTo limit: Double) -> [Range<Int>] {
+        var (runs, start) = ([Range<Int>](), 0)
         for index in 0...powers.count where index == powers.count || powers[index] > limit {
-            if index - start > best.count { best = start..<index }
+            if index > start { runs.append(start..<index) }
             start = index + 1
         }
-        return best.count >= pauseUnits ? best : nil
+        return runs
     }
 
     /// The quietest 200 ms.

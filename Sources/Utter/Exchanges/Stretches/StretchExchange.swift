@@ -25,6 +25,8 @@ struct StretchExchange: Exchange {
     }
 
     private let delivery: DeliveryPlan
+    private var format: AudioCodec { delivery.format }
+    private var isSocket: Bool { delivery.service.url.isSocket }
     private let wantsLength: Bool
     private let fingerprint: String
     private var limit: StretchLimit
@@ -43,7 +45,7 @@ struct StretchExchange: Exchange {
     /// Refusals of what is as short as it can be.
     private var refusalsOfLeast = 0
     /// Requests without an answer that the service may have taken whole, before this run and in it.
-    private var unansweredCount: Int
+    private var unansweredCount = 0
     private var takenBefore: Int
 
     /// A stretch that a service refuses as too large is not cut below these.
@@ -60,7 +62,6 @@ struct StretchExchange: Exchange {
         limit = delivery.stretchLimit
         if delivery.cutsStretches { limit.frames = min(limit.frames, traits.longest ?? .max) }
         fingerprint = delivery.fingerprint(with: ["stretches"])
-        unansweredCount = 0
         self.takenBefore = takenBefore
         if let progress, progress.plan == fingerprint, let table = [Stretch](from: progress.values)
         {
@@ -104,7 +105,9 @@ struct StretchExchange: Exchange {
         !isAlone && (lanes.contains { $0 != nil } || table.contains { $0.answer != nil })
     }
 
-    var sendsDigest: Bool { isAlone && limit.allows(table[0].start, to: end(of: table[0])) }
+    var sendsDigest: Bool {
+        !isSocket && isAlone && limit.allows(table[0].start, to: end(of: table[0]))
+    }
 
     var traits: ServiceTraits {
         ServiceTraits(
@@ -118,7 +121,7 @@ struct StretchExchange: Exchange {
         isAlone
             ? nil
             : table.answeredByteCount(
-                from: delivery.format.bodyOffset, to: end(of: Stretch()).offset)
+                from: format.bodyOffset, to: end(of: Stretch()).offset)
     }
 
     var progress: ExchangeProgress? {
@@ -181,23 +184,23 @@ struct StretchExchange: Exchange {
     }
 
     /// In frames: the bytes of a coded form run ahead of the frames that are counted.
-    private var slack: Int { delivery.format.isRaw ? 0 : 16_000 }
+    private var slack: Int { format.isRaw ? 0 : 16_000 }
 
     /// The place of a stretch up to which it is sent as long as its end is not known.
     private func hold(of stretch: Stretch) -> RecordingPlace {
-        (lane(of: stretch)?.limit ?? limit).hold(from: stretch.start, in: delivery.format)
+        (lane(of: stretch)?.limit ?? limit).hold(from: stretch.start, in: format)
     }
 
     /// The bytes with which the stretch that is being recorded may have reached the limit.
     private mutating func growth() -> StretchNeed? {
         guard !recording.isComplete, let last = table.last else { return nil }
         let (limit, end) = (lane(of: last)?.limit ?? limit, end(of: last))
-        let byteCount = end.offset - delivery.format.bodyOffset
+        let byteCount = end.offset - format.bodyOffset
         guard awaited.map({ byteCount >= $0 }) ?? true else { return nil }
         let frames = limit.frames - (end.frame - last.start.frame)
         let rate = Double(end.offset) / Double(max(1, end.frame))
         let most =
-            last.start.offset + min(limit.byteCount, 1 << 48) + 1 - delivery.format.bodyOffset
+            last.start.offset + min(limit.byteCount, 1 << 48) + 1 - format.bodyOffset
         let wanted = byteCount + max(640, Int(min(Double(frames) * rate, 1e12)))
         awaited = max(byteCount + 1, min(wanted, most))
         return .growth(to: awaited ?? 0)
@@ -207,9 +210,9 @@ struct StretchExchange: Exchange {
         if let end = stretch.end { return end }
         let offset =
             recording.isComplete
-            ? recording.byteCount + delivery.format.bodyOffset : recording.encodedByteCount
+            ? recording.byteCount + format.bodyOffset : recording.encodedByteCount
         let header = AudioCodec.pcm.bodyOffset
-        let frames = delivery.format.isRaw ? max(0, offset - header) / 2 : recording.frameCount
+        let frames = format.isRaw ? max(0, offset - header) / 2 : recording.frameCount
         return RecordingPlace(frame: frames, offset: offset)
     }
 
@@ -230,7 +233,7 @@ struct StretchExchange: Exchange {
             table = heard.isEmpty ? [Stretch()] : heard
             return
         }
-        if cuts.isEmpty { late = recording.byteCount + delivery.format.nominalByteRate }
+        if cuts.isEmpty { late = recording.byteCount + format.nominalByteRate }
         table.cut(index, at: cuts)
     }
 
@@ -244,8 +247,7 @@ struct StretchExchange: Exchange {
             return StretchReach()
         }
         let hold = hold(of: stretch)
-        return StretchReach(
-            offset: hold.offset, held: delivery.format.isRaw ? .max : hold.frame)
+        return StretchReach(offset: hold.offset, held: format.isRaw ? .max : hold.frame)
     }
 
     // MARK: - The requests
@@ -313,7 +315,7 @@ struct StretchExchange: Exchange {
         guard limit.allows(stretch.start, to: end(of: stretch)) else { return false }
         // Pages and frames from the middle of a recording become a file of their own once all are there.
         return stretch.end != nil || recording.isComplete || stretch.start.frame == 0
-            || delivery.format.isRaw
+            || format.isRaw
     }
 
     // MARK: - After a request
@@ -365,9 +367,7 @@ struct StretchExchange: Exchange {
             number += 1
             lanes[index]?.number = number
             let end = end(of: table[place]).frame
-            if delivery.service.url.isSocket, delivery.format.isRaw,
-                let frame = table.keep(reply.finals, of: place, before: end)
-            {
+            if isSocket, let frame = table.keep(reply.finals, of: place, before: end, in: format) {
                 let before = table.heard(before: place + 1, by: delivery.service)
                 lanes[index] = Lane(start: frame, number: number, limit: limit, before: before)
             }

@@ -10,6 +10,11 @@ extension [Stretch] {
 
     private static let (rows, words) = (ExchangeProgress.stretches, "answer-")
 
+    /// Finds the stretches in which a take is sent; none when it is sent as a whole.
+    init(in progress: ExchangeProgress?) {
+        self = progress.flatMap { [Stretch](from: $0.values) } ?? []
+    }
+
     /// Reads the notes of an earlier run.
     init?(from values: [String: String]) {
         self.init()
@@ -100,9 +105,13 @@ extension [Stretch] {
     /// Keeps the finals of a session that broke, for samples; the next one begins behind their last word.
     ///
     /// - Returns: the frame there; nil where the words have no times, and it begins where this one began.
-    mutating func keep(_ finals: Transcript, of index: Int, before end: Int) -> Int? {
+    mutating func keep(
+        _ finals: Transcript, of index: Int, before end: Int, in format: AudioCodec
+    ) -> Int? {
         let ends = finals.words.compactMap(\.end)
-        guard let last = ends.last, ends.count == finals.words.count else { return nil }
+        guard format.isRaw, let last = ends.last, ends.count == finals.words.count else {
+            return nil
+        }
         let frame = self[index].start.frame + Int(last * 16_000)
         guard frame > self[index].start.frame, frame < end else { return nil }
         let place = RecordingPlace(frame: frame, offset: AudioCodec.pcm.bodyOffset + 2 * frame)
