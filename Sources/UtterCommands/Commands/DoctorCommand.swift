@@ -13,7 +13,9 @@ struct DoctorCommand: AsyncParsableCommand {
             Two seconds of the microphone are listened to, and kept nowhere. The service gets
             half a second of a quiet tone, as a recording would be sent; some charge for it.
             An archive, and stores to which takes went, are asked for uploads that began more than
-            a day ago and never ended; at a terminal, doctor offers to drop them. The exit status is 0 unless something is broken.
+            a day ago and never ended; at a terminal, doctor offers to drop them, and to forget
+            the length of recordings that a service has refused. The exit status is 0 unless
+            something is broken.
             """)
 
     @Argument(
