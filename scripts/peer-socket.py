@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Realtime speech services, as their documentation describes the messages, for tests.
 
-peer-socket.py prints its port, then a line of JSON for each connection that has ended. The path names the
-dialect and, behind it, what goes wrong: /deepgram?drop=20000 closes the first connection without a word
+peer-socket.py [CERTIFICATE KEY] prints its port, then a line of JSON for each connection that has ended.
+The path names the dialect and, behind it, what goes wrong: /deepgram?drop=20000 closes the first connection without a word
 once it has as many bytes of audio. Words are stretches of one value: 0.1 s of the sample 100 is "w1".
 """
 
@@ -12,6 +12,7 @@ import base64
 import http
 import json
 import logging
+import ssl
 import struct
 import sys
 from urllib.parse import parse_qs, urlsplit
@@ -140,6 +141,8 @@ DIALECTS = {"deepgram": Deepgram, "assemblyai": AssemblyAI, "openai": OpenAI}
 
 async def refuse(path, headers):
     asked = {key: values[0] for key, values in parse_qs(urlsplit(path).query).items()}
+    if "redirect" in asked:
+        return http.HTTPStatus.TEMPORARY_REDIRECT, [("Location", asked["redirect"])], b""
     if "status" in asked:
         body = json.dumps({"err_msg": "no such key", "message": "no such key"}).encode()
         return http.HTTPStatus(int(asked["status"])), [("Content-Type", "application/json")], body
@@ -158,7 +161,8 @@ async def serve(socket, path):
 
     async def say(value):
         if value is not None:
-            await socket.send(json.dumps(value))
+            padding = " " * int(asked.get("padding", 0))
+            await socket.send(json.dumps(value) + padding)
 
     async def news(is_last):
         nonlocal told
@@ -225,8 +229,12 @@ async def serve(socket, path):
 
 
 async def main():
+    context = None
+    if len(sys.argv) > 2:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[1], sys.argv[2])
     async with websockets.serve(
-        serve, "127.0.0.1", 0, process_request=refuse, ping_interval=0.2, max_size=1 << 20,
+        serve, "127.0.0.1", 0, process_request=refuse, ping_interval=0.2, max_size=1 << 20, ssl=context,
     ) as server:
         print(server.sockets[0].getsockname()[1], flush=True)
         # Until nobody reads what is printed.

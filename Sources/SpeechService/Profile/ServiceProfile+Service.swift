@@ -61,7 +61,7 @@ extension ServiceProfile {
             }
             service.detectsEnd = transfer.detectsEnd
             service.expectsContinue = transfer.expectsContinue
-            service.socket = socket?.messages(by: values)
+            service.socket = socket?.filled(by: values)
             service.socket?.saysEnd = answer.values.selectors.contains {
                 $0.kind == .end || $0.kind == .last
             }

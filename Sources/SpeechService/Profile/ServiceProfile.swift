@@ -31,7 +31,7 @@ public struct ServiceProfile: Sendable, Hashable {
     @Boxed package var transfer = TransferSettings()
     @Boxed package var authentication = AuthenticationPlan()
     /// The messages over a WebSocket; nil for a service over HTTP.
-    @Boxed var socket: SocketPlan? = nil
+    @Boxed var socket: SocketMessages? = nil
     var limits = ServiceLimits()
     var stretches = StretchRules()
     @Boxed var connection = ConnectionSettings()
@@ -126,7 +126,7 @@ public struct ServiceProfile: Sendable, Hashable {
         transfer = try Self.section("transfer", &reader, TransferSettings.init) ?? transfer
         authentication =
             try Self.section("auth", &reader, AuthenticationPlan.init) ?? authentication
-        socket = try Self.section("socket", &reader, SocketPlan.init)
+        socket = try Self.section("socket", &reader, SocketMessages.init(_:))
         limits = try Self.section("limits", &reader, ServiceLimits.init) ?? limits
         stretches = try Self.section("stretches", &reader, StretchRules.init) ?? stretches
         connection = try Self.section("connection", &reader, ConnectionSettings.init) ?? connection
@@ -140,14 +140,27 @@ public struct ServiceProfile: Sendable, Hashable {
         try checkMarks()
         try checkSecrets()
         try checkSpelling()
+        try checkBody()
+    }
+
+    /// Checks that the exchange carries such a body.
+    private func checkBody() throws(SettingsError) {
+        let place = table["body"]?.place
         if case .job = exchange, body.keyFile != nil {
             throw SettingsError(
-                "'body.key-file': the requests of a job travel unencrypted",
-                at: table["body"]?.place)
+                "'body.key-file': the requests of a job travel unencrypted", at: place)
         }
         if case .parts = exchange, body.kind != .raw {
+            throw SettingsError("'body.kind': parts are of the audio alone", at: place)
+        }
+        guard socket != nil else { return }
+        guard body.kind == .raw, body.keyFile == nil else {
+            throw SettingsError("'body': a WebSocket carries the audio alone", at: place)
+        }
+        guard case .post = exchange else {
             throw SettingsError(
-                "'body.kind': parts are of the audio alone", at: table["body"]?.place)
+                "'exchange.kind': a WebSocket is an exchange of its own",
+                at: table["exchange"]?.place)
         }
     }
 

@@ -32,6 +32,7 @@ struct SocketChannel {
 
     let handshake: SocketHandshake
     private let messages: SocketMessages
+    private let aroundAudio: (before: [UInt8], behind: [UInt8])?
     private var stage = Stage.handshake
     private var reader = SocketReader()
     private var head: [UInt8] = []
@@ -48,6 +49,7 @@ struct SocketChannel {
     init(_ messages: SocketMessages, to url: ServiceURL, _ headers: [(name: String, value: String)])
     {
         self.messages = messages
+        aroundAudio = messages.aroundAudio
         handshake = SocketHandshake(to: url, headers)
         output = Array(handshake.head.utf8)
     }
@@ -73,7 +75,7 @@ struct SocketChannel {
     mutating func refuse() { stage = .refused }
 
     mutating func send(audio: ArraySlice<UInt8>) {
-        if let around = messages.audio {
+        if let around = aroundAudio {
             send(.text, around.before + Base64.encoded(Array(audio)) + around.behind)
         } else {
             send(.binary, audio)
@@ -102,8 +104,8 @@ struct SocketChannel {
         if isOpen { output += SocketWriter.close(code) }
     }
 
-    private mutating func send(_ message: [UInt8]) {
-        send(message.isEmpty ? .binary : .text, message)
+    private mutating func send(_ message: String) {
+        send(message.isEmpty ? .binary : .text, Array(message.utf8))
     }
 
     private mutating func send(_ opcode: SocketOpcode, _ payload: some Collection<UInt8>) {

@@ -63,7 +63,7 @@ extension DeliveryPlan {
                 stretch, prologue: frame.prologue, transform: frame.isBase64 ? .base64 : .none,
                 epilogue: frame.epilogue)
         }
-        if service.use?.format.rate == 24_000 { body = body.resampled() }
+        if format == .pcm, service.use?.format.rate == 24_000 { body = body.resampled() }
         body.saysLength = request.saysLength
         if let content = request.step?.content {
             body = RequestBody(TakeMark.filled(content.bytes, by: id.text))

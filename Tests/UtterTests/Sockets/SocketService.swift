@@ -5,6 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import SpeechService
 @testable import Utter
 
 /// A realtime service in a program of another hand, which hears words in samples of one value.
@@ -21,10 +22,13 @@ final class SocketService: Sendable {
 
     let port: Int
     private let run: CommandRun
+    private let isSecure: Bool
 
-    init() async throws {
+    init(_ certificate: TestCertificate? = nil) async throws {
+        let files = certificate.map { [$0.path, $0.keyPath] } ?? []
         let run = try CommandRun(
-            "/usr/bin/python3", [SourceTree.path("scripts/peer-socket.py")], input: .pipe)
+            "/usr/bin/python3", [SourceTree.path("scripts/peer-socket.py")] + files, input: .pipe)
+        isSecure = certificate != nil
         self.run = run
         let isReady = await comesTrue { run.output.contains(UInt8(ascii: "\n")) }
         let said = String(decoding: run.output + run.error, as: UTF8.self)
@@ -47,7 +51,24 @@ final class SocketService: Sendable {
             .split(separator: "\n").dropFirst() + []
     }
 
-    func url(_ path: String) -> String { "ws://127.0.0.1:\(port)/\(path)" }
+    func url(_ path: String, through port: UInt16? = nil) -> String {
+        "\(isSecure ? "wss" : "ws")://127.0.0.1:\(port.map(Int.init) ?? self.port)/\(path)"
+    }
+
+    /// Where a take goes by a profile of `samples`; `asked` says what goes wrong there, `lines` are over
+    /// those of the profile.
+    func plan(
+        _ profile: String, _ asked: String = "", over lines: String = "",
+        through port: UInt16? = nil, retry: RetryPolicy = .never
+    ) throws -> DeliveryPlan {
+        let path = profile.split(separator: "-")[0] + (asked.isEmpty ? "" : "?\(asked)")
+        let file = try readFile(SourceTree.path("samples/realtime/\(profile).toml"))
+        let text = ProfileText(name: profile, text: String(decoding: file, as: UTF8.self))
+        let address = url(String(path), through: port)
+        let own = "url = '\(address)'\nauth.optional = true\n\(lines)"
+        return try Bench.plan(
+            by: [ProfileText(overriding: own, place: "-c"), text], retry: retry)
+    }
 
     /// The samples of words by their numbers, each 0.2 s long and 0.1 s apart.
     static func samples(_ words: [Int]) -> [Int16] {

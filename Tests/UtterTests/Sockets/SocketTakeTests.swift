@@ -21,25 +21,12 @@ import Testing
         service = try await SocketService()
     }
 
-    private static let patient = RetryPolicy(
+    static let patient = RetryPolicy(
         pausesWhileSpeaking: [.milliseconds(10)],
         pausesAfterRelease: Array(repeating: .milliseconds(10), count: 3),
         longestRetryAfter: .seconds(1), unknownOutcome: .resend)
     private static let words = [3, 5, 7, 9, 11, 2, 4]
     private static let dialects = ["deepgram-live", "assemblyai-live", "openai-live"]
-
-    /// A profile of `samples`, at the service of the test; `asked` says what goes wrong there.
-    private func plan(
-        _ profile: String, _ asked: String = "", over lines: String = "",
-        retry: RetryPolicy = .never
-    ) throws -> DeliveryPlan {
-        let path = profile.split(separator: "-")[0] + (asked.isEmpty ? "" : "?\(asked)")
-        let file = try readFile(SourceTree.path("samples/realtime/\(profile).toml"))
-        let text = ProfileText(name: profile, text: String(decoding: file, as: UTF8.self))
-        let own = "url = '\(service.url(String(path)))'\nauth.optional = true\n\(lines)"
-        return try Bench.plan(
-            by: [ProfileText(overriding: own, place: "-c"), text], retry: retry)
-    }
 
     private func send(_ words: [Int], by plan: DeliveryPlan) async throws -> TakeOutcome {
         let path = try bench.folder.write(
@@ -49,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: dialects) func aRecordingComesBackAsText(_ dialect: String) async throws {
-        let outcome = try await send(Self.words, by: try plan(dialect))
+        let outcome = try await send(Self.words, by: try service.plan(dialect))
         #expect(outcome.text == SocketService.text(Self.words))
         let session = try #require(try await service.sessions(1).first)
         let seconds = Double(Self.words.count) * 0.3
@@ -63,7 +50,7 @@ import Testing
     @Test(arguments: dialects) func wordsAreThereWhileTheSpeakerSpeaks(_ dialect: String)
         async throws
     {
-        let plan = try plan(dialect)
+        let plan = try service.plan(dialect)
         let speaker = try Speaker()
         let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
         let log = EventLog(take)
@@ -80,7 +67,7 @@ import Testing
     /// The connection breaks within a word, and the next session goes on behind the last final one.
     @Test(arguments: [9_600, 20_000, 33_333, 52_000])
     func aSessionThatBreaksGoesOnBehindItsFinals(_ byteCount: Int) async throws {
-        let plan = try plan("deepgram-live", "drop=\(byteCount)", retry: Self.patient)
+        let plan = try service.plan("deepgram-live", "drop=\(byteCount)", retry: Self.patient)
         let speaker = try Speaker()
         let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
         let log = EventLog(take)
@@ -113,7 +100,7 @@ import Testing
 
     @Test func aServiceWithoutTimesIsAskedAgainFromTheBeginning() async throws {
         let outcome = try await send(
-            Self.words, by: try plan("openai-live", "drop=30000", retry: Self.patient))
+            Self.words, by: try service.plan("openai-live", "drop=30000", retry: Self.patient))
         #expect(outcome.text == SocketService.text(Self.words))
         #expect(try await service.sessions(2).map(\.words).last == Self.words.map { "w\($0)" })
     }
@@ -123,7 +110,8 @@ import Testing
         (1007, false), (1008, false),
     ])
     func aCloseCodeSaysWhetherItIsTriedAgain(_ code: Int, _ isTriedAgain: Bool) async throws {
-        let plan = try plan("deepgram-live", "close-after=9600&code=\(code)", retry: Self.patient)
+        let plan = try service.plan(
+            "deepgram-live", "close-after=9600&code=\(code)", retry: Self.patient)
         let outcome = try await send(Self.words, by: plan)
         let sessions = try await service.sessions(isTriedAgain ? 2 : 1)
         #expect(sessions.count == (isTriedAgain ? 2 : 1))
@@ -137,14 +125,15 @@ import Testing
 
     @Test func whatTheServiceSaysOfAnErrorIsTold() async throws {
         let outcome = try await send(
-            Self.words, by: try plan("openai-live", "error-after=9600&always=1"))
+            Self.words, by: try service.plan("openai-live", "error-after=9600&always=1"))
         #expect(outcome.text.contains("no more"), "\(outcome.text)")
         #expect(try await service.sessions(1).count == 1)
     }
 
     @Test(arguments: [(401, true), (403, true), (429, false), (503, false)])
     func aRefusalOfTheHandshakeMeansWhatItMeans(_ status: Int, _ isOfToken: Bool) async throws {
-        let outcome = try await send(Self.words, by: try plan("deepgram-live", "status=\(status)"))
+        let outcome = try await send(
+            Self.words, by: try service.plan("deepgram-live", "status=\(status)"))
         #expect(outcome.text.contains("no such key"), "\(outcome.text)")
         #expect(outcome.attempts.map(\.result.status) == [status])
         guard case .failure(let failure) = outcome.result else { return }
@@ -152,14 +141,14 @@ import Testing
     }
 
     @Test func theTokenGoesIntoTheHandshake() async throws {
-        var plan = try plan("deepgram-live")
+        var plan = try service.plan("deepgram-live")
         plan.service.add(try Credential(place: .header("Authorization"), secret: "Token sesame"))
         #expect(try await send([3], by: plan).text == "w3")
         #expect(try await service.sessions(1).first?.authorization == "Token sesame")
     }
 
     @Test func aGreetingThatNeverComesEndsTheAttempt() async throws {
-        let plan = try plan(
+        let plan = try service.plan(
             "assemblyai-live", "ungreeted=1", over: "transfer.stall-seconds = 1")
         let outcome = try await send([3, 5], by: plan)
         #expect(outcome.attempts.map(\.result.ending) == [.timedOut(.stall)])
@@ -168,7 +157,7 @@ import Testing
 
     /// A silent speaker is not cut off: a message keeps the session awake.
     @Test func silenceIsKeptAwake() async throws {
-        let plan = try plan("deepgram-live", over: "socket.keep-alive-seconds = 0.05")
+        let plan = try service.plan("deepgram-live", over: "socket.keep-alive-seconds = 0.05")
         let speaker = try Speaker()
         let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
         let log = EventLog(take)
@@ -192,7 +181,7 @@ import Testing
     /// Each session is as long as the service allows, and ends at a pause.
     @Test func aLongRecordingHasSeveralSessions() async throws {
         let words = (0..<20).map { $0 % 11 + 1 }
-        let plan = try plan("deepgram-live", over: "limits.seconds = 2")
+        let plan = try service.plan("deepgram-live", over: "limits.seconds = 2")
         let outcome = try await send(words, by: plan)
         #expect(outcome.text == SocketService.text(words))
         #expect(try await service.sessions(4).allSatisfy { $0.audio <= 64_000 })
@@ -200,7 +189,7 @@ import Testing
 
     /// A take that is kept is sent again over a WebSocket, too.
     @Test func aKeptTakeIsSentAgain() async throws {
-        let plan = try plan("deepgram-live", "drop=9600")
+        let plan = try service.plan("deepgram-live", "drop=9600")
         let outcome = try await send(Self.words, by: plan)
         guard case .failure = outcome.result else {
             Issue.record("\(outcome.text)")

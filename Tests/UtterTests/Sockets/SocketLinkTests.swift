@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import SpeechService
+@testable import Upload
+@testable import Utter
+
+/// WebSockets over the connections that there are: with TLS, through a proxy, and broken at any byte.
+@Suite(.timeLimit(.minutes(5))) struct SocketLinkTests {
+    private static let words = [3, 5, 7, 9]
+    private let bench: Bench
+
+    init() throws { bench = try Bench() }
+
+    private func send(_ words: [Int] = words, by plan: DeliveryPlan) async throws -> TakeOutcome {
+        let path = try bench.folder.write(
+            WAVBytes.speech(SocketService.samples(words)), to: "speech.wav")
+        let take = TakePlan(source: FileReplay(path: path, pace: .unpaced), delivery: plan)
+        return try await bench.pipeline.start(take).end()
+    }
+
+    /// Another thread reads an answer that is longer than 64 KiB, and the service closes at once.
+    @Test func manyMessagesAreReadToTheirEnd() async throws {
+        let service = try await SocketService()
+        let words = (0..<40).map { $0 % 11 + 1 }
+        for _ in 0..<3 {
+            let outcome = try await send(
+                words, by: service.plan("deepgram-live", "padding=30000"))
+            #expect(outcome.text == SocketService.text(words))
+            #expect(outcome.attempts.map(\.result.ending) == [.answered])
+        }
+    }
+
+    @Test(arguments: ["deepgram-live", "openai-live"], [false, true])
+    func overTLSAndThroughAProxyItIsTheSame(_ dialect: String, _ hasProxy: Bool) async throws {
+        let certificate = try await TestCertificate(in: bench.folder)
+        let service = try await SocketService(certificate)
+        let proxy = hasProxy ? try await ProxyServer() : nil
+        var plan = try service.plan(
+            dialect, over: "connection.ca-file = '\(certificate.path)'")
+        plan.service.connection.proxy = try proxy.map { try Proxy($0.url) }
+        let outcome = try await send(by: plan)
+        #expect(outcome.text == SocketService.text(Self.words))
+        let result = try #require(outcome.attempts.first?.result)
+        #expect(result.route.tls?.hasPrefix("TLSv1.") == true)
+        #expect(result.route.isByProxy == hasProxy)
+        #expect(proxy.map { $0.log.contains("CONNECT 127.0.0.1:") } != false)
+    }
+
+    /// Without TLS, too, a proxy is asked for a tunnel: what follows the handshake is not HTTP.
+    @Test func aWebSocketInClearIsTunnelled() async throws {
+        let service = try await SocketService()
+        let proxy = try await ProxyServer()
+        var plan = try service.plan("deepgram-live")
+        plan.service.connection.proxy = try Proxy(proxy.url)
+        #expect(try await send(by: plan).text == SocketService.text(Self.words))
+        #expect(proxy.log.contains("CONNECT 127.0.0.1:"))
+    }
+
+    @Test func aRedirectMayBeRelative() async throws {
+        let service = try await SocketService()
+        let outcome = try await send(
+            by: service.plan("deepgram-live", "redirect=/deepgram?moved"))
+        #expect(outcome.text == SocketService.text(Self.words))
+        #expect(try await service.sessions(1).map(\.path) == ["/deepgram?moved"])
+    }
+
+    /// Bytes that pass before the connection breaks: in the handshake, behind it, in frames' heads,
+    /// masks and payloads, of both directions.
+    private static let offsets = [0, 1, 40, 200, 330, 400, 9_000, 25_000]
+
+    /// The text is whole and has no word twice, whatever of the session is lost.
+    @Test(arguments: LinkFault.Direction.allCases, offsets)
+    func aLinkThatBreaksLosesNoWord(
+        _ direction: LinkFault.Direction, _ offset: Int
+    ) async throws {
+        let service = try await SocketService()
+        for kind in [LinkFault.Kind.reset, .finish] {
+            let fault = LinkFault(kind, direction, at: offset)
+            let proxy = try FaultProxy(to: UInt16(service.port), plans: [LinkPlan(fault)])
+            let outcome = try await send(
+                by: service.plan(
+                    "deepgram-live", through: proxy.port, retry: SocketTakeTests.patient))
+            #expect(outcome.text == SocketService.text(Self.words), "\(fault)")
+            #expect(proxy.connectionCount <= 2, "\(fault)")
+        }
+    }
+
+    /// A link that falls silent is noticed, and the rest goes over another one.
+    @Test(arguments: LinkFault.Direction.allCases, [100, 9_000])
+    func aLinkThatFallsSilentLosesNoWord(
+        _ direction: LinkFault.Direction, _ offset: Int
+    ) async throws {
+        let service = try await SocketService()
+        let fault = LinkFault(.blackHole, direction, at: offset)
+        let proxy = try FaultProxy(to: UInt16(service.port), plans: [LinkPlan(fault)])
+        let outcome = try await send(
+            by: service.plan(
+                "deepgram-live",
+                over: ["connect", "stall", "answer"].map { "transfer.\($0)-seconds = 1" }
+                    .joined(separator: "\n"),
+                through: proxy.port, retry: SocketTakeTests.patient))
+        #expect(outcome.text == SocketService.text(Self.words), "\(fault)")
+    }
+
+    @Test func messagesHoldTheAudioAlone() throws {
+        for line in ["body.kind = 'form'", "exchange.kind = 'parts'"] {
+            #expect(throws: ProfileError.self, "\(line)") {
+                try Bench.plan(
+                    by: "url = 'ws://127.0.0.1:9/'\nsocket.finish = 'end'\n\(line)", format: .pcm)
+            }
+        }
+    }
+}
