@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Utter
 @testable import UtterControl
 
 /// Many clients at once: each take ends in one way, and each text is printed once or accounted for.
