@@ -47,6 +47,9 @@ extension DeliveryPlan {
                 (name: idHeader, value: key("\(id.text)\(frame.mark)\(suffix)", of: request.step)),
                 (name: "Utter-Attempt", value: "\(request.number)"),
             ] + (isTraced ? [(name: "traceparent", value: id.trace(of: request.number))] : [])
+            // Asks proxies to hand on what comes as it comes (RFC 10036).
+            + (request.carriesRecording && !request.saysLength && !url.isSocket
+                ? [(name: "Incremental", value: "?1")] : [])
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
         let saysFrames = request.piece != nil || upload?.isOfWhole == true

@@ -89,6 +89,8 @@ struct StreamedAnswer: ~Copyable {
     @concurrent private mutating func begin(_ mediaType: String) async throws {
         guard let writer = unused.take() else { return }
         var head = HTTPResponse.make(status, mediaType, byteCount: nil)
+        // Asks proxies to hand on what comes as it comes (RFC 10036).
+        head.headerFields.append(contentsOf: HTTPFields(named: [("Incremental", "?1")]))
         head.headerFields.append(contentsOf: fields)
         begun = try await writer.writeHead(head)
     }
