@@ -80,7 +80,7 @@ extension DeliveryPlan {
         if url.isSocket { transfer.speakSocket(service.socket ?? SocketMessages()) }
         if request.carriesRecording {
             transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(
-                of: format, inBase64: frame.isBase64)
+                of: format, inBase64: frame.isBase64, rate: service.use?.format.rate)
         }
         transfer.method = method
         if request.avoidsHTTP2 { transfer.connection.http = .one }

@@ -117,14 +117,18 @@ public enum CatchUpRate: Sendable, Hashable {
     /// So many times as fast as it was spoken.
     case times(Double)
 
-    /// Bytes of the body in a second, at least 1; Base64 takes four bytes for three.
-    package func bytesPerSecond(of format: AudioCodec, inBase64 isBase64: Bool) -> Int {
+    /// Bytes of the body in a second, at least 1.
+    ///
+    /// Base64 takes four bytes for three. A rate in hertz is another than that of the recording.
+    package func bytesPerSecond(
+        of format: AudioCodec, inBase64 isBase64: Bool, rate: Int? = nil
+    ) -> Int {
         switch self {
-        case .bytes(let perSecond): max(1, perSecond)
+        case .bytes(let perSecond): return max(1, perSecond)
         case .times(let factor):
-            Int(
-                max(1, min(factor * Double(format.nominalByteRate), 1e12).rounded())
-                    * (isBase64 ? 4 / 3 : 1))
+            let spoken = Double(format.nominalByteRate) * Double(rate ?? 16_000) / 16_000
+            let bytes = max(1, min(factor * spoken, 1e12).rounded())
+            return Int(bytes * (isBase64 ? 4 / 3 : 1))
         }
     }
 
