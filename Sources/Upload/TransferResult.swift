@@ -45,6 +45,8 @@ public struct TransferResult: Sendable {
     package private(set) var framedByteCount = 0
     /// Bytes of the answer's body, as they travelled.
     package private(set) var receivedByteCount = 0
+    /// Over a WebSocket; nil over HTTP.
+    package private(set) var messages: SocketCounts?
     package internal(set) var isBodyComplete: Bool
     package var timings: TransferTimings
     /// `Retry-After` (RFC 9110 §10.2.3), up to an hour; zero without one.
@@ -73,6 +75,11 @@ public struct TransferResult: Sendable {
         default: return false
         }
     }
+}
+
+/// Messages of a WebSocket, without pings and the like.
+package struct SocketCounts: Sendable, Equatable {
+    package internal(set) var (sent, received) = (0, 0)
 }
 
 /// Durations since the start.

@@ -363,7 +363,8 @@ final class Transfer: @unchecked Sendable {
                 bodyStart: request.body.start,
                 framedByteCount: max(offset, easy.offset(CURLINFO_SIZE_UPLOAD_T)),
                 receivedByteCount: max(receivedByteCount, easy.offset(CURLINFO_SIZE_DOWNLOAD_T)),
-                isBodyComplete: timings.lastByteOut != nil, timings: timings,
+                messages: channel?.counts, isBodyComplete: timings.lastByteOut != nil,
+                timings: timings,
                 retryAfter: .seconds(wait),
                 hasReusedConnection: hasReusedConnection,
                 mayHaveLostAnswer: code == CURLE_HTTP2_STREAM, route: route))
