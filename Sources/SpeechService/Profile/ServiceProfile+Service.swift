@@ -65,6 +65,7 @@ extension ServiceProfile {
             service.socket?.saysEnd = answer.values.selectors.contains {
                 $0.kind == .end || $0.kind == .last
             }
+            service.socket?.closeCodes = retry.closeCodes
             service.limits = limits
             service.stretches = stretches
             service.connection = connection

@@ -37,6 +37,7 @@ struct SocketChannel {
     private var reader = SocketReader()
     private var head: [UInt8] = []
     private var pings: [ContinuousClock.Instant] = []
+    private(set) var counts = SocketCounts()
     private(set) var lastSent = ContinuousClock.now
     /// Frames that are to be sent.
     private(set) var output: [UInt8]
@@ -110,6 +111,7 @@ struct SocketChannel {
 
     private mutating func send(_ opcode: SocketOpcode, _ payload: some Collection<UInt8>) {
         output += SocketWriter.frame(opcode, payload)
+        counts.sent += 1
         lastSent = .now
     }
 
@@ -157,6 +159,7 @@ struct SocketChannel {
         while let event = try reader.next() {
             switch event {
             case .message(let bytes, _):
+                counts.received += 1
                 if stage == .greeting, messages.isGreeting(bytes) { stage = .open }
                 return .message(bytes)
             case .pong: break
@@ -181,9 +184,7 @@ struct SocketChannel {
             "the service ended the session" + (words.isEmpty ? "" : ": ")
             + words.joined(separator: " ")
         if code == nil || code == 1000, isEnded, !messages.saysEnd { return nil }
-        // RFC 6455 §7.4: those say that the same session would end in the same way.
-        return [1000, 1002, 1003, 1007, 1008, 1009, 1010].contains(code)
-            ? .badResponse(text) : .connectionLost(text)
+        return messages.isTriedAgain(after: code) ? .connectionLost(text) : .badResponse(text)
     }
 
     /// How a session ends whose connection the service closes without a word.

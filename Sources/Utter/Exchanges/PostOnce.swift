@@ -41,6 +41,9 @@ struct PostOnce: Exchange {
     private var hasSetClock = false
     private var failures = 0
     private var failuresAfterRelease = 0
+    /// Sessions over a WebSocket, in a row, in which the service has said nothing.
+    private var barrenSessions = 0
+    private static let mostBarrenSessions = 3
     /// When the attempts of the last minute began, without those that were not awaited.
     private var starts = [Duration.zero]
 
@@ -241,6 +244,13 @@ struct PostOnce: Exchange {
         _ failure: TakeFailure, after result: TransferResult, isSpeaking: Bool, at now: Moment
     ) -> ExchangeStep {
         request.wantsFreshConnection = true
+        // It opens a session, and closes it before it has said anything.
+        let isBarren = result.status == 101 && result.receivedByteCount == 0
+        barrenSessions = isBarren ? barrenSessions + 1 : 0
+        if barrenSessions >= Self.mostBarrenSessions {
+            return .failed(
+                .responseUnusable(reason: "it opens sessions, and says nothing in them"))
+        }
         // A service may speak nothing else.
         request.avoidsHTTP2 = result.mayHaveLostAnswer && !request.avoidsHTTP2
         if result.ending == .timedOut(.whole) { return .failed(failure) }

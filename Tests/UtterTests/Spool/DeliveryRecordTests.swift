@@ -181,7 +181,8 @@ import Testing
         "socket.audio": [#"{"a":"{audio}"}"#, #"{"b":"{audio}","c":"{rate}"}"#],
         "connection.proxy": ["none", "http://p:1"],
         "retry.pauses-while-speaking": ["[1]", "[]"], "retry.pauses-after-release": ["[1]", "[]"],
-        "retry.statuses": ["[404]", "[]"], "retry.token-refused": ["[404]", "[]"],
+        "retry.close-codes": ["[1011]", "[]"], "retry.statuses": ["[404]", "[]"],
+        "retry.token-refused": ["[404]", "[]"],
     ]
 
     private static func values(of key: ProfileKey) -> [String] {

@@ -27,13 +27,16 @@ package struct RetryRule: Sendable, Hashable {
     var codes: Set<String> = []
     /// They refuse the token, whatever the status.
     var tokenCodes: Set<String> = []
+    /// Close codes of a WebSocket after which the session is tried again; nil for the usual ones.
+    var closeCodes: Set<Int>?
     package internal(set) var honoursRetryAfter = true
 
     package init() {}
 
     init(_ reader: inout SettingsReader) throws(SettingsError) {
-        statuses = try Self.statuses("statuses", &reader)
-        tokenRefusals = try Self.statuses("token-refused", &reader)
+        statuses = try Self.statuses("statuses", within: 400...599, &reader)
+        tokenRefusals = try Self.statuses("token-refused", within: 400...599, &reader)
+        closeCodes = try Self.statuses("close-codes", within: 1000...4999, &reader)
         codes = Set(try reader.labels("codes") ?? [])
         tokenCodes = Set(try reader.labels("token-codes") ?? [])
         honoursRetryAfter = try reader.flag("retry-after") ?? true
@@ -47,11 +50,12 @@ package struct RetryRule: Sendable, Hashable {
     }
 
     private static func statuses(
-        _ key: String, _ reader: inout SettingsReader
+        _ key: String, within range: ClosedRange<Int>, _ reader: inout SettingsReader
     ) throws(SettingsError) -> Set<Int>? {
         guard let statuses = try reader.integers(key) else { return nil }
-        guard statuses.allSatisfy((400..<600).contains) else {
-            throw reader.error(key, " holds statuses of refusals, from 400 to 599")
+        guard statuses.allSatisfy(range.contains) else {
+            throw reader.error(
+                key, " holds numbers of refusals, from \(range.lowerBound) to \(range.upperBound)")
         }
         return Set(statuses)
     }

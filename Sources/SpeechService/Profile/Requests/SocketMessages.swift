@@ -19,6 +19,7 @@ package struct SocketMessages: Sendable, Hashable {
     package private(set) var keepAliveInterval = Duration.seconds(5)
     /// The service says by a message when its answer is whole; otherwise by closing the session.
     package internal(set) var saysEnd = false
+    var closeCodes: Set<Int>?
 
     package init() {}
 
@@ -72,6 +73,14 @@ package struct SocketMessages: Sendable, Hashable {
     /// The bytes around a piece of audio in base64; nil: a piece of audio is a binary message.
     package var aroundAudio: (before: [UInt8], behind: [UInt8])? {
         audio.map(Self.parts).map { (Array($0[0].utf8), Array($0[1].utf8)) }
+    }
+
+    /// Whether a session is tried again that the service has closed; a code of nil: it gave none.
+    package func isTriedAgain(after code: Int?) -> Bool {
+        guard let code else { return true }
+        // RFC 6455 §7.4: by the others the same session would end in the same way.
+        return closeCodes?.contains(code)
+            ?? ![1000, 1002, 1003, 1007, 1008, 1009, 1010].contains(code)
     }
 
     package var awaitsGreeting: Bool { greeting != nil }
