@@ -206,6 +206,7 @@ extension SettingsReader {
         rule.confidence = try table.paths("confidence") ?? usual.confidence
         rule.speaker = try table.paths("speaker") ?? usual.speaker
         rule.unit = try table.number("unit") ?? usual.unit
+        rule.isFinal = try table.paths("final") ?? usual.isFinal
         try table.finish()
         return rule
     }

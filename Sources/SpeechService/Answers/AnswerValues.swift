@@ -19,6 +19,8 @@ struct AnswerValues: Sendable {
     private let limit: Int
 
     private var pending: Pending?
+    /// The final pieces of a word that may go on.
+    private var openWord: [RecognizedWord] = []
     private var hasFinal = false
     private var hasWords = false
     private var finalByteCount = 0
@@ -58,6 +60,9 @@ struct AnswerValues: Sendable {
         if kind == .end || kind == .last { isOver = true }
         if let stop = rule.values.stop, stop.values(in: value).contains(where: \.isSet) {
             hasHeardEnd = true
+        }
+        if selector == nil || kind == .end, let pieces = rule.values.words.pieces(in: value) {
+            return try keep(pieces, byteCount: bytes.count)
         }
         let paths = selector?.textPaths ?? rule.values.textPaths
         let text =
@@ -185,6 +190,32 @@ struct AnswerValues: Sendable {
         } else {
             append(news, byteCount, isProvisional: kind != .partial)
         }
+        try checkLimit()
+        return news
+    }
+
+    /// Keeps the pieces of words that are final; a word is whole once another one begins.
+    private mutating func keep(
+        _ pieces: [(piece: RecognizedWord, isFinal: Bool)], byteCount: Int
+    ) throws(AnswerError) -> Hypothesis? {
+        let finals = openWord + pieces.filter(\.isFinal).map(\.piece)
+        let start = finals.lastIndex(where: \.beginsWord) ?? 0
+        openWord = Array(finals[start...])
+        let open = openWord + pieces.filter { !$0.isFinal }.map(\.piece)
+        var partial = Hypothesis(text: open.map(\.text).joined(), isFinal: false)
+        partial.words = open.joined
+        pending =
+            open.isEmpty
+            ? nil
+            : Pending(
+                hypothesis: partial, byteCount: partial.text.utf8.count, isProvisional: true)
+        hasWords = hasWords || !finals.isEmpty || !open.isEmpty
+        guard start > 0 else { return partial }
+        var news = Hypothesis(text: finals[..<start].map(\.text).joined(), isFinal: true)
+        news.words = Array(finals[..<start]).joined
+        news.partial = partial.text
+        hasFinal = true
+        finalByteCount += byteCount
         try checkLimit()
         return news
     }

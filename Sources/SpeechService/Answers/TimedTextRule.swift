@@ -14,12 +14,26 @@ struct TimedTextRule: Sendable, Hashable {
     var speaker = [JSONPath](dotted: "speaker", "speaker_id")
     /// Seconds per unit of time.
     var unit = 1.0
+    /// Whether a word is final, where a value has some that are and others; they are the text then, and
+    /// a word begins with its space.
+    var isFinal: [JSONPath] = []
 
     init(paths: [JSONPath]) { self.paths = paths }
 
     func elements(in value: JSONValue) -> [RecognizedWord] {
         let list = paths.lazy.compactMap { $0.values(in: value).first?.elements }.first
         return list?.compactMap(element) ?? []
+    }
+
+    /// The pieces of words, and whether each is final; nil where the rule does not tell.
+    func pieces(in value: JSONValue) -> [(piece: RecognizedWord, isFinal: Bool)]? {
+        guard !isFinal.isEmpty else { return nil }
+        let list = paths.lazy.compactMap { $0.values(in: value).first?.elements }.first
+        return list?.compactMap { value in
+            element(value).map { piece in
+                (piece, isFinal.contains { $0.values(in: value).first == .bool(true) })
+            }
+        }
     }
 
     func element(_ value: JSONValue) -> RecognizedWord? {
@@ -29,6 +43,28 @@ struct TimedTextRule: Sendable, Hashable {
             text: text, start: start.number(in: value).map { $0 * unit },
             end: end.number(in: value).map { $0 * unit },
             probability: confidence.number(in: value), speaker: speaker.label(in: value))
+    }
+}
+
+extension RecognizedWord {
+    /// The first piece of a word has a space before it.
+    var beginsWord: Bool { text.first?.isWhitespace == true }
+}
+
+extension [RecognizedWord] {
+    /// The words of which these are pieces.
+    var joined: [RecognizedWord] {
+        var words: [RecognizedWord] = []
+        for piece in self {
+            if words.isEmpty || piece.beginsWord {
+                words.append(piece)
+                words[words.count - 1].text = TerminalText.singleLine(piece.text)
+            } else {
+                words[words.count - 1].text += piece.text
+                words[words.count - 1].end = piece.end
+            }
+        }
+        return words
     }
 }
 

@@ -55,8 +55,8 @@ public struct Transcript: Sendable, Hashable {
         let line = TerminalText.singleLine(hypothesis.text)
         // Compared only where that is rare: what is compared is copied when it is changed.
         let before = line.isEmpty || hypothesis.merge == .replace ? self : nil
-        rawPartial = ""
         if hypothesis.merge == .replace { self = Transcript() }
+        rawPartial = hypothesis.partial
         if !line.isEmpty { finals.append(line) }
         let pieceCount = hypothesis.words.count + hypothesis.segments.count
         finalByteCount +=
@@ -116,6 +116,8 @@ package struct Hypothesis: Sendable, Hashable {
     /// Empty when nothing was heard.
     var text: String
     var isFinal: Bool
+    /// Behind a final: text that may still change.
+    var partial = ""
     /// How the text joins earlier ones: a partial replaces the partial or is appended to it, a
     /// final accumulates or replaces all.
     var merge: TextMerge
