@@ -83,6 +83,7 @@ libc6-dev                    builds the virtual microphone
 alsa-utils                   arecord, to compare with
 curl                         to compare with
 ffmpeg                       to compare with
+python3-websockets           is a realtime service
 strace                       counts system calls
 valgrind                     counts allocations"
 

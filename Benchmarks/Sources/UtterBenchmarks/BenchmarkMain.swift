@@ -10,6 +10,7 @@ import Glibc
 ///     … hour                                an hour of audio in a minute
 ///     … send                                an hour of PCM, as fast as it goes
 ///     … keys                                a key to the first frame, and to the last byte
+///     … realtime                            a sample to its words, over a WebSocket and by an upload
 ///     … side-by-side                        30 processes beside 30 of arecord and curl
 ///     … many                                50 and 300 takes in one process
 ///     … spool                               list and start with many takes on the disk
@@ -47,7 +48,8 @@ enum BenchmarkMain {
         }
         if names.isEmpty {
             names = [
-                "start-up", "keys", "lateness", "memory", "cpu", "send", "side-by-side", "many",
+                "start-up", "keys", "realtime", "lateness", "memory", "cpu", "send", "side-by-side",
+                "many",
             ]
         }
         let report = Report()
@@ -71,6 +73,8 @@ enum BenchmarkMain {
                 case "soak": try live.soak(seconds: seconds)
                 case "send": try files.send(minutes: 60, runs: 5)
                 case "answers": try files.answers(runs: runs)
+                case "realtime":
+                    try RealtimeBenchmarks(workplace: workplace, report: report).words(runs: runs)
                 case "side-by-side": try many.sideBySide(30)
                 case "many": try many.takes([50, 300])
                 case "counts":

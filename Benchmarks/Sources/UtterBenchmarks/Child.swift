@@ -22,16 +22,27 @@ final class Child {
         var status: Int32
     }
 
-    /// Starts a program of the PATH, without input, its output thrown away.
+    /// Starts a program of the PATH; without descriptors it has no input, and its output is thrown away.
     ///
     /// - Throws: `BenchmarkError` when it cannot be executed.
-    init(_ arguments: [String], environment: [String: String] = [:]) throws(BenchmarkError) {
+    init(
+        _ arguments: [String], environment: [String: String] = [:], input: Int32? = nil,
+        output: Int32? = nil
+    ) throws(BenchmarkError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         let showsErrors = getenv("UTTER_BENCH_VERBOSE") != nil
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
+        if let output {
+            posix_spawn_file_actions_adddup2(&actions, output, 1)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        }
         if !showsErrors { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
         for (name, value) in environment { setenv(name, value, 1) }
         var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// How soon words are there: over a WebSocket, beside an upload to the same kind of service.
+///
+/// The service is `scripts/peer-socket.py`, which says of each message of audio how many bytes it has
+/// heard, at once. Each figure holds its own time and that of the pipe to this program.
+struct RealtimeBenchmarks {
+    let workplace: Workplace
+    let report: Report
+
+    private struct Delays {
+        var partials: [Double] = []
+        var finals: [Double] = []
+    }
+
+    /// Takes of two seconds, in alternating runs; without a tail the last sample is that of the stop.
+    func words(runs: Int) throws(BenchmarkError) {
+        let program = try Program(["/usr/bin/python3", "-u", "scripts/peer-socket.py"])
+        guard let port = program.readLine() else { throw BenchmarkError("no service listens") }
+        let server = try BodyServer()
+        var (socket, upload) = (Delays(), Delays())
+        let live = [
+            "--service", "deepgram", "-c", "way=live", "-c",
+            "url=ws://127.0.0.1:\(port.text)/echo", "-c", "auth.optional=true",
+        ]
+        for _ in 0..<runs {
+            try take(live, nil, into: &socket)
+            try take(["--to", server.url, "--format", "pcm"], server, into: &upload)
+        }
+        report.add("sample to partial, WebSocket", milliseconds: Distribution(socket.partials))
+        report.add("last sample to text, WebSocket", milliseconds: Distribution(socket.finals))
+        report.add("last sample to text, upload", milliseconds: Distribution(upload.finals))
+    }
+
+    private func take(
+        _ options: [String], _ server: BodyServer?, into delays: inout Delays
+    ) throws(BenchmarkError) {
+        let microphone = try VirtualMicrophone(.direct, in: workplace)
+        for (name, value) in microphone.environment { setenv(name, value, 1) }
+        let words = [
+            workplace.program, "--events", "--device", microphone.card.device, "--for", "2s", "-c",
+            "recording.tail=0", "--no-keep",
+        ]
+        let program = try Program(words + options)
+        var last: Int64?
+        let heard: (Program.Line) -> Void = { line in
+            if line.text.contains(#""event":"outcome""#) { last = line.time }
+            // The bytes that the service had when it said so.
+            guard line.text.contains(#""event":"heard""#),
+                let mark = line.text.split(separator: "bytes:").dropFirst().last,
+                let count = Int(mark.prefix { $0.isNumber })
+            else { return }
+            let capture = microphone.firstFrameAt + Int64(count / 2) * 62_500
+            delays.partials.append(Double(line.time - capture) / 1e6)
+        }
+        if let server { try server.receive { _, _ in } }
+        while let line = program.readLine() { heard(line) }
+        guard let last, program.wait() == 0 else { throw BenchmarkError("the take failed") }
+        delays.finals.append(Double(last - microphone.firstFrameAt - 2_000_000_000) / 1e6)
+    }
+}
+
+/// A program whose lines are read as they come.
+private final class Program {
+    struct Line {
+        let text: String
+        /// When it was read whole.
+        let time: Int64
+    }
+
+    private let child: Child
+    private let output: Int32
+    /// Held open, so that the program reads no end.
+    private let input: Int32
+    private var bytes: [UInt8] = []
+
+    init(_ arguments: [String]) throws(BenchmarkError) {
+        var (ends, inputs): ([Int32], [Int32]) = ([0, 0], [0, 0])
+        guard pipe2(&ends, O_CLOEXEC) == 0, pipe2(&inputs, O_CLOEXEC) == 0 else {
+            throw BenchmarkError("cannot make a pipe")
+        }
+        child = try Child(arguments, input: inputs[0], output: ends[1])
+        (output, input) = (ends[0], inputs[1])
+        close(ends[1])
+        close(inputs[0])
+    }
+
+    deinit {
+        close(output)
+        close(input)
+    }
+
+    /// The next line; nil at the end.
+    func readLine() -> Line? {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+                let text = String(decoding: bytes[..<end], as: UTF8.self)
+                bytes.removeSubrange(...end)
+                return Line(text: text, time: monotonicTime())
+            }
+            let count = read(output, &buffer, buffer.count)
+            guard count > 0 else { return nil }
+            bytes += buffer[..<count]
+        }
+    }
+
+    func wait() -> Int32 { child.wait().status }
+}
