@@ -45,8 +45,7 @@ class Ear:
         return [run for run in self.runs if run[0] > 0 and run[2] >= self.rate // 50]
 
     def finals(self, is_last):
-        words = self.words()
-        return words if is_last or not self.runs or self.runs[-1][0] == 0 else words[:-1]
+        return [run for run in self.words() if is_last or run is not self.runs[-1] or run[0] == 0]
 
 
 def word(run, rate):
@@ -136,7 +135,46 @@ class OpenAI(Deepgram):
         return []
 
 
-DIALECTS = {"deepgram": Deepgram, "assemblyai": AssemblyAI, "openai": OpenAI}
+class Echo(Deepgram):
+    """Says at once how many bytes it has heard, for measurements."""
+
+    count = 0
+
+    def take(self, message):
+        self.count += len(message) if isinstance(message, bytes) else 0
+        return message if isinstance(message, bytes) else b"", not isinstance(message, bytes)
+
+    def result(self, runs, is_final):
+        return {"is_final": is_final, "channel": {"alternatives": [{"transcript": f"bytes:{self.count}"}]}}
+
+
+class Soniox(Deepgram):
+    def take(self, message):
+        if isinstance(message, bytes):
+            return message, not message
+        if json.loads(message).get("type") == "keepalive":
+            return b"", False
+        config = json.loads(message)
+        assert (config["audio_format"], config["sample_rate"]) == ("pcm_s16le", self.rate), config
+        assert config["model"] and "api_key" not in config, config
+        return b"", False
+
+    def result(self, runs, is_final):
+        # A word is two pieces, and says by a space that it begins.
+        tokens = []
+        for run in runs:
+            start, end = run[1] * 1000 // self.rate, (run[1] + run[2]) * 1000 // self.rate
+            for text, first, last in [(" w", start, start + 50), (f"{run[0]}", start + 50, end)]:
+                tokens.append({
+                    "text": text, "start_ms": first, "end_ms": last, "confidence": 0.9, "is_final": is_final,
+                })
+        return {"tokens": tokens, "final_audio_proc_ms": 0, "total_audio_proc_ms": 0}
+
+    def end(self):
+        return [{"tokens": [], "final_audio_proc_ms": 0, "total_audio_proc_ms": 0, "finished": True}]
+
+
+DIALECTS = {"deepgram": Deepgram, "assemblyai": AssemblyAI, "openai": OpenAI, "soniox": Soniox, "echo": Echo}
 
 
 async def refuse(path, headers):
@@ -156,7 +194,7 @@ async def serve(socket, path):
     name = parts.path.strip("/").split("/")[0]
     service = DIALECTS[name]()
     number = seen[path] = seen.get(path, 0) + 1
-    ear, told, texts, audio_count = Ear(service.rate), 0, [], 0
+    ear, told, texts, audio_count, piece_count = Ear(service.rate), 0, [], 0, 0
     is_first = number == 1 or "always" in asked
 
     async def say(value):
@@ -171,6 +209,12 @@ async def serve(socket, path):
             fresh = finals[told:]
             if fresh:
                 await say(service.result(fresh, False))
+        elif name == "soniox":
+            value = service.result(finals[told:], True)
+            value["tokens"] += service.result(ear.words()[len(finals):], False)["tokens"]
+            await say(value)
+        elif name == "echo":
+            await say(service.result([], is_last))
         else:
             for run in finals[told:]:
                 await say(service.result([run], True))
@@ -194,7 +238,9 @@ async def serve(socket, path):
             if isinstance(message, str) and not audio:
                 texts.append(message)
             audio_count += len(audio)
-            ear.hear(audio)
+            piece_count += bool(audio)
+            if name != "echo":
+                ear.hear(audio)
             if is_first and audio_count >= int(asked.get("drop", 1 << 60)):
                 socket.transport.abort()
                 return
@@ -221,7 +267,8 @@ async def serve(socket, path):
     finally:
         print(
             json.dumps({
-                "path": path, "number": number, "audio": audio_count, "texts": texts,
+                "path": path, "number": number, "audio": audio_count, "audioMessages": piece_count,
+                "texts": texts,
                 "closed": socket.close_code, "authorization":
                 socket.request_headers.get("Authorization"),
                 "words": [f"w{run[0]}" for run in ear.words()],
@@ -234,7 +281,7 @@ async def main():
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(sys.argv[1], sys.argv[2])
     async with websockets.serve(
-        serve, "127.0.0.1", 0, process_request=refuse, ping_interval=0.2, max_size=1 << 20, ssl=context,
+        serve, "127.0.0.1", 0, process_request=refuse, ping_interval=0.5, max_size=1 << 20, ssl=context,
     ) as server:
         print(server.sockets[0].getsockname()[1], flush=True)
         # Until nobody reads what is printed.

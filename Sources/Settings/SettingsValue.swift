@@ -23,7 +23,7 @@ package enum SettingsValue: Sendable, Hashable {
         }
     }
 
-    var string: String? { if case .string(let text) = self { text } else { nil } }
+    package var string: String? { if case .string(let text) = self { text } else { nil } }
     var integer: Int? { if case .integer(let number) = self { number } else { nil } }
     var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
     var array: [SettingsNode]? { if case .array(let elements) = self { elements } else { nil } }

@@ -119,5 +119,11 @@ package struct ProfileText: Sendable, Hashable {
                 """, place: "the URL")
     }
 
+    /// Over a profile that has another way for a person who speaks: what is sent later goes the usual one.
+    package static let speaking = ProfileText(
+        overriding: "way = \"live\"  # while a person speaks", place: "the microphone")
+
+    package var isSpeaking: Bool { (name, text) == (Self.speaking.name, Self.speaking.text) }
+
     package var isOverriding: Bool { name == Self.overriding }
 }

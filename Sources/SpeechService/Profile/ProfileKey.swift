@@ -102,6 +102,9 @@ extension ProfileKey {
     /// In the order of docs/profiles.md.
     package static let all: [ProfileKey] = [
         ProfileKey("url", "where the recording is sent"),
+        ProfileKey(
+            "way", words(of: ServiceProfile.Way.self),
+            "upload, or live: a recording of the microphone as the table 'live' says"),
         ProfileKey("method", words(of: RequestMethod.self), "the method of the request"),
         ProfileKey("query.NAME", .table, "a parameter of the URL"),
         ProfileKey("headers.NAME", .table, "a header field; a secret one stands in a file"),
@@ -212,6 +215,8 @@ extension ProfileKey {
             "the longest Retry-After that is waited for then"),
         ProfileKey("retry.statuses", .list, "the statuses that are tried again"),
         ProfileKey("retry.token-refused", .list, "the statuses that refuse the token"),
+        ProfileKey(
+            "retry.close-codes", .list, "the close codes of a WebSocket that are tried again"),
         ProfileKey("retry.codes", .list, "the codes of errors that are tried again"),
         ProfileKey("retry.token-codes", .list, "the codes that refuse the token"),
         ProfileKey("retry.retry-after", .flag, "whether Retry-After is heeded"),

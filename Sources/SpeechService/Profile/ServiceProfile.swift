@@ -8,6 +8,13 @@ package import Settings
 /// It is read from the text of a file, and those of the profiles that it extends. What it says is
 /// complete but for the words, which a person says, and the secret.
 public struct ServiceProfile: Sendable, Hashable {
+    /// The ways in which a recording gets to a service.
+    package enum Way: String, Sendable, CaseIterable {
+        case upload
+        /// As the table `live` says it over the rest, while a person speaks.
+        case live
+    }
+
     /// The texts it was read from, its own first.
     package let texts: [ProfileText]
     package let table: SettingsTable
@@ -20,6 +27,8 @@ public struct ServiceProfile: Sendable, Hashable {
     package var url: WordTemplate
     /// The URL without what a person says over the profile; nil for a service without a profile.
     let home: WordTemplate?
+    /// Whether the profile says another way for a person who speaks.
+    package let hasLiveWay: Bool
     var method = RequestMethod.post
     var query: [ProfileField] = []
     var headers: [ProfileField] = []
@@ -50,7 +59,7 @@ public struct ServiceProfile: Sendable, Hashable {
     public var codecs: [AudioCodec] { formats.map(\.codec) }
 
     /// Whether a recording is sent while it is made, or when it is complete.
-    public var isLive: Bool { transfer.framing != .length }
+    public var isLive: Bool { transfer.framing != .length || hasLiveWay }
 
     /// Where the token comes from; nil for a service without, or where the profile leaves it open.
     public var tokenSource: SecretSource? { authentication.token?.source }
@@ -80,22 +89,35 @@ public struct ServiceProfile: Sendable, Hashable {
     }
 
     package init(texts: [ProfileText]) throws(SettingsError) {
-        var (table, said) = (SettingsTable(), SettingsTable())
-        var home: String?
-        for text in texts.reversed() {
-            let own = try SettingsDocument.parse(text.text, file: text.place)
+        var tables: [SettingsTable] = []
+        for text in texts { tables.append(try SettingsDocument.parse(text.text, file: text.place)) }
+        let isSpoken = tables.lazy.compactMap { $0["way"]?.value.string }.first == Way.live.rawValue
+        // The first of the texts counts most, and what a person says more than both ways.
+        let count = texts.prefix(while: \.isOverriding).count
+        var table = SettingsTable()
+        for own in tables[count...].reversed() {
+            // A service at another address has a way of its own, or none.
+            if own["url"] != nil { table.members.removeAll { $0.name == "live" } }
             table = table.extended(by: own)
-            if text.isOverriding {
-                said = said.extended(by: own)
-            } else if case .string(let url)? = table["url"]?.value {
-                home = url
-            }
         }
-        self.home = home.map(WordTemplate.init)
+        hasLiveWay = table["live"] != nil
+        if isSpoken, let live = table["live"]?.value.table {
+            table.members.removeAll { $0.name == "live" }
+            table = table.extended(by: live)
+        }
+        home = count < tables.count ? table["url"]?.value.string.map(WordTemplate.init) : nil
+        var said = SettingsTable()
+        for own in tables[..<count].reversed() {
+            (table, said) = (table.extended(by: own), said.extended(by: own))
+        }
         self.texts = texts
         self.table = table
         var reader = SettingsReader(table)
         _ = try reader.string("extends")
+        _ = try reader.table("live")
+        if try reader.word("way", as: Way.self) == .live, !hasLiveWay {
+            throw reader.error("way", ": the service has one way alone")
+        }
         title = try reader.string("title") ?? ""
         docs = try reader.string("docs")
         verified = try reader.string("verified")

@@ -46,7 +46,12 @@ extension DeliveryPlan {
             let text = said.joined(separator: "\n")
             texts.insert(ProfileText(overriding: text, place: Self.place), at: 0)
         }
-        let origin = service.url.origin.description
+        let isSpoken = texts.contains(where: \.isSpeaking)
+        let own = texts.map { DeliveryManifest.Text(name: $0.name, text: $0.text) }
+        let plain = DeliveryManifest(texts: own, words: words, format: format.name)
+        // A kept take goes the usual way, and each secret goes with it.
+        let later = isSpoken ? try? DeliveryPlan(plain) : nil
+        let origin = (later ?? self).service.url.origin.description
         let strays = service.strayPlaces(over: base.service).map {
             Credential(askedOf: .given, place: $0, form: .plain)
         }
@@ -54,7 +59,7 @@ extension DeliveryPlan {
             DeliveryManifest.Secret($0, origin: origin)
         }
         return DeliveryManifest(
-            texts: texts.map { .init(name: $0.name, text: $0.text) }, words: words,
+            texts: own, words: words,
             format: format.name, secrets: secrets.isEmpty ? nil : secrets,
             bodyKey: service.bodyKey.map { .init($0, origin: origin) },
             proxyLogin: service.connection.proxyLogin.map { .init($0, origin: origin) },
@@ -103,12 +108,17 @@ extension DeliveryPlan {
             return
         }
         let known = record.profileTexts.filter { old in
-            !texts.contains { ($0.name, $0.text) == (old.name, old.text) }
+            !old.isSpeaking && !texts.contains { ($0.name, $0.text) == (old.name, old.text) }
         }
         let profile = try ServiceProfile.reading(texts + known)
+        var old = AudioCodec(rawValue: record.format)
+        // Samples are kept as WAV is, but do not say their rate.
+        if record.profileTexts.contains(where: \.isSpeaking) {
+            old = profile.reads(.wav) ? .wav : nil
+        }
         let use = try ProfileUse(
             profile, words: profile.asked(record.words).merging(words) { _, new in new },
-            codec: codec ?? AudioCodec(rawValue: record.format))
+            codec: codec ?? old)
         try self.init(use)
         isUnset = record.isUnset ?? false
         if !use.profile.says("body.key-file", in: texts) {

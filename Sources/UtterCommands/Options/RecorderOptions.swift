@@ -54,6 +54,6 @@ struct RecorderOptions: ParsableArguments {
 
     /// As options, variables and settings say it now; reads secrets.
     func delivery() throws(CommandFailure) -> DeliveryPlan {
-        try service.delivery(format: voice.format)
+        try service.delivery(format: voice.format, isSpoken: true)
     }
 }

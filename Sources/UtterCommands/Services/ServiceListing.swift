@@ -14,7 +14,8 @@ enum ServiceListing {
                 let (profile, _) = try Services.shown(name)
                 let words = profile.words.filter { $0.isRequired && $0.standard == nil }
                 rows.append([
-                    name, profile.tokenState, profile.isLive ? "live" : "at the end",
+                    name, profile.tokenState,
+                    profile.hasLiveWay ? "realtime" : profile.isLive ? "live" : "at the end",
                     words.map { "\($0.name)=…" }.joined(separator: " "),
                     TerminalText.singleLine(profile.title),
                 ])
@@ -26,7 +27,7 @@ enum ServiceListing {
         let columns = 4
         let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
         let legend =
-            "live: sent while you speak; at the end: sent when you stop, since the service is not known to "
+            "realtime: sent while you speak, over a WebSocket; live: by an upload; at the end: sent when you stop, since the service is not known to "
             + "take a recording while it grows"
         return rows.map { row in
             let head = (0..<columns).map { TextWidth.padded(row[$0], to: widths[$0] + 2) }
@@ -69,7 +70,8 @@ enum ServiceListing {
         return [
             "name": name, "title": profile?.title, "url": profile?.url.text, "docs": profile?.docs,
             "verified": profile?.verified, "isOwn": profile?.ownText?.place.hasPrefix("/"),
-            "isLive": profile?.isLive, "token": profile.flatMap(token), "words": words,
+            "isLive": profile?.isLive, "isRealtime": profile?.hasLiveWay,
+            "token": profile.flatMap(token), "words": words,
             "error": error,
         ]
     }

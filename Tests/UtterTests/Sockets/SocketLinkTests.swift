@@ -27,13 +27,13 @@ import Testing
         let words = (0..<40).map { $0 % 11 + 1 }
         for _ in 0..<3 {
             let outcome = try await send(
-                words, by: service.plan("deepgram-live", "padding=30000"))
+                words, by: service.plan("deepgram", "padding=30000"))
             #expect(outcome.text == SocketService.text(words))
             #expect(outcome.attempts.map(\.result.ending) == [.answered])
         }
     }
 
-    @Test(arguments: ["deepgram-live", "openai-live"], [false, true])
+    @Test(arguments: ["deepgram", "openai"], [false, true])
     func overTLSAndThroughAProxyItIsTheSame(_ dialect: String, _ hasProxy: Bool) async throws {
         let certificate = try await TestCertificate(in: bench.folder)
         let service = try await SocketService(certificate)
@@ -53,7 +53,7 @@ import Testing
     @Test func aWebSocketInClearIsTunnelled() async throws {
         let service = try await SocketService()
         let proxy = try await ProxyServer()
-        var plan = try service.plan("deepgram-live")
+        var plan = try service.plan("deepgram")
         plan.service.connection.proxy = try Proxy(proxy.url)
         #expect(try await send(by: plan).text == SocketService.text(Self.words))
         #expect(proxy.log.contains("CONNECT 127.0.0.1:"))
@@ -62,7 +62,7 @@ import Testing
     @Test func aRedirectMayBeRelative() async throws {
         let service = try await SocketService()
         let outcome = try await send(
-            by: service.plan("deepgram-live", "redirect=/deepgram?moved"))
+            by: service.plan("deepgram", "redirect=/deepgram?moved"))
         #expect(outcome.text == SocketService.text(Self.words))
         #expect(try await service.sessions(1).map(\.path) == ["/deepgram?moved"])
     }
@@ -82,7 +82,7 @@ import Testing
             let proxy = try FaultProxy(to: UInt16(service.port), plans: [LinkPlan(fault)])
             let outcome = try await send(
                 by: service.plan(
-                    "deepgram-live", through: proxy.port, retry: SocketTakeTests.patient))
+                    "deepgram", through: proxy.port, retry: SocketTakeTests.patient))
             #expect(outcome.text == SocketService.text(Self.words), "\(fault)")
             #expect(proxy.connectionCount <= 2, "\(fault)")
         }
@@ -98,7 +98,7 @@ import Testing
         let proxy = try FaultProxy(to: UInt16(service.port), plans: [LinkPlan(fault)])
         let outcome = try await send(
             by: service.plan(
-                "deepgram-live",
+                "deepgram",
                 over: ["connect", "stall", "answer"].map { "transfer.\($0)-seconds = 1" }
                     .joined(separator: "\n"),
                 through: proxy.port, retry: SocketTakeTests.patient))
@@ -106,11 +106,13 @@ import Testing
     }
 
     @Test func messagesHoldTheAudioAlone() throws {
-        for line in ["body.kind = 'form'", "exchange.kind = 'parts'"] {
-            #expect(throws: ProfileError.self, "\(line)") {
+        let job = "exchange = { kind = 'job', steps = [{ name = 'a', body = 'recording' }] }"
+        for line in ["body.kind = 'form'", job] {
+            let error = try #require(throws: (any Error).self, "\(line)") {
                 try Bench.plan(
                     by: "url = 'ws://127.0.0.1:9/'\nsocket.finish = 'end'\n\(line)", format: .pcm)
             }
+            #expect("\(error)".contains("a WebSocket"), "\(error)")
         }
     }
 }

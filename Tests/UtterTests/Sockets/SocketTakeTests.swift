@@ -26,7 +26,7 @@ import Testing
         pausesAfterRelease: Array(repeating: .milliseconds(10), count: 3),
         longestRetryAfter: .seconds(1), unknownOutcome: .resend)
     private static let words = [3, 5, 7, 9, 11, 2, 4]
-    private static let dialects = ["deepgram-live", "assemblyai-live", "openai-live"]
+    private static let dialects = ["deepgram", "assemblyai", "openai", "soniox"]
 
     private func send(_ words: [Int], by plan: DeliveryPlan) async throws -> TakeOutcome {
         let path = try bench.folder.write(
@@ -40,7 +40,7 @@ import Testing
         #expect(outcome.text == SocketService.text(Self.words))
         let session = try #require(try await service.sessions(1).first)
         let seconds = Double(Self.words.count) * 0.3
-        let rate = dialect == "openai-live" ? 24_000 : 16_000.0
+        let rate = dialect == "openai" ? 24_000 : 16_000.0
         #expect(session.audio == 2 * Int(seconds * rate))
         #expect(session.closed == 1000)
         #expect(outcome.attempts.map(\.result.status) == [101])
@@ -67,7 +67,7 @@ import Testing
     /// The connection breaks within a word, and the next session goes on behind the last final one.
     @Test(arguments: [9_600, 20_000, 33_333, 52_000])
     func aSessionThatBreaksGoesOnBehindItsFinals(_ byteCount: Int) async throws {
-        let plan = try service.plan("deepgram-live", "drop=\(byteCount)", retry: Self.patient)
+        let plan = try service.plan("deepgram", "drop=\(byteCount)", retry: Self.patient)
         let speaker = try Speaker()
         let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
         let log = EventLog(take)
@@ -100,7 +100,7 @@ import Testing
 
     @Test func aServiceWithoutTimesIsAskedAgainFromTheBeginning() async throws {
         let outcome = try await send(
-            Self.words, by: try service.plan("openai-live", "drop=30000", retry: Self.patient))
+            Self.words, by: try service.plan("openai", "drop=30000", retry: Self.patient))
         #expect(outcome.text == SocketService.text(Self.words))
         #expect(try await service.sessions(2).map(\.words).last == Self.words.map { "w\($0)" })
     }
@@ -111,7 +111,7 @@ import Testing
     ])
     func aCloseCodeSaysWhetherItIsTriedAgain(_ code: Int, _ isTriedAgain: Bool) async throws {
         let plan = try service.plan(
-            "deepgram-live", "close-after=9600&code=\(code)", retry: Self.patient)
+            "deepgram", "close-after=9600&code=\(code)", retry: Self.patient)
         let outcome = try await send(Self.words, by: plan)
         let sessions = try await service.sessions(isTriedAgain ? 2 : 1)
         #expect(sessions.count == (isTriedAgain ? 2 : 1))
@@ -125,7 +125,7 @@ import Testing
 
     @Test func whatTheServiceSaysOfAnErrorIsTold() async throws {
         let outcome = try await send(
-            Self.words, by: try service.plan("openai-live", "error-after=9600&always=1"))
+            Self.words, by: try service.plan("openai", "error-after=9600&always=1"))
         #expect(outcome.text.contains("no more"), "\(outcome.text)")
         #expect(try await service.sessions(1).count == 1)
     }
@@ -133,7 +133,7 @@ import Testing
     @Test(arguments: [(401, true), (403, true), (429, false), (503, false)])
     func aRefusalOfTheHandshakeMeansWhatItMeans(_ status: Int, _ isOfToken: Bool) async throws {
         let outcome = try await send(
-            Self.words, by: try service.plan("deepgram-live", "status=\(status)"))
+            Self.words, by: try service.plan("deepgram", "status=\(status)"))
         #expect(outcome.text.contains("no such key"), "\(outcome.text)")
         #expect(outcome.attempts.map(\.result.status) == [status])
         guard case .failure(let failure) = outcome.result else { return }
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func theTokenGoesIntoTheHandshake() async throws {
-        var plan = try service.plan("deepgram-live")
+        var plan = try service.plan("deepgram")
         plan.service.add(try Credential(place: .header("Authorization"), secret: "Token sesame"))
         #expect(try await send([3], by: plan).text == "w3")
         #expect(try await service.sessions(1).first?.authorization == "Token sesame")
@@ -149,7 +149,7 @@ import Testing
 
     @Test func aGreetingThatNeverComesEndsTheAttempt() async throws {
         let plan = try service.plan(
-            "assemblyai-live", "ungreeted=1", over: "transfer.stall-seconds = 1")
+            "assemblyai", "ungreeted=1", over: "transfer.stall-seconds = 1")
         let outcome = try await send([3, 5], by: plan)
         #expect(outcome.attempts.map(\.result.ending) == [.timedOut(.stall)])
         #expect(try await service.sessions(1).first?.audio == 0)
@@ -157,7 +157,7 @@ import Testing
 
     /// A silent speaker is not cut off: a message keeps the session awake.
     @Test func silenceIsKeptAwake() async throws {
-        let plan = try service.plan("deepgram-live", over: "socket.keep-alive-seconds = 0.05")
+        let plan = try service.plan("deepgram", over: "socket.keep-alive-seconds = 0.05")
         let speaker = try Speaker()
         let take = try bench.start(speaker.source, to: "http://127.0.0.1:9/") { $0.delivery = plan }
         let log = EventLog(take)
@@ -181,7 +181,7 @@ import Testing
     /// Each session is as long as the service allows, and ends at a pause.
     @Test func aLongRecordingHasSeveralSessions() async throws {
         let words = (0..<20).map { $0 % 11 + 1 }
-        let plan = try service.plan("deepgram-live", over: "limits.seconds = 2")
+        let plan = try service.plan("deepgram", over: "limits.seconds = 2")
         let outcome = try await send(words, by: plan)
         #expect(outcome.text == SocketService.text(words))
         #expect(try await service.sessions(4).allSatisfy { $0.audio <= 64_000 })
@@ -189,7 +189,7 @@ import Testing
 
     /// A take that is kept is sent again over a WebSocket, too.
     @Test func aKeptTakeIsSentAgain() async throws {
-        let plan = try service.plan("deepgram-live", "drop=9600")
+        let plan = try service.plan("deepgram", "drop=9600")
         let outcome = try await send(Self.words, by: plan)
         guard case .failure = outcome.result else {
             Issue.record("\(outcome.text)")
@@ -197,6 +197,59 @@ import Testing
         }
         let again = try await bench.retry(outcome)
         #expect(again.text == SocketService.text(Self.words))
+    }
+
+    /// Realtime failed while the person spoke: the recording goes by an upload, to the same service.
+    @Test func whatWasSpokenIsUploadedLater() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "from the upload"))
+        let profile = """
+            url = '\(server.url("/upload"))'
+            auth.optional = true
+            formats = [{ codec = "wav" }]
+            [live]
+            url = '\(service.url("deepgram?drop=9600"))'
+            formats = [{ codec = "pcm" }]
+            [live.socket]
+            finish = '{"type":"CloseStream"}'
+            """
+        let plan = try Bench.plan(by: [.speaking, ProfileText(name: "mine", text: profile)])
+        let outcome = try await send(Self.words, by: plan)
+        #expect(outcome.attempts.map(\.result.status) == [101])
+        let again = try await bench.retry(outcome)
+        #expect(again.text == "from the upload")
+        let sound = WAVBytes.pcm(SocketService.samples(Self.words))
+        let isWhole = server.requests.map { Array($0.body.suffix(sound.count)) } == [sound]
+        #expect(isWhole && server.requests[0].body.starts(with: "RIFF".utf8))
+        #expect(try await service.sessions(1).count == 1)
+    }
+
+    /// Three sessions in which the service says nothing are a refusal.
+    @Test func aServiceThatClosesAtOnceIsLeft() async throws {
+        let plan = try service.plan(
+            "deepgram", "close-after=0&code=1011&always=1", retry: Self.patient)
+        let outcome = try await send(Self.words, by: plan)
+        #expect(outcome.attempts.count == 3)
+        #expect(outcome.text.contains("says nothing"), "\(outcome.text)")
+    }
+
+    @Test(arguments: [(1008, true), (1011, false)])
+    func aProfileSaysWhichCloseCodesAreTriedAgain(_ code: Int, _ isTriedAgain: Bool) async throws {
+        let plan = try service.plan(
+            "deepgram", "close-after=9600&code=\(code)", over: "retry.close-codes = [1008]",
+            retry: Self.patient)
+        let outcome = try await send(Self.words, by: plan)
+        #expect(outcome.attempts.count == (isTriedAgain ? 2 : 1))
+        #expect((outcome.text == SocketService.text(Self.words)) == isTriedAgain)
+    }
+
+    @Test func messagesAreCounted() async throws {
+        let outcome = try await send(Self.words, by: try service.plan("openai"))
+        let counts = try #require(outcome.attempts.first?.result.messages)
+        let session = try #require(try await service.sessions(1).first)
+        // The session's settings, the audio, its end.
+        #expect(session.texts.count == 2)
+        #expect(counts.sent == session.texts.count + session.audioMessages)
+        #expect(counts.received > 2)
     }
 
     @Test func aProfileAndItsAddressBelongTogether() throws {

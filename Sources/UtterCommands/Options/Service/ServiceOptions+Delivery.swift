@@ -8,9 +8,13 @@ internal import UtterSettings
 extension ServiceOptions {
     /// How takes get to the service that these options and the environment describe; no format is PCM,
     /// or WAV in a form or in JSON, where a service learns the rate from the audio itself.
-    func delivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
+    ///
+    /// What a person speaks goes the way that a service has for it, unless they say another way, or a URL.
+    func delivery(
+        format: AudioCodec?, isSpoken: Bool = false
+    ) throws(CommandFailure) -> DeliveryPlan {
         let usual = try KnownSettings.format.value(format)
-        let use = try profileUse(format: format, usual: usual)
+        let use = try profileUse(format: format, usual: usual, isSpoken: isSpoken)
         // The variable says where the usual service is, and this one is named.
         var plan = try delivery(use, at: profile.service == nil ? ServiceVariables.url : nil)
         plan.isUnset = isServiceUnset

@@ -7,12 +7,12 @@ internal import UtterSettings
 extension ServiceOptions {
     /// The profile of a new take, and what is said with it.
     func profileUse(
-        format: AudioCodec?, usual: AudioCodec?
+        format: AudioCodec?, usual: AudioCodec?, isSpoken: Bool = false
     ) throws(CommandFailure) -> ProfileUse {
         guard let name = try KnownSettings.service.value(profile.service) else {
             return try plainUse(format: format ?? usual)
         }
-        return try use(of: name, format: format, usual: usual)
+        return try use(of: name, format: format, usual: usual, isSpoken: isSpoken)
     }
 
     /// The profile of a service that is named for a take that was meant for another; nil when none is.
@@ -142,11 +142,12 @@ extension ServiceOptions {
     }
 
     private func use(
-        of name: String, format: AudioCodec?, usual: AudioCodec?
+        of name: String, format: AudioCodec?, usual: AudioCodec?, isSpoken: Bool = false
     ) throws(CommandFailure) -> ProfileUse {
         let settings = try settings()
-        let service = try overridden(
+        var service = try overridden(
             Services.profile(named: name, isOption: profile.service != nil))
+        if isSpoken { service = try speaking(service, format, settings) }
         let words = try words(for: service)
         let usual = settings?.format.flatMap { AudioCodec(rawValue: $0.text) } ?? usual
         do throws(ProfileError) {
@@ -158,6 +159,18 @@ extension ServiceOptions {
         } catch {
             throw CommandFailure(error).standing(at: try place(of: error, settings))
         }
+    }
+
+    /// The way that a service has for a person who speaks, if it has one that takes the format; what says
+    /// another way, or a URL of an upload, counts more.
+    private func speaking(
+        _ service: ServiceProfile, _ format: AudioCodec?, _ settings: ServiceSettings?
+    ) throws(CommandFailure) -> ServiceProfile {
+        let variable = profile.service == nil ? ServiceVariables.url : nil
+        let isUpload = (target?.text ?? settings?.url?.text ?? variable)?.hasPrefix("ws") == false
+        guard service.hasLiveWay, !service.says("way"), !isUpload else { return service }
+        let live = try orFailure { try ServiceProfile.reading([.speaking] + service.texts) }
+        return format.map(live.reads) ?? true ? live : service
     }
 
     /// Where the file says the word that a service does not take; nil when an option does.

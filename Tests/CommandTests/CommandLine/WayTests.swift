@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import SpeechService
+@testable import Utter
+@testable import UtterCommands
+
+/// Which way a recording goes to a service that has two: in realtime while a person speaks, or by an upload.
+@Suite struct WayTests {
+    private static let services = ["assemblyai", "deepgram", "openai", "soniox"]
+
+    private func plan(
+        _ service: String, _ words: [String] = [], format: AudioCodec? = nil,
+        isSpoken: Bool = true
+    ) throws -> DeliveryPlan {
+        let said = ["--service", service, "--token-command", "echo"] + words
+        return try ServiceOptions.parse(said).delivery(format: format, isSpoken: isSpoken)
+    }
+
+    @Test(arguments: services) func aVoiceGoesInRealtimeAndAFileDoesNot(
+        _ service: String
+    ) throws {
+        let voice = try plan(service)
+        #expect(voice.service.url.isSocket && voice.format == .pcm)
+        #expect(voice.serviceName == service)
+        let file = try plan(service, isSpoken: false)
+        #expect(!file.service.url.isSocket)
+        #expect(file.format != .pcm || service == "assemblyai")
+    }
+
+    @Test func mostServicesHaveOneWay() throws {
+        let names = ShippedProfiles.names.filter { name in
+            // Each shipped profile can be read.
+            (try? Profiles.shipped.profile(name))?.hasLiveWay == true
+        }
+        #expect(names.sorted() == Self.services)
+        let error = try #require(throws: ProfileError.self) {
+            try ServiceProfile.reading(
+                [ProfileText(overriding: "way = 'live'", place: "-c")]
+                    + Profiles.shipped.profile("groq").texts)
+        }
+        #expect(error.description.contains("'way': the service has one way alone"))
+    }
+
+    /// A profile that extends another one has its way, but not at another address.
+    @Test func aServiceElsewhereHasNoWayOfAnother() throws {
+        let shipped = try Profiles.shipped.profile("openai").texts
+        for (line, hasWay) in [("title = 'mine'", true), ("url = 'https://mine.example/'", false)] {
+            let own = ProfileText(name: "mine", text: "extends = 'openai'\n\(line)")
+            #expect(try ServiceProfile.reading([own] + shipped).hasLiveWay == hasWay)
+        }
+    }
+
+    /// What a person says counts more than the way that is usual for a voice.
+    @Test(arguments: [
+        ["-c", "way=upload"], ["--to", "http://127.0.0.1:9/"], ["-c", "url=http://127.0.0.1:9/"],
+    ])
+    func whoSaysOtherwiseUploads(_ words: [String]) throws {
+        #expect(try !plan("deepgram", words).service.url.isSocket)
+    }
+
+    @Test func aServiceOfOnesOwnMaySpeakWebSocketToo() throws {
+        let plan = try plan("deepgram", ["--to", "ws://127.0.0.1:9/"])
+        #expect(plan.service.url.text.hasPrefix("ws://127.0.0.1:9/"))
+    }
+
+    @Test func aFormatOfTheUploadIsOfTheUpload() throws {
+        #expect(try plan("deepgram", format: .flac).service.url.isSocket == false)
+        #expect(try plan("deepgram", format: .pcm).service.url.isSocket)
+    }
+
+    @Test func aFileMayGoInRealtimeIfAPersonSaysSo() throws {
+        let plan = try plan("deepgram", ["-c", "way=live"], isSpoken: false)
+        #expect(plan.service.url.isSocket)
+        let kept = try DeliveryPlan(plan.record)
+        #expect(kept.service.url == plan.service.url)
+    }
+
+    @Test func fieldsCountOverBothWays() throws {
+        let words = ["-c", "answer.silence=hm", "-c", "query.punctuate=true"]
+        for isSpoken in [true, false] {
+            let plan = try plan("deepgram", words, isSpoken: isSpoken)
+            #expect(plan.service.url.parameter("punctuate") == "true")
+            #expect(plan.service.answer.silence == ["hm"])
+        }
+    }
+
+    /// A kept take knows both ways from its beginning: its texts, and where its token goes.
+    @Test(arguments: services) func whatIsKeptIsUploaded(_ service: String) throws {
+        let plan = try plan(service)
+        let record = plan.record
+        #expect(record.texts.first?.text == "way = \"live\"  # while a person speaks")
+        let kept = try DeliveryPlan(record)
+        #expect(!kept.service.url.isSocket)
+        #expect(kept.format == .wav)
+        #expect(record.secrets?.map(\.origin) == [kept.service.url.origin.description])
+        #expect(kept.service.answer != plan.service.answer)
+        // Sent once more, it is the same.
+        #expect(try DeliveryPlan(kept.record).service.url == kept.service.url)
+    }
+}
