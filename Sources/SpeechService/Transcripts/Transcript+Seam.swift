@@ -131,6 +131,25 @@ extension Unicode.Scalar {
     fileprivate var isIdeographic: Bool {
         properties.isIdeographic || (0x3040...0x30FF).contains(value)
     }
+
+    /// The same with the marks of these scripts, which are as wide as their signs.
+    fileprivate var needsNoSpace: Bool {
+        isIdeographic || (0x3000...0x303F).contains(value) || (0xFF01...0xFF65).contains(value)
+    }
+}
+
+extension [String] {
+    var joinedAsText: String {
+        var text = ""
+        for part in self {
+            let isSpaced =
+                text.unicodeScalars.last?.needsNoSpace != true
+                || part.unicodeScalars.first?.needsNoSpace != true
+            if !text.isEmpty, !part.isEmpty, isSpaced { text += " " }
+            text += part
+        }
+        return text
+    }
 }
 
 extension Substring {

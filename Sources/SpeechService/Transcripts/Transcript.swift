@@ -86,13 +86,14 @@ public struct Transcript: Sendable, Hashable {
         confidence = [confidence, later.confidence].compactMap { $0 }.min()
     }
 
-    /// The finals, joined by a space; empty when nothing was heard.
-    public var text: String { finals.joined(separator: " ") }
+    /// The finals, joined by a space, or between Chinese or Japanese signs by nothing; empty when nothing
+    /// was heard.
+    public var text: String { finals.joinedAsText }
 
     /// The finals and the partial, joined by a space and harmless to a terminal.
     public var displayText: String {
         let parts = partial.isEmpty ? finals : finals + [partial]
-        return TerminalText.sanitized(parts.joined(separator: " "))
+        return TerminalText.sanitized(parts.joinedAsText)
     }
 }
 

@@ -43,7 +43,8 @@ import Testing
             ("one two", "three four", "one two three four"),
             ("", "three four", "three four"), ("one two", "", "one two"),
             // A script without spaces.
-            ("今日は天気が", "天気がいいです", "今日は天気が いいです"),
+            ("今日は天気が", "天気がいいです", "今日は天気がいいです"),
+            ("今天很好。", "我们走吧", "今天很好。我们走吧"), ("我用 Swift", "语言", "我用 Swift 语言"),
         ])
     func textsAreJoinedWhereTheyAgree(_ first: String, _ second: String, _ whole: String) {
         var transcript = Self.heard(first)
