@@ -261,6 +261,7 @@ import Utter
         let profile = try profiles.profile("deepgram")
         #expect(profile.title.hasPrefix("Deepgram") && profile.name == "deepgram")
         #expect(!profile.isLive && profile.codecs.contains(.flac))
+        #expect(try profile.speaking.isLive && profile.speaking.codecs == [.pcm])
         let language = try #require(profile.words.first { $0.name == "language" })
         #expect(!language.isRequired && language.choices.isEmpty)
         #expect([language.standard, language.about].count == 2)

@@ -92,6 +92,16 @@ extension ServiceProfile {
         }
     }
 
+    /// The profile as it counts for a recording of a person who speaks; the same where the service has one
+    /// way alone.
+    ///
+    /// A take that is not delivered in that way is sent in the usual one later.
+    ///
+    /// - Throws: `ProfileError.unreadable` when that way is not a whole profile.
+    public var speaking: ServiceProfile {
+        get throws(ProfileError) { hasLiveWay ? try .reading([.speaking] + texts) : self }
+    }
+
     package static func reading(_ texts: [ProfileText]) throws(ProfileError) -> ServiceProfile {
         do throws(SettingsError) {
             return try ServiceProfile(texts: texts)

@@ -29,6 +29,8 @@ public struct ServiceProfile: Sendable, Hashable {
     let home: WordTemplate?
     /// Whether the profile says another way for a person who speaks.
     package let hasLiveWay: Bool
+    /// How soon the text is there when a person stops, and who has measured it.
+    package let latency: String?
     var method = RequestMethod.post
     var query: [ProfileField] = []
     var headers: [ProfileField] = []
@@ -59,7 +61,7 @@ public struct ServiceProfile: Sendable, Hashable {
     public var codecs: [AudioCodec] { formats.map(\.codec) }
 
     /// Whether a recording is sent while it is made, or when it is complete.
-    public var isLive: Bool { transfer.framing != .length || hasLiveWay }
+    public var isLive: Bool { transfer.framing != .length }
 
     /// Where the token comes from; nil for a service without, or where the profile leaves it open.
     public var tokenSource: SecretSource? { authentication.token?.source }
@@ -101,6 +103,7 @@ public struct ServiceProfile: Sendable, Hashable {
             table = table.extended(by: own)
         }
         hasLiveWay = table["live"] != nil
+        latency = table["live"]?.value.table?["latency"]?.value.string
         if isSpoken, let live = table["live"]?.value.table {
             table.members.removeAll { $0.name == "live" }
             table = table.extended(by: live)
@@ -115,6 +118,7 @@ public struct ServiceProfile: Sendable, Hashable {
         var reader = SettingsReader(table)
         _ = try reader.string("extends")
         _ = try reader.table("live")
+        _ = try reader.string("latency")
         if try reader.word("way", as: Way.self) == .live, !hasLiveWay {
             throw reader.error("way", ": the service has one way alone")
         }

@@ -71,7 +71,7 @@ enum ServiceListing {
             "name": name, "title": profile?.title, "url": profile?.url.text, "docs": profile?.docs,
             "verified": profile?.verified, "isOwn": profile?.ownText?.place.hasPrefix("/"),
             "isLive": profile?.isLive, "isRealtime": profile?.hasLiveWay,
-            "token": profile.flatMap(token), "words": words,
+            "latency": profile?.latency, "token": profile.flatMap(token), "words": words,
             "error": error,
         ]
     }

@@ -169,7 +169,7 @@ extension ServiceOptions {
         let variable = profile.service == nil ? ServiceVariables.url : nil
         let isUpload = (target?.text ?? settings?.url?.text ?? variable)?.hasPrefix("ws") == false
         guard service.hasLiveWay, !service.says("way"), !isUpload else { return service }
-        let live = try orFailure { try ServiceProfile.reading([.speaking] + service.texts) }
+        let live = try orFailure { try service.speaking }
         return format.map(live.reads) ?? true ? live : service
     }
 
