@@ -58,7 +58,10 @@ package enum ProfileListing {
         }
         lines.append("")
         var table = profile.table
-        table.members.removeAll { $0.name == "extends" }
+        table.members.removeAll {
+            // The other way of a service elsewhere does not count.
+            $0.name == "extends" || $0.name == "live" && !profile.hasLiveWay
+        }
         lines += TOMLText.lines(of: table).map { line, origin in
             let url = line.hasPrefix("url = ") ? settings?.url : nil
             let text = url.map { _ in "url = \(TOMLText.quoted(profile.url.text))" } ?? line

@@ -27,8 +27,7 @@ public struct ServiceProfile: Sendable, Hashable {
     package var url: WordTemplate
     /// The URL without what a person says over the profile; nil for a service without a profile.
     let home: WordTemplate?
-    /// Whether the profile says another way for a person who speaks.
-    package let hasLiveWay: Bool
+    private let saysLiveWay: Bool
     /// How soon the text is there when a person stops, and who has measured it.
     package let latency: String?
     var method = RequestMethod.post
@@ -62,6 +61,14 @@ public struct ServiceProfile: Sendable, Hashable {
 
     /// Whether a recording is sent while it is made, or when it is complete.
     public var isLive: Bool { transfer.framing != .length }
+
+    /// Whether the profile says another way for a person who speaks, and the service is where it says.
+    package var hasLiveWay: Bool {
+        saysLiveWay && (url == home || url.text.hasPrefix("ws://") || url.text.hasPrefix("wss://"))
+    }
+
+    /// Whether a voice is sent while it speaks, in this way or the profile's other one.
+    package var hearsVoices: Bool { isLive || hasLiveWay }
 
     /// Where the token comes from; nil for a service without, or where the profile leaves it open.
     public var tokenSource: SecretSource? { authentication.token?.source }
@@ -102,7 +109,7 @@ public struct ServiceProfile: Sendable, Hashable {
             if own["url"] != nil { table.members.removeAll { $0.name == "live" } }
             table = table.extended(by: own)
         }
-        hasLiveWay = table["live"] != nil
+        saysLiveWay = table["live"] != nil
         latency = table["live"]?.value.table?["latency"]?.value.string
         if isSpoken, let live = table["live"]?.value.table {
             table.members.removeAll { $0.name == "live" }
@@ -119,7 +126,7 @@ public struct ServiceProfile: Sendable, Hashable {
         _ = try reader.string("extends")
         _ = try reader.table("live")
         _ = try reader.string("latency")
-        if try reader.word("way", as: Way.self) == .live, !hasLiveWay {
+        if try reader.word("way", as: Way.self) == .live, !saysLiveWay {
             throw reader.error("way", ": the service has one way alone")
         }
         title = try reader.string("title") ?? ""

@@ -17,7 +17,8 @@ enum ServiceListing {
                     name, profile.tokenState,
                     profile.hasLiveWay ? "realtime" : profile.isLive ? "live" : "at the end",
                     words.map { "\($0.name)=…" }.joined(separator: " "),
-                    TerminalText.singleLine(profile.title),
+                    TerminalText.singleLine(
+                        profile.title + (profile.latency.map { "; \($0)" } ?? "")),
                 ])
             } catch {
                 // A wrong profile hides no other.
@@ -70,7 +71,7 @@ enum ServiceListing {
         return [
             "name": name, "title": profile?.title, "url": profile?.url.text, "docs": profile?.docs,
             "verified": profile?.verified, "isOwn": profile?.ownText?.place.hasPrefix("/"),
-            "isLive": profile?.isLive, "isRealtime": profile?.hasLiveWay,
+            "isLive": profile?.hearsVoices, "isRealtime": profile?.hasLiveWay,
             "latency": profile?.latency, "token": profile.flatMap(token), "words": words,
             "error": error,
         ]

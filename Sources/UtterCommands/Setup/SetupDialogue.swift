@@ -65,8 +65,8 @@ struct SetupDialogue {
         let away = profiles.filter { !isHere($0) }
         let groups = [
             ("On this machine, free of charge:", here),
-            ("Elsewhere, sent while you speak:", away.filter(\.isLive)),
-            ("Elsewhere, sent after you have spoken:", away.filter { !$0.isLive }),
+            ("Elsewhere, sent while you speak:", away.filter(\.hearsVoices)),
+            ("Elsewhere, sent after you have spoken:", away.filter { !$0.hearsVoices }),
         ]
         return groups.filter { !$1.isEmpty }.flatMap { title, profiles in
             let names = profiles.map(\.name).joined(separator: ", ")

@@ -52,6 +52,8 @@ import Testing
         for (line, hasWay) in [("title = 'mine'", true), ("url = 'https://mine.example/'", false)] {
             let own = ProfileText(name: "mine", text: "extends = 'openai'\n\(line)")
             #expect(try ServiceProfile.reading([own] + shipped).hasLiveWay == hasWay)
+            let said = ProfileText(overriding: line, place: "-c")
+            #expect(try ServiceProfile.reading([said] + shipped).hasLiveWay == hasWay)
         }
     }
 

@@ -168,7 +168,7 @@ import Testing
             }
             #expect(names.flatMap { $0 }.sorted() == profiles.map(\.name).sorted())
             #expect(names[0].contains("whisper-cpp") && names[1].contains("openai"))
-            #expect(names[2].contains("deepgram"))
+            #expect(names[1].contains("deepgram") && names[2].contains("azure-fast"))
             if width >= 40 { #expect(lines.allSatisfy { $0.count <= width } && lines.count < 22) }
         }
     }
