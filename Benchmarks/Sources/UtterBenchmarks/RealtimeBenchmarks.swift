@@ -45,18 +45,17 @@ struct RealtimeBenchmarks {
         ]
         let program = try Program(words + options)
         var last: Int64?
-        let heard: (Program.Line) -> Void = { line in
+        if let server { try server.receive { _, _ in } }
+        while let line = program.readLine() {
             if line.text.contains(#""event":"outcome""#) { last = line.time }
             // The bytes that the service had when it said so.
             guard line.text.contains(#""event":"heard""#),
                 let mark = line.text.split(separator: "bytes:").dropFirst().last,
                 let count = Int(mark.prefix { $0.isNumber })
-            else { return }
+            else { continue }
             let capture = microphone.firstFrameAt + Int64(count / 2) * 62_500
             delays.partials.append(Double(line.time - capture) / 1e6)
         }
-        if let server { try server.receive { _, _ in } }
-        while let line = program.readLine() { heard(line) }
         guard let last, program.wait() == 0 else { throw BenchmarkError("the take failed") }
         delays.finals.append(Double(last - microphone.firstFrameAt - 2_000_000_000) / 1e6)
     }
@@ -78,9 +77,10 @@ private final class Program {
 
     init(_ arguments: [String]) throws(BenchmarkError) {
         var (ends, inputs): ([Int32], [Int32]) = ([0, 0], [0, 0])
-        guard pipe2(&ends, O_CLOEXEC) == 0, pipe2(&inputs, O_CLOEXEC) == 0 else {
+        guard pipe(&ends) == 0, pipe(&inputs) == 0 else {
             throw BenchmarkError("cannot make a pipe")
         }
+        for end in ends + inputs { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         child = try Child(arguments, input: inputs[0], output: ends[1])
         (output, input) = (ends[0], inputs[1])
         close(ends[1])
