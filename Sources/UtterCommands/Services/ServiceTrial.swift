@@ -23,9 +23,18 @@ struct ServiceTrial {
         if let verified = profile.verified { try say("verified", verified) }
         let plan = try options.trialPlan()
         try say("token", token(of: plan))
+        try await send(by: plan, of: profile)
+        let voice = try options.delivery(format: nil, isSpoken: true)
+        if voice.service.url.isSocket, !plan.service.url.isSocket {
+            try say("voice", "goes another way")
+            try await send(by: voice, of: profile)
+        }
+    }
+
+    private func send(by plan: DeliveryPlan, of profile: ServiceProfile) async throws {
         let service = plan.service
-        try say(
-            "request", "\(service.method.rawValue) \(service.url.text) with \(plan.format.name)")
+        let method = service.url.isSocket ? "WebSocket" : service.method.rawValue
+        try say("request", "\(method) \(service.url.text) with \(plan.format.name)")
         let status = try say(try await send(by: plan), of: profile)
         if status != .textPrinted { throw status.code }
     }

@@ -91,6 +91,33 @@ import Testing
         }
     }
 
+    @Test func aCheckTriesBothWays() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: ""))
+        let service = try await SocketService()
+        let profile = """
+            url = '\(server.url("/upload"))'
+            auth.optional = true
+            answer.empty = 'no-speech'
+            [live]
+            url = '\(service.url("deepgram"))'
+            formats = [{ codec = "pcm" }]
+            [live.socket]
+            finish = '{"type":"CloseStream"}'
+            [live.answer]
+            framing = "sequence"
+            select = [{ path = "type", equals = "Metadata", is = "end" }]
+            """
+        let bench = try Bench.withProfiles(["mine": profile])
+        let result = try await bench.run("services", "check", "mine")
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.outputText.contains("request   POST \(server.url("/upload")) with wav"))
+        #expect(
+            result.outputText.contains("request   WebSocket \(service.url("deepgram")) with pcm"))
+        #expect(result.outputText.contains("answer    status 101"))
+        #expect(server.requests.count == 1)
+        #expect(try await service.sessions(1).first?.audio == 16_000)
+    }
+
     /// A kept take knows both ways from its beginning: its texts, and where its token goes.
     @Test(arguments: services) func whatIsKeptIsUploaded(_ service: String) throws {
         let plan = try plan(service)
