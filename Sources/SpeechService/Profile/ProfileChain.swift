@@ -90,6 +90,41 @@ extension SettingsTable {
     }
 }
 
+/// The texts of a profile, put together: those that it extends, the way of a person who speaks if a text
+/// says so, and what a person says over both.
+struct MergedTexts {
+    private(set) var table = SettingsTable()
+    /// The part of it that a person says.
+    private(set) var said = SettingsTable()
+    /// The URL below that.
+    let home: String?
+    let saysLiveWay: Bool
+    let latency: String?
+
+    /// The first text counts most.
+    init(_ texts: [ProfileText]) throws(SettingsError) {
+        var tables: [SettingsTable] = []
+        for text in texts { tables.append(try SettingsDocument.parse(text.text, file: text.place)) }
+        let count = texts.prefix(while: \.isOverriding).count
+        for own in tables[count...].reversed() {
+            // A service at another address has a way of its own, or none.
+            if own["url"] != nil { table.members.removeAll { $0.name == "live" } }
+            table = table.extended(by: own)
+        }
+        let live = table["live"]?.value.table
+        (saysLiveWay, latency) = (live != nil, live?["latency"]?.value.string)
+        let way = tables.lazy.compactMap { $0["way"]?.value.string }.first
+        if way == ServiceProfile.Way.live.rawValue, let live {
+            table.members.removeAll { $0.name == "live" }
+            table = table.extended(by: live)
+        }
+        home = count < tables.count ? table["url"]?.value.string : nil
+        for own in tables[..<count].reversed() {
+            (table, said) = (table.extended(by: own), said.extended(by: own))
+        }
+    }
+}
+
 package struct ProfileText: Sendable, Hashable {
     /// The name of what a person says over a profile; no profile can have it.
     private static let overriding = "="

@@ -98,30 +98,10 @@ public struct ServiceProfile: Sendable, Hashable {
     }
 
     package init(texts: [ProfileText]) throws(SettingsError) {
-        var tables: [SettingsTable] = []
-        for text in texts { tables.append(try SettingsDocument.parse(text.text, file: text.place)) }
-        let isSpoken = tables.lazy.compactMap { $0["way"]?.value.string }.first == Way.live.rawValue
-        // The first of the texts counts most, and what a person says more than both ways.
-        let count = texts.prefix(while: \.isOverriding).count
-        var table = SettingsTable()
-        for own in tables[count...].reversed() {
-            // A service at another address has a way of its own, or none.
-            if own["url"] != nil { table.members.removeAll { $0.name == "live" } }
-            table = table.extended(by: own)
-        }
-        saysLiveWay = table["live"] != nil
-        latency = table["live"]?.value.table?["latency"]?.value.string
-        if isSpoken, let live = table["live"]?.value.table {
-            table.members.removeAll { $0.name == "live" }
-            table = table.extended(by: live)
-        }
-        home = count < tables.count ? table["url"]?.value.string.map(WordTemplate.init) : nil
-        var said = SettingsTable()
-        for own in tables[..<count].reversed() {
-            (table, said) = (table.extended(by: own), said.extended(by: own))
-        }
-        self.texts = texts
-        self.table = table
+        let merged = try MergedTexts(texts)
+        home = merged.home.map(WordTemplate.init)
+        (saysLiveWay, latency) = (merged.saysLiveWay, merged.latency)
+        (self.texts, table) = (texts, merged.table)
         var reader = SettingsReader(table)
         _ = try reader.string("extends")
         _ = try reader.table("live")
@@ -153,8 +133,8 @@ public struct ServiceProfile: Sendable, Hashable {
         for var format in try reader.tables("formats") ?? [] {
             formats.append(try Self.placed(formatPlace, &format, ProfileFormat.init))
         }
-        if said["formats"] == nil {
-            for index in formats.indices { formats[index].yield(to: said) }
+        if merged.said["formats"] == nil {
+            for index in formats.indices { formats[index].yield(to: merged.said) }
         }
         transfer = try Self.section("transfer", &reader, TransferSettings.init) ?? transfer
         authentication =
