@@ -7,6 +7,7 @@ enum Client: String, CaseIterable {
     /// As often as the pair and plain C read: ALSA's blocking read waits for two periods.
     case utterPCM40 = "utter pcm -c recording.period=40ms"
     case utterOpus = "utter ogg-opus"
+    case utterOpus40 = "utter ogg-opus -c recording.period=40ms"
     case arecord20 = "arecord -F 20000 | curl"
     case arecordDefault = "arecord | curl"
     case plainPCM = "plain C pcm"
@@ -19,7 +20,7 @@ enum Client: String, CaseIterable {
     /// What it is compared with: the simplest program that sends the same.
     var limit: Client {
         switch self {
-        case .utterOpus, .ffmpegOpus, .plainOpus: .plainOpus
+        case .utterOpus, .utterOpus40, .ffmpegOpus, .plainOpus: .plainOpus
         default: .plainPCM
         }
     }
@@ -29,11 +30,12 @@ enum Client: String, CaseIterable {
         _ workplace: Workplace, device: String, seconds: Int, url: String
     ) -> [String] {
         switch self {
-        case .utterPCM, .utterPCM10, .utterPCM40, .utterOpus:
-            let period = self == .utterPCM10 ? 10 : self == .utterPCM40 ? 40 : 20
+        case .utterPCM, .utterPCM10, .utterPCM40, .utterOpus, .utterOpus40:
+            let isSlow = self == .utterPCM40 || self == .utterOpus40
+            let period = self == .utterPCM10 ? 10 : isSlow ? 40 : 20
             return [
                 workplace.program, "--device", device, "--for", "\(seconds)s", "--to", url, "-q",
-                "--format", self == .utterOpus ? "ogg-opus" : "pcm",
+                "--format", limit == .plainOpus ? "ogg-opus" : "pcm",
                 "-c", "recording.period=\(period)ms",
             ]
         case .arecord20, .arecordDefault:
