@@ -71,6 +71,9 @@ class Deepgram:
             "channel": {"alternatives": [{"transcript": text, "confidence": 0.9, "words": words}]},
         }
 
+    def error(self):
+        return {"type": "Error", "variant": "NET-0001", "description": "no more"}
+
     def end(self):
         return [{"type": "Metadata", "duration": 1.0, "channels": 1}]
 
@@ -107,6 +110,9 @@ class OpenAI(Deepgram):
 
     def greet(self):
         return [{"type": "session.created", "session": {}}]
+
+    def error(self):
+        return {"type": "error", "error": {"type": "server_error", "message": "no more"}}
 
     def take(self, message):
         value = json.loads(message)
@@ -170,6 +176,9 @@ class Soniox(Deepgram):
                 })
         return {"tokens": tokens, "final_audio_proc_ms": 0, "total_audio_proc_ms": 0}
 
+    def error(self):
+        return {"tokens": [], "error_code": 503, "error_message": "no more: please restart the request"}
+
     def end(self):
         return [{"tokens": [], "final_audio_proc_ms": 0, "total_audio_proc_ms": 0, "finished": True}]
 
@@ -183,7 +192,10 @@ async def refuse(path, headers):
         return http.HTTPStatus.TEMPORARY_REDIRECT, [("Location", asked["redirect"])], b""
     if "status" in asked:
         body = json.dumps({"err_msg": "no such key", "message": "no such key"}).encode()
-        return http.HTTPStatus(int(asked["status"])), [("Content-Type", "application/json")], body
+        fields = [("Content-Type", "application/json")]
+        if "retry-after" in asked:
+            fields.append(("Retry-After", asked["retry-after"]))
+        return http.HTTPStatus(int(asked["status"])), fields, body
     if asked.get("token") and headers.get("Authorization") != asked["token"]:
         return http.HTTPStatus.UNAUTHORIZED, [], b"who are you?"
 
@@ -237,6 +249,7 @@ async def serve(socket, path):
             audio, is_end = service.take(message)
             if isinstance(message, str) and not audio:
                 texts.append(message)
+                print(message, file=sys.stderr, flush=True)
             audio_count += len(audio)
             piece_count += bool(audio)
             if name != "echo":
@@ -248,7 +261,7 @@ async def serve(socket, path):
                 await socket.close(int(asked["code"]), "as asked")
                 return
             if is_first and audio_count >= int(asked.get("error-after", 1 << 60)):
-                await say({"type": "error", "error": {"type": "server_error", "message": "no more"}})
+                await say(service.error())
                 return
             if not is_end:
                 if not isinstance(message, str) or audio:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// The response so far, its head and the length of its body, and how the transfer ended by it.
 struct TransferResponse {
     private var head: ResponseHead
@@ -46,6 +48,12 @@ struct TransferResponse {
 
     var status: Int? { head.isComplete ? head.status : nil }
     var headers: [(name: String, value: String)] { head.headers }
+    /// In seconds (RFC 9110 §10.2.3); 0 without one.
+    var retryAfter: Int {
+        guard let text = head.header("retry-after") else { return 0 }
+        return Int(text) ?? HTTPDate.seconds(text).map { Int($0) - time(nil) } ?? 0
+    }
+
     /// The service does not want the rest.
     var isRefusal: Bool { status.map { $0 >= 300 } ?? false }
 

@@ -125,7 +125,7 @@ import Testing
     @Test(arguments: ["soniox", "azure-fast", "cloudflare", "hugging-face", "volcengine"])
     func aServiceThatWasNotKnownIsShort(name: String) throws {
         let text = try #require(ShippedProfiles.text(of: name)?.text)
-        // So is its other way.
+        // Its other way is short, too.
         for way in text.split(separator: "\n[live]") {
             #expect(way.split(separator: "\n").count < 20)
         }

@@ -25,7 +25,8 @@ struct Dictate {
         }
         let words = arguments.dropFirst()
             .map { (String($0.prefix { $0 != "=" }), String($0.drop { $0 != "=" }.dropFirst())) }
-        let service = try Service(name, words: Dictionary(words) { $1 })
+        let profile = try Profiles.shipped.profile(name).speaking
+        let service = try Service(profile, words: Dictionary(words) { $1 })
         let spool = Spool(at: NSHomeDirectory() + "/.local/state/utter-dictate")
         let pipeline = try Pipeline(spool: spool) { try await $0.source.read() }
         defer { pipeline.shutDown() }

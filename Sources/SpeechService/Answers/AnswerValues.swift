@@ -14,6 +14,9 @@ struct AnswerValues: Sendable {
         var isProvisional: Bool
     }
 
+    /// The most pieces of a word.
+    private static let mostPieces = 64
+
     private let rule: AnswerRule
     private let unmatched: ValueKind
     private let limit: Int
@@ -32,6 +35,7 @@ struct AnswerValues: Sendable {
     private var textlessExcerpt: String?
     private var textPlaces: [String] = []
     private var saysNoSpeech = false
+    private var saysEnd = false
     private var isSuccess: Bool
     private var complaint: AnswerError?
 
@@ -58,6 +62,7 @@ struct AnswerValues: Sendable {
         try judge(value, event, selector?.kind, bytes)
         let kind = selector?.kind ?? unmatched
         if kind == .end || kind == .last { isOver = true }
+        if kind == .end { saysEnd = true }
         if let stop = rule.values.stop, stop.values(in: value).contains(where: \.isSet) {
             hasHeardEnd = true
         }
@@ -109,7 +114,10 @@ struct AnswerValues: Sendable {
             addDetails(to: &last)
             return last
         }
-        if saysNoSpeech { return Hypothesis(text: "", isFinal: true) }
+        // Services that say their end say nothing of silence, but no text stands elsewhere then.
+        if saysNoSpeech || saysEnd && textPlaces.isEmpty {
+            return Hypothesis(text: "", isFinal: true)
+        }
         guard let textlessExcerpt else { throw .empty }
         throw .missingText(
             path: rule.values.textPaths.map(\.description).joined(separator: ", "),
@@ -199,7 +207,9 @@ struct AnswerValues: Sendable {
         _ pieces: [(piece: RecognizedWord, isFinal: Bool)], byteCount: Int
     ) throws(AnswerError) -> Hypothesis? {
         let finals = openWord + pieces.filter(\.isFinal).map(\.piece)
-        let start = finals.lastIndex(where: \.beginsWord) ?? 0
+        let begin = finals.indices.last { finals.beginsWord(at: $0) } ?? 0
+        // A script without spaces that is not known has no longer words.
+        let start = max(begin, finals.count - Self.mostPieces)
         openWord = Array(finals[start...])
         let open = openWord + pieces.filter { !$0.isFinal }.map(\.piece)
         var partial = Hypothesis(text: open.map(\.text).joined(), isFinal: false)
@@ -210,6 +220,7 @@ struct AnswerValues: Sendable {
             : Pending(
                 hypothesis: partial, byteCount: partial.text.utf8.count, isProvisional: true)
         hasWords = hasWords || !finals.isEmpty || !open.isEmpty
+        try checkLimit()
         guard start > 0 else { return partial }
         var news = Hypothesis(text: finals[..<start].map(\.text).joined(), isFinal: true)
         news.words = Array(finals[..<start]).joined

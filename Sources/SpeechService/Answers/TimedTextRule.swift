@@ -46,17 +46,21 @@ struct TimedTextRule: Sendable, Hashable {
     }
 }
 
-extension RecognizedWord {
-    /// The first piece of a word has a space before it.
-    var beginsWord: Bool { text.first?.isWhitespace == true }
-}
-
 extension [RecognizedWord] {
+    /// Whether a word begins with this piece: the first one has a space before it, or is a sign of a
+    /// script without spaces, as what follows such a sign.
+    func beginsWord(at index: Int) -> Bool {
+        let before = index > 0 ? self[index - 1].text.unicodeScalars.last : nil
+        let first = self[index].text.unicodeScalars.first
+        return self[index].text.first?.isWhitespace == true || before?.needsNoSpace == true
+            || index > 0 && first?.needsNoSpace == true
+    }
+
     /// The words of which these are pieces.
     var joined: [RecognizedWord] {
         var words: [RecognizedWord] = []
-        for piece in self {
-            if words.isEmpty || piece.beginsWord {
+        for (index, piece) in enumerated() {
+            if words.isEmpty || beginsWord(at: index) {
                 words.append(piece)
                 words[words.count - 1].text = TerminalText.singleLine(piece.text)
             } else {

@@ -117,6 +117,10 @@ struct MergedTexts {
         if way == ServiceProfile.Way.live.rawValue, let live {
             table.members.removeAll { $0.name == "live" }
             table = table.extended(by: live)
+        } else if let words = live?.members.first(where: { $0.name == "words" }) {
+            // A person may say them whichever way a recording goes.
+            let own = table.members.filter { $0.name == "words" }
+            table = table.extended(by: SettingsTable([words])).extended(by: SettingsTable(own))
         }
         home = count < tables.count ? table["url"]?.value.string : nil
         for own in tables[..<count].reversed() {

@@ -104,7 +104,7 @@ extension ProfileKey {
         ProfileKey("url", "where the recording is sent"),
         ProfileKey(
             "way", words(of: ServiceProfile.Way.self),
-            "upload, or live: a recording of the microphone as the table 'live' says"),
+            "how a recording of the microphone goes: as the table 'live' says, or not"),
         ProfileKey("method", words(of: RequestMethod.self), "the method of the request"),
         ProfileKey("query.NAME", .table, "a parameter of the URL"),
         ProfileKey("headers.NAME", .table, "a header field; a secret one stands in a file"),

@@ -99,7 +99,12 @@ extension ServiceProfile {
     ///
     /// - Throws: `ProfileError.unreadable` when that way is not a whole profile.
     public var speaking: ServiceProfile {
-        get throws(ProfileError) { hasLiveWay ? try .reading([.speaking] + texts) : self }
+        get throws(ProfileError) {
+            // Below what a person says.
+            let count = texts.prefix(while: \.isOverriding).count
+            return hasLiveWay
+                ? try .reading(texts[..<count] + [.speaking] + texts[count...]) : self
+        }
     }
 
     package static func reading(_ texts: [ProfileText]) throws(ProfileError) -> ServiceProfile {

@@ -11,7 +11,7 @@ public struct ServiceProfile: Sendable, Hashable {
     /// The ways in which a recording gets to a service.
     package enum Way: String, Sendable, CaseIterable {
         case upload
-        /// As the table `live` says it over the rest, while a person speaks.
+        /// The table `live` says it over the rest, for a person who speaks.
         case live
     }
 
@@ -67,8 +67,11 @@ public struct ServiceProfile: Sendable, Hashable {
         saysLiveWay && (url == home || url.text.hasPrefix("ws://") || url.text.hasPrefix("wss://"))
     }
 
+    /// Whether a voice goes over a WebSocket.
+    package var isRealtime: Bool { url.text.hasPrefix("ws") || hasLiveWay && !says("way") }
+
     /// Whether a voice is sent while it speaks, in this way or the profile's other one.
-    package var hearsVoices: Bool { isLive || hasLiveWay }
+    package var hearsVoices: Bool { isLive || isRealtime }
 
     /// Where the token comes from; nil for a service without, or where the profile leaves it open.
     public var tokenSource: SecretSource? { authentication.token?.source }

@@ -133,7 +133,7 @@ extension Unicode.Scalar {
     }
 
     /// The same with the marks of these scripts, which are as wide as their signs.
-    fileprivate var needsNoSpace: Bool {
+    var needsNoSpace: Bool {
         isIdeographic || (0x3000...0x303F).contains(value) || (0xFF01...0xFF65).contains(value)
     }
 }

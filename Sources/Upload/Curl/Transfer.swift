@@ -352,7 +352,9 @@ final class Transfer: @unchecked Sendable {
         timings.secured = duration(CURLINFO_APPCONNECT_TIME_T)
         timings.httpVersion = channel == nil ? easy.httpVersion : "1.1"
         if let socket, timings.httpVersion == "2" { sockets.noteMultiplexed(socket) }
-        let wait = min(max(0, easy.offset(CURLINFO_RETRY_AFTER)), Self.longestRetryAfter)
+        // libcurl does not see the answer to our handshake.
+        let asked = channel == nil ? easy.offset(CURLINFO_RETRY_AFTER) : response.retryAfter
+        let wait = min(max(0, asked), Self.longestRetryAfter)
         observer.transferDidEnd(
             TransferResult(
                 ending: response.ending(

@@ -129,7 +129,10 @@ struct SocketChannel {
     mutating func next(now: ContinuousClock.Instant) -> Step? {
         switch stage {
         case .handshake:
-            guard let end = head.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            guard let end = head.firstIndex(of: UInt8(ascii: "\n")) else {
+                return head.count <= ResponseHead.byteLimit
+                    ? nil : .closed(.badResponse("a line of its head is too long"))
+            }
             let line = String(decoding: head[...end], as: UTF8.self)
             head.removeSubrange(...end)
             return .head(line)

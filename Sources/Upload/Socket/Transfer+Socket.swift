@@ -82,6 +82,8 @@ extension Transfer {
             case .bytes(let count): sending.drop(count)
             case .nothingNow: return
             case .failed:
+                // The service may have said why before it closed.
+                hear()
                 ownEnding = ownEnding ?? .connectionLost("the connection broke within the session")
                 return
             }

@@ -128,9 +128,9 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         reply.finals = answer.transcript.withoutPartial
         if answer.finish() { hear() }
         // The transfer learns late that an answer is whole that another thread reads.
-        if result.status == 101, result.isBodyComplete, result.ending != .cancelled,
-            answer.reading == .ended
-        {
+        let isKnown =
+            answer.reading == .failed || answer.reading == .ended && result.isBodyComplete
+        if result.status == 101, isKnown, result.ending != .cancelled {
             reply.result.ending = .answered
         }
         if let firstText, let began = result.timings.began {

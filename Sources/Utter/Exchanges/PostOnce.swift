@@ -135,6 +135,12 @@ struct PostOnce: Exchange {
         var message = reply.message
         if case .serviceReported(let words, _)? = reply.failure { message = words }
         record(result)
+        // A session may end at any time with the wish for another one.
+        if result.status == 101, reply.failure != nil, rule.verdict(code: reply.code) == .retryable
+        {
+            let failure = TakeFailure.unavailable(status: 101, message: message)
+            return retry(failure, after: result, isSpeaking: isSpeaking, at: now)
+        }
         if result.isEarlyAnswer || result.status == 411,
             let step = nextAfterEarlyAnswer(result, reply.failure, at: now)
         {
@@ -244,8 +250,10 @@ struct PostOnce: Exchange {
         _ failure: TakeFailure, after result: TransferResult, isSpeaking: Bool, at now: Moment
     ) -> ExchangeStep {
         request.wantsFreshConnection = true
-        // It opens a session, and closes it before it has said anything.
-        let isBarren = result.status == 101 && result.receivedByteCount == 0
+        // The service opens a session, and closes it soon, before it has said anything.
+        let isBarren =
+            result.status == 101 && result.receivedByteCount == 0
+            && (result.timings.end ?? .zero) < Self.provenAfter
         barrenSessions = isBarren ? barrenSessions + 1 : 0
         if barrenSessions >= Self.mostBarrenSessions {
             return .failed(

@@ -19,7 +19,7 @@ struct ServiceCheck: Check {
         do throws(CommandFailure) {
             let plan = TakePlan(
                 source: SampleSource.tone(.milliseconds(500), isSpoken: true),
-                delivery: try options.delivery(format: nil))
+                delivery: try options.delivery(format: nil, isSpoken: true))
             outcome = try await plan.outcomeOfTrial()
         } catch {
             return [.bad(error)]

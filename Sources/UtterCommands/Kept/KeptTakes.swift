@@ -98,7 +98,7 @@ enum KeptTakes {
                     items.append((take, plan))
                 } catch {
                     // A wrong command line is wrong for all.
-                    guard error.status == .configuration else { throw error }
+                    guard error.status != .usage else { throw error }
                     // Without the key nothing can be sent; without a secret, others can.
                     incomplete = incomplete ?? (take.lock != nil ? error.status : .notDelivered)
                     left += 1

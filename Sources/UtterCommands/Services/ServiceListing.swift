@@ -15,7 +15,7 @@ enum ServiceListing {
                 let words = profile.words.filter { $0.isRequired && $0.standard == nil }
                 rows.append([
                     name, profile.tokenState,
-                    profile.hasLiveWay ? "realtime" : profile.isLive ? "live" : "at the end",
+                    profile.isRealtime ? "realtime" : profile.isLive ? "live" : "at the end",
                     words.map { "\($0.name)=…" }.joined(separator: " "),
                     TerminalText.singleLine(
                         profile.title + (profile.latency.map { "; \($0)" } ?? "")),
@@ -71,7 +71,7 @@ enum ServiceListing {
         return [
             "name": name, "title": profile?.title, "url": profile?.url.text, "docs": profile?.docs,
             "verified": profile?.verified, "isOwn": profile?.ownText?.place.hasPrefix("/"),
-            "isLive": profile?.hearsVoices, "isRealtime": profile?.hasLiveWay,
+            "isLive": profile?.hearsVoices, "isRealtime": profile?.isRealtime,
             "latency": profile?.latency, "token": profile.flatMap(token), "words": words,
             "error": error,
         ]

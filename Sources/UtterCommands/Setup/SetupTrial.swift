@@ -41,7 +41,8 @@ struct SetupTrial {
         let options = try orFailure { try ServiceOptions.parse([]) }
         let plan = TakePlan(
             source: source(), capture: CapturePlan(tail: Tail(usual: .zero), longest: Self.length),
-            delivery: try options.delivery(format: KnownSettings.format.value()))
+            delivery: try options.delivery(
+                format: KnownSettings.format.value(), isSpoken: true))
         // A token that was typed is on no disk yet.
         let typed: String? = if case .typed(let token) = answers.token { token } else { nil }
         return try await plan.outcomeOfTrial(typed: typed)

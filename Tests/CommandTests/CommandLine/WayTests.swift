@@ -9,7 +9,7 @@ import Testing
 @testable import Utter
 @testable import UtterCommands
 
-/// Which way a recording goes to a service that has two: in realtime while a person speaks, or by an upload.
+/// A service may have two ways: in realtime for a person who speaks, and an upload.
 @Suite struct WayTests {
     private static let services = ["assemblyai", "deepgram", "openai", "soniox"]
 
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// What a person says counts more than the way that is usual for a voice.
+    /// A person's own words count more than the way that is usual for a voice.
     @Test(arguments: [
         ["-c", "way=upload"], ["--to", "http://127.0.0.1:9/"], ["-c", "url=http://127.0.0.1:9/"],
     ])
@@ -65,9 +65,18 @@ import Testing
         #expect(try !plan("deepgram", words).service.url.isSocket)
     }
 
-    @Test func aServiceOfOnesOwnMaySpeakWebSocketToo() throws {
-        let plan = try plan("deepgram", ["--to", "ws://127.0.0.1:9/"])
+    /// It has no other address for what is kept.
+    @Test(arguments: [true, false])
+    func aServiceOfOnesOwnMaySpeakWebSocketToo(_ isSpoken: Bool) throws {
+        let plan = try plan("deepgram", ["--to", "ws://127.0.0.1:9/"], isSpoken: isSpoken)
         #expect(plan.service.url.text.hasPrefix("ws://127.0.0.1:9/"))
+        let kept = try DeliveryPlan(plan.record)
+        #expect(kept.service.url == plan.service.url && kept.format == .pcm)
+    }
+
+    @Test func aFieldOfTheBodyIsOfTheUpload() throws {
+        let plan = try plan("openai", ["-c", "body.fields.temperature=0"])
+        #expect(!plan.service.url.isSocket)
     }
 
     @Test func aFormatOfTheUploadIsOfTheUpload() throws {
@@ -122,7 +131,7 @@ import Testing
     @Test(arguments: services) func whatIsKeptIsUploaded(_ service: String) throws {
         let plan = try plan(service)
         let record = plan.record
-        #expect(record.texts.first?.text == "way = \"live\"  # while a person speaks")
+        #expect(record.texts.contains { $0.text == "way = \"live\"  # while a person speaks" })
         let kept = try DeliveryPlan(record)
         #expect(!kept.service.url.isSocket)
         #expect(kept.format == .wav)

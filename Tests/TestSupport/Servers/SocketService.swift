@@ -45,6 +45,11 @@ package final class SocketService: Sendable {
         return try lines.map { try JSONDecoder().decode(Session.self, from: Data($0.utf8)) }
     }
 
+    /// Whether a message without audio comes.
+    package func hears(_ text: String) async -> Bool {
+        await comesTrue { [run] in String(decoding: run.error, as: UTF8.self).contains(text) }
+    }
+
     private var lines: [Substring] {
         let text = String(decoding: run.output, as: UTF8.self)
         return text[..<(text.lastIndex(of: "\n") ?? text.startIndex)]

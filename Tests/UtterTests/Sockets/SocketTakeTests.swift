@@ -130,6 +130,30 @@ import Testing
         #expect(try await service.sessions(1).count == 1)
     }
 
+    /// The service wishes for another session, and gets one behind what is final.
+    @Test func anErrorThatPassesBeginsAnotherSession() async throws {
+        let plan = try service.plan(
+            "soniox", "error-after=24000", over: "transfer.catch-up = '100x'", retry: Self.patient)
+        let outcome = try await send(Self.words, by: plan)
+        #expect(outcome.text == SocketService.text(Self.words))
+        #expect(outcome.attempts.count == 2)
+    }
+
+    @Test(arguments: dialects) func silenceIsNoFailure(_ dialect: String) async throws {
+        let path = try bench.folder.write(
+            WAVBytes.speech(Array(repeating: 0, count: 8_000)), to: "silence.wav")
+        let take = TakePlan(
+            source: FileReplay(path: path, pace: .unpaced), delivery: try service.plan(dialect))
+        let outcome = try await bench.pipeline.start(take).end()
+        #expect(try outcome.result.get().text == "", "\(outcome.text)")
+    }
+
+    @Test func aBusyServiceIsAskedWhenItSays() async throws {
+        let outcome = try await send(
+            Self.words, by: try service.plan("deepgram", "status=429&retry-after=20"))
+        #expect(outcome.attempts.map(\.result.retryAfter) == [.seconds(20)])
+    }
+
     @Test(arguments: [(401, true), (403, true), (429, false), (503, false)])
     func aRefusalOfTheHandshakeMeansWhatItMeans(_ status: Int, _ isOfToken: Bool) async throws {
         let outcome = try await send(
@@ -166,10 +190,7 @@ import Testing
             await log.wait { event in
                 if case .heard(let words) = event { words.text == "w3" } else { false }
             })
-        // Nothing is said until some of them must have gone out.
-        let lane = try await bench.manifest(of: take)
-        #expect(lane.state == .recording)
-        poll(nil, 0, 300)
+        #expect(await service.hears(#"{"type":"KeepAlive"}"#))
         speaker.say(SocketService.samples([5]))
         speaker.fallSilent()
         #expect(try await take.end().text == "w3 w5")
@@ -200,14 +221,15 @@ import Testing
     }
 
     /// Realtime failed while the person spoke: the recording goes by an upload, to the same service.
-    @Test func whatWasSpokenIsUploadedLater() async throws {
+    @Test(arguments: ["drop=9600", "close-after=9600&code=1008"])
+    func whatWasSpokenIsUploadedLater(_ fault: String) async throws {
         let server = try RecordingServer(otherwise: .answer(text: "from the upload"))
         let profile = """
             url = '\(server.url("/upload"))'
             auth.optional = true
             formats = [{ codec = "wav" }]
             [live]
-            url = '\(service.url("deepgram?drop=9600"))'
+            url = '\(service.url("deepgram?\(fault)"))'
             formats = [{ codec = "pcm" }]
             [live.socket]
             finish = '{"type":"CloseStream"}'
@@ -215,6 +237,7 @@ import Testing
         let plan = try Bench.plan(by: [.speaking, ProfileText(name: "mine", text: profile)])
         let outcome = try await send(Self.words, by: plan)
         #expect(outcome.attempts.map(\.result.status) == [101])
+        #expect(try await bench.kept(outcome).obstacle(at: .distantFuture) == nil)
         let again = try await bench.retry(outcome)
         #expect(again.text == "from the upload")
         let sound = WAVBytes.pcm(SocketService.samples(Self.words))

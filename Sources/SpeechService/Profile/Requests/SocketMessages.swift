@@ -78,7 +78,7 @@ package struct SocketMessages: Sendable, Hashable {
     /// Whether a session is tried again that the service has closed; a code of nil: it gave none.
     package func isTriedAgain(after code: Int?) -> Bool {
         guard let code else { return true }
-        // RFC 6455 §7.4: by the others the same session would end in the same way.
+        // RFC 6455 §7.4: after these codes the same session would end in the same way.
         return closeCodes?.contains(code)
             ?? ![1000, 1002, 1003, 1007, 1008, 1009, 1010].contains(code)
     }

@@ -152,6 +152,7 @@ public struct KeptTake: Sendable {
         if let limit, waited >= limit { return .old }
         let word = unknownOutcome ?? .init(manifest.delivery)
         if manifest.mayBeDelivered, word != .resend { return .doubtful }
+        let isChanged = isChanged || manifest.delivery?.goesAnotherWayLater == true
         if manifest.isHeld == true, !isChanged { return .held }
         if let next = manifest.nextTry, next > now { return .later(next) }
         return nil

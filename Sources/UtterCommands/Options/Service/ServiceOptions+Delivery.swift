@@ -9,7 +9,7 @@ extension ServiceOptions {
     /// How takes get to the service that these options and the environment describe; no format is PCM,
     /// or WAV in a form or in JSON, where a service learns the rate from the audio itself.
     ///
-    /// What a person speaks goes the way that a service has for it, unless they say another way, or a URL.
+    /// A voice goes the way that a service has for it, unless a person says another way, or a URL.
     func delivery(
         format: AudioCodec?, isSpoken: Bool = false
     ) throws(CommandFailure) -> DeliveryPlan {

@@ -147,7 +147,7 @@ extension ServiceOptions {
         let settings = try settings()
         var service = try overridden(
             Services.profile(named: name, isOption: profile.service != nil))
-        if isSpoken { service = try speaking(service, format, settings) }
+        service = try speaking(service, format, settings, isSpoken: isSpoken)
         let words = try words(for: service)
         let usual = settings?.format.flatMap { AudioCodec(rawValue: $0.text) } ?? usual
         do throws(ProfileError) {
@@ -161,16 +161,25 @@ extension ServiceOptions {
         }
     }
 
-    /// The way that a service has for a person who speaks, if it has one that takes the format; what says
-    /// another way, or a URL of an upload, counts more.
+    /// The way that a service has for a person who speaks, if it has one that takes the format, and the
+    /// fields that are said; a way that is said counts more, and the URL of an upload or of a WebSocket.
     private func speaking(
-        _ service: ServiceProfile, _ format: AudioCodec?, _ settings: ServiceSettings?
+        _ service: ServiceProfile, _ format: AudioCodec?, _ settings: ServiceSettings?,
+        isSpoken: Bool
     ) throws(CommandFailure) -> ServiceProfile {
         let variable = profile.service == nil ? ServiceVariables.url : nil
-        let isUpload = (target?.text ?? settings?.url?.text ?? variable)?.hasPrefix("ws") == false
-        guard service.hasLiveWay, !service.says("way"), !isUpload else { return service }
-        let live = try orFailure { try service.speaking }
-        return format.map(live.reads) ?? true ? live : service
+        let url = target?.text ?? settings?.url?.text ?? variable
+        guard service.hasLiveWay, !service.says("way"), url?.hasPrefix("ws") ?? isSpoken
+        else { return service }
+        do throws(ProfileError) {
+            let live = try service.speaking
+            return format.map(live.reads) ?? true ? live : service
+        } catch {
+            // A field of the upload's body is said of the upload; a mistake in the profile is told.
+            let own = service.texts.filter { !$0.isOverriding }
+            _ = try orFailure { try ServiceProfile.reading(own).speaking }
+            return service
+        }
     }
 
     /// Where the file says the word that a service does not take; nil when an option does.
