@@ -57,7 +57,8 @@ import Testing
     @Test func aScriptWithoutSpacesHasFinalsToo() throws {
         let decoded = try Self.decoded(["今天/很好|。", "。/我们|走"], isEnded: false)
         let finals = decoded.hypotheses.filter(\.isFinal)
-        #expect(finals.map(\.text) == ["今天", "很好。"])
+        // The end of the answer makes the rest final.
+        #expect(finals.map(\.text) == ["今天", "很好。", "我们走"])
         #expect(try Self.decoded(["今天/很好|。", "。/我们|走", "走吧"]).text == "今天很好。我们走吧")
     }
 

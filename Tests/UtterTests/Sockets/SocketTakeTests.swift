@@ -237,7 +237,7 @@ import Testing
         let plan = try Bench.plan(by: [.speaking, ProfileText(name: "mine", text: profile)])
         let outcome = try await send(Self.words, by: plan)
         #expect(outcome.attempts.map(\.result.status) == [101])
-        #expect(try await bench.kept(outcome).obstacle(at: .distantFuture) == nil)
+        #expect(try await bench.kept(outcome).obstacle() == nil)
         let again = try await bench.retry(outcome)
         #expect(again.text == "from the upload")
         let sound = WAVBytes.pcm(SocketService.samples(Self.words))

@@ -39,7 +39,7 @@ public struct ServiceURL: Sendable, Hashable {
             isSocket = isNamed || base?.isSocket == true
             let scheme = try parser.scheme()
             guard scheme == "http" || scheme == "https" else {
-                throw .invalid("it must begin with http://, https://, ws:// or wss://")
+                throw .invalid("it must begin with http:// or https://")
             }
             origin = Origin(scheme: scheme, host: try parser.host(), port: try parser.port())
             target = try parser.target()
