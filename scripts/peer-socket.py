@@ -3,8 +3,9 @@
 """Realtime speech services, as their documentation describes the messages, for tests.
 
 peer-socket.py [CERTIFICATE KEY] prints its port, then a line of JSON for each connection that has ended.
-The path names the dialect and, behind it, what goes wrong: /deepgram?drop=20000 closes the first connection without a word
-once it has as many bytes of audio. Words are stretches of one value: 0.1 s of the sample 100 is "w1".
+The path names the dialect and, behind it, the fault: /deepgram?drop=20000 closes the first connection
+without a word once it has as many bytes of audio. A run of one value is a word: 0.1 s of the sample 100
+is "w1". Messages without audio are repeated on standard error.
 """
 
 import asyncio

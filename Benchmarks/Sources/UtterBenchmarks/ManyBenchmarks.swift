@@ -13,7 +13,7 @@ struct ManyBenchmarks {
     /// Processor time per hour of audio with `count` processes side by side, each with its own card,
     /// in alternating rounds.
     func sideBySide(_ count: Int, rounds: Int = 3) throws(BenchmarkError) {
-        let clients = [Client.utterPCM, .arecord20, .plainPCM]
+        let clients = [Client.utterPCM, .utterPCM40, .arecord20, .plainPCM]
         var slopes = clients.map { _ in [Double]() }
         for _ in 0..<rounds {
             for (index, client) in clients.enumerated() {

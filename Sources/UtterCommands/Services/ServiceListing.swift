@@ -28,7 +28,8 @@ enum ServiceListing {
         let columns = 4
         let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
         let legend =
-            "realtime: sent while you speak, over a WebSocket; live: by an upload; at the end: sent when you stop, since the service is not known to "
+            "realtime: sent while you speak, over a WebSocket; live: by an upload; "
+            + "at the end: sent when you stop, since the service is not known to "
             + "take a recording while it grows"
         return rows.map { row in
             let head = (0..<columns).map { TextWidth.padded(row[$0], to: widths[$0] + 2) }
