@@ -48,9 +48,9 @@ struct TransferResponse {
 
     var status: Int? { head.isComplete ? head.status : nil }
     var headers: [(name: String, value: String)] { head.headers }
-    /// In seconds (RFC 9110 §10.2.3); 0 without one.
+    /// In seconds, by the last field (RFC 9110 §10.2.3); 0 without one, below 0 for a time that is over.
     var retryAfter: Int {
-        guard let text = head.header("retry-after") else { return 0 }
+        guard let text = headers.last(where: { $0.name == "retry-after" })?.value else { return 0 }
         return Int(text) ?? HTTPDate.seconds(text).map { Int($0) - time(nil) } ?? 0
     }
 

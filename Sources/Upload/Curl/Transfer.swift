@@ -352,9 +352,7 @@ final class Transfer: @unchecked Sendable {
         timings.secured = duration(CURLINFO_APPCONNECT_TIME_T)
         timings.httpVersion = channel == nil ? easy.httpVersion : "1.1"
         if let socket, timings.httpVersion == "2" { sockets.noteMultiplexed(socket) }
-        // libcurl does not see the answer to our handshake.
-        let asked = channel == nil ? easy.offset(CURLINFO_RETRY_AFTER) : response.retryAfter
-        let wait = min(max(0, asked), Self.longestRetryAfter)
+        let wait = min(max(0, response.retryAfter), Self.longestRetryAfter)
         observer.transferDidEnd(
             TransferResult(
                 ending: response.ending(
