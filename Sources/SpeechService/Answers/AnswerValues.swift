@@ -213,21 +213,19 @@ struct AnswerValues: Sendable {
         openWord = Array(finals[start...])
         let open = openWord + pieces.filter { !$0.isFinal }.map(\.piece)
         var partial = Hypothesis(text: open.map(\.text).joined(), isFinal: false)
-        partial.words = open.joined
+        partial.words = open.wholeWords
         pending =
             open.isEmpty
             ? nil
             : Pending(
                 hypothesis: partial, byteCount: partial.text.utf8.count, isProvisional: true)
         hasWords = hasWords || !finals.isEmpty || !open.isEmpty
+        if start > 0 { (hasFinal, finalByteCount) = (true, finalByteCount + byteCount) }
         try checkLimit()
         guard start > 0 else { return partial }
         var news = Hypothesis(text: finals[..<start].map(\.text).joined(), isFinal: true)
-        news.words = Array(finals[..<start]).joined
+        news.words = Array(finals[..<start]).wholeWords
         news.partial = partial.text
-        hasFinal = true
-        finalByteCount += byteCount
-        try checkLimit()
         return news
     }
 

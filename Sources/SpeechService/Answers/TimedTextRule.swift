@@ -57,7 +57,7 @@ extension [RecognizedWord] {
     }
 
     /// The words of which these are pieces.
-    var joined: [RecognizedWord] {
+    var wholeWords: [RecognizedWord] {
         var words: [RecognizedWord] = []
         for (index, piece) in enumerated() {
             if words.isEmpty || beginsWord(at: index) {
