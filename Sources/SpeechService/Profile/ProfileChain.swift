@@ -129,6 +129,19 @@ struct MergedTexts {
     }
 }
 
+extension [ProfileText] {
+    /// The texts by which a take is sent once it is kept: a voice that was not delivered while it spoke
+    /// goes the usual way, unless a person has said the URL of a WebSocket.
+    package var later: [ProfileText] {
+        let usual = filter { !$0.isSpeaking }
+        // An unreadable text is told where the take is sent.
+        guard usual.count < count, let merged = try? MergedTexts(usual),
+            merged.table["url"]?.value.string.map(ServiceURL.namesSocket) == false
+        else { return self }
+        return usual
+    }
+}
+
 package struct ProfileText: Sendable, Hashable {
     /// The name of what a person says over a profile; no profile can have it.
     private static let overriding = "="

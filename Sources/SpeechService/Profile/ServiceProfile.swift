@@ -64,11 +64,13 @@ public struct ServiceProfile: Sendable, Hashable {
 
     /// Whether the profile says another way for a person who speaks, and the service is where it says.
     package var hasLiveWay: Bool {
-        saysLiveWay && (url == home || url.text.hasPrefix("ws://") || url.text.hasPrefix("wss://"))
+        saysLiveWay && (url == home || ServiceURL.namesSocket(url.text))
     }
 
     /// Whether a voice goes over a WebSocket.
-    package var isRealtime: Bool { url.text.hasPrefix("ws") || hasLiveWay && !says("way") }
+    package var isRealtime: Bool {
+        ServiceURL.namesSocket(url.text) || hasLiveWay && !says("way")
+    }
 
     /// Whether a voice is sent while it speaks, in this way or the profile's other one.
     package var hearsVoices: Bool { isLive || isRealtime }

@@ -107,13 +107,14 @@ extension DeliveryPlan {
             try self.init(record, overriding: texts, words: words, codec: codec)
             return
         }
-        let known = record.laterTexts.filter { old in
+        let (all, later) = (record.profileTexts, record.profileTexts.later)
+        let known = later.filter { old in
             !texts.contains { ($0.name, $0.text) == (old.name, old.text) }
         }
         let profile = try ServiceProfile.reading(texts + known)
         var old = AudioCodec(rawValue: record.format)
         // Samples are kept as WAV is, but do not say their rate.
-        if record.goesAnotherWayLater { old = profile.reads(.wav) ? .wav : nil }
+        if later.count < all.count { old = profile.reads(.wav) ? .wav : nil }
         let use = try ProfileUse(
             profile, words: profile.asked(record.words).merging(words) { _, new in new },
             codec: codec ?? old)
@@ -186,19 +187,6 @@ extension DeliveryManifest {
     package var profileTexts: [ProfileText] {
         former?.profileTexts ?? texts.map { ProfileText(name: $0.name, text: $0.text) }
     }
-
-    /// The texts by which the take is sent once it is kept: a voice that was not delivered while it spoke
-    /// goes the usual way, unless a person has said the URL of a WebSocket.
-    package var laterTexts: [ProfileText] {
-        let usual = profileTexts.filter { !$0.isSpeaking }
-        // An unreadable text is told where the take is sent.
-        guard usual.count < profileTexts.count, let profile = try? ServiceProfile(texts: usual),
-            !profile.url.text.hasPrefix("ws")
-        else { return profileTexts }
-        return usual
-    }
-
-    package var goesAnotherWayLater: Bool { laterTexts.count < profileTexts.count }
 
     /// The name of the profile; nil where the service is known by its URL alone.
     package var profileName: String? { profileTexts.first { !$0.isOverriding }?.name }

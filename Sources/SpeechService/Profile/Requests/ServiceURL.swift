@@ -32,8 +32,7 @@ public struct ServiceURL: Sendable, Hashable {
                 throw .invalid(
                     "its path has a '.' or '..' between slashes, and would lead elsewhere")
             }
-            let start = text.prefix("wss://".count).lowercased()
-            let isNamed = start.hasPrefix("ws://") || start == "wss://"
+            let isNamed = Self.namesSocket(text)
             try parser.read(isNamed ? "http" + text.dropFirst("ws".count) : text)
             // A redirect may name the scheme of the handshake, which is that of HTTP.
             isSocket = isNamed || base?.isSocket == true
@@ -49,6 +48,12 @@ public struct ServiceURL: Sendable, Hashable {
             case .invalid(let reason): throw Self.invalid(text, reason)
             }
         }
+    }
+
+    /// Whether a text is the URL of a WebSocket by its scheme, whatever follows.
+    package static func namesSocket(_ text: String) -> Bool {
+        let start = text.prefix("wss://".count).lowercased()
+        return start.hasPrefix("ws://") || start == "wss://"
     }
 
     init(origin: Origin, target: String, isSocket: Bool = false) {

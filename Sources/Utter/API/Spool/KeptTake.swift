@@ -152,8 +152,7 @@ public struct KeptTake: Sendable {
         if let limit, waited >= limit { return .old }
         let word = unknownOutcome ?? .init(manifest.delivery)
         if manifest.mayBeDelivered, word != .resend { return .doubtful }
-        let isChanged = isChanged || manifest.delivery?.goesAnotherWayLater == true
-        if manifest.isHeld == true, !isChanged { return .held }
+        if manifest.isHeld == true, !isChanged, !manifest.goesAnotherWay { return .held }
         if let next = manifest.nextTry, next > now { return .later(next) }
         return nil
     }
@@ -167,6 +166,14 @@ public struct KeptTake: Sendable {
             let after = two.element.known?.failures ?? 0
             return before == after ? one.offset < two.offset : before < after
         }.map(\.element)
+    }
+}
+
+extension TakeManifest {
+    /// Whether the next request differs from the one that failed, which was that of a voice.
+    fileprivate var goesAnotherWay: Bool {
+        let texts = delivery?.profileTexts ?? []
+        return texts.later.count < texts.count
     }
 }
 

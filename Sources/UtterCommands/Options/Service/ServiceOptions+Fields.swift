@@ -60,7 +60,7 @@ extension ServiceOptions {
     ) throws(CommandFailure) -> [ProfileText] {
         let texts = try overridingTexts()
         guard !texts.isEmpty else { return [] }
-        _ = try Self.profile(texts + record.laterTexts)
+        _ = try Self.profile(texts + record.profileTexts.later)
         return texts
     }
 

@@ -169,7 +169,7 @@ extension ServiceOptions {
     ) throws(CommandFailure) -> ServiceProfile {
         let variable = profile.service == nil ? ServiceVariables.url : nil
         let url = target?.text ?? settings?.url?.text ?? variable
-        guard service.hasLiveWay, !service.says("way"), url?.hasPrefix("ws") ?? isSpoken
+        guard service.hasLiveWay, !service.says("way"), url.map(ServiceURL.namesSocket) ?? isSpoken
         else { return service }
         do throws(ProfileError) {
             let live = try service.speaking
