@@ -72,7 +72,8 @@ struct CheckServiceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Say whether a service can be used: token, words, answer.",
         discussion: """
-            Half a second of a quiet tone is sent, as a recording would be. That nothing
+            Half a second of a quiet tone is sent, as a recording would be, and once more as a
+            voice would be where that goes another way. That nothing
             was understood is what a service should say of it. Nothing is kept.
             """)
 

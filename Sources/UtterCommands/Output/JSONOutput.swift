@@ -17,7 +17,8 @@ enum JSONOutput {
         return escaped(String(decoding: data, as: UTF8.self))
     }
 
-    /// Writes each character that a terminal could obey as `\uXXXX`; JSON has them in strings only.
+    /// Writes each character that a terminal could obey as `\u` and four digits; JSON has them in
+    /// strings only.
     static func escaped(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: isObeyed) else { return json }
         return json.unicodeScalars.map { scalar -> String in
