@@ -72,6 +72,9 @@ import Testing
         Death(
             testDescription: "reset after a head alone", steps: [.readHead, .reset],
             bodyByteCount: 0),
+        Death(
+            testDescription: "an empty chunk behind the answer before it",
+            steps: [.readHead, .sendRaw(Array("0\r\n\r\n".utf8)), .close]),
     ]) func libcurlMakesNoRequestAgain(_ death: Death) async throws {
         let server = try RecordingServer(
             scripts: [.answer(text: "one"), death.steps], otherwise: .answer(text: "again"))

@@ -45,7 +45,7 @@ extension TransferResult.Ending {
         case CURLE_OUT_OF_MEMORY, Self.tooLarge:
             self = .badResponse("a line of its head is too long, or memory ran out")
         case CURLE_UNSUPPORTED_PROTOCOL where text.contains("HTTP/0.9"):
-            self = .badResponse("what answers there does not speak HTTP")
+            self = .notHTTP
         // libcurl wanted to make the request again on a new connection, and had no body for it.
         case CURLE_SEND_FAIL_REWIND:
             self = .connectionLost("the service closed a connection that was kept open")
@@ -56,6 +56,8 @@ extension TransferResult.Ending {
             self = .badResponse(text)
         }
     }
+
+    fileprivate static let notHTTP = Self.badResponse("what answers there does not speak HTTP")
 
     /// The value of `CURLE_TOO_LARGE`.
     private static let tooLarge = CURLcode(rawValue: 100)
@@ -97,10 +99,13 @@ extension CurlEasy {
         let isStall =
             (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR)
             && systemCode == Int(ETIMEDOUT) && !isSent
-        return isStall
-            ? .timedOut(.stall)
-            : TransferResult.Ending(
-                code: code, text: message(for: code), proxyStatus: long(CURLINFO_HTTP_CONNECTCODE),
-                systemCode: systemCode, url: request.url)
+        if isStall { return .timedOut(.stall) }
+        let ending = TransferResult.Ending(
+            code: code, text: message(for: code), proxyStatus: long(CURLINFO_HTTP_CONNECTCODE),
+            systemCode: systemCode, url: request.url)
+        // Some servers end an answer twice, such as one to HEAD by an empty chunk (RFC 9112 §9.2).
+        return ending == .notHTTP && long(CURLINFO_NUM_CONNECTS) == 0
+            ? .connectionLost("a connection that was kept open had more in it than its answer")
+            : ending
     }
 }

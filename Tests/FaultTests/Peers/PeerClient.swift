@@ -38,12 +38,14 @@ struct PeerClient: Sendable {
         return try rclone(["cat", object(path)])
     }
 
+    /// It may try a request twice: OpenStack's server ends its answer to HEAD by an empty chunk, which
+    /// breaks the next request of a connection where it comes late.
     @discardableResult
     func rclone(_ words: [String]) throws -> [UInt8] {
         let programs = try #require(Peer.folder) + "/bin"
         return try ForeignTool("\(programs)/rclone").run(
             words + [
-                "--config", "/dev/null", "--retries", "1", "--low-level-retries", "1",
+                "--config", "/dev/null", "--retries", "1", "--low-level-retries", "2",
                 "--contimeout", "2s", "--timeout", "10s",
             ]
         ).output
