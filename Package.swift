@@ -60,6 +60,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: [
         // C libraries: a module map and the wrappers for what Swift cannot import.
@@ -200,6 +201,7 @@ let package = Package(
                 "LinuxPlatform", "OperatorMetrics",
                 .product(
                     name: "HummingbirdCore", package: "hummingbird", condition: ofPrograms),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: ofPrograms),
             ],
             path: "Sources/Companions/RecognitionEndpoint", swiftSettings: shipped),
         .target(
@@ -372,7 +374,7 @@ let package = Package(
             name: "RecognitionEndpointTests",
             dependencies: [
                 "RecognitionEndpoint", "UtterEarCLI", "AudioCodecs", "AudioCore", "Capture",
-                "Cassettes", "TestSupport",
+                "Cassettes", "Cryptography", "LinuxPlatform", "TestSupport",
             ],
             path: "Tests/Companions/RecognitionEndpointTests",
             swiftSettings: settings),

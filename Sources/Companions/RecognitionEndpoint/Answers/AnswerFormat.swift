@@ -64,11 +64,7 @@ enum AnswerFormat: String, Sendable, Codable {
         }
         line.duration = recognition.duration.rounded(to: 100)
         (line.notices, line.gaps) = (recognition.notices, recognition.gaps)
-        line.words = recognition.words.map { word in
-            RecogniserLine.Word(
-                word: word.text, start: word.start.rounded(to: 100),
-                end: word.end.rounded(to: 100), probability: word.probability?.rounded(to: 10_000))
-        }
+        line.words = recognition.roundedWords
         return line.json
     }
 
@@ -140,6 +136,17 @@ enum AnswerFormat: String, Sendable, Codable {
                 part.hasPrefix("q=") && Double(String(part.dropFirst(2))) == 0
             }
             return isExcluded ? nil : String(range)
+        }
+    }
+}
+
+extension Recognition {
+    /// As a client is told them.
+    var roundedWords: [RecogniserLine.Word] {
+        words.map { word in
+            RecogniserLine.Word(
+                word: word.text, start: word.start.rounded(to: 100),
+                end: word.end.rounded(to: 100), probability: word.probability?.rounded(to: 10_000))
         }
     }
 }

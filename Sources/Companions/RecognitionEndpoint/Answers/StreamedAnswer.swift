@@ -8,8 +8,7 @@ struct StreamedAnswer: ~Copyable {
     private var unused: ResponseWriter?
     private var begun: (any ResponseBodyWriter)?
     private let format: AnswerFormat
-    /// The text that events have told.
-    private var told = ""
+    private var told = ToldText()
     /// Fields of the head, beside those that all answers have.
     var fields: HTTPFields
     var status = 200
@@ -33,11 +32,9 @@ struct StreamedAnswer: ~Copyable {
 
     /// The event that tells what has come to the text, if anything has.
     private mutating func news(in text: String) -> String {
-        guard text.count > told.count, text.hasPrefix(told) else { return "" }
-        defer { told = text }
-        return AnswerFormat.event(
-            AnswerLine(
-                type: "transcript.text.delta", delta: String(text.dropFirst(told.count))))
+        let news = told.news(in: text)
+        return news.isEmpty
+            ? "" : AnswerFormat.event(AnswerLine(type: "transcript.text.delta", delta: news))
     }
 
     @concurrent mutating func finish(_ recognition: Recognition) async throws {
@@ -98,6 +95,18 @@ struct StreamedAnswer: ~Copyable {
     @concurrent private mutating func end(with text: String) async throws {
         try await begun?.write(ByteBuffer(string: text))
         try await begun.take()?.finish(nil)
+    }
+}
+
+/// A text that is told in pieces, as it grows.
+struct ToldText {
+    private var text = ""
+
+    /// The end that the text has got; empty for none, and where the text has changed before its end.
+    mutating func news(in newer: String) -> String {
+        guard newer.count > text.count, newer.hasPrefix(text) else { return "" }
+        defer { text = newer }
+        return String(newer.dropFirst(text.count))
     }
 }
 

@@ -15,12 +15,14 @@ enum Demand: Sendable {
     /// All that there are, or the one with this name.
     case models(String?)
     case recognition(Asked)
+    case realtime
     case options
     case newUpload(UploadHead, UploadManifest, FaultPlan)
     case upload(name: String, UploadHead, FaultPlan)
 
     init(
-        _ head: HTTPRequest, configuration: RecognitionEndpointConfiguration
+        _ head: HTTPRequest, configuration: RecognitionEndpointConfiguration,
+        isLocal: Bool = false
     ) throws(Refusal) {
         let path = (head.path ?? "").prefix { $0 != "?" }
         try Self.checkFraming(head)
@@ -69,6 +71,17 @@ enum Demand: Sendable {
             }
             // Its clients want one object, whatever else they accept.
             self = try Self.recognition(head, configuration, lines: .object)
+        // The recognisers of a desktop have several paths.
+        case _ where path == "/v1/realtime" || isLocal && head.headerFields[.upgrade] != nil:
+            guard head.method == .get else {
+                throw Refusal(405, "use GET", fields: [.allow: "GET"])
+            }
+            if !isLocal { try Self.checkToken(head.headerFields, configuration) }
+            guard configuration.bodyKey == nil || configuration.takesPlainBodies else {
+                throw Refusal(
+                    415, "the sound of a session is plain, and this endpoint takes encrypted one")
+            }
+            self = .realtime
         default:
             throw Refusal(404, "there is nothing here; audio goes to /recognize")
         }

@@ -8,8 +8,15 @@ internal import NIOHTTP1
 internal import NIOHTTPTypes
 internal import NIOHTTPTypesHTTP1
 
+/// Sets up and serves each connection, which speaks HTTP or WebSocket.
 struct EndpointChannel: HTTPChannelHandler {
+    struct Value: ServerChildChannelValue {
+        let channel: any Channel
+        let conversation: EventLoopFuture<Conversation>
+    }
+
     let responder: Responder
+    let socketChoice: SocketChoice
 
     /// How long a client may send nothing before its connection is closed without a word.
     let idleTimeout: Duration
@@ -19,37 +26,52 @@ struct EndpointChannel: HTTPChannelHandler {
     /// Is told about every request that was served; called on the connection's event loop.
     let onRequest: (@Sendable (ServedRequest) -> Void)?
 
-    func setup(
-        channel: any Channel, logger: Logger
-    ) -> EventLoopFuture<NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>> {
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
-            var encoder = HTTPResponseEncoder.Configuration()
+            var configuration = HTTPResponseEncoder.Configuration()
             // It would send chunks to HTTP/1.0, too.
-            encoder.automaticallySetFramingHeaders = false
+            configuration.automaticallySetFramingHeaders = false
+            let encoder = HTTPResponseEncoder(configuration: configuration)
             var limits = NIOHTTPDecoderLimitConfiguration()
             limits.maxHeaderFieldSize = 16_384
             limits.maxHeaderListSize = 65_536
             limits.maxHeaderFieldCount = 100
-            try pipeline.configureHTTPServerPipeline(
-                withPipeliningAssistance: false, withErrorHandling: false,
-                withOutboundHeaderValidation: false, withEncoderConfiguration: encoder,
-                withDecoderLimitConfiguration: limits)
-            try pipeline.addHandler(HTTPConventions(patience: patience, anteroom: anteroom))
-            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
-            if let onRequest { try pipeline.addHandler(RequestRecorder(onRequest)) }
-            try pipeline.addHandler(
-                HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))
-            return try NIOAsyncChannel(
-                wrappingChannelSynchronously: channel,
-                configuration: .init(isOutboundHalfClosureEnabled: true))
+            let decoder = ByteToMessageHandler(
+                HTTPRequestDecoder(
+                    leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits))
+            let conventions = HTTPConventions(patience: patience, anteroom: anteroom)
+            let choice = ProtocolChoice(
+                on: channel.eventLoop, encoder: encoder, leaving: [conventions, decoder],
+                upgrade: socketChoice
+            ) { channel in
+                try speakHTTP(on: channel, logger)
+            }
+            try pipeline.addHandlers([encoder, decoder, conventions, choice])
+            return Value(channel: channel, conversation: choice.conversation)
         }
     }
 
-    func handle(
-        value: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>, logger: Logger
-    ) async {
-        await handleHTTP(asyncChannel: value, logger: logger)
+    private func speakHTTP(
+        on channel: any Channel, _ logger: Logger
+    ) throws -> NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart> {
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+        if let onRequest { try pipeline.addHandler(RequestRecorder(onRequest)) }
+        try pipeline.addHandler(
+            HTTPConnectionStateHandler(idleTimeout: idleTimeout, logger: logger))
+        return try NIOAsyncChannel(
+            wrappingChannelSynchronously: channel,
+            configuration: .init(isOutboundHalfClosureEnabled: true))
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        // It fails where the connection was closed before it had said anything.
+        switch try? await value.conversation.get() {
+        case .http(let channel): await handleHTTP(asyncChannel: channel, logger: logger)
+        case .socket(let channel, let responder): await handle(channel, responder)
+        case nil: break
+        }
     }
 }
 
@@ -69,7 +91,12 @@ struct Connection: Sendable {
     func linger() async -> Scheduled<Void> {
         // The client may be gone already; then there is nothing to be closed.
         try? await channel.close(mode: .output)
-        return channel.eventLoop.scheduleTask(in: TimeAmount(Self.lingerTime)) { end() }
+        return endLater()
+    }
+
+    /// Ends the connection when the client's time to end it is over, unless that is cancelled.
+    func endLater() -> Scheduled<Void> {
+        schedule(in: Self.lingerTime) { end() }
     }
 
     /// Answers before anything of the body was read.
@@ -92,7 +119,7 @@ struct Connection: Sendable {
         of iterator: inout RequestBody.AsyncIterator, within time: Duration,
         _ alarm: @escaping @Sendable () -> Void
     ) async throws -> ByteBuffer? {
-        let alarm = channel.eventLoop.scheduleTask(in: TimeAmount(time), alarm)
+        let alarm = schedule(in: time, alarm)
         defer { alarm.cancel() }
         return try await iterator.next()
     }
@@ -117,8 +144,16 @@ struct Connection: Sendable {
     /// Closes without waiting, as another connection asks for.
     func end() { channel.close(promise: nil) }
 
+    /// Runs `body` on the event loop after a time, unless that is cancelled.
+    func schedule(in time: Duration, _ body: @escaping @Sendable () -> Void) -> Scheduled<Void> {
+        channel.eventLoop.scheduleTask(in: TimeAmount(time), body)
+    }
+
     /// The client's address, without its port.
     var peer: String { channel.remoteAddress?.ipAddress ?? "" }
+
+    /// Whether the client has come by a Unix socket, whose mode says who may.
+    var isLocal: Bool { channel.localAddress?.protocol == .unix }
 
     /// How long a client may keep sending after a refusal.
     static let lingerTime = Duration.seconds(5)

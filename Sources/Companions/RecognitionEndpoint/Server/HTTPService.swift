@@ -23,21 +23,26 @@ final class HTTPService: LocalServer {
 
     private let host: String
     private let port: Int
+    private let localSocket: Int32?
     private let idleTimeout, gracePeriod: Duration
     private let patience: HTTPConventions.Patience
     private let executor: (any TaskExecutor)?
     private let onRequest: (@Sendable (ServedRequest) -> Void)?
     private let responder: Responder
+    private let socketChoice: SocketChoice
     private let state = Mutex(State.unused)
 
     init(
-        host: String, port: Int, idleTimeout: Duration, gracePeriod: Duration,
+        host: String, port: Int, localSocket: Int32? = nil, idleTimeout: Duration,
+        gracePeriod: Duration,
         patience: HTTPConventions.Patience = .init(), executor: (any TaskExecutor)? = nil,
-        onRequest: (@Sendable (ServedRequest) -> Void)? = nil, responder: @escaping Responder
+        onRequest: (@Sendable (ServedRequest) -> Void)? = nil,
+        socketChoice: @escaping SocketChoice = { _, _ in nil }, responder: @escaping Responder
     ) {
-        (self.host, self.port) = (host, port)
+        (self.host, self.port, self.localSocket) = (host, port, localSocket)
         (self.idleTimeout, self.patience, self.gracePeriod) = (idleTimeout, patience, gracePeriod)
         (self.executor, self.onRequest, self.responder) = (executor, onRequest, responder)
+        self.socketChoice = socketChoice
     }
 
     func run(
@@ -117,25 +122,28 @@ final class HTTPService: LocalServer {
         // A library leaves standard error alone.
         let logger = Logger(label: "utter.endpoint") { _ in SwiftLogNoOpLogHandler() }
         let anteroom = Anteroom()
-        let builder = HTTPServerBuilder { [idleTimeout, patience, onRequest] responder in
-            // A client that stalls in its body hears why before.
-            EndpointChannel(
-                responder: responder, idleTimeout: idleTimeout + Connection.lingerTime * 2,
-                patience: patience, anteroom: anteroom, onRequest: onRequest)
-        }
-        let server = try builder.buildServer(
-            configuration: ServerConfiguration(
-                address: .hostname(host, port: port),
-                availableConnectionsDelegate: anteroom),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger,
+        let connections = EndpointChannel(
             responder: { [responder] request, writer, channel in
                 try await responder(request, writer, Connection(channel: channel))
             },
+            socketChoice: socketChoice,
+            // A client that stalls in its body hears why before.
+            idleTimeout: idleTimeout + Connection.lingerTime * 2,
+            patience: patience, anteroom: anteroom, onRequest: onRequest)
+        let server = connections.server(
+            configuration: ServerConfiguration(
+                address: .hostname(host, port: port),
+                availableConnectionsDelegate: anteroom),
             onServerRunning: { listener in
                 anteroom.hear(of: listener)
                 await onReady(listener.localAddress?.port ?? 0)
-            })
-        var services = ServiceGroupConfiguration(services: [server], logger: logger)
+            },
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+        let local = localSocket.map {
+            LocalService(socket: $0, connections: connections, logger: logger)
+        }
+        var services = ServiceGroupConfiguration(
+            services: [server] + [local].compactMap(\.self), logger: logger)
         services.maximumGracefulShutdownDuration = gracePeriod
         return ServiceGroup(configuration: services)
     }

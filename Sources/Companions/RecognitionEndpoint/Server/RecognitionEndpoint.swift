@@ -30,6 +30,9 @@ internal import LinuxPlatform
 /// `language`, `prompt` and `words` (separated by commas) in the query, or in a form's fields, reach
 /// the recogniser.
 ///
+/// `GET /v1/realtime` is a WebSocket of OpenAI's realtime transcription: PCM comes in messages, and each
+/// `input_audio_buffer.commit` gets the text of what came before it; `RealtimeSession` has the rest.
+///
 /// With a folder for uploads, an upload that breaks off can be resumed: by "Resumable Uploads for
 /// HTTP" of the IETF (`Upload-Draft-Interop-Version: 8`, `Upload-Complete`), or by tus 1.0. The text
 /// is then the answer of the request that completes the upload.
@@ -55,15 +58,18 @@ public final class RecognitionEndpoint: Sendable {
         var configuration = configuration
         if shelf == nil { configuration.uploadFolder = nil }
         (self.pool, self.shelf) = (pool, shelf)
+        let realtime = RealtimeDesk(pool, configuration)
         service = HTTPService(
             host: configuration.host, port: configuration.port,
+            localSocket: configuration.localSocket,
             idleTimeout: configuration.idleTimeout, gracePeriod: configuration.shutdownGracePeriod,
             patience: configuration.patience, executor: configuration.executor,
-            onRequest: configuration.onRequest
+            onRequest: configuration.onRequest,
+            socketChoice: { realtime.responder(to: $0, over: $1) }
         ) { [configuration] request, writer, connection in
             try await RecognitionExchange(
                 request: request, connection: connection, pool: pool, ledger: ledger,
-                shelf: shelf, configuration: configuration
+                shelf: shelf, realtime: realtime, configuration: configuration
             ).answer(writer)
         }
     }

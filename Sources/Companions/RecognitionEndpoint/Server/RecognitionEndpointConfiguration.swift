@@ -12,6 +12,11 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// The TCP port to listen on, or 0 to let the system choose.
     public var port = 0
 
+    /// A Unix socket that listens already, for the programs of one person; nil: there is none.
+    ///
+    /// It stays the caller's.
+    private(set) var localSocket: Int32?
+
     /// The program that recognises.
     public var recogniser: Recogniser
 
@@ -35,6 +40,9 @@ public struct RecognitionEndpointConfiguration: Sendable {
 
     /// How many bodies wait for their turn; beyond it, clients are told to come back.
     var maximumWaitingRecognitions = 16
+
+    /// How many clients speak WebSocket at once; beyond it, they are told to come back.
+    var maximumRealtimeSessions = 64
 
     /// The folder for the files without a name that hold bodies until their answers are there.
     var temporaryFolder = Self.usualTemporaryFolder
@@ -90,6 +98,9 @@ public struct RecognitionEndpointConfiguration: Sendable {
     ///
     /// Called on a thread of the server, which must not be made to wait.
     package var onRequest: (@Sendable (ServedRequest) -> Void)?
+
+    /// Has the endpoint serve the programs of one person at a Unix socket, too.
+    package mutating func listen(at socket: Int32) { localSocket = socket }
 
     /// Creates a configuration with the defaults above.
     public init(recogniser: Recogniser) {

@@ -16,13 +16,15 @@ struct RecognitionExchange: Sendable {
     let pool: RecogniserPool
     let ledger: AnswerLedger
     let shelf: UploadShelf?
+    let realtime: RealtimeDesk
     let configuration: RecognitionEndpointConfiguration
 
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         await shelf?.sweep()
         let demand: Demand
         do {
-            demand = try Demand(request.head, configuration: configuration)
+            demand = try Demand(
+                request.head, configuration: configuration, isLocal: connection.isLocal)
         } catch {
             return try await refuse(error, writer)
         }
@@ -38,6 +40,9 @@ struct RecognitionExchange: Sendable {
             }
             try await name == nil
                 ? answer(AnswerLine(object: "list", data: [model]), writer) : answer(model, writer)
+        // A client that opens a WebSocket has left HTTP.
+        case .realtime:
+            try await refuse(realtime.refusal, writer)
         case .options:
             try await writer.writeResponse(UploadHead.options(configuration))
         case .newUpload(let head, let manifest, let plan):

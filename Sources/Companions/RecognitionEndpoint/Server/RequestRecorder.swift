@@ -94,8 +94,9 @@ final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
         onRequest(request)
     }
 
-    private static func name(of address: SocketAddress?) -> String {
-        guard let address, let host = address.ipAddress, let port = address.port else { return "" }
+    static func name(of address: SocketAddress?) -> String {
+        guard let address else { return "" }
+        guard let host = address.ipAddress, let port = address.port else { return "unix" }
         return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }
@@ -106,7 +107,7 @@ final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
 /// name of an upload, nor text. What the client wrote is here as it came: make it safe before
 /// you print it.
 package struct ServedRequest: Sendable, Hashable {
-    /// The client's address and port, such as `127.0.0.1:51234`.
+    /// The client's address and port, such as `127.0.0.1:51234`; `unix` for one at a Unix socket.
     package let peer: String
 
     /// The request's method; empty when what came was not HTTP.

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP1
+internal import NIOWebSocket
+
+/// The protocol of a connection.
+enum Conversation: Sendable {
+    case http(NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>)
+    case socket(NIOAsyncChannel<WebSocketFrame, WebSocketFrame>, SocketResponder)
+}
+
+/// Has a connection speak HTTP, or WebSocket where its first request asks for that and may have it
+/// (RFC 6455 §4.2).
+///
+/// The first event of a connection decides, whatever it is. Used on the connection's event loop, behind
+/// the handlers of HTTP.
+final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum Stage {
+        case undecided
+        /// The request is being read to its end.
+        case accepted(HTTPHeaders, SocketResponder)
+        /// The handlers of HTTP are leaving; what comes is of the WebSocket.
+        case switching
+        case decided
+    }
+
+    private let encoder: HTTPResponseEncoder
+    /// Handlers of HTTP that must not see a frame, in the order in which they leave.
+    private let leaving: [any RemovableChannelHandler]
+    private let upgrade: SocketChoice
+    private let speakHTTP:
+        (any Channel) throws -> NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+    private let promise: EventLoopPromise<Conversation>
+    private var stage = Stage.undecided
+    private var early: [NIOAny] = []
+
+    var conversation: EventLoopFuture<Conversation> { promise.futureResult }
+
+    /// `upgrade` says who speaks WebSocket with the client of a request, `speakHTTP` adds the handlers of
+    /// HTTP that follow.
+    init(
+        on loop: any EventLoop, encoder: HTTPResponseEncoder,
+        leaving: [any RemovableChannelHandler], upgrade: @escaping SocketChoice,
+        speakHTTP:
+            @escaping (any Channel) throws -> NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+    ) {
+        (self.encoder, self.leaving) = (encoder, leaving)
+        (self.upgrade, self.speakHTTP) = (upgrade, speakHTTP)
+        promise = loop.makePromise()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch stage {
+        case .undecided:
+            if case .head(let head) = Self.unwrapInboundIn(data), accept(head, context) { return }
+            decideForHTTP(context)
+            context.fireChannelRead(data)
+        case .accepted(let headers, let responder):
+            // A request for another protocol has no body that counts.
+            guard case .end = Self.unwrapInboundIn(data) else { return }
+            changeProtocol(headers, responder, context)
+        case .switching: early.append(data)
+        case .decided: context.fireChannelRead(data)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        decideForHTTP(context)
+        context.fireErrorCaught(error)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        decideForHTTP(context)
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        decideForHTTP(context)
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        // Without effect once there is a conversation.
+        promise.fail(ChannelError.eof)
+    }
+
+    private func decideForHTTP(_ context: ChannelHandlerContext) {
+        guard case .undecided = stage else { return }
+        stage = .decided
+        promise.completeWith(Result { .http(try speakHTTP(context.channel)) })
+    }
+
+    // MARK: - WebSocket
+
+    /// Whether the request is one for a WebSocket, and gets it.
+    private func accept(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
+        guard head.method == .GET,
+            head.headers[canonicalForm: "Upgrade"].contains(where: {
+                $0.lowercased() == "websocket"
+            }),
+            // The handlers of HTTP refuse a head that is none.
+            let request = try? HTTPRequest(head, secure: false, splitCookie: false),
+            let headers = SocketUpgrade.headers(for: head, on: context.channel),
+            let responder = upgrade(request, Connection(channel: context.channel))
+        else { return false }
+        stage = .accepted(headers, responder)
+        return true
+    }
+
+    private func changeProtocol(
+        _ headers: HTTPHeaders, _ responder: @escaping SocketResponder,
+        _ context: ChannelHandlerContext
+    ) {
+        stage = .switching
+        let pipeline = context.pipeline.syncOperations
+        let left = leaving.map { pipeline.removeHandler($0) }
+        EventLoopFuture.andAllSucceed(left, on: context.eventLoop).assumeIsolated().flatMap {
+            var head = HTTPResponseHead(version: .http1_1, status: .switchingProtocols)
+            head.headers = headers
+            return context.writeAndFlush(Self.wrapOutboundOut(.head(head)))
+        }.flatMap {
+            pipeline.removeHandler(self.encoder)
+        }.flatMapThrowing {
+            try SocketUpgrade.speak(on: context.channel)
+        }.whenComplete { result in
+            self.promise.completeWith(result.map { .socket($0, responder) })
+            self.stage = .decided
+            for data in self.early { context.fireChannelRead(data) }
+            context.fireChannelReadComplete()
+            pipeline.removeHandler(self, promise: nil)
+        }
+    }
+}
+
+/// The parts of the WebSocket's handshake that the library has.
+private enum SocketUpgrade {
+    /// In bytes; OpenAI's clients send a recording in a message, where they have it.
+    static let longestMessage = 4 << 20
+
+    private static let upgrader = NIOTypedWebSocketServerUpgrader<Void>(
+        maxFrameSize: longestMessage,
+        shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+        upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededVoidFuture() })
+
+    /// The fields of the answer; nil for a handshake that has a mistake.
+    static func headers(for head: HTTPRequestHead, on channel: any Channel) -> HTTPHeaders? {
+        var found: HTTPHeaders?
+        // It is ready at once.
+        upgrader.buildUpgradeResponse(
+            channel: channel, upgradeRequest: head, initialResponseHeaders: [:]
+        ).assumeIsolated().whenSuccess { found = $0 }
+        return found
+    }
+
+    static func speak(
+        on channel: any Channel
+    ) throws -> NIOAsyncChannel<WebSocketFrame, WebSocketFrame> {
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(WebSocketFrameEncoder())
+        try pipeline.addHandler(
+            ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: longestMessage)))
+        try pipeline.addHandler(WebSocketProtocolErrorHandler())
+        try pipeline.addHandler(ClientFrameRule())
+        try pipeline.addHandler(
+            NIOWebSocketFrameAggregator(
+                minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 1_024,
+                maxAccumulatedFrameSize: longestMessage))
+        return try NIOAsyncChannel(wrappingChannelSynchronously: channel)
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+internal import NIOWebSocket
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Speaks WebSocket with one client, and says how the session ends.
+typealias SocketResponder =
+    @concurrent @Sendable (inout ClientMessages, MessageSender) async throws -> SocketClose
+
+/// Answers a request by speaking WebSocket with its client; nil when HTTP answers it.
+typealias SocketChoice = @Sendable (HTTPRequest, Connection) -> SocketResponder?
+
+/// How a session ends (RFC 6455 §7.4.1).
+struct SocketClose: Error, Sendable, Equatable {
+    var code: UInt16 = 1000
+    var reason = ""
+
+    /// A reason has room in a control frame (RFC 6455 §5.5).
+    static let longestReason = 123
+}
+
+enum ClientMessage: Sendable, Equatable {
+    case text(String)
+    case binary([UInt8])
+}
+
+/// Sends messages to a client; from any task.
+final class MessageSender: Sendable {
+    fileprivate let outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
+    private let isClosed = Atomic(false)
+
+    fileprivate init(_ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>) {
+        self.outbound = outbound
+    }
+
+    @concurrent func send(_ text: String) async throws {
+        try await outbound.write(
+            WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(string: text)))
+    }
+
+    /// Ends the session, once; what the client still sends is read until it has ended its side.
+    @concurrent func close(_ close: SocketClose) async throws {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        var data = ByteBuffer()
+        data.write(webSocketErrorCode: WebSocketErrorCode(codeNumber: Int(close.code)))
+        var reason = close.reason
+        while reason.utf8.count > SocketClose.longestReason { reason.removeLast() }
+        data.writeString(reason)
+        try await outbound.write(WebSocketFrame(fin: true, opcode: .connectionClose, data: data))
+    }
+}
+
+/// The messages of a client, in order; read by one task, which answers its pings.
+struct ClientMessages {
+    private var frames: NIOAsyncChannelInboundStream<WebSocketFrame>.AsyncIterator
+    private let writer: MessageSender
+
+    fileprivate init(
+        _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>, _ writer: MessageSender
+    ) {
+        (frames, self.writer) = (inbound.makeAsyncIterator(), writer)
+    }
+
+    /// The next message; nil when the client has closed the session, or has gone.
+    ///
+    /// - Throws: `SocketClose` for a breach of the protocol; an error of the connection.
+    @concurrent mutating func next() async throws -> ClientMessage? {
+        while let frame = try await frames.next() {
+            switch frame.opcode {
+            case .text:
+                let bytes = frame.unmaskedData.readableBytesView
+                guard let text = String(validating: bytes, as: UTF8.self) else {
+                    throw SocketClose(code: 1007, reason: "a text is not UTF-8")
+                }
+                return .text(text)
+            case .binary: return .binary(Array(frame.unmaskedData.readableBytesView))
+            case .ping:
+                try await writer.outbound.write(
+                    WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData))
+            case .connectionClose: return nil
+            default: break
+            }
+        }
+        return nil
+    }
+
+    /// Reads on until the client has ended its side.
+    @concurrent fileprivate mutating func drain() async throws {
+        while let frame = try await frames.next(), frame.opcode != .connectionClose {}
+    }
+}
+
+/// Refuses frames that no client may send (RFC 6455 §5.1, §5.2), which the library takes.
+final class ClientFrameRule: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias InboundOut = WebSocketFrame
+
+    private static let kinds: [WebSocketOpcode] = [
+        .continuation, .text, .binary, .connectionClose, .ping, .pong,
+    ]
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = Self.unwrapInboundIn(data)
+        guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3,
+            Self.kinds.contains(frame.opcode)
+        else {
+            let reason = "a client's frames have a mask, a kind, and no reserved bits"
+            return context.fireErrorCaught(SocketClose(code: 1002, reason: reason))
+        }
+        context.fireChannelRead(data)
+    }
+}
+
+extension EndpointChannel {
+    /// Serves a client until the session's end; where the service shuts down, it hears no more of the
+    /// client and comes to its end.
+    @concurrent func handle(
+        _ socket: NIOAsyncChannel<WebSocketFrame, WebSocketFrame>, _ responder: SocketResponder
+    ) async {
+        let connection = Connection(channel: socket.channel)
+        // It ends with an error when the client has gone, which cannot be told then.
+        try? await withTaskCancellationOrGracefulShutdownHandler {
+            try await socket.executeThenClose { inbound, outbound in
+                let writer = MessageSender(outbound)
+                var messages = ClientMessages(inbound, writer)
+                try await writer.close(end(of: responder, &messages, writer))
+                let alarm = connection.endLater()
+                defer { alarm.cancel() }
+                try await messages.drain()
+            }
+        } onCancelOrGracefulShutdown: {
+            socket.channel.close(mode: .input, promise: nil)
+        }
+    }
+
+    @concurrent private func end(
+        of responder: SocketResponder, _ messages: inout ClientMessages, _ writer: MessageSender
+    ) async throws -> SocketClose {
+        do {
+            return try await responder(&messages, writer)
+        } catch let error as SocketClose {
+            return error
+        } catch let error as NIOWebSocketFrameAggregator.Error {
+            switch error {
+            case .tooManyFragments, .accumulatedFrameSizeIsTooLarge,
+                .nonFinalFragmentSizeIsTooSmall:
+                return SocketClose(code: 1009, reason: "a message is too long")
+            case .receivedNewFrameWithoutFinishingPrevious,
+                .didReceiveFragmentBeforeReceivingTextOrBinaryFrame:
+                return SocketClose(code: 1002, reason: "the frames are not those of a message")
+            }
+        }
+    }
+}

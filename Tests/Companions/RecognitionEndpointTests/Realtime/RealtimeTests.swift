@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cryptography
+import LinuxPlatform
+import TestSupport
+import Testing
+
+@testable import RecognitionEndpoint
+
+/// Sessions of OpenAI's realtime transcription, with a client of another hand.
+@Suite(.timeLimit(.minutes(5))) struct RealtimeTests {
+    private static let recording = Samples.folder + "/go-forward.wav"
+    private static let text = "go forward ten meters"
+
+    @Test func whatIsCommittedComesBackAsText() async throws {
+        let served = Observed<[ServedRequest]>([])
+        try await TestEndpoint.run {
+            $0.onRequest = { request in served.update { $0.append(request) } }
+        } _: { port, _ in
+            let client = try SocketClient(port: port)
+            try client.update()
+            try client.order(["base64": Self.recording])
+            try client.commit()
+            let messages = try await client.messages(until: "completed")
+            #expect(
+                messages.map(\.kind) == ["created", "updated", "committed", "delta", "completed"])
+            #expect(messages[0].session?.type == "transcription")
+            #expect(messages[0].session?.audio.input.format.rate == 24_000)
+            #expect(messages[1].session?.audio.input.format.rate == 16_000)
+            let last = try #require(messages.last)
+            #expect(last.transcript == Self.text)
+            #expect(last.item_id == messages[2].item_id)
+            #expect(last.words?.map(\.word) == ["go", "forward", "ten", "meters"])
+            #expect(messages.compactMap(\.delta).joined() == Self.text)
+            client.close()
+            #expect(try await client.end().closed == 1000)
+        }
+        let session = try #require(served.look { $0 }.first)
+        #expect(session.status == 101)
+        #expect(session.path == "/v1/realtime")
+        #expect(session.byteCount == (try Samples.pcm("go-forward").count))
+        #expect(session.audioDuration == 2.78625)
+    }
+
+    /// The second one is committed before the first one is known.
+    @Test func aSessionHasSeveralUtterances() async throws {
+        try await TestEndpoint.run { port, _ in
+            let client = try SocketClient(port: port)
+            try client.update()
+            for _ in 0..<2 {
+                try client.order(["audio": Self.recording], piece: 1_001)
+                try client.commit()
+            }
+            let messages = try await client.messages(until: "completed", 2)
+            let committed = messages.filter { $0.kind == "committed" }
+            #expect(committed[1].previous_item_id == committed[0].item_id)
+            let texts = messages.filter { $0.kind == "completed" }
+            #expect(texts.map(\.transcript) == [Self.text, Self.text])
+            #expect(Set(texts.map(\.item_id)) == Set(committed.map(\.item_id)))
+        }
+    }
+
+    @Test func whatIsClearedHasNoText() async throws {
+        try await TestEndpoint.run { port, _ in
+            let client = try SocketClient(port: port)
+            try client.update()
+            try client.order(["audio": Self.recording])
+            try client.send(#"{"type":"input_audio_buffer.clear"}"#)
+            _ = try await client.messages(until: "cleared")
+            try client.commit()
+            let refusal = try await client.messages(until: "error").last?.error
+            #expect(refusal?.code == "input_audio_buffer_commit_empty")
+            try client.order(["audio": Self.recording])
+            try client.commit()
+            let messages = try await client.messages(until: "completed")
+            #expect(messages.count { $0.kind == "completed" } == 1)
+            #expect(!messages.contains { $0.kind == "failed" })
+        }
+    }
+
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        let message: String
+        let code: String
+        var parameter: String?
+        var testDescription: String { message }
+    }
+
+    @Test(arguments: [
+        Mistake(message: "hello", code: "invalid_json"),
+        Mistake(message: "[1]", code: "invalid_json"),
+        Mistake(
+            message: #"{"type":"response.create"}"#, code: "unknown_parameter", parameter: "type"),
+        Mistake(
+            message: #"{"type":"input_audio_buffer.append","audio":"%%%"}"#,
+            code: "invalid_parameter", parameter: "audio"),
+        Mistake(
+            message:
+                #"{"type":"session.update","session":{"audio":{"input":{"format":{"rate":1}}}}}"#,
+            code: "invalid_parameter", parameter: "session.audio.input.format.rate"),
+        Mistake(
+            message:
+                #"{"type":"session.update","session":{"audio":{"input":{"format":{"type":"audio/pcmu"}}}}}"#,
+            code: "invalid_parameter", parameter: "session.audio.input.format.type"),
+        Mistake(
+            message:
+                #"{"type":"session.update","session":{"audio":{"input":{"turn_detection":{"type":"server_vad"}}}}}"#,
+            code: "invalid_parameter", parameter: "session.audio.input.turn_detection"),
+    ]) func aMistakeIsSaidAndTheSessionGoesOn(_ mistake: Mistake) async throws {
+        try await TestEndpoint.run { port, _ in
+            let client = try SocketClient(port: port)
+            try client.update()
+            try client.send(mistake.message)
+            let refusal = try #require(try await client.messages(until: "error").last?.error)
+            #expect(refusal.code == mistake.code)
+            #expect(refusal.param == mistake.parameter)
+            try client.order(["audio": Self.recording])
+            try client.commit()
+            let last = try await client.messages(until: "completed").last
+            #expect(last?.transcript == Self.text)
+        }
+    }
+
+    // MARK: - Who gets in
+
+    struct Stranger: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var fields: [String] = []
+        var path = "/v1/realtime"
+        let status: Int
+    }
+
+    @Test(arguments: [
+        Stranger(
+            testDescription: "a web page", fields: ["Origin: http://evil.example"], status: 403),
+        Stranger(testDescription: "a page of this machine", fields: ["Origin: null"], status: 403),
+        Stranger(testDescription: "no token", status: 401),
+        Stranger(
+            testDescription: "another token", fields: ["Authorization: Bearer other"], status: 401),
+        Stranger(
+            testDescription: "another path", fields: ["Authorization: Bearer right"], path: "/",
+            status: 404),
+        Stranger(
+            testDescription: "a path of uploads", fields: ["Authorization: Bearer right"],
+            path: "/recognize", status: 405),
+    ]) func aStrangerHasNoSession(_ stranger: Stranger) async throws {
+        try await TestEndpoint.run {
+            $0.bearerToken = BearerToken("right")
+        } _: { port, _ in
+            let field = stranger.fields.first ?? "X-Nothing: 1"
+            let client = try SocketClient("ws://127.0.0.1:\(port)\(stranger.path)", field)
+            #expect(try await client.end().refused == stranger.status)
+            let other = try SocketClient(
+                "ws://127.0.0.1:\(port)/v1/realtime", "Authorization: Bearer right")
+            _ = try await other.messages(until: "created")
+        }
+    }
+
+    @Test func anEndpointOfEncryptedBodiesHasNoSessions() async throws {
+        let key = try EncryptionKey(
+            secret: Array(("utter-key-" + String(repeating: "0123456789abcdef", count: 4)).utf8))
+        try await TestEndpoint.run {
+            $0.bodyKey = key
+        } _: { port, _ in
+            let end = try await SocketClient(port: port).end()
+            #expect(end.refused == 415)
+        }
+    }
+
+    @Test func sessionsBeyondTheLimitAreToldToComeBack() async throws {
+        try await TestEndpoint.run {
+            $0.maximumRealtimeSessions = 1
+        } _: { port, _ in
+            let first = try SocketClient(port: port)
+            _ = try await first.messages(until: "created")
+            let end = try await SocketClient(port: port).end()
+            #expect(end.refused == 503)
+            first.close()
+            _ = try await first.end()
+            _ = try await SocketClient(port: port).messages(until: "created")
+        }
+    }
+
+    @Test func aRequestThatIsNoHandshakeIsAnsweredByHTTP() async throws {
+        let (head, body) = try await TestEndpoint.serve { client in
+            try client.send(Array("GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+            let head = try client.readHead()
+            return (head, try client.readBody(head))
+        }
+        #expect(head.status == 426)
+        #expect(body.contains("RFC 6455"))
+    }
+
+    // MARK: - Limits
+
+    @Test func anUtteranceThatIsTooLongFailsAlone() async throws {
+        try await TestEndpoint.run {
+            $0.maximumBodyByteCount = 100_000
+        } _: { port, _ in
+            let client = try SocketClient(port: port)
+            try client.update()
+            try client.order(["audio": Samples.folder + "/jfk.wav"])
+            let failure = try await client.messages(until: "failed").last?.error
+            #expect(failure?.message == "the body is longer than 100000 bytes")
+            try client.commit()
+            try client.order(["audio": Self.recording])
+            try client.commit()
+            #expect(try await client.messages(until: "completed").last?.transcript == Self.text)
+        }
+    }
+
+    @Test func anUtteranceThatStallsIsGivenUp() async throws {
+        try await TestEndpoint.run {
+            $0.idleTimeout = .milliseconds(300)
+        } _: { port, _ in
+            let client = try SocketClient(port: port)
+            try client.update()
+            try client.order(["audio": Self.recording])
+            let failure = try await client.messages(until: "failed").last?.error
+            #expect(failure?.message.hasPrefix("nothing of the body has come for") == true)
+        }
+    }
+
+    @Test func whereNoRecogniserIsFreeTheSessionEnds() async throws {
+        try await TestEndpoint.run {
+            $0.maximumConcurrentRecognitions = 1
+            $0.maximumWaitingRecognitions = 0
+        } _: { port, endpoint in
+            let first = try SocketClient(port: port)
+            try first.update()
+            try first.order(["audio": Self.recording])
+            #expect(await comesTrue { endpoint.load.running == 1 })
+            let second = try SocketClient(port: port)
+            try second.update()
+            try second.order(["audio": Self.recording])
+            let end = try await second.end()
+            #expect(end.closed == 1013)
+            #expect(end.reason == "as many recordings wait as this endpoint is allowed")
+            try first.commit()
+            #expect(try await first.messages(until: "completed").last?.transcript == Self.text)
+        }
+    }
+
+    // MARK: - Frames
+
+    @Test(.spec("RFC 6455 §5.4")) func aMessageMayComeInFrames() async throws {
+        try await TestEndpoint.run { port, _ in
+            let client = try SocketClient(port: port)
+            client.order(line: #"{"fragments":["{\"type\":\"input_audio","_buffer.clear\"}"]}"#)
+            _ = try await client.messages(until: "cleared")
+        }
+    }
+
+    struct Breach: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// In hexadecimal.
+        let frame: String
+        let code: Int
+    }
+
+    @Test(
+        .spec("RFC 6455 §5, §7.4"),
+        arguments: [
+            Breach(testDescription: "without a mask", frame: "810568656c6c6f", code: 1002),
+            Breach(testDescription: "reserved bits", frame: "c1850000000068656c6c6f", code: 1002),
+            Breach(testDescription: "no UTF-8", frame: "818200000000c328", code: 1007),
+            Breach(testDescription: "too long", frame: "82ff0000000100000000", code: 1009),
+            Breach(testDescription: "an unknown kind", frame: "838000000000", code: 1002),
+            Breach(testDescription: "a divided ping", frame: "098000000000", code: 1002),
+            Breach(testDescription: "a continuation of nothing", frame: "808000000000", code: 1002),
+        ]) func aBreachEndsTheSession(_ breach: Breach) async throws
+    {
+        try await TestEndpoint.run { port, _ in
+            let client = try SocketClient(port: port)
+            _ = try await client.messages(until: "created")
+            try client.order(["raw": breach.frame])
+            #expect(try await client.end().closed == breach.code)
+            // The endpoint serves others as before.
+            _ = try await SocketClient(port: port).messages(until: "created")
+        }
+    }
+
+    // MARK: - The end
+
+    @Test func whoGoesInAnUtteranceLeavesNothingBehind() async throws {
+        try await TestEndpoint.run { port, endpoint in
+            do {
+                let client = try SocketClient(port: port)
+                try client.update()
+                try client.order(["audio": Self.recording])
+                #expect(await comesTrue { endpoint.load.running == 1 })
+            }
+            #expect(await comesTrue { endpoint.load.running == 0 })
+        }
+    }
+
+    @Test func whatIsCommittedIsHeardThroughAShutdown() async throws {
+        try await TestEndpoint.run { port, endpoint in
+            let client = try SocketClient(port: port)
+            try client.update()
+            try client.order(["audio": Self.recording])
+            try client.commit()
+            _ = try await client.messages(until: "committed")
+            endpoint.shutdown()
+            let messages = try await client.messages(until: "end")
+            #expect(messages.contains { $0.transcript == Self.text })
+            #expect(messages.last?.closed == 1001)
+        }
+    }
+
+    @Test func fiftySessionsAtOnceHaveTheirTexts() async throws {
+        try await TestEndpoint.run {
+            $0.maximumWaitingRecognitions = 64
+        } _: { port, _ in
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<50 {
+                    group.addTask {
+                        let client = try SocketClient(port: port)
+                        try client.update()
+                        try client.order(["audio": Self.recording])
+                        try client.commit()
+                        let last = try await client.messages(until: "completed").last
+                        #expect(last?.transcript == Self.text)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}
+
+/// The recogniser of a desktop, at a Unix socket.
+@Suite(.timeLimit(.minutes(5))) struct LocalRecogniserTests {
+    private static let recording = Samples.folder + "/go-forward.wav"
+
+    private func run(_ body: @escaping (String) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/recogniser"
+        let socket = try LocalSocket.listen(at: path)
+        try await TestEndpoint.run {
+            $0.bearerToken = BearerToken("for others")
+            $0.listen(at: socket.number)
+        } _: { _, _ in
+            try await body("unix:\(path)")
+        }
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func itSaysHowItFaresAndWhatMayChange() async throws {
+        try await run { url in
+            let client = try SocketClient(url)
+            try client.order(["audio": Self.recording])
+            try client.commit()
+            let messages = try await client.messages(until: "completed")
+            #expect(messages[0].session?.type == "realtime")
+            #expect(messages[0].session?.audio.input.format.rate == 16_000)
+            #expect(messages[1].state == "ready")
+            #expect(messages.contains { $0.snippet?.hasPrefix("go") == true })
+            let text = messages.last { $0.kind == "completed" }?.transcript
+            #expect(text == "go forward ten meters")
+            // What a side does not know it passes over.
+            try client.send(#"{"type":"of.the.future"}"#)
+            try client.order(["audio": Self.recording])
+            try client.commit()
+            let all = try await client.messages(until: "completed", 2)
+            #expect(!all.contains { $0.kind == "error" })
+        }
+    }
+
+    @Test func anotherModelIsRefused() async throws {
+        try await run { url in
+            let client = try SocketClient(url)
+            try client.update(#","transcription":{"model":"whisper-large"}"#)
+            let messages = try await client.messages(until: "end")
+            #expect(messages.contains { $0.error?.code == "invalid_parameter" })
+            #expect(messages.last?.closed == 1008)
+        }
+    }
+
+    @Test func requestsOfHTTPAreServedThereAsWell() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/recogniser"
+        let socket = try LocalSocket.listen(at: path)
+        try await TestEndpoint.run {
+            $0.listen(at: socket.number)
+        } _: { _, _ in
+            let result = try await CommandRun.run(
+                "curl", ["-s", "--unix-socket", path, "http://localhost/healthz"])
+            #expect(result.outputText.contains(#""status":"ok""#))
+        }
+    }
+}
