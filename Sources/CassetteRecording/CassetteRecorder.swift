@@ -89,19 +89,27 @@ final class CassetteRecorder: TransferObserver {
         observer.transferDidEnd(result)
     }
 
+    private var recordedURL: String {
+        request.socket == nil ? request.url : "ws" + request.url.dropFirst("http".count)
+    }
+
     private var now: Double { ((.now - began) / .microseconds(100)).rounded() / 10 }
 
     private func cassette(_ result: TransferResult, _ tape: Tape) -> Cassette {
         let scrubber = CassetteScrubber(
             service, head: tape.head, result.headers, url: request.url)
+        let messages = request.socket
         var sentRequest = Cassette.Request(
-            method: request.method, url: scrubber.clean(url: request.url))
+            method: messages == nil ? request.method : "GET",
+            url: scrubber.clean(url: recordedURL),
+            open: messages.map { scrubber.clean($0.opening) },
+            finish: messages.map { scrubber.clean($0.ending) })
         sentRequest.headers = scrubber.clean(requestHead: tape.head)
         sentRequest.body = Cassette.Body(bytes: result.wireByteCount)
         sentRequest.body?.sent = tape.sent
         var cassette = Cassette(sentRequest)
         cassette.recorded = recorded.formatted(.iso8601)
-        if let status = result.status, (200...599).contains(status) {
+        if let status = result.status, (200...599).contains(status) || status == 101 {
             var response = Cassette.Response(status: status)
             response.headers = scrubber.clean(responseHeaders: result.headers)
             func after(_ count: Int?) -> Int? {
@@ -112,6 +120,8 @@ final class CassetteRecorder: TransferObserver {
             response.body = scrubber.clean(tape.pieces).map { piece in
                 var piece = piece
                 piece.after = after(piece.after)
+                // Messages are told apart by a line's end.
+                if response.isSocket, piece.bytes.last == 0x0A { piece.bytes.removeLast() }
                 return piece
             }
             cassette.response = response

@@ -11,6 +11,7 @@ struct CassetteScrubber {
     private static let framing: Set<String> = [
         "connection", "content-encoding", "content-length", "expect", "host", "keep-alive",
         "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
+        "sec-websocket-accept", "sec-websocket-key", "sec-websocket-version",
         "transfer-encoding", "upgrade",
     ]
 
@@ -110,6 +111,12 @@ struct CassetteScrubber {
             }
             clean.bytes += bytes[position..<extent.upperBound]
             return clean
+        }
+    }
+
+    func clean(_ messages: [String]) -> [String] {
+        clean(messages.map { CassettePiece(Array($0.utf8)) }).map {
+            String(decoding: $0.bytes, as: UTF8.self)
         }
     }
 

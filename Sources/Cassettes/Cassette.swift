@@ -17,10 +17,13 @@ package struct Cassette: Sendable, Equatable {
         var url: String
         package var headers: [CassetteField] = []
         package var body: Body?
+        /// Over a WebSocket, the messages before the audio and behind it.
+        package let open, finish: [String]?
 
-        package init(method: String = "POST", url: String) {
-            self.method = method
-            self.url = url
+        package init(
+            method: String = "POST", url: String, open: [String]? = nil, finish: [String]? = nil
+        ) {
+            (self.method, self.url, self.open, self.finish) = (method, url, open, finish)
         }
     }
 
@@ -48,6 +51,9 @@ package struct Cassette: Sendable, Equatable {
         package var body: [CassettePiece] = []
 
         package init(status: Int) { self.status = status }
+
+        /// The pieces are messages of a WebSocket.
+        package var isSocket: Bool { status == 101 }
 
         var bytes: [UInt8] { body.flatMap(\.bytes) }
     }
@@ -187,6 +193,8 @@ extension Cassette.Request: Codable {
         url = try object.decode(String.self, forKey: .url)
         headers = try object.decodeIfPresent([CassetteField].self, forKey: .headers) ?? []
         body = try object.decodeIfPresent(Cassette.Body.self, forKey: .body)
+        open = try object.decodeIfPresent([String].self, forKey: .open)
+        finish = try object.decodeIfPresent([String].self, forKey: .finish)
     }
 }
 
@@ -194,8 +202,8 @@ extension Cassette.Response: Codable {
     package init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
         status = try object.decode(Int.self, forKey: .status)
-        guard (200...599).contains(status) else {
-            throw CassetteError.unreadable(reason: "'status' must be from 200 to 599")
+        guard (200...599).contains(status) || status == 101 else {
+            throw CassetteError.unreadable(reason: "'status' must be 101, or from 200 to 599")
         }
         headers = try object.decodeIfPresent([CassetteField].self, forKey: .headers) ?? []
         ms = try object.decodeIfPresent(Double.self, forKey: .ms)

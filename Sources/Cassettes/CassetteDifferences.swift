@@ -76,7 +76,7 @@ extension Cassette.Request {
     }
 
     /// A mark in the pattern stands for any text of at least one character.
-    private static func matches(_ text: String, _ pattern: String) -> Bool {
+    package static func matches(_ text: String, _ pattern: String) -> Bool {
         var pieces = pattern.split(separator: Cassette.secret, omittingEmptySubsequences: false)
         guard pieces.count > 1 else { return text == pattern }
         let (first, last) = (pieces.removeFirst(), pieces.removeLast())

@@ -32,6 +32,44 @@ import Testing
         #expect(said.errorText.contains("POST /v1/asr?lang=en: answered"))
     }
 
+    /// Over a WebSocket: each service's messages, and those before the audio.
+    @Test(arguments: ["deepgram", "openai", "assemblyai", "soniox"])
+    func aSessionIsRecordedAndReplayed(_ dialect: String) async throws {
+        let service = try await SocketService()
+        let bench = try Bench()
+        let speech = try bench.folder.write(
+            WAVBytes.speech(SocketService.samples([3, 5, 7])), to: "speech.wav")
+        func send(_ url: String, _ token: String, _ more: String...) async throws -> CommandResult {
+            let options = ["send", "--service", dialect, "--to", url]
+            return try await bench.start(
+                options + ["--token-command", "echo \(token)"] + more + [speech]
+            ).result()
+        }
+        let tape = bench.folder.path("tape")
+        let sent = try await send(service.url(dialect), "sesame", "--cassette", tape)
+        #expect(sent.outputText == "w3 w5 w7\n", "\(sent.errorText)")
+        let cassette = try #require(try Cassette.load(tape).first)
+        #expect(cassette.request.method == "GET")
+        #expect(cassette.request.url.hasPrefix("ws://"))
+        #expect(cassette.response?.status == 101)
+        #expect(cassette.request.finish?.isEmpty == false)
+        #expect(!String(decoding: cassette.json, as: UTF8.self).contains("sesame"))
+        let (replay, origin) = try await bench.replay([tape])
+        let url = origin.replacing("http", with: "ws") + "/" + dialect
+        // Another text in the first message is another client's.
+        if cassette.request.open?.isEmpty == false {
+            let other = try await send(url, "other", "--set", "live-model=other")
+            #expect(other.status == .exited(76))
+            #expect(other.errorText.contains("the session opens with"), "\(other.errorText)")
+        }
+        let again = try await send(url, "other")
+        #expect(again.outputText == "w3 w5 w7\n", "\(again.errorText)")
+        replay.signal(SIGTERM)
+        let said = try await replay.result()
+        #expect(said.errorText.contains("GET /\(dialect)"), "\(said.errorText)")
+        #expect(said.errorText.contains("answered"))
+    }
+
     @Test func whatIsWrongWithACassetteIsSaid() async throws {
         let bench = try Bench()
         let bad = try bench.folder.write(Array("{\"version\": 1}".utf8), to: "bad.json")

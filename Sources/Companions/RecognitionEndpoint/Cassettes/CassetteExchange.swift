@@ -10,9 +10,8 @@ struct CassetteExchange: Sendable {
     let request: Request
     let connection: Connection
     let tape: CassetteTape
-    let speed: CassetteServer.Speed
+    let clock: CassetteClock
     let onRequest: @Sendable (CassetteServer.Served) -> Void
-    private let began = ContinuousClock.now
 
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         let headers = request.headers.map { CassetteField($0.name.canonicalName, $0.value) }
@@ -22,9 +21,8 @@ struct CassetteExchange: Sendable {
         let served = { [onRequest] in
             onRequest(
                 CassetteServer.Served(
-                    number: number,
-                    name: cassette.title ?? "\(cassette.request.method) \(cassette.request.target)",
-                    differences: differences, byteCount: upload.byteCount))
+                    number: number, cassette: cassette, differences: differences,
+                    byteCount: upload.byteCount))
         }
         try await writer.inviteBody(of: request)
         guard differences.isEmpty else {
@@ -41,14 +39,14 @@ struct CassetteExchange: Sendable {
             await connection.close()
             throw Connection.End()
         }
-        try await wait(for: upload, response.after, response.ms)
+        try await clock.wait(for: upload, response.after, response.ms)
         let origin = "http://\(request.head.authority ?? "localhost")"
         var begun = try await writer.writeHead(head(response, origin: origin))
         // Also when the client has read enough, and leaves.
         defer { served() }
         for piece in response.body {
-            try await wait(for: upload, piece.after, piece.ms)
-            try await begun.write(ByteBuffer(bytes: relocated(piece.bytes, to: origin)))
+            try await clock.wait(for: upload, piece.after, piece.ms)
+            try await begun.write(ByteBuffer(bytes: tape.relocated(piece.bytes, to: origin)))
         }
         guard cassette.ending == nil || cassette.ending == "answered" else {
             await connection.close()
@@ -80,14 +78,17 @@ struct CassetteExchange: Sendable {
         head.headerFields[.transferEncoding] = "chunked"
         return head
     }
+}
 
-    private func relocated(_ bytes: [UInt8], to origin: String) -> [UInt8] {
-        guard let text = String(validating: bytes, as: UTF8.self) else { return bytes }
-        return Array(tape.relocated(text, to: origin).utf8)
-    }
+/// The time of a cassette, which begins with its request.
+struct CassetteClock: Sendable {
+    let speed: CassetteServer.Speed
+    private let began = ContinuousClock.now
+
+    init(_ speed: CassetteServer.Speed) { self.speed = speed }
 
     /// Waits until this many bytes have come, or the body has ended, and until the time has come.
-    @concurrent private func wait(
+    @concurrent func wait(
         for upload: CassetteUpload, _ byteCount: Int?, _ milliseconds: Double?
     ) async throws {
         await upload.wait(forBytes: byteCount ?? .max)
@@ -118,12 +119,15 @@ final class CassetteUpload: Sendable {
     var byteCount: Int { state.withLock { $0.byteCount } }
     var isComplete: Bool { state.withLock { $0.isComplete } }
 
+    /// Nothing more comes.
+    func end() { change { $0.isComplete = true } }
+
     func add(_ count: Int) { change { $0.byteCount += count } }
 
     /// Takes the body to its end, or to where it breaks off.
     @concurrent func take(_ body: RequestBody) async throws {
         // However it ends, nothing waits for more.
-        defer { change { $0.isComplete = true } }
+        defer { end() }
         for try await buffer in body { add(buffer.readableBytes) }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Cassettes
+internal import HTTPTypes
 internal import Synchronization
 
 /// A server that answers with what cassettes hold, one request after the other.
@@ -26,6 +27,11 @@ package enum CassetteServer {
         /// In what the request differs from the cassette's; empty when it was answered.
         package let differences: [String]
         package let byteCount: Int
+
+        init(number: Int, cassette: Cassette, differences: [String], byteCount: Int) {
+            (self.number, self.differences, self.byteCount) = (number, differences, byteCount)
+            name = cassette.title ?? "\(cassette.request.method) \(cassette.request.target)"
+        }
     }
 
     /// Prepares a server for cassettes, at least one.
@@ -37,10 +43,18 @@ package enum CassetteServer {
     ) -> some LocalServer {
         let tape = CassetteTape(cassettes)
         return HTTPService(
-            host: host, port: port, idleTimeout: .seconds(60), gracePeriod: .seconds(1)
+            host: host, port: port, idleTimeout: .seconds(60), gracePeriod: .seconds(1),
+            socketChoice: { request, connection in
+                tape.session(for: request).map { cassette, number in
+                    CassetteSession(
+                        cassette: cassette, number: number, connection: connection, tape: tape,
+                        clock: CassetteClock(speed), onRequest: onRequest
+                    ).respond
+                }
+            }
         ) { request, writer, connection in
             try await CassetteExchange(
-                request: request, connection: connection, tape: tape, speed: speed,
+                request: request, connection: connection, tape: tape, clock: CassetteClock(speed),
                 onRequest: onRequest
             ).answer(writer)
         }
@@ -58,16 +72,32 @@ final class CassetteTape: Sendable {
 
     /// Takes the next cassette if the request is the one that it wants; otherwise it stays.
     func take(
-        method: String, target: String, headers: [CassetteField]
+        method: String, target: String, headers: [CassetteField], asksForSocket: Bool = false
     ) -> (cassette: Cassette, number: Int, differences: [String]) {
         next.withLock { next in
             let number = next
-            let differences = cassettes[number].request.differences(
+            var differences = cassettes[number].request.differences(
                 method: method, target: target, headers: headers)
+            if cassettes[number].response?.isSocket == true, !asksForSocket {
+                differences.append("it does not ask for a WebSocket")
+            }
             if differences.isEmpty { next = (next + 1) % cassettes.count }
             return (cassettes[number], number, differences)
         }
     }
+
+    /// The next cassette if it is of a WebSocket, and the request is the one that it wants.
+    func session(for request: HTTPRequest) -> (cassette: Cassette, number: Int)? {
+        guard cassettes[next.withLock(\.self)].response?.isSocket == true else { return nil }
+        let (cassette, number, differences) = take(
+            method: request.method.rawValue, target: request.path ?? "/",
+            headers: request.headerFields.map { CassetteField($0.name.canonicalName, $0.value) },
+            asksForSocket: true)
+        return differences.isEmpty ? (cassette, number) : nil
+    }
+
+    /// Has a cassette wait once more, whose client has turned out to be another one.
+    func putBack(_ number: Int) { next.withLock { $0 = number } }
 
     /// The text with this server's origin in place of those of the cassettes' requests: what an
     /// answer names, such as the URL of a job, is asked for here.
@@ -75,5 +105,10 @@ final class CassetteTape: Sendable {
         Set(cassettes.map(\.request.origin)).reduce(text) { text, old in
             old.isEmpty ? text : text.replacing(old, with: origin)
         }
+    }
+
+    func relocated(_ bytes: [UInt8], to origin: String) -> [UInt8] {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return bytes }
+        return Array(relocated(text, to: origin).utf8)
     }
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Cassettes
+
+/// Plays the messages of a cassette over a WebSocket.
+struct CassetteSession: Sendable {
+    let cassette: Cassette
+    let number: Int
+    let connection: Connection
+    let tape: CassetteTape
+    let clock: CassetteClock
+    let onRequest: @Sendable (CassetteServer.Served) -> Void
+
+    @concurrent func respond(
+        to messages: inout ClientMessages, _ writer: MessageSender
+    ) async throws -> SocketClose {
+        let upload = CassetteUpload()
+        let difference = try await differenceOfOpening(&messages)
+        defer {
+            onRequest(
+                CassetteServer.Served(
+                    number: number, cassette: cassette,
+                    differences: [difference].compactMap(\.self), byteCount: upload.byteCount))
+        }
+        if let difference {
+            tape.putBack(number)
+            return SocketClose(code: 1008, reason: difference)
+        }
+        return try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { try await play(to: writer, as: upload) }
+            while let message = try await messages.next() {
+                upload.add(Self.audioByteCount(of: message))
+                if isFinish(message) { upload.end() }
+            }
+            upload.end()
+            return SocketClose()
+        }
+    }
+
+    @concurrent private func play(to writer: MessageSender, as upload: CassetteUpload) async throws
+    {
+        let origin = "ws://localhost"
+        for piece in cassette.response?.body ?? [] {
+            try await clock.wait(for: upload, piece.after, piece.ms)
+            let bytes = tape.relocated(piece.bytes, to: origin)
+            try await writer.send(String(decoding: bytes, as: UTF8.self))
+        }
+        guard cassette.ending == nil || cassette.ending == "answered" else {
+            return await connection.close()
+        }
+        // A service that has more to hear has not closed the session.
+        await upload.wait(forBytes: .max)
+        try await writer.close(SocketClose())
+        _ = connection.endLater()
+    }
+
+    /// In what the client's first messages differ from the cassette's; nil when they are the same.
+    @concurrent private func differenceOfOpening(
+        _ messages: inout ClientMessages
+    ) async throws -> String? {
+        for expected in cassette.request.open ?? [] {
+            guard case .text(let text)? = try await messages.next() else {
+                return "the session does not open with a text"
+            }
+            guard Cassette.Request.matches(text, expected) else {
+                return
+                    "the session opens with \(text.prefix(200)), not with \(expected.prefix(200))"
+            }
+        }
+        return nil
+    }
+
+    /// Whether the audio has ended, as the cassette's client has said it.
+    private func isFinish(_ message: ClientMessage) -> Bool {
+        guard let finish = cassette.request.finish?.last else { return false }
+        return switch message {
+        case .text(let text): Cassette.Request.matches(text, finish)
+        case .binary(let bytes): bytes.isEmpty && finish.isEmpty
+        }
+    }
+
+    /// The longest piece of base64 in JSON is the audio.
+    private static func audioByteCount(of message: ClientMessage) -> Int {
+        switch message {
+        case .binary(let bytes): return bytes.count
+        case .text(let text):
+            let longest =
+                text.utf8.split { !isOfBase64($0) }.map(\.count).max() ?? 0
+            // A shorter one may be a word.
+            return longest < 64 ? 0 : longest * 3 / 4
+        }
+    }
+
+    private static func isOfBase64(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+            true
+        default: false
+        }
+    }
+}
