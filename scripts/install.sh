@@ -86,6 +86,9 @@ put_all() {
     put 644 systemd/utter-flush.timer "$units/utter-flush.timer"
     put 644 <(sed "s|@PREFIX@|$prefix|" systemd/utter.service) "$units/utter.service"
     put 644 systemd/utter.socket "$units/utter.socket"
+    put 644 <(sed "s|@PREFIX@|$prefix|" systemd/utter-recogniser.service) \
+        "$units/utter-recogniser.service"
+    put 644 systemd/utter-recogniser.socket "$units/utter-recogniser.socket"
     for sample in go-forward.wav jfk.wav grammar/demo.gram; do
         put 644 "samples/$sample" "$root/share/utter/$sample"
     done

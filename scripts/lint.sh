@@ -39,7 +39,7 @@ if command -v systemd-analyze >/dev/null; then
     for unit in systemd/*; do sed "s|@PREFIX@|$place|" "$unit" >"$place/${unit##*/}"; done
     # It only warns, with success.
     findings=$(XDG_RUNTIME_DIR=$place systemd-analyze --user --man=no verify \
-        "$place"/utter-flush.* "$place"/utter.s* 2>&1) || status=1
+        "$place"/utter-flush.* "$place"/utter.s* "$place"/utter-recogniser.s* 2>&1) || status=1
     if [ -n "$findings" ]; then
         printf '%s\n' "$findings"
         status=1

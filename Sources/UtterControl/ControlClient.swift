@@ -33,7 +33,7 @@ package struct ControlClient: ~Copyable {
     private init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
 
     /// Connects; nil when no process listens there.
-    package static func connect(to place: ControlPlace) throws(ControlFailure) -> ControlClient? {
+    package static func connect(to place: SocketPlace) throws(ControlFailure) -> ControlClient? {
         try place.checkFolder()
         do throws(SystemError) {
             let socket = try LocalSocket.connect(to: place.path, within: Self.patience)
@@ -54,7 +54,7 @@ package struct ControlClient: ~Copyable {
     ///
     /// A process that ends before it has answered is looked for again: it has done nothing.
     package static func ask(
-        _ request: ControlRequest, at place: ControlPlace
+        _ request: ControlRequest, at place: SocketPlace
     ) throws(ControlFailure) -> Conversation? {
         let deadline = ContinuousClock.now + searchTime
         for attempt in 0..<attempts {
@@ -90,7 +90,7 @@ package struct ControlClient: ~Copyable {
         return (next(within: Self.firstPatience), true)
     }
 
-    private static func silence(of place: ControlPlace, mayBeDone: Bool) -> ControlFailure {
+    private static func silence(of place: SocketPlace, mayBeDone: Bool) -> ControlFailure {
         ControlFailure(
             "the utter that has the control socket does not answer, and "
                 + (mayBeDone ? "may do what it was asked for" : "has done nothing"),

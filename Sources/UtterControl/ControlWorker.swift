@@ -20,7 +20,7 @@ package struct ControlWorker: Worker {
 
     package static let isPolling = true
 
-    private let owner: ControlOwner
+    private let owner: SocketOwner
     private let handler: any ControlHandler
     private var connections: [ControlConnection] = []
     private var nextNumber = 1
@@ -39,7 +39,7 @@ package struct ControlWorker: Worker {
     private static let farewellTime: Int32 = 500
 
     /// For a loop called `control`; `handler` is kept until that ends.
-    package init(_ owner: ControlOwner, _ handler: any ControlHandler) {
+    package init(_ owner: SocketOwner, _ handler: any ControlHandler) {
         (self.owner, self.handler) = (owner, handler)
     }
 

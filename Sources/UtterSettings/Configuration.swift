@@ -136,9 +136,7 @@ package enum ConfigurationFile {
     /// Locks the folder of the file; nil when another process holds it for five seconds.
     package static func lock() throws(SystemError) -> Folder? {
         // The folder itself may be a link.
-        let target = unsafe realpath(folder.cPath, nil)
-        defer { unsafe free(target) }
-        let folder = try Folder.make(at: unsafe target.map { unsafe String(cPath: $0) } ?? folder)
+        let folder = try Folder.make(at: folder.resolvedPath ?? folder)
         return try folder.lock(until: .now + patience) ? folder : nil
     }
 

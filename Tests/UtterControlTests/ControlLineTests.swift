@@ -86,8 +86,8 @@ import Testing
 }
 
 @Suite struct ControlPlaceTests {
-    private func place(_ variables: [String: String]) throws -> ControlPlace {
-        try ControlPlace(user: 1234) { variables[$0] }
+    private func place(_ variables: [String: String]) throws -> SocketPlace {
+        try SocketPlace(user: 1234) { variables[$0] }
     }
 
     /// In the runtime folder; without one, in a folder of the person's own; where a variable says.

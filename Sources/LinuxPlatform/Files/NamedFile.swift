@@ -97,10 +97,7 @@ package struct NamedFile: Sendable {
     }
 
     private var target: String {
-        if let resolved = unsafe realpath(path.cPath, nil) {
-            defer { unsafe free(resolved) }
-            return unsafe String(cPath: resolved)
-        }
+        if let resolved = path.resolvedPath { return resolved }
         // A link may lead to a file that is not there yet.
         var place = [CChar](repeating: 0, count: Int(PATH_MAX))
         guard unsafe readlink(path.cPath, &place, place.count - 1) > 0 else { return path }

@@ -15,6 +15,13 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         number = try retryingInterrupts(call, open)
     }
 
+    /// Hands it over to a caller that closes it.
+    package consuming func release() -> Int32 {
+        let number = number
+        discard self
+        return number
+    }
+
     package func duplicate() throws(SystemError) -> OwnedDescriptor {
         try OwnedDescriptor(of: "dup") { fcntl(number, F_DUPFD_CLOEXEC, 0) }
     }

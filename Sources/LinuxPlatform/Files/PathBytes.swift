@@ -34,6 +34,13 @@ extension String {
         }
     }
 
+    /// The path without links, of what is there (realpath(3)); nil when nothing is.
+    package var resolvedPath: String? {
+        let resolved = unsafe realpath(cPath, nil)
+        defer { unsafe free(resolved) }
+        return unsafe resolved.map { unsafe String(cPath: $0) }
+    }
+
     /// The same for C, with the zero behind them.
     package var cPath: [CChar] { pathBytes.map { CChar(bitPattern: $0) } + [0] }
 }

@@ -54,6 +54,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 lets the system choose.")
     var port = 8_517
 
+    @Option(
+        help: ArgumentHelp(
+            "Listen at a Unix socket, too, as a recogniser of this person's desktop; unix: is "
+                + "$XDG_RUNTIME_DIR/utter/recogniser.", valueName: "unix:path"))
+    var listen: String?
+
     @Option(help: ArgumentHelp("Recognise only sentences of this JSGF grammar.", valueName: "file"))
     var grammar: String?
 
@@ -134,13 +140,18 @@ struct ServeCommand: AsyncParsableCommand {
         guard grammar == nil || recogniser == nil && checkRecogniser == nil else {
             throw ValidationError("--grammar is for the recogniser of this package alone.")
         }
+        guard listen == "unix:" || listen?.hasPrefix("unix:/") != false else {
+            throw ValidationError(
+                "--listen must be unix: and a path from / on, or unix: alone for the usual one.")
+        }
         guard maxBody > 0 else { throw ValidationError("--max-body must be above zero.") }
         let isPlain =
-            grammar == nil && recogniser == nil && checkRecogniser == nil && tokenFile == nil
+            listen == nil && grammar == nil && recogniser == nil && checkRecogniser == nil
+            && tokenFile == nil
             && key == nil && !allowFaults
         guard cassette.isEmpty || isPlain else {
             throw ValidationError(
-                "--cassette excludes --grammar, --recogniser, --token-file, --key and --allow-faults."
+                "--cassette excludes --listen, --grammar, --recogniser, --token-file, --key and --allow-faults."
             )
         }
     }
@@ -176,6 +187,9 @@ struct ServeCommand: AsyncParsableCommand {
         }
         // A second endpoint has another port.
         configuration.uploadFolder = Environment.stateFolder + "/endpoint/\(port)"
+        let socket = try localSocket()
+        if let socket { configuration.listen(at: socket.listener) }
+        defer { socket?.remove() }
         let endpoint = try Self.makeEndpoint(configuration)
         let readiness = Readiness()
         let server = try metrics.serve(
@@ -197,6 +211,7 @@ struct ServeCommand: AsyncParsableCommand {
             let url = Self.url(host, port) + "/recognize"
             let key = tokenFile.map { " --token-file \(ShellWord.quoted($0))" } ?? ""
             StandardError.line("listening on \(url)")
+            if let socket { StandardError.line("listening on \(socket.address)") }
             StandardError.line("try it with: utter send --to \(url)\(key) FILE.wav")
         }
     }
@@ -242,6 +257,24 @@ struct ServeCommand: AsyncParsableCommand {
 
     static func url(_ host: String, _ port: Int) -> String {
         "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+
+    /// The socket of `--listen`, or the one that systemd has made.
+    private func localSocket() throws -> SocketOwner? {
+        if let inherited = SocketOwner.inherited() { return inherited }
+        guard let listen else { return nil }
+        let owner: SocketOwner?
+        do throws(ControlFailure) {
+            owner = try SocketOwner.claim(SocketPlace(listen))
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard let owner else {
+            throw CommandFailure(
+                "another program listens at \(listen)", hint: "end it, or name another path",
+                status: .configuration)
+        }
+        return owner
     }
 
     private func bodyKey() throws -> EncryptionKey? {

@@ -4,7 +4,7 @@ package import ArgumentParser
 internal import LinuxPlatform
 internal import Settings
 internal import Utter
-internal import UtterControl
+package import UtterControl
 internal import UtterSettings
 internal import UtterTerminal
 
@@ -66,7 +66,7 @@ package struct CommandFailure: Error {
         }
     }
 
-    init(_ failure: ControlFailure) {
+    package init(_ failure: ControlFailure) {
         self.init(
             failure.message, hint: failure.cause?.hint ?? failure.hint,
             status: ExitStatus(rawValue: failure.exit) ?? .internalError)

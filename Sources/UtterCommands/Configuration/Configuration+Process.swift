@@ -173,9 +173,7 @@ extension ConfigurationFile {
         _ text: String, at path: String = path, keepsOld: Bool = false
     ) throws(CommandFailure) {
         try makeFolder()
-        let target = unsafe keepsOld ? nil : realpath(path.cPath, nil)
-        defer { unsafe free(target) }
-        let place = unsafe target.map { unsafe String(cPath: $0) } ?? path
+        let place = keepsOld ? path : path.resolvedPath ?? path
         let new = place + ".new-\(getpid())"
         try SecretFile.make(Array(text.utf8), at: new)
         if keepsOld {

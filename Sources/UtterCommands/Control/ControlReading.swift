@@ -10,11 +10,11 @@ internal import UtterTerminal
 /// How a command treats the answer to its request.
 enum ControlReading {
     /// The failure when no program answers at a socket that a variable names.
-    static func unanswered(_ place: ControlPlace) -> CommandFailure {
+    static func unanswered(_ place: SocketPlace) -> CommandFailure {
         CommandFailure(
-            "no utter answers at \(place.path), which \(ControlPlace.variable) names",
+            "no utter answers at \(place.path), which \(SocketPlace.variable) names",
             hint: "run 'utter daemon' on the machine with the microphone, and forward its "
-                + "socket; without \(ControlPlace.variable) this machine records",
+                + "socket; without \(SocketPlace.variable) this machine records",
             status: .nothingRecorded)
     }
 
@@ -22,7 +22,7 @@ enum ControlReading {
     static func end(
         _ request: ControlRequest, texts: () -> TextOutput = { TextOutput(printing: .text) }
     ) throws(CommandFailure) -> ExitStatus {
-        let place = try orFailure { try ControlPlace.current() }
+        let place = try orFailure { try SocketPlace.current() }
         let before = place.lastEnd
         // First: a start that has the socket once none answered here finds it.
         if request.take == nil, !place.isGiven, let own = ProcessBeginning.own {
@@ -76,7 +76,7 @@ enum ControlReading {
     ///
     /// Blocks until the result is there, and Ctrl-C ends the process then. Nil when no process answers.
     static func ask(
-        _ request: ControlRequest, at place: ControlPlace, texts: () -> TextOutput
+        _ request: ControlRequest, at place: SocketPlace, texts: () -> TextOutput
     ) throws(CommandFailure) -> ExitStatus? {
         var request = request
         request.begun = place.isGiven ? nil : .own
@@ -102,7 +102,7 @@ enum ControlReading {
     /// - Returns: nil when no process answers.
     /// - Throws: the reason for which the request is refused.
     static func begin(
-        _ request: ControlRequest, at place: ControlPlace
+        _ request: ControlRequest, at place: SocketPlace
     ) throws(CommandFailure) -> ControlClient.Conversation? {
         guard let conversation = try orFailure({ try ControlClient.ask(request, at: place) })
         else { return nil }

@@ -15,7 +15,7 @@ package final class KeyTalk: Sendable {
     private let loop: WorkerLoop<KeyWorker>
 
     package init(texts: TextOutput, form: OutputForm, key: String) throws(CommandFailure) {
-        let place = try orFailure { try ControlPlace.current() }
+        let place = try orFailure { try SocketPlace.current() }
         loop = try orFailure {
             try WorkerLoop(name: "socket") {
                 KeyWorker(key: key, place: place, wantsReport: form == .object, texts: texts)
@@ -45,7 +45,7 @@ private struct KeyWorker: Worker {
     }
 
     let key: String
-    let place: ControlPlace
+    let place: SocketPlace
     let wantsReport: Bool
     let texts: TextOutput
     /// The take that the key has begun last, or gone on with.

@@ -48,14 +48,14 @@ final class Recorder: Sendable {
     private static let takeDescriptors = 12
 
     private let session: TakeSession
-    private let owner: ControlOwner
+    private let owner: SocketOwner
     private let core: Mutex<Core>
     /// Apart from the state: secrets may take a while to be read.
     private let plans: Mutex<RecorderPlans>
     private let parts = Mutex(Parts())
 
     init(
-        _ session: TakeSession, _ owner: ControlOwner, plans: consuming sending RecorderPlans,
+        _ session: TakeSession, _ owner: SocketOwner, plans: consuming sending RecorderPlans,
         for purpose: RecorderMachine.Purpose
     ) {
         (self.session, self.owner) = (session, owner)

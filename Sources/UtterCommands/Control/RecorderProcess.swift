@@ -50,7 +50,7 @@ final class RecorderProcess: Sendable {
     /// Blocks. Its messages meanwhile go to standard error. Returns nil when the socket is to be
     /// tried again, otherwise the status with which the process has ended, which has said why.
     static func begin(
-        _ words: [String], at place: ControlPlace
+        _ words: [String], at place: SocketPlace
     ) throws(CommandFailure) -> ExitStatus? {
         let program = OtherProgram.utter
         let path = try program.path()

@@ -18,10 +18,10 @@ enum Recording {
     ) async throws {
         let isRecorder = RecorderProcess.takeMark()
         Configuration.warnOfProblems(isDone: isRecorder)
-        let place = try ControlPlace.current()
+        let place = try SocketPlace.current()
         if isRecorder {
             // Another one that serves the socket does as well.
-            guard let owner = try ControlOwner.claim(place) else { return }
+            guard let owner = try SocketOwner.claim(place) else { return }
             return try await serve(nil, at: place, owner, options)
         }
         let texts = options.output.texts
@@ -45,7 +45,7 @@ enum Recording {
                 Signals.unblock()
                 let words = Array(ProgramStart.current.words.dropFirst())
                 if let status = try RecorderProcess.begin(words, at: place) { throw status.code }
-            } else if let owner = try ControlOwner.claim(place) {
+            } else if let owner = try SocketOwner.claim(place) {
                 request.begun = .own
                 return try await serve(request, at: place, owner, options)
             }
@@ -57,7 +57,7 @@ enum Recording {
     /// Serves its own request, or that of the process which has begun this one, and those of all
     /// others, until no take is left.
     private static func serve(
-        _ request: ControlRequest?, at place: ControlPlace, _ owner: ControlOwner,
+        _ request: ControlRequest?, at place: SocketPlace, _ owner: SocketOwner,
         _ options: RecorderOptions
     ) async throws {
         // An end that comes later finds the socket.
@@ -79,7 +79,7 @@ enum Recording {
     /// A daemon, or what is behind a forwarded socket, would not hear of the others, and what is said
     /// must not go where the person did not send it: they are refused, unless a recording ends.
     private static func address(
-        _ request: inout ControlRequest, _ options: RecorderOptions, at place: ControlPlace
+        _ request: inout ControlRequest, _ options: RecorderOptions, at place: SocketPlace
     ) throws(CommandFailure) {
         let (words, texts) = (ProgramStart.current.words.dropFirst(2), options.output.texts)
         if !place.isGiven { request.press = Press.mark(of: words) }
@@ -115,7 +115,7 @@ enum Recording {
     }
 
     static func record(
-        _ options: RecorderOptions, _ owner: ControlOwner, isVoice: Bool = false,
+        _ options: RecorderOptions, _ owner: SocketOwner, isVoice: Bool = false,
         for purpose: RecorderMachine.Purpose, preRoll: Duration? = nil,
         _ body: (Recorder, Duration) async throws(CommandFailure) -> ExitStatus
     ) async throws {

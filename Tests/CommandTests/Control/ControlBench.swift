@@ -13,7 +13,7 @@ struct ControlBench: Sendable {
     let bench: Bench
     let card: VirtualMicrophone
     let server: RecordingServer
-    let place: ControlPlace
+    let place: SocketPlace
 
     init(_ server: RecordingServer, _ variables: [String: String] = [:]) throws {
         self.server = server
@@ -25,7 +25,7 @@ struct ControlBench: Sendable {
         var all = ["XDG_RUNTIME_DIR": runtime.path, "UTTER_FOREGROUND": "true"]
         all.merge(variables) { $1 }
         bench = try Bench(server: server, microphone: card, all)
-        place = try ControlPlace(user: geteuid()) { [all] in all[$0] }
+        place = try SocketPlace(user: geteuid()) { [all] in all[$0] }
     }
 
     /// A bench whose service answers with a text once a gate is open.

@@ -91,10 +91,10 @@ import Testing
 
     @Test func whoAsksIsServedBesideMoreFollowersThanThereIsRoomFor() async throws {
         let folder = try TemporaryFolder()
-        let place = try ControlPlace(user: geteuid()) {
-            $0 == ControlPlace.variable ? folder.path("control") : nil
+        let place = try SocketPlace(user: geteuid()) {
+            $0 == SocketPlace.variable ? folder.path("control") : nil
         }
-        guard let owner = try ControlOwner.claim(place) else {
+        guard let owner = try SocketOwner.claim(place) else {
             return #expect(Bool(false), "another process has the socket")
         }
         defer { owner.remove() }

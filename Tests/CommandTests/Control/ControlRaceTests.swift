@@ -158,7 +158,7 @@ import Testing
     ///
     /// - Returns: the text; nil when there is none, or it is not the first to have it.
     private static func text(
-        of request: ControlRequest, at place: ControlPlace
+        of request: ControlRequest, at place: SocketPlace
     ) async throws -> String? {
         try await onOwnThread {
             Result { () throws(ControlFailure) -> String? in

@@ -75,13 +75,13 @@ import Testing
     }
 
     /// Whether a start that was begun then has been stopped already.
-    private func forbids(_ place: ControlPlace, _ start: ProcessBeginning) -> Bool {
+    private func forbids(_ place: SocketPlace, _ start: ProcessBeginning) -> Bool {
         place.lastEnd.map { start < $0 } ?? false
     }
 
     @Test func aMarkOfAnotherTimeForbidsNothing() throws {
         let folder = try TemporaryFolder()
-        let place = try ControlPlace(user: 1) { $0 == "XDG_RUNTIME_DIR" ? folder.path : nil }
+        let place = try SocketPlace(user: 1) { $0 == "XDG_RUNTIME_DIR" ? folder.path : nil }
         let own = try #require(ProcessBeginning.own)
         #expect(own.isPast)
         #expect(!forbids(place, own))

@@ -54,6 +54,48 @@ extension Bench {
         #expect(!text.contains("sesame"))
     }
 
+    // MARK: - The desktop
+
+    @Test func aRecogniserOfTheDesktopIsFoundAtItsSocket() async throws {
+        let runtime = try TemporaryFolder()
+        let bench = try Bench(["XDG_RUNTIME_DIR": runtime.path])
+        let (server, _) = try await bench.serve("--listen", "unix:", "--grammar", grammar)
+        #expect(await server.wait(for: "listening on unix:/", in: .error))
+        for options in [["--to", "unix:"], ["--service", "desktop"]] {
+            let result = try await bench.start(["send"] + options + [Clip.goForward.path]).result()
+            #expect(result.outputText == "go forward ten meters\n", "\(result.errorText)")
+        }
+        let check = try await bench.run("services", "check", "desktop")
+        #expect(check.outputText.contains("request   WebSocket unix:/"), "\(check.errorText)")
+        server.signal(SIGTERM)
+        _ = try await server.result()
+        let gone = try await bench.run(
+            "send", "-c", "retry.never=true", "--to", "unix:", Clip.goForward.path)
+        #expect(
+            gone.errorText.contains("start it in another terminal: utter serve --listen unix:"))
+    }
+
+    @Test func aSocketHasOneRecogniserAtATime() async throws {
+        let bench = try Bench()
+        let path = bench.folder.path("ear")
+        let (first, _) = try await bench.serve("--listen", "unix:\(path)", "--grammar", grammar)
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        let second = try await bench.run("serve", "--port", "0", "--listen", "unix:\(path)")
+        #expect(second.status == .exited(78))
+        #expect(second.errorText.contains("another program listens at unix:\(path)"))
+        // A program that was killed leaves its socket, which the next one takes over.
+        first.signal(SIGKILL)
+        _ = try await first.result()
+        #expect(access(path, F_OK) == 0)
+        let (third, _) = try await bench.serve("--listen", "unix:\(path)", "--grammar", grammar)
+        let sent = try await bench.run("send", "--to", "unix:\(path)", Clip.goForward.path)
+        #expect(sent.outputText == "go forward ten meters\n")
+        third.signal(SIGTERM)
+        _ = try await third.result()
+        #expect(access(path, F_OK) != 0)
+    }
+
     @Test func aRecognitionThatRunsIsFinishedBeforeItEnds() async throws {
         let bench = try Bench()
         let (server, url) = try await bench.serve("--grammar", grammar)

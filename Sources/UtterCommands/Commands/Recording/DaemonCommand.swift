@@ -57,10 +57,10 @@ struct DaemonCommand: AsyncParsableCommand {
         }
     }
 
-    private static func owner() throws -> ControlOwner {
-        if let inherited = ControlOwner.inherited() { return inherited }
-        let place = try ControlPlace.current()
-        guard let owner = try ControlOwner.claim(place) else {
+    private static func owner() throws -> SocketOwner {
+        if let inherited = SocketOwner.inherited() { return inherited }
+        let place = try SocketPlace.current()
+        guard let owner = try SocketOwner.claim(place) else {
             throw CommandFailure(
                 "another utter has the control socket, \(place.path)",
                 hint: "see what it does with: utter status", status: .configuration)

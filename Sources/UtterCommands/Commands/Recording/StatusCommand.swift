@@ -29,7 +29,7 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         Signals.unblock()
-        let place = try ControlPlace.current()
+        let place = try SocketPlace.current()
         if follow { try followChanges(at: place) }
         let status = try ControlClient.ask(ControlRequest(.status), at: place)?.first.status
         if status == nil, place.isGiven { throw ControlReading.unanswered(place) }
@@ -37,7 +37,7 @@ struct StatusCommand: ParsableCommand {
     }
 
     /// Shows each change, for as long as there is a reader.
-    private func followChanges(at place: ControlPlace) throws -> Never {
+    private func followChanges(at place: SocketPlace) throws -> Never {
         try place.prepareFolder()
         var shown: ControlStatus?
         func update(_ status: ControlStatus) throws(CommandFailure) {

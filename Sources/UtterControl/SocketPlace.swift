@@ -4,10 +4,12 @@ internal import FoundationEssentials
 internal import Glibc
 package import LinuxPlatform
 
-/// Where the control socket of this person is.
-package struct ControlPlace: Equatable, Sendable {
+/// Where a socket of this person is: the control socket, or that of a recogniser.
+package struct SocketPlace: Equatable, Sendable {
+    /// For messages.
+    let name: String
     package let path: String
-    /// Whether `UTTER_SOCKET` names it, so that it may lead to another machine.
+    /// Whether the person names it: a control socket may lead to another machine then.
     package let isGiven: Bool
 
     package static let variable = "UTTER_SOCKET"
@@ -22,36 +24,65 @@ package struct ControlPlace: Equatable, Sendable {
             }
             (path, isGiven) = (given, true)
         } else {
-            // A relative value is ignored, as the XDG Base Directory Specification demands.
-            let runtime = value("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
-            path = (runtime.map { $0 + "/utter" } ?? "/tmp/utter-\(user)") + "/control"
+            path = Self.usualFolder(of: user, value) + "/control"
             isGiven = false
         }
+        name = "control socket"
+        try checkLength(hint: "name a shorter one with \(Self.variable)")
+    }
+
+    /// Where a recogniser listens for the programs of this person's desktop; nil: the usual place.
+    private init(ofRecogniser path: String?) throws(ControlFailure) {
+        isGiven = path != nil
+        self.path =
+            path ?? Self.usualFolder(of: geteuid()) { Environment[filled: $0] } + "/recogniser"
+        name = "recogniser's socket"
+        try checkLength(hint: "name a shorter one: unix:PATH")
+    }
+
+    /// Reads `unix:PATH`, as a recogniser's address is written; `unix:` is the usual one.
+    package init(_ address: String) throws(ControlFailure) {
+        let path = address.dropFirst("unix:".count)
+        try self.init(ofRecogniser: path.isEmpty ? nil : String(path))
+    }
+
+    /// The same, with the whole path.
+    package var text: String { "unix:\(path)" }
+
+    private static func usualFolder(
+        of user: uid_t, _ variables: (String) -> String?
+    ) -> String {
+        // A relative value is ignored, as the XDG Base Directory Specification demands.
+        let runtime = variables("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return runtime.map { $0 + "/utter" } ?? "/tmp/utter-\(user)"
+    }
+
+    private func checkLength(hint: String) throws(ControlFailure) {
         guard path.utf8.count <= LocalSocket.longestPath else {
             throw ControlFailure(
-                "the control socket's path is too long for the system: \(path.utf8.count) bytes, "
+                "the \(name)'s path is too long for the system: \(path.utf8.count) bytes, "
                     + "at most \(LocalSocket.longestPath): \(path)",
-                hint: "name a shorter one with \(Self.variable)", status: .configuration)
+                hint: hint, status: .configuration)
         }
     }
 
-    package static func current() throws(ControlFailure) -> ControlPlace {
-        try ControlPlace(user: geteuid()) { Environment[$0] }
+    package static func current() throws(ControlFailure) -> SocketPlace {
+        try SocketPlace(user: geteuid()) { Environment[$0] }
     }
 
     package var folder: String { Folder.parent(of: path) }
 
-    /// Makes sure that others have no part in the folder, unless a variable names it.
+    /// Makes sure that others have no part in the folder, unless the person names it.
     func checkFolder() throws(ControlFailure) {
         guard !isGiven, let danger = Folder.danger(at: folder) else { return }
         throw ControlFailure(
-            "the folder of the control socket, \(folder), cannot be trusted: \(danger)",
+            "the folder of the \(name), \(folder), cannot be trusted: \(danger)",
             hint: "remove it, or set XDG_RUNTIME_DIR", status: .configuration)
     }
 
     /// Makes the folder when it is missing, and makes sure that it is ours alone.
     ///
-    /// A folder that a variable names may be open to others; the socket itself is not.
+    /// A folder that the person names may be open to others; the socket itself is not.
     package func prepareFolder() throws(ControlFailure) {
         if isGiven, Folder.mayExist(at: folder) { return }
         try checkFolder()
@@ -59,14 +90,14 @@ package struct ControlPlace: Equatable, Sendable {
         let base = Folder.parent(of: folder)
         guard isGiven || Folder.mayExist(at: base) else {
             throw ControlFailure(
-                "the control socket has no folder: XDG_RUNTIME_DIR is \(base), which does not exist",
+                "the \(name) has no folder: XDG_RUNTIME_DIR is \(base), which does not exist",
                 hint: "set it to a folder of yours, or unset it", status: .configuration)
         }
         do throws(SystemError) {
             try Folder.make(at: folder).closeToOthers()
         } catch {
             throw ControlFailure(
-                "the control socket has no folder: \(error.description)",
+                "the \(name) has no folder: \(error.description)",
                 hint: "set XDG_RUNTIME_DIR to a folder of yours", status: .configuration,
                 cause: error)
         }
@@ -75,7 +106,7 @@ package struct ControlPlace: Equatable, Sendable {
 
 // The last stop or cancel, written down beside the socket: a start that was begun before it and comes
 // after it must not record, since the key is up already.
-extension ControlPlace {
+extension SocketPlace {
     private var endMark: String { String(path.dropFirst(folder.utf8.count + 1)) + ".stopped" }
 
     package func noteEnd(_ end: ProcessBeginning) {

@@ -3,9 +3,9 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// The listening control socket, which one process of this person has.
-package final class ControlOwner: Sendable {
-    private let place: ControlPlace?
+/// A socket that listens, which one process of this person has.
+package final class SocketOwner: Sendable {
+    private let place: SocketPlace?
     private let socket: OwnedDescriptor
     /// The mark of the path when it was ours.
     private let mark: FileMark?
@@ -13,7 +13,7 @@ package final class ControlOwner: Sendable {
     /// How long another process may take to change the socket.
     private static let patience = Duration.seconds(10)
 
-    private init(_ socket: consuming OwnedDescriptor, at place: ControlPlace?) {
+    private init(_ socket: consuming OwnedDescriptor, at place: SocketPlace?) {
         self.socket = socket
         self.place = place
         mark = place.flatMap { FileMark($0.path) }
@@ -23,7 +23,7 @@ package final class ControlOwner: Sendable {
     ///
     /// It says so as `sd_listen_fds(3)` describes. The variables are unset: children have no such
     /// socket.
-    package static func inherited() -> ControlOwner? {
+    package static func inherited() -> SocketOwner? {
         let (process, count) = (Environment["LISTEN_PID"], Environment["LISTEN_FDS"])
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { _ = unsafe unsetenv(name) }
         let first: Int32 = 3
@@ -31,23 +31,23 @@ package final class ControlOwner: Sendable {
             LocalSocket.isListening(first)
         else { return nil }
         LocalSocket.makeNonblocking(first)
-        return ControlOwner(OwnedDescriptor(taking: first), at: nil)
+        return SocketOwner(OwnedDescriptor(taking: first), at: nil)
     }
 
     /// Makes the socket; nil when another process answers there.
     ///
     /// A socket that no process listens at any more is replaced. Blocks for a moment while
     /// another process does the same.
-    package static func claim(_ place: ControlPlace) throws(ControlFailure) -> ControlOwner? {
+    package static func claim(_ place: SocketPlace) throws(ControlFailure) -> SocketOwner? {
         try place.prepareFolder()
         do throws(SystemError) {
             let lock = try FileLock(path: place.path + ".lock", until: .now + Self.patience)
             defer { withExtendedLifetime(lock) {} }
             if try isAnswered(place.path) { return nil }
-            return ControlOwner(try LocalSocket.listen(at: place.path), at: place)
+            return SocketOwner(try LocalSocket.listen(at: place.path), at: place)
         } catch {
             throw ControlFailure(
-                "the control socket cannot be made: \(error.description)", status: .configuration,
+                "the \(place.name) cannot be made: \(error.description)", status: .configuration,
                 cause: error)
         }
     }
@@ -66,7 +66,10 @@ package final class ControlOwner: Sendable {
         }
     }
 
-    var listener: Int32 { socket.number }
+    package var listener: Int32 { socket.number }
+
+    /// For messages.
+    package var address: String { place?.text ?? "the socket that the service manager has made" }
 
     /// Takes the socket's name away, if it is still ours.
     ///
