@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Realtime speech services, as their documentation describes the messages, for tests.
 
-peer-socket.py [CERTIFICATE KEY] prints its port, then a line of JSON for each connection that has ended.
+peer-socket.py [unix:PATH | CERTIFICATE KEY] prints its port, then a line of JSON for each connection that has ended.
 The path names the dialect and, behind it, the fault: /deepgram?drop=20000 closes the first connection
 without a word once it has as many bytes of audio. A run of one value is a word: 0.1 s of the sample 100
 is "w1". Messages without audio are repeated on standard error.
@@ -55,6 +55,12 @@ def word(run, rate):
 
 class Deepgram:
     rate = 16000
+    # Sends what is new alone, and the whole text at the end.
+    appends = False
+    # Waits for the settings of the session.
+    is_set_up = False
+    # Says by a message that the session is over, or by closing it.
+    closes = True
 
     def greet(self):
         return []
@@ -108,6 +114,8 @@ class AssemblyAI(Deepgram):
 
 class OpenAI(Deepgram):
     rate = 24000
+    appends = is_set_up = True
+    closes = False
 
     def greet(self):
         return [{"type": "session.created", "session": {}}]
@@ -137,6 +145,86 @@ class OpenAI(Deepgram):
         text = " ".join(f"w{run[0]}" for run in runs)
         kind = "conversation.item.input_audio_transcription."
         return {"type": kind + "completed", "item_id": "i", "content_index": 0, "transcript": text}
+
+    def end(self):
+        return []
+
+
+class Desktop(OpenAI):
+    """The recognisers of a desktop (IE115): what is sent before they are ready they drop."""
+
+    rate = 16000
+    appends = False
+
+    def greet(self):
+        return [{"type": "session.created", "session": {}, "protocol_version": 1}]
+
+    def take(self, message):
+        return (message, False) if isinstance(message, bytes) else super().take(message)
+
+    def result(self, runs, is_final):
+        text = " ".join(f"w{run[0]}" for run in runs)
+        if not is_final:
+            return {"type": "STATUS", "state": "transcribing", "snippet": text}
+        return {
+            "type": "conversation.item.input_audio_transcription.delta", "item_id": "i", "delta": text + " ",
+            "disposition": "committed",
+        }
+
+
+class VLLM(OpenAI):
+    rate = 16000
+    is_set_up = False
+
+    def take(self, message):
+        value = json.loads(message)
+        if value["type"] == "input_audio_buffer.append":
+            return base64.b64decode(value["audio"]), False
+        assert value["type"] != "session.update" or value["model"], value
+        return b"", value.get("final", False)
+
+    def result(self, runs, is_final):
+        text = " ".join(f"w{run[0]}" for run in runs)
+        return {"type": "transcription.delta", "delta": text + " "}
+
+    def whole(self, runs):
+        return {"type": "transcription.done", "text": " ".join(f"w{run[0]}" for run in runs), "usage": {}}
+
+
+class Vosk(Deepgram):
+    def take(self, message):
+        if isinstance(message, bytes):
+            return message, False
+        value = json.loads(message)
+        assert value.get("eof") or value["config"]["sample_rate"] == self.rate, value
+        return b"", bool(value.get("eof"))
+
+    def result(self, runs, is_final):
+        words = [word(run, self.rate) | {"conf": 0.9} for run in runs]
+        text = " ".join(one["word"] for one in words)
+        return {"result": words, "text": text} if is_final else {"partial": text}
+
+    def end(self):
+        return [{"text": ""}]
+
+
+class Flux(Deepgram):
+    """Ends no turn when the stream is closed: the last update is the text."""
+
+    def greet(self):
+        return [{"type": "Connected", "request_id": "r", "sequence_id": 0}]
+
+    def take(self, message):
+        if isinstance(message, bytes):
+            return message, False
+        return b"", json.loads(message)["type"] == "CloseStream"
+
+    def result(self, runs, is_final):
+        words = [word(run, self.rate) | {"confidence": 0.9} for run in runs]
+        return {
+            "type": "TurnInfo", "event": "EndOfTurn" if is_final else "Update", "turn_index": 0,
+            "transcript": " ".join(one["word"] for one in words), "words": words,
+        }
 
     def end(self):
         return []
@@ -184,7 +272,7 @@ class Soniox(Deepgram):
         return [{"tokens": [], "final_audio_proc_ms": 0, "total_audio_proc_ms": 0, "finished": True}]
 
 
-DIALECTS = {"deepgram": Deepgram, "assemblyai": AssemblyAI, "openai": OpenAI, "soniox": Soniox, "echo": Echo}
+DIALECTS = {"deepgram": Deepgram, "assemblyai": AssemblyAI, "openai": OpenAI, "desktop": Desktop, "vllm": VLLM, "vosk": Vosk, "flux": Flux, "soniox": Soniox, "echo": Echo}
 
 
 async def refuse(path, headers):
@@ -209,6 +297,7 @@ async def serve(socket, path):
     number = seen[path] = seen.get(path, 0) + 1
     ear, told, texts, audio_count, piece_count = Ear(service.rate), 0, [], 0, 0
     is_first = number == 1 or "always" in asked
+    dropped = []
 
     async def say(value):
         if value is not None:
@@ -218,7 +307,7 @@ async def serve(socket, path):
     async def news(is_last):
         nonlocal told
         finals = ear.finals(is_last)
-        if name == "openai":
+        if service.appends:
             fresh = finals[told:]
             if fresh:
                 await say(service.result(fresh, False))
@@ -240,12 +329,19 @@ async def serve(socket, path):
         if "ungreeted" not in asked:
             for value in service.greet():
                 await say(value)
-        if name == "openai":
+        if service.is_set_up:
             first = await socket.recv()
             service.take(first)
             texts.append(first)
             if "ungreeted" not in asked:
                 await say({"type": "session.updated", "session": {}})
+        if name == "desktop":
+            await say({"type": "STATUS", "state": "loading"})
+            try:
+                dropped.append(await asyncio.wait_for(socket.recv(), 0.2))
+            except asyncio.TimeoutError:
+                pass
+            await say({"type": "STATUS", "state": "ready"})
         async for message in socket:
             audio, is_end = service.take(message)
             if isinstance(message, str) and not audio:
@@ -268,12 +364,17 @@ async def serve(socket, path):
                 if not isinstance(message, str) or audio:
                     await news(False)
                 continue
+            if name == "flux":
+                await say(service.result(ear.words()[told:], False))
+                # A close frame without a code.
+                socket.transport.write(b"\x88\x00")
+                return
             await news(True)
-            if name == "openai":
+            if not service.closes:
                 await say(service.whole(ear.words()))
             for value in service.end():
                 await say(value)
-            if "leave-open" not in asked and name != "openai":
+            if "leave-open" not in asked and service.closes:
                 await socket.close(1000)
                 return
     except websockets.ConnectionClosed:
@@ -282,7 +383,7 @@ async def serve(socket, path):
         print(
             json.dumps({
                 "path": path, "number": number, "audio": audio_count, "audioMessages": piece_count,
-                "texts": texts,
+                "texts": texts, "dropped": len(dropped), "host": socket.request_headers.get("Host"),
                 "closed": socket.close_code, "authorization":
                 socket.request_headers.get("Authorization"),
                 "words": [f"w{run[0]}" for run in ear.words()],
@@ -291,11 +392,17 @@ async def serve(socket, path):
 
 async def main():
     context = None
+    options = {"process_request": refuse, "ping_interval": 0.5, "max_size": 1 << 20}
+    if sys.argv[1:] and sys.argv[1].startswith("unix:"):
+        async with websockets.unix_serve(serve, sys.argv[1][5:], **options):
+            print(0, flush=True)
+            await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+        return
     if len(sys.argv) > 2:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(sys.argv[1], sys.argv[2])
     async with websockets.serve(
-        serve, "127.0.0.1", 0, process_request=refuse, ping_interval=0.5, max_size=1 << 20, ssl=context,
+        serve, "127.0.0.1", 0, ssl=context, **options
     ) as server:
         print(server.sockets[0].getsockname()[1], flush=True)
         # Until nobody reads what is printed.

@@ -67,10 +67,19 @@ package struct TransferRequest: Sendable {
     /// Asked on the transfer thread whether a connection is not to be made: to the 4 or 16 bytes of an
     /// address, or nil for that of a proxy, which looks the name up itself.
     package var avoids: (@Sendable (_ address: [UInt8]?) -> Bool)?
+    /// The place of a Unix socket that leads to the service, which this person or root runs; nil: the URL
+    /// leads there.
+    package private(set) var socketPath: String?
 
     /// The proxy on the way, by the environment as it is now; nil for none.
     package var proxy: String? {
-        ProxyRoute.proxy(to: url, by: connection) { Environment[filled: $0] }
+        socketPath == nil
+            ? ProxyRoute.proxy(to: url, by: connection) { Environment[filled: $0] } : nil
+    }
+
+    /// Has the request reach the service by a Unix socket; the URL says its Host and its target alone.
+    package mutating func travel(by socketPath: String, asking url: String) {
+        (self.socketPath, self.url) = (socketPath, url)
     }
 
     /// Has the body travel in messages over a WebSocket, which is asked for by HTTP/1.1.

@@ -137,6 +137,8 @@ extension ProfileKey {
         ProfileKey("socket.finish", .list, "the messages behind the last piece of audio"),
         ProfileKey("socket.keep-alive", "the message that keeps a silent session awake"),
         ProfileKey("socket.keep-alive-seconds", .seconds, "how often that is sent"),
+        ProfileKey("socket.path", "the path that is asked for over a Unix socket"),
+        ProfileKey("socket.host", "the Host that is said there"),
         ProfileKey("limits", .table, "false: none"),
         ProfileKey("limits.seconds", .seconds, "the longest recording"),
         ProfileKey("limits.shortest-seconds", .seconds, "the shortest recording"),

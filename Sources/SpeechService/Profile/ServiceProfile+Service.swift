@@ -66,6 +66,8 @@ extension ServiceProfile {
                 $0.kind == .end || $0.kind == .last
             }
             service.socket?.closeCodes = retry.closeCodes
+            let isWyoming = service.url.origin.scheme == "tcp"
+            service.socket?.speaksWyoming = isWyoming
             service.limits = limits
             service.stretches = stretches
             service.connection = connection
@@ -77,12 +79,13 @@ extension ServiceProfile {
                     service.url.text,
                     socket == nil
                         ? "a WebSocket needs a profile that says its messages, in 'socket'"
-                        : "the messages of this profile travel over ws:// or wss://")
+                        : "the messages of this profile travel over ws://, wss://, unix: or tcp://")
             }
             service.authentication = authentication.resolved { values[$0] }
             // A URL that is said over the profile does not take its secrets along.
             service.authentication.origin = try home.map { home throws(ServiceError) in
-                try ServiceURL(home).origin
+                // The usual socket, which the program fills in, is the profile's own.
+                try home == ServiceURL.localScheme ? service.url.origin : ServiceURL(home).origin
             }
             service.use = ProfileUse(self, words: said, format: format)
             service.ownQuery = query

@@ -21,6 +21,8 @@ enum ShippedProfiles {
         ("baidu", PackageResources.baidu_toml),
         ("cloudflare", PackageResources.cloudflare_toml),
         ("deepgram", PackageResources.deepgram_toml),
+        ("deepgram-flux", PackageResources.deepgram_flux_toml),
+        ("desktop", PackageResources.desktop_toml),
         ("elevenlabs", PackageResources.elevenlabs_toml),
         ("faster-whisper-server", PackageResources.faster_whisper_server_toml),
         ("gladia", PackageResources.gladia_toml),
@@ -47,8 +49,10 @@ enum ShippedProfiles {
         ("tus", PackageResources.tus_toml),
         ("utter", PackageResources.utter_toml),
         ("vllm", PackageResources.vllm_toml),
+        ("vllm-realtime", PackageResources.vllm_realtime_toml),
         ("volcengine", PackageResources.volcengine_toml),
         ("vosk", PackageResources.vosk_toml),
+        ("vosk-server", PackageResources.vosk_server_toml),
         ("watson", PackageResources.watson_toml),
         ("webdav", PackageResources.webdav_toml),
         ("whisper-asr-webservice", PackageResources.whisper_asr_webservice_toml),
@@ -56,6 +60,7 @@ enum ShippedProfiles {
         ("wit", PackageResources.wit_toml),
         ("wit-dictation", PackageResources.wit_dictation_toml),
         ("wyoming", PackageResources.wyoming_toml),
+        ("wyoming-http", PackageResources.wyoming_http_toml),
         ("yandex", PackageResources.yandex_toml),
     ]
 }

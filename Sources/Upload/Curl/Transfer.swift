@@ -216,8 +216,10 @@ final class Transfer: @unchecked Sendable {
     func noteRoute() {
         route.local = TransferRoute.place(
             easy.text(CURLINFO_LOCAL_IP), easy.long(CURLINFO_LOCAL_PORT))
-        route.remote = TransferRoute.place(
-            easy.text(CURLINFO_PRIMARY_IP), easy.long(CURLINFO_PRIMARY_PORT))
+        route.remote =
+            request.socketPath.map { ServiceURL.localScheme + $0 }
+            ?? TransferRoute.place(
+                easy.text(CURLINFO_PRIMARY_IP), easy.long(CURLINFO_PRIMARY_PORT))
         if let security = easy.security { (route.tls, route.cipher) = security }
     }
 

@@ -3,8 +3,8 @@
 internal import LinuxPlatform
 internal import SpeechService
 
-/// The WebSocket of one transfer, from the moment at which its connection stands: which bytes go out,
-/// and what those that come mean.
+/// The messages of one transfer over a WebSocket, or by Wyoming, from the moment at which its connection
+/// stands: which bytes go out, and what those that come mean.
 ///
 /// Pure: the transfer carries its bytes. After the handshake come the first messages of the service's
 /// profile, then the audio in pieces as it is there, once the service has greeted if it does, then the
@@ -30,11 +30,11 @@ struct SocketChannel {
         case refused
     }
 
-    let handshake: SocketHandshake
+    /// The request for a WebSocket; nil for Wyoming.
+    let handshake: SocketHandshake?
     private let messages: SocketMessages
-    private let aroundAudio: (before: [UInt8], behind: [UInt8])?
     private var stage = Stage.handshake
-    private var reader = SocketReader()
+    private var framing: any MessageFraming
     private var head: [UInt8] = []
     private var pings: [ContinuousClock.Instant] = []
     private(set) var counts = SocketCounts()
@@ -50,9 +50,15 @@ struct SocketChannel {
     init(_ messages: SocketMessages, to url: ServiceURL, _ headers: [(name: String, value: String)])
     {
         self.messages = messages
-        aroundAudio = messages.aroundAudio
-        handshake = SocketHandshake(to: url, headers)
-        output = Array(handshake.head.utf8)
+        if messages.speaksWyoming {
+            (handshake, framing, output) = (nil, WyomingFraming(), [])
+            // The session counts as granted as soon as the connection stands.
+            head = Array("HTTP/1.1 101 Wyoming\r\n\r\n".utf8)
+        } else {
+            let handshake = SocketHandshake(to: url, headers)
+            (self.handshake, framing) = (handshake, SocketFraming(messages))
+            output = Array(handshake.head.utf8)
+        }
     }
 
     var mayTakeAudio: Bool { stage == .open && output.isEmpty }
@@ -75,13 +81,7 @@ struct SocketChannel {
     /// The answer's head says that it does not.
     mutating func refuse() { stage = .refused }
 
-    mutating func send(audio: ArraySlice<UInt8>) {
-        if let around = aroundAudio {
-            send(.text, around.before + Base64.encoded(Array(audio)) + around.behind)
-        } else {
-            send(.binary, audio)
-        }
-    }
+    mutating func send(audio: ArraySlice<UInt8>) { send(framing.frame(audio: audio)) }
 
     mutating func endAudio() {
         for message in messages.ending { send(message) }
@@ -102,15 +102,13 @@ struct SocketChannel {
 
     /// Says that nothing more comes, as far as the connection takes it.
     mutating func close(_ code: Int = 1000) {
-        if isOpen { output += SocketWriter.close(code) }
+        if isOpen { output += framing.close(code) }
     }
 
-    private mutating func send(_ message: String) {
-        send(message.isEmpty ? .binary : .text, Array(message.utf8))
-    }
+    private mutating func send(_ message: String) { send(framing.frame(message)) }
 
-    private mutating func send(_ opcode: SocketOpcode, _ payload: some Collection<UInt8>) {
-        output += SocketWriter.frame(opcode, payload)
+    private mutating func send(_ frame: [UInt8]) {
+        output += frame
         counts.sent += 1
         lastSent = .now
     }
@@ -121,7 +119,7 @@ struct SocketChannel {
         if stage == .handshake || stage == .refused {
             head.append(bytes)
         } else {
-            reader.take(bytes)
+            framing.take(bytes)
         }
     }
 
@@ -145,13 +143,14 @@ struct SocketChannel {
             if !head.isEmpty {
                 let early = head
                 head = []
-                reader.take(early.span)
+                framing.take(early.span)
             }
             do throws(SocketFault) {
                 return try nextMessage(now)
             } catch {
                 close(error.code)
-                return .closed(.badResponse("it breaks the rules of a WebSocket: \(error.reason)"))
+                return .closed(
+                    .badResponse("it breaks the rules of \(framing.name): \(error.reason)"))
             }
         }
     }
@@ -159,7 +158,7 @@ struct SocketChannel {
     private mutating func nextMessage(
         _ now: ContinuousClock.Instant
     ) throws(SocketFault) -> Step? {
-        while let event = try reader.next() {
+        while let event = try framing.next() {
             switch event {
             case .message(let bytes, _):
                 counts.received += 1
@@ -171,7 +170,7 @@ struct SocketChannel {
                 guard pings.count <= Self.mostPings else {
                     throw SocketFault(1008, "it pings more than \(Self.mostPings) times a second")
                 }
-                output += SocketWriter.frame(.pong, payload)
+                output += framing.pong(payload)
             case .close(let code, let reason):
                 close(code ?? 1000)
                 return .closed(ending(after: code, reason))

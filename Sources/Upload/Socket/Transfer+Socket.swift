@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurl
+internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 
@@ -38,10 +39,25 @@ extension Transfer {
     func openChannel() -> Bool {
         guard channel != nil, let socket = easy.activeSocket else { return false }
         channelSocket = socket
+        if request.socketPath != nil, let stranger = Self.stranger(behind: socket) {
+            ownEnding = .insecure(stranger)
+            return true
+        }
         noteRoute()
-        observer.transferDidSendHead(channel?.handshake.head ?? "")
+        observer.transferDidSendHead(channel?.handshake?.head ?? "")
         timings.headOut = elapsed
+        if channel?.handshake == nil { hearSteps() }
         return true
+    }
+
+    /// Why the program that listens at a Unix socket gets nothing; nil when it may hear all.
+    private static func stranger(behind socket: Int32) -> String? {
+        // A socket that does not tell its user is refused as well.
+        let user = try? LocalSocket.peer(of: socket).user
+        guard user != geteuid(), user != 0 else { return nil }
+        return "the socket is served by "
+            + (user.map { "user \($0)" } ?? "nobody who can be named")
+            + ", and not by you or root"
     }
 
     /// The events of the socket to wait for.
@@ -135,7 +151,7 @@ extension Transfer {
             case .nothingNow: return
             case .bytes(let count) where count > 0:
                 channel?.take(buffer.span.extracting(first: count))
-                while !mustEnd, let step = channel?.next(now: .now) { take(step) }
+                hearSteps()
             case .bytes, .failed:
                 if response.isRefusal || isKnown { endAsKnown(.now) }
                 ownEnding = ownEnding ?? channel?.endingWithoutClose
@@ -143,6 +159,10 @@ extension Transfer {
             if mustEnd { return }
         }
         isReadable = true
+    }
+
+    private func hearSteps() {
+        while !mustEnd, let step = channel?.next(now: .now) { take(step) }
     }
 
     private func take(_ step: SocketChannel.Step) {
@@ -166,7 +186,7 @@ extension Transfer {
         case .unusable(let reason): ownEnding = .badResponse(reason)
         case .complete(let status):
             if status == 101 {
-                if let flaw = channel?.handshake.flaw(in: response.headers) {
+                if let flaw = channel?.handshake?.flaw(in: response.headers) {
                     ownEnding = .badResponse(flaw)
                     return
                 }

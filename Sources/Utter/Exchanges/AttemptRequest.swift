@@ -130,6 +130,10 @@ extension DeliveryPlan {
         }
         var transfer = TransferRequest(
             url: url.httpText, headers: headers, body: body, deadlines: deadlines)
+        if let path = url.origin.socketPath {
+            let socket = service.socket ?? SocketMessages()
+            transfer.travel(by: path, asking: "http://\(socket.host)\(socket.target)")
+        }
         transfer.connection = service.connection.reaching(url)
         // A recording that goes on has its own connection, whose end is then its own as well. One to
         // an address that was given is for no other take.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterControl
 
 extension Hints {
     /// The hint for a take that has no transcript; nil: none.
@@ -39,6 +40,12 @@ extension Hints {
 
     fileprivate static func unreachable(_ reason: String, host: String) -> String {
         if host == ServiceOptions.localOrigin { return localService }
+        if host.hasPrefix(ServiceURL.localScheme) {
+            // Where there is no usual socket, it is another one.
+            return host == (try? SocketPlace(ServiceURL.localScheme))?.text
+                ? "start it in another terminal: utter serve --listen unix:"
+                : "check the path, and whether its program runs"
+        }
         // A server without TLS may hang up on a handshake.
         let hangsUp = ["in TLS", "SSL_", "reset by peer"].contains(where: reason.contains)
         if hangsUp, host.hasPrefix("https:") {
@@ -129,6 +136,8 @@ extension TakeFailure: Blamed {
             "the service has another key than connection.pinned-key says: ask those who run it"
         case .insecure(let reason, _) where reason.contains("of the client's"):
             "show one with -c connection.client-certificate=FILE, and client-key"
+        case .insecure(let reason, _) where reason.contains("is served by"):
+            "name a socket of a program of yours, or of root's"
         case .proxyRefused(status: 407):
             "put NAME:PASSWORD into the first line of a file: -c "
                 + "connection.proxy-login-file=FILE, or into UTTER_PROXY_LOGIN"

@@ -26,6 +26,9 @@ extension Hints {
 
     /// The hint for a URL without its scheme: a host of a network is reached by https.
     fileprivate static func whole(_ text: String) -> String {
+        if text.hasPrefix(ServiceURL.localScheme) {
+            return "write it like unix:/run/user/1000/utter/recogniser"
+        }
         let isNear = text.hasPrefix("localhost") || text.first?.isNumber == true
         let url = (isNear ? "http://" : "https://") + text
         guard !text.contains("://"), (try? ServiceURL(url)) != nil,  // Then it is no host either.

@@ -42,6 +42,9 @@ struct SetupDialogue {
             dialogue.say("On this machine, in private: local installs a recogniser.")
         }
         Self.list(profiles, width: StandardError.columns).forEach(dialogue.say)
+        for path in Self.recognisers(below: Environment[filled: "XDG_RUNTIME_DIR"] ?? "") {
+            dialogue.say("A recogniser of this desktop may listen at unix:\(path)")
+        }
         dialogue.say("Part of a name lists those that have it.")
         while true {
             let line = try dialogue.ask("A service by its name, and its URL if that is your own")
@@ -58,8 +61,9 @@ struct SetupDialogue {
 
     static func list(_ profiles: [ServiceProfile], width: Int) -> [String] {
         let isHere = { (profile: ServiceProfile) in
+            if profile.url.text == ServiceURL.localScheme { return true }
             // A template without its words has no origin yet, and is elsewhere.
-            (try? ServiceURL(profile.url.text).origin.isLoopback) ?? false
+            return (try? ServiceURL(profile.url.text).origin.isLoopback) ?? false
         }
         let here = profiles.filter(isHere)
         let away = profiles.filter { !isHere($0) }
@@ -74,16 +78,35 @@ struct SetupDialogue {
         }
     }
 
+    /// Sockets below a folder at which a program listens, and whose names are like a recogniser's: no other
+    /// sign of one is agreed on.
+    static func recognisers(below folder: String) -> [String] {
+        func names(in folder: String) -> [String] {
+            // A folder that cannot be read has none for this person.
+            ((try? Folder.names(at: folder)) ?? []).sorted().map { "\(folder)/\($0)" }
+        }
+        let words = ["recogni", "speech", "stt", "transcri", "whisper", "myna"]
+        return names(in: folder).flatMap { [$0] + names(in: $0) }.filter { path in
+            let name = path.dropFirst(folder.count).lowercased()
+            guard words.contains(where: { name.contains($0) }) else { return false }
+            // Where no program listens, there is no recogniser.
+            return (try? LocalSocket.connect(to: path, within: .milliseconds(100))) != nil
+        }
+    }
+
     /// The meaning of a line such as `openai`, `openai http://127.0.0.1:8000` or a URL alone.
     func choice(_ line: String) -> (ServiceProfile, url: String?)? {
         let parts = line.split(whereSeparator: \.isWhitespace).map(String.init)
-        let url = parts.last.flatMap { $0.contains("://") ? $0 : nil }
-        let name = parts.first.flatMap { $0.contains("://") ? nil : $0 }
+        let url = parts.last.flatMap { Self.isURL($0) ? $0 : nil }
+        let name = parts.first.flatMap { Self.isURL($0) ? nil : $0 }
         guard parts.count == (url == nil ? 0 : 1) + (name == nil ? 0 : 1), !parts.isEmpty
         else { return nil }
         if let url {
             // An unreadable URL is asked for again.
             guard let address = try? ServiceURL(TokenMark(in: url).url) else { return nil }
+            if address.origin.socketPath != nil {
+                return profile(named: name ?? "desktop", path: nil).map { ($0, url) }
+            }
             guard let profile = profile(named: name, path: Self.path(of: url)) else { return nil }
             let path = Self.path(of: profile.url.text)
             // A server's name is enough: the path is the service's.
@@ -92,6 +115,10 @@ struct SetupDialogue {
             return (profile, isBare ? base + path : url)
         }
         return profile(named: name, path: nil).map { ($0, nil) }
+    }
+
+    private static func isURL(_ text: String) -> Bool {
+        text.contains("://") || text.hasPrefix(ServiceURL.localScheme)
     }
 
     /// The profile of a name, or of those whose URL has the same path the one that most extend.

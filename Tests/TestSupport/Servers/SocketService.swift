@@ -18,17 +18,33 @@ package final class SocketService: Sendable {
         package var words: [String]
         package var closed: Int?
         package var authorization: String?
+        package var host: String?
+        /// Messages of audio that came before the service was ready, which are lost.
+        package var dropped: Int
     }
 
     package let port: Int
     private let run: CommandRun
     private let isSecure: Bool
 
-    package init(_ certificate: TestCertificate? = nil) async throws {
-        let files = certificate.map { [$0.path, $0.keyPath] } ?? []
-        let run = try CommandRun(
-            "/usr/bin/python3", [SourceTree.path("scripts/peer-socket.py")] + files, input: .pipe)
-        isSecure = certificate != nil
+    package convenience init(_ certificate: TestCertificate? = nil) async throws {
+        try await self.init(
+            certificate.map { [$0.path, $0.keyPath] } ?? [], isSecure: certificate != nil)
+    }
+
+    /// At a Unix socket; of another user where one is given.
+    package convenience init(at path: String, user: UInt32? = nil) async throws {
+        let becoming = user.map { ["setpriv", "--reuid=\($0)", "--clear-groups"] } ?? []
+        try await self.init(["unix:\(path)"], becoming: becoming)
+    }
+
+    private init(
+        _ options: [String], becoming: [String] = [], isSecure: Bool = false
+    ) async throws {
+        let command =
+            becoming + ["/usr/bin/python3", SourceTree.path("scripts/peer-socket.py")] + options
+        let run = try CommandRun(command[0], Array(command.dropFirst()), input: .pipe)
+        self.isSecure = isSecure
         self.run = run
         let isReady = await comesTrue { run.output.contains(UInt8(ascii: "\n")) }
         let said = String(decoding: run.output + run.error, as: UTF8.self)

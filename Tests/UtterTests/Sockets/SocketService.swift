@@ -12,10 +12,16 @@ extension SocketService {
         _ profile: String, _ asked: String = "", over lines: String = "",
         through port: UInt16? = nil, retry: RetryPolicy = .never
     ) throws -> DeliveryPlan {
-        let address = url(profile + (asked.isEmpty ? "" : "?\(asked)"), through: port)
-        let own = "way = 'live'\nurl = '\(address)'\nauth.optional = true\n\(lines)"
-        let texts = try Profiles.shipped.profile(profile).texts
+        // The double knows each dialect by one word.
+        let dialects = ["deepgram-flux": "flux", "vosk-server": "vosk", "vllm-realtime": "vllm"]
+        let address = url(
+            (dialects[profile] ?? profile) + (asked.isEmpty ? "" : "?\(asked)"), through: port)
+        let shipped = try Profiles.shipped.profile(profile)
+        let way = shipped.hasLiveWay ? "way = 'live'\n" : ""
+        let own = "\(way)url = '\(address)'\nauth.optional = true\n\(lines)"
+        let texts = shipped.texts
         return try Bench.plan(
-            by: [ProfileText(overriding: own, place: "-c")] + texts, retry: retry)
+            by: [ProfileText(overriding: own, place: "-c")] + texts,
+            words: profile == "vllm-realtime" ? ["model": "voxtral"] : [:], retry: retry)
     }
 }

@@ -3,11 +3,12 @@
 internal import LinuxPlatform
 
 /// An absolute `http`, `https`, `ws` or `wss` URL (RFC 3986, RFC 9110 §4.2, RFC 6455 §3) without user
-/// information and fragment.
+/// information and fragment; `unix:PATH`, a WebSocket over a Unix socket; or `tcp://HOST`, Wyoming's own
+/// protocol.
 public struct ServiceURL: Sendable, Hashable {
     package let origin: Origin
 
-    /// The path, with its leading slash, and the query.
+    /// The path, with its leading slash, and the query; "/" for a Unix socket, of which a profile says it.
     package let target: String
 
     /// A WebSocket is spoken there; its origin is that of HTTP at the same host and port.
@@ -16,11 +17,17 @@ public struct ServiceURL: Sendable, Hashable {
     /// Reads a URL.
     ///
     /// A host with other letters than those of ASCII gets its `xn--` form, and such letters in the
-    /// path and the query are percent-encoded. A fragment is dropped.
+    /// path and the query are percent-encoded. A fragment is dropped. The path of a Unix socket is
+    /// taken as it is, and its links are resolved.
     ///
     /// - Throws: `ServiceError.invalidURL`; `.userInfoInURL` for `https://name:password@host/`.
     public init(_ text: String) throws(ServiceError) {
-        try self.init(text, from: nil)
+        guard text.lowercased().hasPrefix(Self.localScheme) else {
+            try self.init(text, from: nil)
+            return
+        }
+        let path = try Self.socketPath(String(text.dropFirst(Self.localScheme.count)))
+        self.init(origin: Origin(socketAt: path), target: "/", isSocket: true)
     }
 
     private init(_ text: String, from base: ServiceURL?) throws(ServiceError) {
@@ -33,14 +40,20 @@ public struct ServiceURL: Sendable, Hashable {
                     "its path has a '.' or '..' between slashes, and would lead elsewhere")
             }
             let isNamed = Self.namesSocket(text)
-            try parser.read(isNamed ? "http" + text.dropFirst("ws".count) : text)
+            let isWyoming = text.prefix("tcp://".count).lowercased() == "tcp://"
+            let length = isWyoming ? "tcp".count : "ws".count
+            try parser.read(isNamed ? "http" + text.dropFirst(length) : text)
             // A redirect may name the scheme of the handshake, which is that of HTTP.
             isSocket = isNamed || base?.isSocket == true
             let scheme = try parser.scheme()
             guard scheme == "http" || scheme == "https" else {
                 throw .invalid("it must begin with http:// or https://")
             }
-            origin = Origin(scheme: scheme, host: try parser.host(), port: try parser.port())
+            origin =
+                isWyoming
+                ? Origin(
+                    scheme: "tcp", host: try parser.host(), port: try parser.port(orElse: 10_300))
+                : Origin(scheme: scheme, host: try parser.host(), port: try parser.port())
             target = try parser.target()
         } catch {
             switch error {
@@ -53,7 +66,26 @@ public struct ServiceURL: Sendable, Hashable {
     /// Whether a text is the URL of a WebSocket by its scheme, whatever follows.
     package static func namesSocket(_ text: String) -> Bool {
         let start = text.prefix("wss://".count).lowercased()
-        return start.hasPrefix("ws://") || start == "wss://"
+        return start.hasPrefix("ws://") || start == "wss://" || start == "tcp://"
+            || start.hasPrefix(localScheme)
+    }
+
+    package static let localScheme = "unix:"
+
+    private static func socketPath(_ path: String) throws(ServiceError) -> String {
+        guard path.hasPrefix("/") else {
+            throw invalid(localScheme + path, "a socket has its whole path, from / on")
+        }
+        guard path.utf8.count <= LocalSocket.longestPath else {
+            throw invalid(
+                localScheme + path,
+                "the path of a socket has at most \(LocalSocket.longestPath) bytes")
+        }
+        // A program may make the socket later, in a folder that is there.
+        return path.resolvedPath
+            ?? Folder.parent(of: path).resolvedPath.map {
+                $0 + "/" + path.split(separator: "/").suffix(1).joined()
+            } ?? path
     }
 
     init(origin: Origin, target: String, isSocket: Bool = false) {
@@ -73,13 +105,17 @@ public struct ServiceURL: Sendable, Hashable {
     }
 
     /// May hold secrets in its query; messages use `description`.
-    package var text: String { "\(shownOrigin)\(target)" }
+    package var text: String { origin.socketPath == nil ? "\(shownOrigin)\(target)" : place }
 
     /// The same with the scheme of HTTP, in which a WebSocket begins.
-    package var httpText: String { "\(origin)\(target)" }
+    package var httpText: String {
+        origin.scheme == "tcp"
+            ? "http://\(origin.host):\(origin.port)\(target)" : "\(origin)\(target)"
+    }
 
     private var shownOrigin: String {
-        isSocket ? "ws" + origin.description.dropFirst("http".count) : origin.description
+        isSocket && origin.scheme != "tcp"
+            ? "ws" + origin.description.dropFirst("http".count) : origin.description
     }
 
     /// Resolves a `Location` field (RFC 3986 §5, RFC 9110 §10.2.2).
@@ -91,6 +127,7 @@ public struct ServiceURL: Sendable, Hashable {
 
     /// Keeps this path if `other` is only an origin, and this query if `other` has none.
     package func moved(to other: ServiceURL) -> ServiceURL {
+        if other.origin.socketPath != nil { return other }
         if other.target == "/" {
             return ServiceURL(origin: other.origin, target: target, isSocket: other.isSocket)
         }
@@ -121,7 +158,10 @@ extension ServiceURL: CustomStringConvertible, CustomDebugStringConvertible, Cus
     public var description: String { place == text ? text : place + "?…" }
 
     /// The URL without its query.
-    package var place: String { "\(shownOrigin)\(target.prefix { $0 != "?" })" }
+    package var place: String {
+        origin.socketPath.map { Self.localScheme + $0 }
+            ?? "\(shownOrigin)\(target.prefix { $0 != "?" })"
+    }
 
     /// The same as `description`.
     public var debugDescription: String { description }
@@ -221,13 +261,15 @@ extension ServiceURL {
     }
 }
 
-/// A scheme, host and port: who gets to hear the recording and the token (RFC 6454 §4).
+/// A scheme, host and port: who gets to hear the recording and the token (RFC 6454 §4); or a Unix socket.
 public struct Origin: Sendable, Hashable {
     package let scheme: String
     /// In lower case; an IPv6 address in its canonical form and in brackets.
     package let host: String
-    /// From 1 to 65535.
+    /// From 1 to 65535; 0 for a Unix socket.
     let port: Int
+    /// The place of a Unix socket; nil: the host is asked over TCP.
+    package let socketPath: String?
 
     /// Reads an origin such as `https://speech.example:8443`; a slash at the end is allowed.
     ///
@@ -244,12 +286,24 @@ public struct Origin: Sendable, Hashable {
         self.scheme = scheme
         self.host = host
         self.port = port
+        socketPath = nil
     }
 
-    static func defaultPort(of scheme: String) -> Int { scheme == "https" ? 443 : 80 }
+    /// The path has no links.
+    init(socketAt path: String) {
+        (scheme, host, port, socketPath) = ("unix", "localhost", 0, path)
+    }
+
+    static func defaultPort(of scheme: String) -> Int {
+        switch scheme {
+        case "https": 443
+        case "tcp": 10_300
+        default: 80
+        }
+    }
 
     /// Whether others on the network can hear the recording and read a secret.
-    package var isInClear: Bool { scheme == "http" && !isLoopback }
+    package var isInClear: Bool { ["http", "tcp"].contains(scheme) && !isLoopback }
 
     /// Whether the host is this machine by its name or address: `localhost`, 127.0.0.0/8, `::1`.
     package var isLoopback: Bool {
@@ -261,10 +315,13 @@ public struct Origin: Sendable, Hashable {
 
 extension Origin: CustomStringConvertible {
     /// The host, and the port unless it is the usual one.
-    package var name: String { String(description.dropFirst(scheme.count + 3)) }
+    package var name: String {
+        socketPath == nil ? String(description.dropFirst(scheme.count + 3)) : description
+    }
 
     /// The origin as it is written; a default port is left out.
     public var description: String {
+        if let socketPath { return ServiceURL.localScheme + socketPath }
         let suffix = port == Self.defaultPort(of: scheme) ? "" : ":\(port)"
         return "\(scheme)://\(host)\(suffix)"
     }

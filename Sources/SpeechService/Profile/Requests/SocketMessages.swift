@@ -19,6 +19,10 @@ package struct SocketMessages: Sendable, Hashable {
     package private(set) var keepAliveInterval = Duration.seconds(5)
     /// The service says by a message when its answer is whole; otherwise by closing the session.
     package internal(set) var saysEnd = false
+    /// The target and the Host of the handshake over a Unix socket, whose address has neither.
+    package private(set) var (target, host) = ("/", "localhost")
+    /// They are events of Wyoming, and no frames of a WebSocket.
+    package internal(set) var speaksWyoming = false
     var closeCodes: Set<Int>?
 
     package init() {}
@@ -34,6 +38,9 @@ package struct SocketMessages: Sendable, Hashable {
         keepAlive = try reader.string("keep-alive")
         keepAliveInterval =
             try reader.seconds("keep-alive-seconds", upTo: 3_600) ?? keepAliveInterval
+        target = try reader.string("path") ?? target
+        host = try reader.string("host") ?? host
+        guard target.hasPrefix("/") else { throw reader.error("path", " begins with '/'") }
         let named = [("open", opening), ("finish", ending), ("keep-alive", [keepAlive ?? ""])]
         for (key, texts) in named {
             for text in texts where Self.isJSON(text) {

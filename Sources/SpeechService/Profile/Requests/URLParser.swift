@@ -55,8 +55,11 @@ internal import CCurl
         return name.lowercased()
     }
 
-    func port() throws(Failure) -> Int {
-        let text = try part(CURLUPART_PORT, CURLU_DEFAULT_PORT)
+    /// `usual` is that of the scheme; nil: libcurl knows it.
+    func port(orElse usual: Int? = nil) throws(Failure) -> Int {
+        let text =
+            try part(CURLUPART_PORT, usual == nil ? CURLU_DEFAULT_PORT : 0)
+            ?? usual.map { "\($0)" }
         guard let port = text.flatMap({ Int($0) }), (1...65535).contains(port) else {
             throw .invalid(Self.reason(CURLUE_BAD_PORT_NUMBER))
         }

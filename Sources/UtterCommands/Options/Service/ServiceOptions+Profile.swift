@@ -2,6 +2,7 @@
 
 internal import Settings
 internal import Utter
+internal import UtterControl
 internal import UtterSettings
 
 extension ServiceOptions {
@@ -146,7 +147,7 @@ extension ServiceOptions {
     ) throws(CommandFailure) -> ProfileUse {
         let settings = try settings()
         var service = try overridden(
-            Services.profile(named: name, isOption: profile.service != nil))
+            located(Services.profile(named: name, isOption: profile.service != nil)))
         service = try speaking(service, format, settings, isSpoken: isSpoken)
         let words = try words(for: service)
         let usual = settings?.format.flatMap { AudioCodec(rawValue: $0.text) } ?? usual
@@ -159,6 +160,20 @@ extension ServiceOptions {
         } catch {
             throw CommandFailure(error).standing(at: try place(of: error, settings))
         }
+    }
+
+    /// The service at the person's usual socket, where it says `unix:` alone.
+    private func located(_ service: ServiceProfile) throws(CommandFailure) -> ServiceProfile {
+        guard service.url.text == ServiceURL.localScheme else { return service }
+        let place: SocketPlace
+        do throws(ControlFailure) {
+            place = try SocketPlace(ServiceURL.localScheme)
+        } catch {
+            throw CommandFailure(error)
+        }
+        let text = ProfileText(
+            overriding: "url = \(TOMLText.quoted(place.text))", place: "the usual socket")
+        return try orFailure { try ServiceProfile.reading([text] + service.texts) }
     }
 
     /// The way that a service has for a person who speaks, if it has one that takes the format, and the
