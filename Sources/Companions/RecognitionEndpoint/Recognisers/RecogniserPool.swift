@@ -172,13 +172,15 @@ final class RecogniserPool: Sendable {
 
     /// Lets an idle thread go if another one is idle; false when it has to stay, or has a job.
     func dismiss(_ thread: RecogniserThread) -> Bool {
-        state.withLock { $0.idle.count > 1 } && retire(thread)
+        retire(thread, orKeep: 1)
     }
 
-    /// Gives no more jobs to a thread; false when it has been given one.
-    func retire(_ thread: RecogniserThread) -> Bool {
+    /// Gives no more jobs to a thread; false when it has been given one, or so few are idle.
+    func retire(_ thread: RecogniserThread, orKeep few: Int = 0) -> Bool {
+        // Under one lock: two threads that look at once would both go.
         state.withLock { state in
             let count = state.idle.count
+            guard count > few else { return false }
             state.idle.removeAll { $0 === thread }
             return state.idle.count < count
         }
