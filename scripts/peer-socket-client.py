@@ -5,8 +5,8 @@
 peer-socket-client.py URL [FIELD...]; unix:PATH is a Unix socket. A line is JSON: {"text": …} is sent as it
 is, {"audio": FILE, "piece": BYTES} in binary messages, {"base64": FILE, "piece": BYTES} within the messages of
 OpenAI, {"fragments": […]} as one text in frames, {"raw": HEX} as bytes behind the frames. The end of the input
-closes the session. What comes is printed as it came, a line for each message; the last line is
-{"closed": CODE, "reason": …}, or {"refused": STATUS, "body": …} without a session.
+closes the session. Messages are printed as they come, a line for each; the last line is
+{"closed": CODE, "reason": …}, or {"refused": STATUS} without a session.
 """
 
 import asyncio

@@ -16,7 +16,8 @@ struct CassetteExchange: Sendable {
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         let headers = request.headers.map { CassetteField($0.name.canonicalName, $0.value) }
         let (cassette, number, differences) = tape.take(
-            method: request.method.rawValue, target: request.head.path ?? "/", headers: headers)
+            method: request.method.rawValue, target: request.head.path ?? "/", headers: headers,
+            asksForSocket: request.headers[.upgrade] != nil)
         let upload = CassetteUpload()
         let served = { [onRequest] in
             onRequest(

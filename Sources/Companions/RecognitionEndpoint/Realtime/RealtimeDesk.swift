@@ -21,23 +21,37 @@ final class RealtimeDesk: Sendable {
         // HTTP says a mistake in it.
         let demand = try? Demand(head, configuration: configuration, isLocal: connection.isLocal)
         guard !isFull, case .realtime? = demand else { return nil }
-        let path = String((head.path ?? "").prefix { $0 != "?" })
-        return { [self] messages, writer in
-            count.withLock { $0 += 1 }
+        var served = ServedRequest(
+            peer: RequestRecorder.name(of: connection.channel.remoteAddress))
+        (served.method, served.status) = ("GET", 101)
+        served.path = String((head.path ?? "").prefix { $0 != "?" })
+        return { [self, served] messages, writer in
+            guard enter() else { return SocketClose(code: 1013, reason: refusal.message) }
             defer { count.withLock { $0 -= 1 } }
             let (begin, counts) = (ContinuousClock.now, RealtimeCounts())
-            defer {
-                var served = ServedRequest(
-                    peer: RequestRecorder.name(of: connection.channel.remoteAddress))
-                (served.method, served.path) = ("GET", path)
-                (served.status, served.isAnswered) = (101, true)
-                served.byteCount = counts.byteCount
-                served.audioDuration = counts.duration
-                served.duration = begin.duration(to: .now)
-                configuration.onRequest?(served)
-            }
             var session = RealtimeSession(writer, connection, pool, configuration, counts)
-            return try await session.run(&messages)
+            let end: Result<SocketClose, any Error>
+            do {
+                end = .success(try await session.run(&messages))
+            } catch {
+                end = .failure(error)
+            }
+            var record = served
+            if case .success = end { record.isAnswered = true }
+            record.byteCount = counts.byteCount
+            record.audioDuration = counts.duration > 0 ? counts.duration : nil
+            record.duration = begin.duration(to: .now)
+            configuration.onRequest?(record)
+            return try end.get()
+        }
+    }
+
+    /// Counts one more client; false when there are as many as there may be.
+    private func enter() -> Bool {
+        count.withLock { count in
+            guard count < configuration.maximumRealtimeSessions else { return false }
+            count += 1
+            return true
         }
     }
 

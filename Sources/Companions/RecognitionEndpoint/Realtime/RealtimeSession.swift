@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// A session of OpenAI's realtime transcription; over a Unix socket, of the recognisers of a desktop.
 ///
-/// What a client sends between two commits is one utterance, which is recognised while it comes. One task
+/// The sound between two commits of a client is one utterance, which is recognised while it comes. One task
 /// takes the messages in, and one for each utterance tells its text; utterances may end in another
 /// order than they began in, as far as there are recognisers.
 struct RealtimeSession {
@@ -209,10 +209,14 @@ struct RealtimeSession {
         let item = "item_\(itemCount)"
         utterance = Utterance(job: job, item: item)
         group.addTask { [writer] in
-            try await withTaskCancellationHandler {
-                try await writer.tell(job, as: item)
-            } onCancel: {
-                job.fail(.brokenOff)
+            do {
+                try await withTaskCancellationHandler {
+                    try await writer.tell(job, as: item)
+                } onCancel: {
+                    job.fail(.brokenOff)
+                }
+            } catch is CancellationError {
+                // The session ends, and has its own word for that.
             }
         }
     }

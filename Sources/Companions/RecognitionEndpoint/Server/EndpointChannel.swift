@@ -21,7 +21,7 @@ struct EndpointChannel: HTTPChannelHandler {
     /// How long a client may send nothing before its connection is closed without a word.
     let idleTimeout: Duration
     let patience: HTTPConventions.Patience
-    let anteroom: Anteroom
+    var anteroom: Anteroom
 
     /// Is told about every request that was served; called on the connection's event loop.
     let onRequest: (@Sendable (ServedRequest) -> Void)?
@@ -42,7 +42,8 @@ struct EndpointChannel: HTTPChannelHandler {
                     leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits))
             let conventions = HTTPConventions(patience: patience, anteroom: anteroom)
             let choice = ProtocolChoice(
-                on: channel.eventLoop, encoder: encoder, leaving: [conventions, decoder],
+                on: channel.eventLoop, encoder: encoder, idleTimeout: idleTimeout,
+                leaving: [conventions, decoder],
                 upgrade: socketChoice
             ) { channel in
                 try speakHTTP(on: channel, logger)
@@ -66,7 +67,7 @@ struct EndpointChannel: HTTPChannelHandler {
     }
 
     func handle(value: Value, logger: Logger) async {
-        // It fails where the connection was closed before it had said anything.
+        // It fails where the connection was closed within its handshake.
         switch try? await value.conversation.get() {
         case .http(let channel): await handleHTTP(asyncChannel: channel, logger: logger)
         case .socket(let channel, let responder): await handle(channel, responder)

@@ -139,11 +139,14 @@ final class HTTPService: LocalServer {
                 await onReady(listener.localAddress?.port ?? 0)
             },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
-        let local = localSocket.map {
-            LocalService(socket: $0, connections: connections, logger: logger)
+        let local = localSocket.map { socket in
+            var connections = connections
+            // They take no place of those of the port.
+            connections.anteroom = Anteroom()
+            return LocalService(socket: socket, connections: connections, logger: logger)
         }
         var services = ServiceGroupConfiguration(
-            services: [server] + [local].compactMap(\.self), logger: logger)
+            services: [Listeners(all: [server] + [local].compactMap(\.self))], logger: logger)
         services.maximumGracefulShutdownDuration = gracePeriod
         return ServiceGroup(configuration: services)
     }
@@ -156,6 +159,17 @@ final class HTTPService: LocalServer {
         return .cannotListen(
             host: host, port: port,
             reason: SystemError(call: "bind", code: error.errnoCode).reason)
+    }
+}
+
+/// Services that shut down at the same time: a group of its own does it with one after the other.
+private struct Listeners: Service {
+    let all: [any Service]
+
+    func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            for service in all { group.addTask { try await service.run() } }
+        }
     }
 }
 

@@ -39,6 +39,7 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
     private let upgrade: SocketChoice
     private let speakHTTP:
         (any Channel) throws -> NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+    private let idleTimeout: Duration
     private let promise: EventLoopPromise<Conversation>
     private var stage = Stage.undecided
     private var early: [NIOAny] = []
@@ -48,12 +49,12 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
     /// `upgrade` says who speaks WebSocket with the client of a request, `speakHTTP` adds the handlers of
     /// HTTP that follow.
     init(
-        on loop: any EventLoop, encoder: HTTPResponseEncoder,
+        on loop: any EventLoop, encoder: HTTPResponseEncoder, idleTimeout: Duration,
         leaving: [any RemovableChannelHandler], upgrade: @escaping SocketChoice,
         speakHTTP:
             @escaping (any Channel) throws -> NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
     ) {
-        (self.encoder, self.leaving) = (encoder, leaving)
+        (self.encoder, self.leaving, self.idleTimeout) = (encoder, leaving, idleTimeout)
         (self.upgrade, self.speakHTTP) = (upgrade, speakHTTP)
         promise = loop.makePromise()
     }
@@ -65,8 +66,10 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
             decideForHTTP(context)
             context.fireChannelRead(data)
         case .accepted(let headers, let responder):
-            // A request for another protocol has no body that counts.
-            guard case .end = Self.unwrapInboundIn(data) else { return }
+            // Behind the head of a request without a body comes its end.
+            guard case .end = Self.unwrapInboundIn(data) else {
+                return context.close(promise: nil)
+            }
             changeProtocol(headers, responder, context)
         case .switching: early.append(data)
         case .decided: context.fireChannelRead(data)
@@ -94,6 +97,8 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func decideForHTTP(_ context: ChannelHandlerContext) {
+        // Nothing else belongs between the head of a handshake and its end.
+        if case .accepted = stage { return context.close(promise: nil) }
         guard case .undecided = stage else { return }
         stage = .decided
         promise.completeWith(Result { .http(try speakHTTP(context.channel)) })
@@ -101,12 +106,15 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
 
     // MARK: - WebSocket
 
-    /// Whether the request is one for a WebSocket, and gets it.
+    /// Whether the request is one for a WebSocket (RFC 6455 §4.2.1), and gets it.
     private func accept(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) -> Bool {
-        guard head.method == .GET,
-            head.headers[canonicalForm: "Upgrade"].contains(where: {
-                $0.lowercased() == "websocket"
-            }),
+        func says(_ name: String, _ word: String) -> Bool {
+            head.headers[canonicalForm: name].contains { $0.lowercased() == word }
+        }
+        // Only with both fields does the decoder of HTTP leave what follows alone.
+        guard head.method == .GET, says("Upgrade", "websocket"), says("Connection", "upgrade"),
+            !head.headers.contains(name: "Content-Length"),
+            !head.headers.contains(name: "Transfer-Encoding"),
             // The handlers of HTTP refuse a head that is none.
             let request = try? HTTPRequest(head, secure: false, splitCookie: false),
             let headers = SocketUpgrade.headers(for: head, on: context.channel),
@@ -130,7 +138,7 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
         }.flatMap {
             pipeline.removeHandler(self.encoder)
         }.flatMapThrowing {
-            try SocketUpgrade.speak(on: context.channel)
+            try SocketUpgrade.speak(on: context.channel, idleTimeout: self.idleTimeout)
         }.whenComplete { result in
             self.promise.completeWith(result.map { .socket($0, responder) })
             self.stage = .decided
@@ -162,9 +170,10 @@ private enum SocketUpgrade {
     }
 
     static func speak(
-        on channel: any Channel
+        on channel: any Channel, idleTimeout: Duration
     ) throws -> NIOAsyncChannel<WebSocketFrame, WebSocketFrame> {
         let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(IdleStateHandler(readTimeout: TimeAmount(idleTimeout)))
         try pipeline.addHandler(WebSocketFrameEncoder())
         try pipeline.addHandler(
             ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: longestMessage)))
@@ -174,6 +183,9 @@ private enum SocketUpgrade {
             NIOWebSocketFrameAggregator(
                 minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 1_024,
                 maxAccumulatedFrameSize: longestMessage))
-        return try NIOAsyncChannel(wrappingChannelSynchronously: channel)
+        // Messages may be long: few of them wait.
+        return try NIOAsyncChannel(
+            wrappingChannelSynchronously: channel,
+            configuration: .init(backPressureStrategy: .init(lowWatermark: 1, highWatermark: 2)))
     }
 }

@@ -152,7 +152,8 @@ package final class EndpointNumbers: Sendable {
             state.bytes += Double(request.byteCount)
             guard let audio = request.audioDuration else { return }
             state.audioSeconds += audio
-            state.answer.note(request.duration)
+            // A session lasts as long as its client wants.
+            if request.status != 101 { state.answer.note(request.duration) }
         }
     }
 

@@ -57,6 +57,8 @@ final class MessageSender: Sendable {
 /// The messages of a client, in order; read by one task, which answers its pings.
 struct ClientMessages {
     private var frames: NIOAsyncChannelInboundStream<WebSocketFrame>.AsyncIterator
+    /// The client has ended the session.
+    fileprivate private(set) var areClosed = false
     private let writer: MessageSender
 
     fileprivate init(
@@ -81,7 +83,9 @@ struct ClientMessages {
             case .ping:
                 try await writer.outbound.write(
                     WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData))
-            case .connectionClose: return nil
+            case .connectionClose:
+                areClosed = true
+                return nil
             default: break
             }
         }
@@ -94,16 +98,31 @@ struct ClientMessages {
     }
 }
 
-/// Refuses frames that no client may send (RFC 6455 §5.1, §5.2), which the library takes.
+/// Refuses frames that no client may send (RFC 6455 §5.1, §5.2), which the library takes; pings a client that
+/// is silent for long, and closes the connection of one that does not answer.
 final class ClientFrameRule: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias InboundOut = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+
+    private var hasPinged = false
 
     private static let kinds: [WebSocketOpcode] = [
         .continuation, .text, .binary, .connectionClose, .ping, .pong,
     ]
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event as? IdleStateHandler.IdleStateEvent == .read else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        guard !hasPinged else { return context.close(promise: nil) }
+        hasPinged = true
+        let ping = WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer())
+        context.writeAndFlush(Self.wrapOutboundOut(ping), promise: nil)
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        hasPinged = false
         let frame = Self.unwrapInboundIn(data)
         guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3,
             Self.kinds.contains(frame.opcode)
@@ -128,6 +147,8 @@ extension EndpointChannel {
                 let writer = MessageSender(outbound)
                 var messages = ClientMessages(inbound, writer)
                 try await writer.close(end(of: responder, &messages, writer))
+                // The server is the first to close the connection (RFC 6455 §7.1.1).
+                guard !messages.areClosed else { return }
                 let alarm = connection.endLater()
                 defer { alarm.cancel() }
                 try await messages.drain()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Cryptography
-import LinuxPlatform
 import TestSupport
 import Testing
 
@@ -190,6 +189,51 @@ import Testing
         #expect(body.contains("RFC 6455"))
     }
 
+    /// Without `Connection: Upgrade`, or with a body, it is a request like any other, also where another one
+    /// comes in the same packet.
+    @Test(
+        .spec("RFC 6455 §4.2.1"), arguments: ["", "Connection: Upgrade\r\nContent-Length: 0\r\n"])
+    func halfAHandshakeIsAnsweredByHTTP(_ fields: String) async throws {
+        let handshake =
+            "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\(fields)"
+            + "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        try await TestEndpoint.run { port, _ in
+            let (status, next) = try await onThread {
+                let client = try RawClient(port: port)
+                let more = fields.isEmpty ? "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" : ""
+                try client.send(Array((handshake + more).utf8))
+                let head = try client.readHead()
+                _ = try client.readBody(head)
+                return (head.status, more.isEmpty ? 200 : try client.readHead().status)
+            }
+            #expect(status == 426)
+            #expect(next == 200)
+            // It serves others as before.
+            _ = try await SocketClient(port: port).messages(until: "created")
+        }
+    }
+
+    /// A handshake whose body never comes holds nothing up.
+    @Test func aHandshakeWithABodyThatDoesNotComeEndsWithTheEndpoint() async throws {
+        let handshake = """
+            GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\
+            Connection: Upgrade\r\nContent-Length: 5\r\n\
+            Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n
+            """
+        // The endpoint's end is awaited, with the client still there.
+        let client = Observed<RawClient?>(nil)
+        try await TestEndpoint.run { port, _ in
+            let status = try await onThread {
+                let raw = try RawClient(port: port)
+                client.update { $0 = raw }
+                try raw.send(Array(handshake.utf8))
+                return try raw.readHead().status
+            }
+            #expect(status == 426)
+        }
+        client.update { $0 = nil }
+    }
+
     // MARK: - Limits
 
     @Test func anUtteranceThatIsTooLongFailsAlone() async throws {
@@ -288,6 +332,7 @@ import Testing
                 try client.update()
                 try client.order(["audio": Self.recording])
                 #expect(await comesTrue { endpoint.load.running == 1 })
+                withExtendedLifetime(client) {}
             }
             #expect(await comesTrue { endpoint.load.running == 0 })
         }
@@ -324,68 +369,6 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-        }
-    }
-}
-
-/// The recogniser of a desktop, at a Unix socket.
-@Suite(.timeLimit(.minutes(5))) struct LocalRecogniserTests {
-    private static let recording = Samples.folder + "/go-forward.wav"
-
-    private func run(_ body: @escaping (String) async throws -> Void) async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path + "/recogniser"
-        let socket = try LocalSocket.listen(at: path)
-        try await TestEndpoint.run {
-            $0.bearerToken = BearerToken("for others")
-            $0.listen(at: socket.number)
-        } _: { _, _ in
-            try await body("unix:\(path)")
-        }
-        withExtendedLifetime(folder) {}
-    }
-
-    @Test func itSaysHowItFaresAndWhatMayChange() async throws {
-        try await run { url in
-            let client = try SocketClient(url)
-            try client.order(["audio": Self.recording])
-            try client.commit()
-            let messages = try await client.messages(until: "completed")
-            #expect(messages[0].session?.type == "realtime")
-            #expect(messages[0].session?.audio.input.format.rate == 16_000)
-            #expect(messages[1].state == "ready")
-            #expect(messages.contains { $0.snippet?.hasPrefix("go") == true })
-            let text = messages.last { $0.kind == "completed" }?.transcript
-            #expect(text == "go forward ten meters")
-            // What a side does not know it passes over.
-            try client.send(#"{"type":"of.the.future"}"#)
-            try client.order(["audio": Self.recording])
-            try client.commit()
-            let all = try await client.messages(until: "completed", 2)
-            #expect(!all.contains { $0.kind == "error" })
-        }
-    }
-
-    @Test func anotherModelIsRefused() async throws {
-        try await run { url in
-            let client = try SocketClient(url)
-            try client.update(#","transcription":{"model":"whisper-large"}"#)
-            let messages = try await client.messages(until: "end")
-            #expect(messages.contains { $0.error?.code == "invalid_parameter" })
-            #expect(messages.last?.closed == 1008)
-        }
-    }
-
-    @Test func requestsOfHTTPAreServedThereAsWell() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path + "/recogniser"
-        let socket = try LocalSocket.listen(at: path)
-        try await TestEndpoint.run {
-            $0.listen(at: socket.number)
-        } _: { _, _ in
-            let result = try await CommandRun.run(
-                "curl", ["-s", "--unix-socket", path, "http://localhost/healthz"])
-            #expect(result.outputText.contains(#""status":"ok""#))
         }
     }
 }

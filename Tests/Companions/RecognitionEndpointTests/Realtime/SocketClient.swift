@@ -6,7 +6,7 @@ import Testing
 
 /// A client of another hand, which speaks WebSocket; killed when its last reference goes.
 final class SocketClient: Sendable {
-    /// What came, of what tests look at.
+    /// A message of the endpoint, with the members that tests look at.
     struct Message: Decodable {
         struct Session: Decodable {
             struct Audio: Decodable {
