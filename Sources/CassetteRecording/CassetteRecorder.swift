@@ -90,7 +90,8 @@ final class CassetteRecorder: TransferObserver {
     }
 
     private var recordedURL: String {
-        request.socket == nil ? request.url : "ws" + request.url.dropFirst("http".count)
+        guard let socket = request.socket else { return request.url }
+        return (socket.speaksWyoming ? "tcp" : "ws") + request.url.dropFirst("http".count)
     }
 
     private var now: Double { ((.now - began) / .microseconds(100)).rounded() / 10 }

@@ -89,12 +89,12 @@ struct CassetteScrubber {
     }
 
     /// A piece that ends inside a secret holds nothing of it.
-    func clean(_ pieces: [CassettePiece]) -> [CassettePiece] {
+    func clean(_ pieces: [CassettePiece], member: String = Self.member) -> [CassettePiece] {
         let bytes = pieces.flatMap(\.bytes)
         var cuts = redaction.ranges(in: bytes).map { (range: $0, text: Redaction.mark) }
         for range in Self.secretMembers(in: bytes)
         where !cuts.contains(where: { $0.range.overlaps(range) }) {
-            cuts.append((range, Self.member))
+            cuts.append((range, member))
         }
         cuts.sort { $0.range.lowerBound < $1.range.lowerBound }
         var start = 0
@@ -114,8 +114,9 @@ struct CassetteScrubber {
         }
     }
 
+    /// The mark in the place of a secret matches any in a replay.
     func clean(_ messages: [String]) -> [String] {
-        clean(messages.map { CassettePiece(Array($0.utf8)) }).map {
+        clean(messages.map { CassettePiece(Array($0.utf8)) }, member: Cassette.secret).map {
             String(decoding: $0.bytes, as: UTF8.self)
         }
     }
