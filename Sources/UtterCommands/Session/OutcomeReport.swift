@@ -37,7 +37,7 @@ struct OutcomeReport: Encodable, Sendable {
         object["gaps"] = outcome.capture.gaps.map {
             ["cause": $0.cause.rawValue, "start": $0.start, "frames": $0.frames] as JSONObject
         }
-        object["bytes"] = Self.bytes(account)
+        object["bytes"] = Self.bytes(account, resent: outcome.resentByteCount)
         object["sha256"] = account.sha256
         object["attempts"] = outcome.attempts.map(\.object)
         object["stretches"] = outcome.stretches.map(\.object)
@@ -104,11 +104,11 @@ struct OutcomeReport: Encodable, Sendable {
         ]
     }
 
-    private static func bytes(_ account: TakeAccount?) -> JSONObject {
+    private static func bytes(_ account: TakeAccount?, resent: Int = 0) -> JSONObject {
         [
             "encoded": account?.encodedBytes ?? 0, "journaled": account?.journaledBytes ?? 0,
             "bodyOffset": account?.bodyOffset ?? 0, "sent": account?.sentBytes ?? 0,
-            "wire": account?.wireBytes ?? 0,
+            "wire": account?.wireBytes ?? 0, "resent": resent,
         ]
     }
 

@@ -79,7 +79,7 @@ import Testing
                 == .object([
                     "encoded": .number(byteCount + 44), "journaled": .number(byteCount + 44),
                     "bodyOffset": .number(44), "sent": .number(byteCount),
-                    "wire": .number(byteCount),
+                    "wire": .number(byteCount), "resent": .number(0),
                 ]))
         #expect(object["gaps"] == .array([]))
         #expect(object["sha256"]?.string?.count == 64)

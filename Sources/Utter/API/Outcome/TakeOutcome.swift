@@ -89,6 +89,28 @@ extension TakeOutcome {
         max(0, attempts.dropLast().count { !$0.wentWell } - redirectCount)
     }
 
+    /// Bytes of the recording that a service was sent once more, by retries and where stretches overlap.
+    package var resentByteCount: Int {
+        // Over WebSockets sessions begin anywhere in the recording, which is samples of two bytes.
+        let (live, others) = (attempts.filter(\.isSession), attempts.filter { !$0.isSession })
+        let spans = live.map { 2 * ($0.stretchStart ?? 0)..<2 * ($0.stretchStart ?? 0) + $0.size }
+        let requests = Dictionary(grouping: others) { [$0.stretchStart ?? 0, $0.result.bodyStart] }
+        return spans.map(\.count).reduce(0, +) - Self.union(spans)
+            + requests.values.map { same in
+                same.map(\.size).reduce(0, +) - (same.map(\.size).max() ?? 0)
+            }.reduce(0, +)
+    }
+
+    /// How much ranges cover together.
+    private static func union(_ ranges: [Range<Int>]) -> Int {
+        var (end, count) = (Int.min, 0)
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            count += max(0, range.upperBound - max(range.lowerBound, end))
+            end = max(end, range.upperBound)
+        }
+        return count
+    }
+
     /// Whether the service may have had the whole take more than once.
     public var mayBeDoubled: Bool { takenCount > 1 }
 
@@ -187,6 +209,9 @@ public struct TakeAttempt: Sendable {
     }
 
     var mayBeTaken: Bool { carriesRecording && !isPiece && result.mayBeTaken }
+
+    fileprivate var isSession: Bool { result.messages != nil }
+    fileprivate var size: Int { carriesRecording ? result.sentByteCount : 0 }
 }
 
 /// When the parts of a take happened, as durations since its beginning; nil: never.
