@@ -35,6 +35,8 @@ struct SocketChannel {
     private let messages: SocketMessages
     private var stage = Stage.handshake
     private var framing: any MessageFraming
+    /// Reads an answer that refuses the WebSocket, where it comes in chunks.
+    private var chunks: ChunkReader?
     private var head: [UInt8] = []
     private var pings: [ContinuousClock.Instant] = []
     private(set) var counts = SocketCounts()
@@ -79,7 +81,13 @@ struct SocketChannel {
     }
 
     /// The answer's head says that it does not.
-    mutating func refuse() { stage = .refused }
+    mutating func refuse(_ headers: [(name: String, value: String)]) {
+        stage = .refused
+        let codings = headers.filter { $0.name == "transfer-encoding" }.map(\.value)
+        if codings.contains(where: { $0.lowercased().contains("chunked") }) {
+            chunks = ChunkReader()
+        }
+    }
 
     mutating func send(audio: ArraySlice<UInt8>) { send(framing.frame(audio: audio)) }
 
@@ -135,9 +143,10 @@ struct SocketChannel {
             head.removeSubrange(...end)
             return .head(line)
         case .refused:
+            if chunks?.isOver == true { return .closed(nil) }
             guard !head.isEmpty else { return nil }
             defer { head = [] }
-            return .refusal(head)
+            return .refusal(chunks?.data(in: head) ?? head)
         case .greeting, .open, .ended:
             // Bytes that came together with the head belong to the frames.
             if !head.isEmpty {
