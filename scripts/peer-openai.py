@@ -2,7 +2,8 @@
 """OpenAI's own Python client against a realtime endpoint, for tests.
 
 peer-openai.py BASE-URL FILE.wav TIMES prints a line of JSON for each utterance: its text, the text of the
-deltas, and the seconds from the commit to the text. The file is of 16-bit samples in one channel.
+deltas, and the seconds from the commit to the text. The file is of 16-bit samples in one channel; "silence"
+is two seconds of it at 24 kHz.
 """
 
 import asyncio
@@ -16,8 +17,10 @@ from openai import AsyncOpenAI
 
 
 async def main(url, path, times):
-    with wave.open(path) as file:
-        rate, audio = file.getframerate(), file.readframes(file.getnframes())
+    rate, audio = 24000, bytes(96000)
+    if path != "silence":
+        with wave.open(path) as file:
+            rate, audio = file.getframerate(), file.readframes(file.getnframes())
     client = AsyncOpenAI(base_url=url, api_key="none")
     async with client.realtime.connect(extra_query={"intent": "transcription"}) as connection:
         await connection.session.update(

@@ -5,7 +5,8 @@ import Glibc
 /// How soon words are there: over a WebSocket, beside an upload to the same kind of service.
 ///
 /// The service is `scripts/peer-socket.py`, which says of each message of audio how many bytes it has
-/// heard, at once. Each figure holds its own time and that of the pipe to this program.
+/// heard, at once. Each figure holds its own time and that of the pipe to this program. Where `make peers`
+/// has OpenAI's own client, it speaks with the same service: from its commit to the text.
 struct RealtimeBenchmarks {
     let workplace: Workplace
     let report: Report
@@ -32,6 +33,31 @@ struct RealtimeBenchmarks {
         report.add("sample to partial, WebSocket", milliseconds: Distribution(socket.partials))
         report.add("last sample to text, WebSocket", milliseconds: Distribution(socket.finals))
         report.add("last sample to text, upload", milliseconds: Distribution(upload.finals))
+        try dialect(of: port.text, runs: runs)
+    }
+
+    /// The same messages by two clients; a service that hears silence has its text at the commit.
+    private func dialect(of port: String, runs: Int) throws(BenchmarkError) {
+        var own = Delays()
+        let live = [
+            "--service", "openai", "-c", "way=live", "-c", "url=ws://127.0.0.1:\(port)/openai",
+            "-c", "auth.optional=true",
+        ]
+        for _ in 0..<runs { try take(live, nil, into: &own) }
+        report.add("last sample to text, OpenAI's messages", milliseconds: Distribution(own.finals))
+        let python = ".build/peers/bin/python3"
+        guard access(python, X_OK) == 0 else { return }
+        let client = try Program([
+            python, "scripts/peer-openai.py", "http://127.0.0.1:\(port)/openai", "silence",
+            "\(runs)",
+        ])
+        var seconds: [Double] = []
+        while let line = client.readLine() {
+            let text = line.text.split(separator: "\"seconds\": ").last?.prefix { $0 != "}" }
+            if let value = text.flatMap({ Double($0) }) { seconds.append(value * 1e3) }
+        }
+        guard client.wait() == 0 else { throw BenchmarkError("OpenAI's client failed") }
+        report.add("commit to text, OpenAI's client", milliseconds: Distribution(seconds))
     }
 
     private func take(
