@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+import LinuxPlatform
 import RecognitionEndpoint
 import Utter
 import UtterCommands
@@ -14,7 +15,8 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: """
             The recording is sent while it is being replayed, over a real connection;
             partial texts appear while the voice still speaks. The account at the end says where
-            the time went.
+            the time went. It is sent twice: by an upload, and over a WebSocket at a Unix socket.
+            With --json, or another format than PCM, it is the upload alone.
             """)
 
     @Argument(help: "A WAV or Ogg Opus file; a sample of speech unless given.")
@@ -39,9 +41,16 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let file = try file ?? Self.sample()
-        let endpoint = try ServeCommand.makeEndpoint(
-            RecognitionEndpointConfiguration(
-                recogniser: try .chosen(command: recogniser, grammar: grammar)))
+        var configuration = RecognitionEndpointConfiguration(
+            recogniser: try .chosen(command: recogniser, grammar: grammar))
+        let path = (Environment[filled: "TMPDIR"] ?? "/tmp") + "/utter-demo-\(getpid())"
+        let socket = try localSocket(at: path)
+        configuration.listen(at: socket.number)
+        defer {
+            withExtendedLifetime(socket) {}
+            _ = unsafe unlink(path.cPath)
+        }
+        let endpoint = try ServeCommand.makeEndpoint(configuration)
         StandardError.line("loading the recogniser")
         let early = EarlyEnd()
         let signals = try early.listen { _ in endpoint.shutdown() }
@@ -60,10 +69,20 @@ struct DemoCommand: AsyncParsableCommand {
             try early.check()
             throw CommandFailure("the endpoint ended early", status: .internalError)
         }
-        try await replay(file, port: number, signals)
+        try await replay(file, port: number, at: path, signals)
     }
 
-    private func replay(_ file: String, port: Int, _ signals: Signals) async throws {
+    private func localSocket(at path: String) throws -> OwnedDescriptor {
+        do throws(SystemError) {
+            return try LocalSocket.listen(at: path)
+        } catch {
+            throw CommandFailure(error.description, status: .localIO)
+        }
+    }
+
+    private func replay(
+        _ file: String, port: Int, at path: String, _ signals: Signals
+    ) async throws {
         // Whatever options there are, they have their usual values.
         let output = try OutputOptions.parse(["--verbose"] + (json ? ["--json"] : []))
         // It is not the person's recording, and has no place among the takes.
@@ -78,10 +97,16 @@ struct DemoCommand: AsyncParsableCommand {
             } catch {
                 throw CommandFailure(error.description, status: .internalError)
             }
-            let plan = TakePlan(
-                source: FileReplay(path: file, pace: pace.pace),
-                delivery: DeliveryPlan(service: service, format: format))
-            return await session.run(plan, as: .sending)
+            let upload = DeliveryPlan(service: service, format: format)
+            let others =
+                try json || format != .pcm ? [] : [NamedServices.delivery(at: "unix:\(path)")]
+            var status = ExitStatus.textPrinted
+            for delivery in [upload] + others where status == .textPrinted {
+                let plan = TakePlan(
+                    source: FileReplay(path: file, pace: pace.pace), delivery: delivery)
+                status = await session.run(plan, as: .sending)
+            }
+            return status
         }
     }
 

@@ -15,6 +15,11 @@ package enum NamedServices {
         return try options.delivery(format: nil)
     }
 
+    /// How a take is delivered to a URL.
+    package static func delivery(at url: String) throws(CommandFailure) -> DeliveryPlan {
+        try parsed(["--to", url]).delivery(format: nil)
+    }
+
     /// How objects below a place such as `s3://BUCKET/PREFIX`, whose prefix may be empty, are
     /// reached: the delivery of one object there, and the prefix.
     ///
