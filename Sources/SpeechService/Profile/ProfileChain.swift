@@ -111,6 +111,10 @@ struct MergedTexts {
             if own["url"] != nil { table.members.removeAll { $0.name == "live" } }
             table = table.extended(by: own)
         }
+        for own in tables[..<count].reversed() {
+            let ways = own.members.filter { $0.name == "live" }
+            table = table.extended(by: SettingsTable(ways))
+        }
         let live = table["live"]?.value.table
         (saysLiveWay, latency) = (live != nil, live?["latency"]?.value.string)
         let way = tables.lazy.compactMap { $0["way"]?.value.string }.first
@@ -124,7 +128,8 @@ struct MergedTexts {
         }
         home = count < tables.count ? table["url"]?.value.string : nil
         for own in tables[..<count].reversed() {
-            (table, said) = (table.extended(by: own), said.extended(by: own))
+            let others = SettingsTable(own.members.filter { $0.name != "live" })
+            (table, said) = (table.extended(by: others), said.extended(by: others))
         }
     }
 }

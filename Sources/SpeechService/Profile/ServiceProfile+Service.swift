@@ -48,9 +48,10 @@ extension ServiceProfile {
         let query = query(by: values, format)
         let address = try address(url, by: values)
         let home = try home.map { home throws(ProfileError) in try self.address(home, by: values) }
+        let isLocal = address.hasPrefix(ServiceURL.localScheme)
         do throws(ServiceError) {
             var service = try RecognitionService(
-                ofProfile: ServiceURL(Self.address(address, with: query)),
+                ofProfile: ServiceURL(isLocal ? address : Self.address(address, with: query)),
                 headers: headers(by: values, format),
                 contentType: (format.contentType ?? body.contentType)?.filled(by: values),
                 answer: answer)
@@ -68,6 +69,9 @@ extension ServiceProfile {
             service.socket?.closeCodes = retry.closeCodes
             let isWyoming = service.url.origin.scheme == "tcp"
             service.socket?.speaksWyoming = isWyoming
+            try Self.checkMessages(
+                of: service, home: home ?? service.url.text, hasQuery: !query.isEmpty,
+                rate: format.rate)
             service.limits = limits
             service.stretches = stretches
             service.connection = connection
@@ -84,8 +88,7 @@ extension ServiceProfile {
             service.authentication = authentication.resolved { values[$0] }
             // A URL that is said over the profile does not take its secrets along.
             service.authentication.origin = try home.map { home throws(ServiceError) in
-                // The usual socket, which the program fills in, is the profile's own.
-                try home == ServiceURL.localScheme ? service.url.origin : ServiceURL(home).origin
+                try ServiceURL(home).origin
             }
             service.use = ProfileUse(self, words: said, format: format)
             service.ownQuery = query
@@ -119,6 +122,24 @@ extension ServiceProfile {
     }
 
     // MARK: - Parts
+
+    /// Refuses an address at which the messages of the profile mean nothing.
+    private static func checkMessages(
+        of service: RecognitionService, home: String, hasQuery: Bool, rate: Int?
+    ) throws(ServiceError) {
+        let text = service.url.text
+        let isWyoming = service.url.origin.scheme == "tcp"
+        if service.url.isSocket, isWyoming != home.hasPrefix("tcp:") {
+            throw ServiceURL.invalid(
+                text, "Wyoming is spoken over tcp://, and by a profile that speaks it alone")
+        }
+        if isWyoming, rate ?? 16_000 != 16_000 {
+            throw ServiceURL.invalid(text, "Wyoming gets 16000 samples a second")
+        }
+        if service.url.origin.socketPath != nil, hasQuery {
+            throw ServiceURL.invalid(text, "a Unix socket has no query; 'socket.path' may have one")
+        }
+    }
 
     private func address(
         _ template: WordTemplate, by values: [String: String]

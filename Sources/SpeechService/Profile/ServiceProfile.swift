@@ -286,8 +286,7 @@ extension ServiceProfile {
     private func checkSpelling() throws(SettingsError) {
         if url.words.isEmpty {
             try placed("'url'", at: urlPlace) { () throws(ServiceError) in
-                // A program that has a usual socket fills it in.
-                if url.text != ServiceURL.localScheme { _ = try ServiceURL(url.text) }
+                _ = try ServiceURL(url.text)
             }
         }
         let bodyPlace = table["body"]?.place

@@ -11,7 +11,10 @@ extension CurlEasy {
         try keepMessage()
         try set(CURLOPT_URL, request.url)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
-        if let path = request.socketPath { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
+        if let path = request.socketPath {
+            guard !path.isEmpty else { throw .noSocket }
+            try set(CURLOPT_UNIX_SOCKET_PATH, path)
+        }
         if request.socket != nil {
             // The handshake is ours, as everything behind it.
             try set(CURLOPT_CONNECT_ONLY, 1)

@@ -35,14 +35,15 @@ extension Transfer {
     /// Reads of one turn, and messages of audio, after which other transfers have theirs.
     private static let mostReads = 16
 
-    /// Takes a connection over that libcurl has made; false for a request of HTTP.
+    /// Takes a connection over that libcurl has made; false for a request of HTTP, and for a socket of
+    /// another person, which gets nothing.
     func openChannel() -> Bool {
         guard channel != nil, let socket = easy.activeSocket else { return false }
-        channelSocket = socket
         if request.socketPath != nil, let stranger = Self.stranger(behind: socket) {
             ownEnding = .insecure(stranger)
-            return true
+            return false
         }
+        channelSocket = socket
         noteRoute()
         observer.transferDidSendHead(channel?.handshake?.head ?? "")
         timings.headOut = elapsed
@@ -201,7 +202,7 @@ extension Transfer {
             } else {
                 progress.awaitedSince = .now
                 refusedAt = .now
-                channel?.refuse()
+                channel?.refuse(response.headers)
             }
             observer.transferDidReceiveHead(status: status, headers: response.headers)
         }

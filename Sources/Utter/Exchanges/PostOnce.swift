@@ -150,7 +150,8 @@ struct PostOnce: Exchange {
         switch result.ending {
         case .answered: break
         case .insecure(let text):
-            return .failed(.insecure(reason: text, host: request.url.origin.host))
+            let socket = request.url.origin.socketPath.map { _ in host }
+            return .failed(.insecure(reason: text, host: socket ?? request.url.origin.host))
         case .proxyRefused(let status): return .failed(.proxyRefused(status: status))
         case .notTLS(let text): return .failed(.notTLS(reason: text, host: host))
         case .badResponse(let text):

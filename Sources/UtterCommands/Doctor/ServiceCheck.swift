@@ -52,8 +52,15 @@ struct ServiceCheck: Check {
     /// When it answered; that something came before the end shows that it reads while one speaks.
     private static func answer(_ attempt: TakeAttempt) -> Finding {
         let timings = attempt.result.timings
-        guard let first = timings.firstByteIn, let last = timings.lastByteOut else {
-            return .good("it answered")
+        // A session begins with words of the service, whatever it hears.
+        let isSession = attempt.result.messages != nil
+        guard let first = isSession ? timings.lastByteIn : timings.firstByteIn,
+            let last = timings.lastByteOut
+        else { return .good("it answered") }
+        if isSession {
+            let wait = milliseconds(max(.zero, first - last))
+            return .good(
+                "it answered \(wait) after the end of the recording, in a realtime session")
         }
         if first < last {
             return .good(

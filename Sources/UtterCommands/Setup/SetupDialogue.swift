@@ -61,9 +61,8 @@ struct SetupDialogue {
 
     static func list(_ profiles: [ServiceProfile], width: Int) -> [String] {
         let isHere = { (profile: ServiceProfile) in
-            if profile.url.text == ServiceURL.localScheme { return true }
             // A template without its words has no origin yet, and is elsewhere.
-            return (try? ServiceURL(profile.url.text).origin.isLoopback) ?? false
+            (try? ServiceURL(profile.url.text).origin.isLoopback) ?? false
         }
         let here = profiles.filter(isHere)
         let away = profiles.filter { !isHere($0) }
@@ -78,19 +77,20 @@ struct SetupDialogue {
         }
     }
 
-    /// Sockets below a folder at which a program listens, and whose names are like a recogniser's: no other
-    /// sign of one is agreed on.
+    /// Sockets below a folder whose names are like a recogniser's: no other sign of one is agreed on.
+    ///
+    /// None is connected to: that would start the program of some.
     static func recognisers(below folder: String) -> [String] {
         func names(in folder: String) -> [String] {
             // A folder that cannot be read has none for this person.
             ((try? Folder.names(at: folder)) ?? []).sorted().map { "\(folder)/\($0)" }
         }
-        let words = ["recogni", "speech", "stt", "transcri", "whisper", "myna"]
+        let words = ["recogni", "stt", "transcri", "whisper", "myna"]
         return names(in: folder).flatMap { [$0] + names(in: $0) }.filter { path in
             let name = path.dropFirst(folder.count).lowercased()
-            guard words.contains(where: { name.contains($0) }) else { return false }
-            // Where no program listens, there is no recogniser.
-            return (try? LocalSocket.connect(to: path, within: .milliseconds(100))) != nil
+            var status = stat()
+            guard unsafe stat(path.cPath, &status) == 0 else { return false }
+            return status.st_mode & S_IFMT == S_IFSOCK && words.contains { name.contains($0) }
         }
     }
 
@@ -104,8 +104,13 @@ struct SetupDialogue {
         if let url {
             // An unreadable URL is asked for again.
             guard let address = try? ServiceURL(TokenMark(in: url).url) else { return nil }
-            if address.origin.socketPath != nil {
-                return profile(named: name ?? "desktop", path: nil).map { ($0, url) }
+            if let path = address.origin.socketPath {
+                // Without a path the profile says the usual one.
+                let own = path.isEmpty ? nil : url
+                return profile(named: name ?? "desktop", path: nil).map { ($0, own) }
+            }
+            if address.origin.scheme == "tcp" {
+                return profile(named: name ?? "wyoming", path: nil).map { ($0, url) }
             }
             guard let profile = profile(named: name, path: Self.path(of: url)) else { return nil }
             let path = Self.path(of: profile.url.text)

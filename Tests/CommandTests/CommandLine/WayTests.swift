@@ -11,7 +11,9 @@ import Testing
 
 /// A service may have two ways: in realtime for a person who speaks, and an upload.
 @Suite struct WayTests {
-    private static let services = ["assemblyai", "deepgram", "openai", "soniox"]
+    private static let services = [
+        "assemblyai", "deepgram", "deepgram-flux", "openai", "soniox",
+    ]
 
     private func plan(
         _ service: String, _ words: [String] = [], format: AudioCodec? = nil,
@@ -98,6 +100,14 @@ import Testing
             #expect(plan.service.url.parameter("punctuate") == "true")
             #expect(plan.service.answer.silence == ["hm"])
         }
+    }
+
+    @Test func aFieldOfTheMessagesIsOfTheLiveWay() throws {
+        let field = ["-c", "socket.keep-alive-seconds=3"]
+        let live = try plan("deepgram", field, isSpoken: true)
+        #expect(live.service.socket?.keepAliveInterval == .seconds(3))
+        #expect(live.service.socket?.ending == [#"{"type":"CloseStream"}"#])
+        #expect(try plan("deepgram", field, isSpoken: false).service.socket == nil)
     }
 
     @Test func aCheckTriesBothWays() async throws {

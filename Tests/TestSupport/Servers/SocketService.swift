@@ -32,18 +32,15 @@ package final class SocketService: Sendable {
             certificate.map { [$0.path, $0.keyPath] } ?? [], isSecure: certificate != nil)
     }
 
-    /// At a Unix socket; of another user where one is given.
-    package convenience init(at path: String, user: UInt32? = nil) async throws {
-        let becoming = user.map { ["setpriv", "--reuid=\($0)", "--clear-groups"] } ?? []
-        try await self.init(["unix:\(path)"], becoming: becoming)
+    /// At a Unix socket.
+    package convenience init(at path: String) async throws {
+        try await self.init(["unix:\(path)"])
     }
 
-    private init(
-        _ options: [String], becoming: [String] = [], isSecure: Bool = false
-    ) async throws {
-        let command =
-            becoming + ["/usr/bin/python3", SourceTree.path("scripts/peer-socket.py")] + options
-        let run = try CommandRun(command[0], Array(command.dropFirst()), input: .pipe)
+    private init(_ options: [String], isSecure: Bool = false) async throws {
+        let run = try CommandRun(
+            "/usr/bin/python3", [SourceTree.path("scripts/peer-socket.py")] + options,
+            input: .pipe)
         self.isSecure = isSecure
         self.run = run
         let isReady = await comesTrue { run.output.contains(UInt8(ascii: "\n")) }

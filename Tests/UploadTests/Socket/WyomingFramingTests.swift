@@ -7,7 +7,7 @@ import Testing
 
 /// Events of Wyoming, from another hand's description of the format (github.com/OHF-Voice/wyoming).
 @Suite struct WyomingFramingTests {
-    /// What comes of bytes that come in pieces of this size.
+    /// The messages in bytes that come in pieces of this size.
     private func messages(_ text: String, piece: Int) throws -> [String] {
         var framing = WyomingFraming()
         var found: [String] = []

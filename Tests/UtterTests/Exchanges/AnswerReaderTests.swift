@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import SpeechService
 import TestSupport
 import Testing
 
 @testable import Cassettes
+@testable import SpeechService
 @testable import Utter
 
 @Suite struct AnswerReaderTests {
@@ -132,7 +132,7 @@ import Testing
         return (reader.transcript, reader.failure, reader.message, reader.code)
     }
 
-    @Test(arguments: Profiles.shipped.names)
+    @Test(arguments: ShippedProfiles.uploading)
     func howAnAnswerIsSplitChangesNothing(_ name: String) throws {
         let rule = try service(name).answer
         for (label, answer) in try answers(of: name) {
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Profiles.shipped.names, [1, 7, 100_000])
+    @Test(arguments: ShippedProfiles.uploading, [1, 7, 100_000])
     func whatIsAnsweredIsUnderstood(_ name: String, _ length: Int) throws {
         let service = try service(name)
         let rule = service.answer

@@ -16,7 +16,7 @@ import Testing
         SourceTree.path("Tests/UtterTests/Fixtures/Requests/\(name).txt")
     }
 
-    @Test(arguments: ShippedProfiles.names)
+    @Test(arguments: ShippedProfiles.uploading)
     func aShippedProfileAsksAsItsServiceWants(name: String) async throws {
         let file = String(decoding: try readFile(Self.path(name)), as: UTF8.self)
         let talk = ProfileConversation(file.hasSuffix("\n") ? String(file.dropLast()) : file)

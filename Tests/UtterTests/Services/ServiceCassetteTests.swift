@@ -21,15 +21,6 @@ import Testing
         var variables: [String: String] = [:]
     }
 
-    /// Services that take uploads.
-    ///
-    /// The others have doubles that hear (`SocketTakeTests`), and what is kept for Flux goes to Deepgram.
-    private static let services = ShippedProfiles.names.filter { name in
-        // A profile that cannot be read fails elsewhere.
-        let url = (try? Profiles.shipped.profile(name))?.url.text ?? ""
-        return !ServiceURL.namesSocket(url) && name != "deepgram-flux"
-    }
-
     /// The services that need more than a secret.
     private static let settings = [
         "aliyun": Setting(words: ["appkey": "w"]),
@@ -64,7 +55,7 @@ import Testing
         return cases
     }
 
-    @Test(arguments: services)
+    @Test(arguments: ShippedProfiles.uploading)
     func aServiceIsAskedAsItIsDocumentedAndUnderstood(_ service: String) async throws {
         let setting = Self.settings[service] ?? Setting()
         let shipped = try Profiles.shipped.profile(service)
@@ -114,7 +105,7 @@ import Testing
     @Test func noServiceHasCassettesThatDoesNotShip() throws {
         let folder = SourceTree.path("Tests/Cassettes")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-        #expect(names == Self.services.sorted())
+        #expect(names == ShippedProfiles.uploading.sorted())
     }
 
     /// Services that answer once, when the recording has come: there is nothing partial.
@@ -134,7 +125,7 @@ import Testing
         "wyoming-http",
     ]
 
-    @Test(arguments: services)
+    @Test(arguments: ShippedProfiles.uploading)
     func eachServiceHasTheKindsOfAnswersThatItGives(_ service: String) throws {
         let kinds = Set(
             try cases(of: service).map { item in

@@ -95,6 +95,18 @@ import Testing
         }
     }
 
+    /// A program that names no socket must not reach a server of the network instead.
+    @Test func withoutAPathNothingIsAsked() async throws {
+        let plan = try Bench.plan(by: Profiles.shipped.profile("desktop").texts, retry: .never)
+        let outcome = try await send(by: plan)
+        #expect(throws: TakeFailure.self) { try outcome.result.get() }
+        guard case .unprepared(let reason)? = outcome.attempts.first?.result.ending else {
+            Issue.record("\(outcome.attempts)")
+            return
+        }
+        #expect(reason == "no program has said where the service's socket is")
+    }
+
     @Test func aLinkIsFollowedWhenItIsNamed() async throws {
         let service = try await SocketService(at: path)
         let link = bench.folder.path("link")
@@ -117,11 +129,28 @@ import Testing
     @Test(.enabled(if: geteuid() == 0)) func anotherUsersSocketGetsNothing() async throws {
         let open = try TemporaryFolder()
         #expect(chmod(open.path, 0o777) == 0)
-        let service = try await SocketService(at: open.path("theirs"), user: 65_534)
+        // It prints how many bytes a client has sent it until its end.
+        let listening = """
+            import socket, sys
+            server = socket.socket(socket.AF_UNIX)
+            server.bind(sys.argv[1])
+            server.listen()
+            print("listening", flush=True)
+            client, _ = server.accept()
+            client.settimeout(60)
+            print(len(client.recv(65536)), flush=True)
+            """
+        let stranger = try CommandRun(
+            "setpriv",
+            [
+                "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", listening,
+                open.path("theirs"),
+            ])
+        try #require(await comesTrue { stranger.output.contains(UInt8(ascii: "\n")) })
         let outcome = try await send(by: try plan(at: open.path("theirs")))
         let failure = #expect(throws: TakeFailure.self) { try outcome.result.get() }
         #expect("\(String(describing: failure))".contains("user 65534"))
         #expect(outcome.attempts.map(\.result.timings.headOut) == [nil])
-        withExtendedLifetime(service) {}
+        #expect(try await stranger.result().outputText == "listening\n0\n")
     }
 }

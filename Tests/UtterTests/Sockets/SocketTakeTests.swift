@@ -92,6 +92,8 @@ import Testing
         let all = 2 * Self.words.count * 4_800
         #expect(sessions.count == 2 && sessions[1].audio < all, "\(sessions)")
         #expect(sessions[0].audio + sessions[1].audio <= all + 9_600 + 8_192, "\(sessions)")
+        let sent = outcome.attempts.map(\.result.sentByteCount).reduce(0, +)
+        #expect(outcome.resentByteCount == sent - all)
         // The text on the screen has never lost a word that was final.
         var most = 0
         for event in try await log.all() {
@@ -107,6 +109,7 @@ import Testing
             Self.words, by: try service.plan("openai", "drop=30000", retry: Self.patient))
         #expect(outcome.text == SocketService.text(Self.words))
         #expect(try await service.sessions(2).map(\.words).last == Self.words.map { "w\($0)" })
+        #expect(outcome.resentByteCount == outcome.attempts.first?.result.sentByteCount)
     }
 
     @Test(arguments: [

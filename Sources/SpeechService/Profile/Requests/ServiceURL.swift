@@ -18,7 +18,7 @@ public struct ServiceURL: Sendable, Hashable {
     ///
     /// A host with other letters than those of ASCII gets its `xn--` form, and such letters in the
     /// path and the query are percent-encoded. A fragment is dropped. The path of a Unix socket is
-    /// taken as it is, and its links are resolved.
+    /// taken as it is, and its links are resolved; a program fills it in where there is none.
     ///
     /// - Throws: `ServiceError.invalidURL`; `.userInfoInURL` for `https://name:password@host/`.
     public init(_ text: String) throws(ServiceError) {
@@ -73,6 +73,8 @@ public struct ServiceURL: Sendable, Hashable {
     package static let localScheme = "unix:"
 
     private static func socketPath(_ path: String) throws(ServiceError) -> String {
+        // A program fills in its usual socket; a request without one is refused.
+        if path.isEmpty { return path }
         guard path.hasPrefix("/") else {
             throw invalid(localScheme + path, "a socket has its whole path, from / on")
         }

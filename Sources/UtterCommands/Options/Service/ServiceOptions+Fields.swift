@@ -51,7 +51,7 @@ extension ServiceOptions {
         // An unreadable URL is told of where it is used.
         let url = (try? ServiceURL(TokenMark(in: text).url))?.withoutSecrets().url.withoutBraces
         let below = profile?.texts ?? [ProfileText(plainFor: url ?? Self.localURL)]
-        return try Self.profile(overridingTexts() + below)
+        return try Self.profile(overridingTexts(over: profile) + below)
     }
 
     /// The texts that stand over the profile of a kept take, which has been found to fit.
@@ -65,7 +65,9 @@ extension ServiceOptions {
     }
 
     /// Header fields count most, and come first; before another field comes one that is said later.
-    private func overridingTexts() throws(CommandFailure) -> [ProfileText] {
+    private func overridingTexts(
+        over profile: ServiceProfile? = nil
+    ) throws(CommandFailure) -> [ProfileText] {
         var texts: [ProfileText] = []
         for word in fields {
             let path = String(word.prefix { $0 != "=" })
@@ -78,9 +80,11 @@ extension ServiceOptions {
             }
             var value = String(word.dropFirst(path.count + 1))
             if key.form == .path { value = Self.absolute(value) }
+            // A service with two ways has messages in the live one alone.
+            let isOfLiveWay = path.hasPrefix("socket.") && profile?.hasLiveWay == true
             texts.insert(
                 ProfileText(
-                    overriding: key.line(for: path, value: value),
+                    overriding: (isOfLiveWay ? "live." : "") + key.line(for: path, value: value),
                     place: "-c \(TerminalText.shown(path))"), at: 0)
         }
         let headers = try headerFields().filter { !SecretName.isSecret($0.name) }

@@ -171,9 +171,15 @@ extension ServiceOptions {
         } catch {
             throw CommandFailure(error)
         }
+        // It is the profile's own address, below what a person says over it.
+        let count = service.texts.prefix(while: \.isOverriding).count
         let text = ProfileText(
-            overriding: "url = \(TOMLText.quoted(place.text))", place: "the usual socket")
-        return try orFailure { try ServiceProfile.reading([text] + service.texts) }
+            name: service.name, place: "the usual socket",
+            text: "url = \(TOMLText.quoted(place.text))")
+        return try orFailure {
+            try ServiceProfile.reading(
+                service.texts[..<count] + [text] + service.texts[count...])
+        }
     }
 
     /// The way that a service has for a person who speaks, if it has one that takes the format, and the

@@ -21,7 +21,7 @@ struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The service's URL, or s3://BUCKET/KEY, or unix:PATH; {token} in its query stands for the token. "
+            "The service's URL, or s3://BUCKET/KEY, unix:PATH or tcp://HOST; {token} in its query stands for the token. "
                 + "Otherwise UTTER_URL, "
                 + "otherwise \(Self.localURL). A kept take goes where it was meant to go.",
             valueName: "url"))
@@ -56,9 +56,12 @@ struct ServiceOptions: ParsableArguments {
 
     mutating func validate() throws {
         try nameStore()
+        if to?.lowercased().hasPrefix("tcp://") == true {
+            profile.service = profile.service ?? "wyoming"
+        }
         if let to, to.lowercased().hasPrefix(ServiceURL.localScheme) {
             profile.service = profile.service ?? "desktop"
-            // The profile says the usual socket.
+            // The profile says the usual one.
             if to.utf8.count == ServiceURL.localScheme.utf8.count, profile.service == "desktop" {
                 self.to = nil
             }
