@@ -46,23 +46,26 @@ struct RealtimeSession {
     @concurrent mutating func run(_ messages: inout ClientMessages) async throws -> SocketClose {
         try await tellSession("session.created")
         try await writer.tell(state: "ready")
-        let close = try await withThrowingDiscardingTaskGroup { group in
+        return try await withThrowingDiscardingTaskGroup { group in
             let close: SocketClose
             do {
                 close = try await take(&messages, &group)
+            } catch let error as SocketClose {
+                close = error
             } catch {
                 utterance?.job.fail(.brokenOff)
                 throw error
             }
             utterance?.job.fail(close.code == Self.leaving.code ? .shuttingDown : .brokenOff)
-            // A client that has closed the session waits for no text.
-            if close.code != Self.leaving.code { group.cancelAll() }
+            // A client that has ended the session, or broken its rules, waits for no text.
+            if !Self.ownEnds.contains(close.code) { group.cancelAll() }
             return close
         }
-        return close
     }
 
     private static let leaving = SocketClose(code: 1001, reason: "the endpoint is shutting down")
+    /// The codes with which the endpoint ends a session for reasons of its own.
+    private static let ownEnds: [UInt16] = [leaving.code, 1011, 1013]
 
     @concurrent private mutating func take(
         _ messages: inout ClientMessages, _ group: inout ThrowingDiscardingTaskGroup<any Error>

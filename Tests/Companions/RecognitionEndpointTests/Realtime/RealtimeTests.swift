@@ -284,6 +284,23 @@ import Testing
         }
     }
 
+    @Test func whatIsCommittedIsToldBeforeSuchAnEnd() async throws {
+        try await TestEndpoint.run {
+            $0.maximumConcurrentRecognitions = 1
+            $0.maximumWaitingRecognitions = 0
+        } _: { port, _ in
+            let client = try SocketClient(port: port)
+            try client.update()
+            try client.order(["audio": Samples.folder + "/jfk.wav"])
+            try client.commit()
+            // The recogniser is at the first one for a second and more.
+            try client.order(["audio": Self.recording])
+            let messages = try await client.messages(until: "end")
+            #expect(messages.contains { $0.kind == "completed" })
+            #expect(messages.last?.closed == 1013)
+        }
+    }
+
     // MARK: - Frames
 
     @Test(.spec("RFC 6455 §5.4")) func aMessageMayComeInFrames() async throws {
