@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Fuzzes the readers of answers, playlists, audio files and frames of WebSockets with libFuzzer, which
+# Fuzzes the readers of answers, playlists, audio files, frames and events with libFuzzer, which
 # comes with the Swift toolchain. fuzz.sh [SECONDS]: a minute for each unless told otherwise. What it
 # finds to be new is kept in .build-fuzz; an input that breaks a reader is named at the end, and belongs
 # into the folder of its kind in Tests/Fuzz with the repair.
