@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import LinuxPlatform
 import TestSupport
 import Testing
 
@@ -121,6 +122,37 @@ import Testing
             #expect(result.status == .exited(0))
             #expect((mode(bench.configurationPath) == 0o600) == isWritten)
         }
+    }
+
+    // MARK: - Recognisers of the desktop
+
+    /// Files of such a name, and other sockets, are none.
+    @Test func socketsWithTheNameOfARecogniserAreOffered() throws {
+        let folder = try TemporaryFolder()
+        for name in ["ear", "sound"] { #expect(mkdir(folder.path(name), 0o700) == 0) }
+        let paths = ["ear/recogniser", "sound/native", "whisper.sock"].map(folder.path)
+        let sockets = try paths.map { Boxed(try LocalSocket.listen(at: $0)) }
+        try folder.write([], to: "ear/stt")
+        #expect(SetupDialogue.recognisers(below: folder.path) == [paths[0], paths[2]])
+        #expect(SetupDialogue.recognisers(below: "") == [])
+        withExtendedLifetime(sockets) {}
+    }
+
+    private final class Boxed: Sendable {
+        let socket: OwnedDescriptor
+        init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
+    }
+
+    @Test(
+        arguments: [
+            ("unix:/run/ear", "desktop", "unix:/run/ear"), ("unix:", "desktop", nil),
+            ("desktop", "desktop", nil), ("openai unix:/run/ear", "openai", "unix:/run/ear"),
+            ("tcp://hall:10300", "wyoming", "tcp://hall:10300"), ("unix:ear", nil, nil),
+        ] as [(String, String?, String?)])
+    func anAddressOfASocketIsUnderstood(_ line: String, _ name: String?, _ url: String?) {
+        let choice = SetupDialogue().choice(line)
+        #expect(choice?.0.name == name)
+        #expect(choice?.url == url)
     }
 
     @Test func aTokenMayStandElsewhere() async throws {
