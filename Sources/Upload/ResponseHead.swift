@@ -33,6 +33,9 @@ struct ResponseHead {
         case unusable(reason: String)
     }
 
+    /// Notes that a session has begun by a protocol that has no heads.
+    mutating func grant() { (status, isComplete) = (101, true) }
+
     /// `sent` is in bytes of the request's body.
     mutating func accumulate(_ line: String, sent: Int = 0) -> Step {
         if !isComplete, line.hasPrefix("HTTP/") { (byteCount, lineCount) = (0, 0) }

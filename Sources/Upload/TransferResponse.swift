@@ -33,6 +33,9 @@ struct TransferResponse {
         head.accumulate(headerLine, sent: sent)
     }
 
+    /// There is no head; `status` is that of a WebSocket.
+    mutating func grant() { head.grant() }
+
     /// Decoded bytes; returns why the body cannot be used, or nil.
     mutating func take(bodyByteCount: Int, whileSpeaking isEarly: Bool = false) -> String? {
         // A refusal is the end of the sending.

@@ -101,7 +101,7 @@ struct WyomingFraming: MessageFraming {
         Array("\(Self.audio)\"payload_length\":\(audio.count)}\n".utf8) + audio
     }
 
-    // It has neither: a connection ends.
+    // Wyoming has neither pings nor a word for the end.
     func pong(_ payload: [UInt8]) -> [UInt8] { [] }
     func close(_ code: Int) -> [UInt8] { [] }
 }

@@ -54,8 +54,6 @@ struct SocketChannel {
         self.messages = messages
         if messages.speaksWyoming {
             (handshake, framing, output) = (nil, WyomingFraming(), [])
-            // The session counts as granted as soon as the connection stands.
-            head = Array("HTTP/1.1 101 Wyoming\r\n\r\n".utf8)
         } else {
             let handshake = SocketHandshake(to: url, headers)
             (self.handshake, framing) = (handshake, SocketFraming(messages))

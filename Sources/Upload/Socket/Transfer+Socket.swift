@@ -47,18 +47,22 @@ extension Transfer {
         noteRoute()
         observer.transferDidSendHead(channel?.handshake?.head ?? "")
         timings.headOut = elapsed
-        if channel?.handshake == nil { hearSteps() }
+        if channel?.handshake == nil {
+            response.grant()
+            beginSession()
+        }
         return true
     }
 
     /// Why the program that listens at a Unix socket gets nothing; nil when it may hear all.
     private static func stranger(behind socket: Int32) -> String? {
-        // A socket that does not tell its user is refused as well.
-        let user = try? LocalSocket.peer(of: socket).user
-        guard user != geteuid(), user != 0 else { return nil }
-        return "the socket is served by "
-            + (user.map { "user \($0)" } ?? "nobody who can be named")
-            + ", and not by you or root"
+        // Where the kernel does not answer, another user may have started the program.
+        guard let user = try? LocalSocket.peer(of: socket).user else {
+            return "the kernel does not say which user's program listens at the socket"
+        }
+        return user == geteuid() || user == 0
+            ? nil
+            : "a program of user \(user) listens at the socket, and not one of yours or root's"
     }
 
     /// The events of the socket to wait for.
@@ -152,7 +156,7 @@ extension Transfer {
             case .nothingNow: return
             case .bytes(let count) where count > 0:
                 channel?.take(buffer.span.extracting(first: count))
-                hearSteps()
+                while !mustEnd, let step = channel?.next(now: .now) { take(step) }
             case .bytes, .failed:
                 if response.isRefusal || isKnown { endAsKnown(.now) }
                 ownEnding = ownEnding ?? channel?.endingWithoutClose
@@ -160,10 +164,6 @@ extension Transfer {
             if mustEnd { return }
         }
         isReadable = true
-    }
-
-    private func hearSteps() {
-        while !mustEnd, let step = channel?.next(now: .now) { take(step) }
     }
 
     private func take(_ step: SocketChannel.Step) {
@@ -191,11 +191,7 @@ extension Transfer {
                     ownEnding = .badResponse(flaw)
                     return
                 }
-                progress.isConnected = true
-                // Sound from the time of the handshake has only now begun to wait.
-                progress.waitingSince = nil
-                channel?.open()
-                observer.transferDidConnect()
+                return beginSession()
             } else if status < 300 {
                 ownEnding = .badResponse("it speaks no WebSocket there: its status is \(status)")
                 return
@@ -206,6 +202,16 @@ extension Transfer {
             }
             observer.transferDidReceiveHead(status: status, headers: response.headers)
         }
+    }
+
+    /// The service takes messages from now on.
+    private func beginSession() {
+        progress.isConnected = true
+        // Sound from the time of the handshake has only now begun to wait.
+        progress.waitingSince = nil
+        channel?.open()
+        observer.transferDidConnect()
+        observer.transferDidReceiveHead(status: 101, headers: response.headers)
     }
 
     private func take(_ bytes: [UInt8], isMessage: Bool) {

@@ -136,7 +136,7 @@ extension TakeFailure: Blamed {
             "the service has another key than connection.pinned-key says: ask those who run it"
         case .insecure(let reason, _) where reason.contains("of the client's"):
             "show one with -c connection.client-certificate=FILE, and client-key"
-        case .insecure(let reason, _) where reason.contains("is served by"):
+        case .insecure(let reason, _) where reason.contains("at the socket"):
             "name a socket of a program of yours, or of root's"
         case .proxyRefused(status: 407):
             "put NAME:PASSWORD into the first line of a file: -c "
