@@ -18,31 +18,29 @@ final class RealtimeDesk: Sendable {
 
     /// Lets a client in by the same rules as any other request; nil when HTTP says why it does not.
     func responder(to head: HTTPRequest, over connection: Connection) -> SocketResponder? {
-        // HTTP says a mistake in it.
+        // The handlers of HTTP answer a request that is not let in.
         let demand = try? Demand(head, configuration: configuration, isLocal: connection.isLocal)
         guard !isFull, case .realtime? = demand else { return nil }
-        var served = ServedRequest(
-            peer: RequestRecorder.name(of: connection.channel.remoteAddress))
-        (served.method, served.status) = ("GET", 101)
-        served.path = String((head.path ?? "").prefix { $0 != "?" })
-        return { [self, served] messages, writer in
-            guard enter() else { return SocketClose(code: 1013, reason: refusal.message) }
-            defer { count.withLock { $0 -= 1 } }
-            let (begin, counts) = (ContinuousClock.now, RealtimeCounts())
-            var session = RealtimeSession(writer, connection, pool, configuration, counts)
-            let end: Result<SocketClose, any Error>
-            do {
-                end = .success(try await session.run(&messages))
-            } catch {
-                end = .failure(error)
+        // Once the connection has ended, it has no address.
+        let peer = RequestRecorder.name(of: connection.channel.remoteAddress)
+        return { [self] messages, writer in
+            guard enter() else { return SocketClose(code: 1013, reason: Self.fullness) }
+            var served = ServedRequest(peer: peer)
+            let counts = RealtimeCounts()
+            let begin = ContinuousClock.now
+            defer {
+                count.withLock { $0 -= 1 }
+                (served.method, served.status) = ("GET", 101)
+                served.path = String((head.path ?? "").prefix { $0 != "?" })
+                served.byteCount = counts.byteCount
+                served.audioDuration = counts.duration > 0 ? counts.duration : nil
+                served.duration = begin.duration(to: .now)
+                configuration.onRequest?(served)
             }
-            var record = served
-            if case .success = end { record.isAnswered = true }
-            record.byteCount = counts.byteCount
-            record.audioDuration = counts.duration > 0 ? counts.duration : nil
-            record.duration = begin.duration(to: .now)
-            configuration.onRequest?(record)
-            return try end.get()
+            var session = RealtimeSession(writer, connection, pool, configuration, counts)
+            let end = try await session.run(&messages)
+            served.isAnswered = true
+            return end
         }
     }
 
@@ -55,13 +53,14 @@ final class RealtimeDesk: Sendable {
         }
     }
 
+    private static let fullness = "as many sessions run as this endpoint is allowed"
+
     /// Why a request for a session is answered by HTTP.
     var refusal: Refusal {
         isFull
-            ? Refusal(
-                503, "as many sessions run as this endpoint is allowed", fields: [.retryAfter: "1"])
+            ? Refusal(503, Self.fullness, fields: [.retryAfter: "1"])
             : Refusal(
-                426, "sessions here are WebSockets (RFC 6455), of version 13",
+                426, "a session needs a WebSocket (RFC 6455), version 13",
                 fields: [.upgrade: "websocket", .secWebSocketVersion: "13"])
     }
 }

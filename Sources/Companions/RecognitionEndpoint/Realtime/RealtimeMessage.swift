@@ -60,96 +60,37 @@ struct RealtimeCommand: Decodable {
     var samples: [UInt8]? { audio.flatMap { Data(base64Encoded: $0) }.map(Array.init) }
 }
 
-/// A message to a client.
-struct RealtimeEvent: Encodable {
-    struct Session: Encodable {
-        struct Audio: Encodable {
-            var input: Input
+/// A value of JSON in a message to a client; members that are nil are left out.
+enum JSONNode: Encodable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByDictionaryLiteral
+{
+    case null
+    case text(String)
+    case number(Double)
+    case words([RecogniserLine.Word])
+    case object([String: JSONNode])
+
+    init(stringLiteral text: String) { self = .text(text) }
+
+    init(integerLiteral number: Int) { self = .number(Double(number)) }
+
+    init(dictionaryLiteral members: (String, JSONNode?)...) {
+        self = .object(
+            Dictionary(
+                uniqueKeysWithValues: members.compactMap { name, value in
+                    value.map { (name, $0) }
+                }))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .null:
+            var value = encoder.singleValueContainer()
+            try value.encodeNil()
+        case .text(let text): try text.encode(to: encoder)
+        case .number(let number): try number.encode(to: encoder)
+        case .words(let words): try words.encode(to: encoder)
+        case .object(let members): try members.encode(to: encoder)
         }
-
-        struct Input: Encodable {
-            struct Format: Encodable {
-                var type = "audio/pcm"
-                var rate: Int
-            }
-
-            struct Transcription: Encodable {
-                var model: String
-                var language, prompt: String?
-            }
-
-            private enum CodingKeys: String, CodingKey {
-                case format, transcription
-                case turnDetection = "turn_detection"
-            }
-
-            var format: Format
-            var transcription: Transcription
-
-            func encode(to encoder: any Encoder) throws {
-                var object = encoder.container(keyedBy: CodingKeys.self)
-                try object.encode(format, forKey: .format)
-                try object.encode(transcription, forKey: .transcription)
-                // An utterance ends where the client says so.
-                try object.encodeNil(forKey: .turnDetection)
-            }
-        }
-
-        var id: String
-        var object = "realtime.transcription_session"
-        var type: String
-        var audio: Audio
-    }
-
-    struct Failure: Encodable {
-        private enum CodingKeys: String, CodingKey {
-            case type, code, message, param
-            case eventID = "event_id"
-        }
-
-        var type = "invalid_request_error"
-        var code: String
-        var message: String
-        var param: String?
-        /// The client's name for the message that has failed.
-        var eventID: String?
-    }
-
-    struct Usage: Encodable {
-        var type = "duration"
-        var seconds: Double
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case type, session, delta, disposition, transcript, words, usage, error, state, snippet
-        case eventID = "event_id"
-        case protocolVersion = "protocol_version"
-        case itemID = "item_id"
-        case previousItemID = "previous_item_id"
-        case contentIndex = "content_index"
-    }
-
-    var type: String
-    var eventID: String?
-    var session: Session?
-    var protocolVersion: Int?
-    var itemID, previousItemID: String?
-    var contentIndex: Int?
-    /// The end that the text has got, which stays.
-    var delta, disposition: String?
-    var transcript: String?
-    var words: [RecogniserLine.Word]?
-    var usage: Usage?
-    var error: Failure?
-    var state: String?
-    /// Text behind what is settled, which may change.
-    var snippet: String?
-
-    init(_ type: String) { self.type = type }
-
-    static func transcription(_ kind: String, of item: String) -> RealtimeEvent {
-        var event = RealtimeEvent("conversation.item.input_audio_transcription.\(kind)")
-        (event.itemID, event.contentIndex) = (item, 0)
-        return event
     }
 }

@@ -22,6 +22,7 @@ struct RealtimeSession {
     private let pool: RecogniserPool
     private let configuration: RecognitionEndpointConfiguration
     private let counts: RealtimeCounts
+    private let name = "session_" + String(UInt64.random(in: .min ... .max), radix: 16)
     private var rate: Int
     private var hints = SpeechHints()
     private var utterance: Utterance?
@@ -70,28 +71,32 @@ struct RealtimeSession {
     @concurrent private mutating func take(
         _ messages: inout ClientMessages, _ group: inout ThrowingDiscardingTaskGroup<any Error>
     ) async throws -> SocketClose {
-        while true {
-            let alarm = utterance.map { utterance in
-                let time = configuration.idleTimeout
-                return connection.schedule(in: time) { [job = utterance.job] in
-                    job.fail(.stalled(time))
-                }
-            }
-            defer { alarm?.cancel() }
-            guard let message = try await messages.next() else {
-                return Task.isShuttingDownGracefully ? Self.leaving : SocketClose()
-            }
+        while let message = try await next(of: &messages) {
             switch message {
             case .binary(let bytes): try await append(bytes, &group)
             case .text(let text): try await take(text, &group)
             }
         }
+        return Task.isShuttingDownGracefully ? Self.leaving : SocketClose()
+    }
+
+    /// The next message; the utterance fails that waits for it too long, and the session ends in which
+    /// nothing is said for an hour.
+    @concurrent private func next(of messages: inout ClientMessages) async throws -> ClientMessage?
+    {
+        let time = utterance == nil ? configuration.longestSilence : configuration.idleTimeout
+        let alarm = connection.schedule(in: time) { [utterance, connection] in
+            guard let utterance else { return connection.hearNoMore() }
+            utterance.job.fail(.stalled(time))
+        }
+        defer { alarm.cancel() }
+        return try await messages.next()
     }
 
     @concurrent private mutating func take(
         _ text: String, _ group: inout ThrowingDiscardingTaskGroup<any Error>
     ) async throws {
-        // The client is told of any mistake in the same words.
+        // The client gets one answer to all mistakes.
         guard let command = try? RealtimeCommand(parsing: text) else {
             return try await refuse("invalid_json", "the message is not one of JSON with a 'type'")
         }
@@ -107,8 +112,8 @@ struct RealtimeSession {
         case "input_audio_buffer.clear":
             utterance?.job.fail(.brokenOff)
             utterance = nil
-            try await writer.tell(RealtimeEvent("input_audio_buffer.cleared"))
-        // The sides of a desktop's recogniser pass over what they do not know.
+            try await writer.tell("input_audio_buffer.cleared")
+        // Both sides of a desktop's recogniser ignore messages that they do not know.
         case _ where isLocal: break
         case let type:
             try await refuse(
@@ -153,28 +158,39 @@ struct RealtimeSession {
     }
 
     @concurrent private func tellSession(_ type: String) async throws {
-        typealias Session = RealtimeEvent.Session
-        var event = RealtimeEvent(type)
-        event.session = Session(
-            id: "session_\(ObjectIdentifier(counts).hashValue.magnitude)",
-            type: isLocal ? "realtime" : "transcription",
-            audio: Session.Audio(
-                input: Session.Input(
-                    format: Session.Input.Format(rate: rate),
-                    transcription: Session.Input.Transcription(
-                        model: pool.name, language: hints.language, prompt: hints.prompt))))
-        event.protocolVersion = isLocal ? 1 : nil
-        try await writer.tell(event)
+        let transcription: JSONNode = [
+            "model": .text(pool.name), "language": hints.language.map(JSONNode.text),
+            "prompt": hints.prompt.map(JSONNode.text),
+        ]
+        let input: JSONNode = [
+            "format": ["type": "audio/pcm", "rate": .number(Double(rate))],
+            "transcription": transcription,
+            // An utterance ends where the client says so.
+            "turn_detection": .null,
+        ]
+        try await writer.tell(
+            type,
+            [
+                "session": [
+                    "id": .text(name), "object": "realtime.transcription_session",
+                    "type": isLocal ? "realtime" : "transcription", "audio": ["input": input],
+                ], "protocol_version": isLocal ? 1 : nil,
+            ])
     }
 
     @concurrent private func refuse(
         _ code: String, _ message: String, _ parameter: String? = nil,
         _ command: RealtimeCommand? = nil
     ) async throws {
-        var event = RealtimeEvent("error")
-        event.error = RealtimeEvent.Failure(
-            code: code, message: message, param: parameter, eventID: command?.eventID)
-        try await writer.tell(event)
+        try await writer.tell(
+            "error",
+            [
+                "error": [
+                    "type": "invalid_request_error", "code": .text(code), "message": .text(message),
+                    "param": parameter.map(JSONNode.text),
+                    "event_id": command?.eventID.map(JSONNode.text),
+                ]
+            ])
     }
 
     // MARK: - Utterances
@@ -205,7 +221,7 @@ struct RealtimeSession {
             throw SocketClose(code: 1011, reason: BodyFile.reason(error))
         }
         guard pool.submit(job) else {
-            // RFC 6455 has no code for it, and the registry of codes has this one.
+            // 1013, "try again later", is registered beside the codes of RFC 6455.
             throw SocketClose(code: 1013, reason: BodyFailure.noRecogniser.description)
         }
         itemCount += 1
@@ -219,7 +235,7 @@ struct RealtimeSession {
                     job.fail(.brokenOff)
                 }
             } catch is CancellationError {
-                // The session ends, and has its own word for that.
+                // The session has ended, and its close frame says why.
             }
         }
     }
@@ -230,10 +246,13 @@ struct RealtimeSession {
                 "input_audio_buffer_commit_empty", "there is no sound to be committed", nil,
                 command)
         }
-        var event = RealtimeEvent("input_audio_buffer.committed")
-        (event.itemID, event.previousItemID) = (committed.item, lastItem)
+        try await writer.tell(
+            "input_audio_buffer.committed",
+            [
+                "item_id": .text(committed.item),
+                "previous_item_id": lastItem.map(JSONNode.text),
+            ])
         lastItem = committed.item
-        try await writer.tell(event)
         committed.job.body.finish()
     }
 }
@@ -244,18 +263,26 @@ private struct RealtimeWriter: Sendable {
     let isLocal: Bool
     let counts: RealtimeCounts
 
-    @concurrent func tell(_ event: RealtimeEvent) async throws {
-        var event = event
-        event.eventID = "event_\(counts.nextEvent())"
+    @concurrent func tell(_ type: String, _ members: [String: JSONNode?] = [:]) async throws {
+        var event = members.compactMapValues(\.self)
+        event["type"] = .text(type)
+        event["event_id"] = .text("event_\(counts.nextEvent())")
         try await writer.send(String(AnswerLine.json(event).dropLast()))
+    }
+
+    @concurrent private func tell(
+        _ kind: String, of item: String, _ members: [String: JSONNode?]
+    ) async throws {
+        try await tell(
+            "conversation.item.input_audio_transcription.\(kind)",
+            members.merging(["item_id": .text(item), "content_index": 0]) { own, _ in own })
     }
 
     /// How a recogniser of a desktop fares; other clients do not know the message.
     @concurrent func tell(state: String, snippet: String? = nil) async throws {
         guard isLocal else { return }
-        var event = RealtimeEvent("STATUS")
-        (event.state, event.snippet) = (state, snippet)
-        try await tell(event)
+        try await tell(
+            "STATUS", ["state": .text(state), "snippet": snippet.map(JSONNode.text)])
     }
 
     /// Tells the text of an utterance until it is known, or cannot be.
@@ -271,31 +298,36 @@ private struct RealtimeWriter: Sendable {
             case .final(let recognition):
                 counts.note(duration: recognition.duration)
                 try await tell(told.news(in: recognition.text), of: item)
-                var event = RealtimeEvent.transcription("completed", of: item)
-                event.transcript = recognition.text
-                event.words = recognition.roundedWords
-                event.usage = RealtimeEvent.Usage(seconds: recognition.duration)
-                try await tell(event)
+                try await tell(
+                    "completed", of: item,
+                    [
+                        "transcript": .text(recognition.text),
+                        "words": .words(recognition.roundedWords),
+                        "usage": ["type": "duration", "seconds": .number(recognition.duration)],
+                    ])
                 return try await tell(state: "ready")
             // It was cleared, or the client has gone.
             case .failed(.brokenOff): return
             case .failed(let failure):
-                var event = RealtimeEvent.transcription("failed", of: item)
-                event.error = RealtimeEvent.Failure(
-                    type: failure.status < 500 ? "invalid_request_error" : "server_error",
-                    code: failure.status < 500 ? "invalid_parameter" : "server_error",
-                    message: failure.description)
-                return try await tell(event)
+                let isOfClient = failure.status < 500
+                return try await tell(
+                    "failed", of: item,
+                    [
+                        "error": [
+                            "type": isOfClient ? "invalid_request_error" : "server_error",
+                            "code": isOfClient ? "invalid_parameter" : "server_error",
+                            "message": .text(failure.description),
+                        ]
+                    ])
             }
         }
     }
 
     @concurrent private func tell(_ news: String, of item: String) async throws {
         guard !news.isEmpty else { return }
-        var event = RealtimeEvent.transcription("delta", of: item)
-        event.delta = news
-        event.disposition = isLocal ? "committed" : nil
-        try await tell(event)
+        try await tell(
+            "delta", of: item,
+            ["delta": .text(news), "disposition": isLocal ? "committed" : nil])
     }
 }
 

@@ -145,6 +145,9 @@ struct Connection: Sendable {
     /// Closes without waiting, as another connection asks for.
     func end() { channel.close(promise: nil) }
 
+    /// Reads nothing more of the client, whose messages have come to their end then.
+    func hearNoMore() { channel.close(mode: .input, promise: nil) }
+
     /// Runs `body` on the event loop after a time, unless that is cancelled.
     func schedule(in time: Duration, _ body: @escaping @Sendable () -> Void) -> Scheduled<Void> {
         channel.eventLoop.scheduleTask(in: TimeAmount(time), body)

@@ -14,7 +14,7 @@ public struct RecognitionEndpointConfiguration: Sendable {
 
     /// A Unix socket that listens already, for the programs of one person; nil: there is none.
     ///
-    /// It stays the caller's.
+    /// The caller closes it.
     private(set) var localSocket: Int32?
 
     /// The program that recognises.
@@ -43,6 +43,9 @@ public struct RecognitionEndpointConfiguration: Sendable {
 
     /// How many clients speak WebSocket at once; beyond it, they are told to come back.
     var maximumRealtimeSessions = 64
+
+    /// How long a realtime session lasts in which nothing is said.
+    var longestSilence = Duration.seconds(3_600)
 
     /// The folder for the files without a name that hold bodies until their answers are there.
     var temporaryFolder = Self.usualTemporaryFolder

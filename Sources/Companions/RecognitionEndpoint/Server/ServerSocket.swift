@@ -127,7 +127,8 @@ final class ClientFrameRule: ChannelInboundHandler {
         guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3,
             Self.kinds.contains(frame.opcode)
         else {
-            let reason = "a client's frames have a mask, a kind, and no reserved bits"
+            let reason =
+                "the client sent a frame without a mask, of no known kind, or with reserved bits"
             return context.fireErrorCaught(SocketClose(code: 1002, reason: reason))
         }
         context.fireChannelRead(data)
@@ -141,7 +142,7 @@ extension EndpointChannel {
         _ socket: NIOAsyncChannel<WebSocketFrame, WebSocketFrame>, _ responder: SocketResponder
     ) async {
         let connection = Connection(channel: socket.channel)
-        // It ends with an error when the client has gone, which cannot be told then.
+        // An error means that the client has gone, and cannot be told anything.
         try? await withTaskCancellationOrGracefulShutdownHandler {
             try await socket.executeThenClose { inbound, outbound in
                 let writer = MessageSender(outbound)
@@ -154,7 +155,7 @@ extension EndpointChannel {
                 try await messages.drain()
             }
         } onCancelOrGracefulShutdown: {
-            socket.channel.close(mode: .input, promise: nil)
+            connection.hearNoMore()
         }
     }
 

@@ -265,10 +265,7 @@ import Testing
     }
 
     @Test func whereNoRecogniserIsFreeTheSessionEnds() async throws {
-        try await TestEndpoint.run {
-            $0.maximumConcurrentRecognitions = 1
-            $0.maximumWaitingRecognitions = 0
-        } _: { port, endpoint in
+        try await TestEndpoint.runCrowded { port, endpoint in
             let first = try SocketClient(port: port)
             try first.update()
             try first.order(["audio": Self.recording])
@@ -285,10 +282,7 @@ import Testing
     }
 
     @Test func whatIsCommittedIsToldBeforeSuchAnEnd() async throws {
-        try await TestEndpoint.run {
-            $0.maximumConcurrentRecognitions = 1
-            $0.maximumWaitingRecognitions = 0
-        } _: { port, _ in
+        try await TestEndpoint.runCrowded { port, _ in
             let client = try SocketClient(port: port)
             try client.update()
             try client.order(["audio": Samples.folder + "/jfk.wav"])
@@ -352,6 +346,15 @@ import Testing
                 withExtendedLifetime(client) {}
             }
             #expect(await comesTrue { endpoint.load.running == 0 })
+        }
+    }
+
+    @Test func aSessionInWhichNothingIsSaidEnds() async throws {
+        try await TestEndpoint.run {
+            $0.longestSilence = .milliseconds(300)
+        } _: { port, _ in
+            let end = try await SocketClient(port: port).end()
+            #expect(end.closed == 1000)
         }
     }
 
