@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+extension UInt8 {
+    /// Whether the byte is a letter or a digit of ASCII.
+    package var isLetterOrDigit: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: false
+        }
+    }
+}
+
 /// Writes bytes in base64 (RFC 4648 §4), in groups of three that become four characters.
 ///
 /// Foundation's makes a new object of each piece; a body is read piece by piece into one buffer.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// The text and the language of a recording before the part that a request carries.
 package struct HeardBefore: Sendable, Hashable {
     /// The end of its text.

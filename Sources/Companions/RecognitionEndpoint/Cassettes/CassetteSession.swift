@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Cassettes
+internal import LinuxPlatform
 
 /// Plays the messages of a cassette over a WebSocket.
 struct CassetteSession: Sendable {
@@ -29,13 +30,13 @@ struct CassetteSession: Sendable {
             if case .text(let text)? = message, Cassette.Request.matches(text, expected) {
                 continue
             }
-            // It may hold a secret, and is not repeated.
+            // The message may hold a secret, so that the server does not repeat it.
             differences = ["message \(place + 1) of the session is not \(expected)"]
             return SocketClose(code: 1008, reason: "message \(place + 1) is not the cassette's")
         }
         return try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
-                // It breaks off when the client has gone, which needs no more of it.
+                // An error means that the client has gone, and hears no more.
                 try? await play(to: writer, as: upload)
             }
             while let message = try await messages.next() {
@@ -57,7 +58,7 @@ struct CassetteSession: Sendable {
         guard cassette.ending == nil || cassette.ending == "answered" else {
             return await connection.close()
         }
-        // A service that has more to hear has not closed the session.
+        // The service has closed the session after the client's last message.
         await upload.wait(forBytes: .max)
         try await writer.close(SocketClose())
         _ = connection.endLater()
@@ -78,18 +79,10 @@ struct CassetteSession: Sendable {
         case .binary(let bytes): return bytes.count
         case .text(let text):
             let longest =
-                text.utf8.split { !isOfBase64($0) }.map(\.count).max() ?? 0
+                text.utf8.split { !($0.isLetterOrDigit || "+/".utf8.contains($0)) }
+                .map(\.count).max() ?? 0
             // A shorter one may be a word.
             return longest < 64 ? 0 : longest * 3 / 4
-        }
-    }
-
-    private static func isOfBase64(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-            true
-        default: false
         }
     }
 }

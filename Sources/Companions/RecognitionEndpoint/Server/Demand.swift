@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPTypes
+internal import LinuxPlatform
 
 enum Demand: Sendable {
     struct Asked: Sendable {
@@ -79,7 +80,9 @@ enum Demand: Sendable {
             if !isLocal { try Self.checkToken(head.headerFields, configuration) }
             guard configuration.bodyKey == nil || configuration.takesPlainBodies else {
                 throw Refusal(
-                    415, "the sound of a session is plain, and this endpoint takes encrypted one")
+                    415,
+                    "a session's audio is not encrypted, and this endpoint takes encrypted audio alone"
+                )
             }
             self = .realtime
         default:
@@ -122,12 +125,7 @@ enum Demand: Sendable {
 
     /// Whether RFC 3986 §3.2 allows the byte in a host and its port.
     private static func isHostByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~!$&'()*+,;=:[]%".utf8.contains(byte)
-        }
+        byte.isLetterOrDigit || "-._~!$&'()*+,;=:[]%".utf8.contains(byte)
     }
 
     private static func recognition(

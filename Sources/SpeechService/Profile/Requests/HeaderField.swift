@@ -103,16 +103,6 @@ extension HeaderField: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: ["field": description]) }
 }
 
-extension UInt8 {
-    /// Whether the byte is a letter or a digit of ASCII.
-    package var isLetterOrDigit: Bool {
-        switch self {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: false
-        }
-    }
-}
-
 extension [UInt8] {
     func trimmed(_ isBlank: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         var rest = drop(while: isBlank)
