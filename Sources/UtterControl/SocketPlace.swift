@@ -31,19 +31,15 @@ package struct SocketPlace: Equatable, Sendable {
         try checkLength(hint: "name a shorter one with \(Self.variable)")
     }
 
-    /// Where a recogniser listens for the programs of this person's desktop; nil: the usual place.
-    private init(ofRecogniser path: String?) throws(ControlFailure) {
-        isGiven = path != nil
-        self.path =
-            path ?? Self.usualFolder(of: geteuid()) { Environment[filled: $0] } + "/recogniser"
+    /// Where a recogniser listens for the programs of this person's desktop, by its address `unix:PATH`;
+    /// `unix:` is the usual place.
+    package init(_ address: String) throws(ControlFailure) {
+        let given = String(address.dropFirst("unix:".count))
+        isGiven = !given.isEmpty
+        let usual = Self.usualFolder(of: geteuid()) { Environment[filled: $0] } + "/recogniser"
+        path = isGiven ? given : usual
         name = "recogniser's socket"
         try checkLength(hint: "name a shorter one: unix:PATH")
-    }
-
-    /// Reads `unix:PATH`, as a recogniser's address is written; `unix:` is the usual one.
-    package init(_ address: String) throws(ControlFailure) {
-        let path = address.dropFirst("unix:".count)
-        try self.init(ofRecogniser: path.isEmpty ? nil : String(path))
     }
 
     /// The same, with the whole path.
