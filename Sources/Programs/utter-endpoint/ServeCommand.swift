@@ -27,6 +27,9 @@ struct ServeCommand: AsyncParsableCommand {
             text, srt or vtt, with stream=true events have the text as it becomes final, and
             /v1/models names the recogniser.
 
+            /v1/realtime is a WebSocket with the messages of OpenAI's realtime transcription. With
+            --listen the endpoint is a recogniser of the desktop as well, at a Unix socket.
+
             A recording that comes again, whole, with the same Idempotency-Key is not recognised
             again: it gets the same text and Idempotent-Replayed: true. Another recording with
             this key gets 422.
