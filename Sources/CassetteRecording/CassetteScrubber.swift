@@ -114,7 +114,7 @@ struct CassetteScrubber {
         }
     }
 
-    /// The mark in the place of a secret matches any in a replay.
+    /// In a replay the mark of a secret matches any text.
     func clean(_ messages: [String]) -> [String] {
         clean(messages.map { CassettePiece(Array($0.utf8)) }, member: Cassette.secret).map {
             String(decoding: $0.bytes, as: UTF8.self)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The members of a JSON object at the head of something else.
+/// The members of a JSON object that says what follows it.
 package struct JSONHead {
     private let value: JSONValue
 
     /// - Returns: nil when the bytes are no object of JSON.
     package init?(_ bytes: [UInt8]) {
-        // The reader of the head says what it is no head of.
+        // The caller reports the mistake.
         guard let value = try? JSONParser.parse(bytes), case .object = value else { return nil }
         self.value = value
     }

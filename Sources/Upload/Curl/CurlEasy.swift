@@ -215,6 +215,6 @@ struct CurlRefusal: Error, Equatable {
     private init(_ description: String) { self.description = description }
 
     static let noMemory = CurlRefusal("libcurl has no memory")
-    /// libcurl would ask the host of the URL instead.
-    static let noSocket = CurlRefusal("no program has said where the service's socket is")
+    /// With an empty path libcurl would connect to the host of the URL.
+    static let noSocket = CurlRefusal("the service's address names no socket")
 }

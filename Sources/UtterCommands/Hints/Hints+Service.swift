@@ -51,7 +51,7 @@ extension ServiceError: Blamed {
         case .invalidURL(_, let reason) where reason.contains("Wyoming"):
             "ask a server of Wyoming with --to tcp://HOST alone"
         case .invalidURL(_, let reason) where reason.contains("socket.path"):
-            "write it like -c 'socket.path=\"/listen?language=en\"'"
+            "write it like -c 'socket.path=/listen?language=en'"
         case .invalidURL(_, let reason) where reason.contains("'..'"): "name the place itself"
         case .invalidURL(let text, _): Hints.whole(text)
         case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"

@@ -28,7 +28,7 @@ enum ServiceListing {
         let columns = 4
         let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
         let legend =
-            "realtime: sent while you speak, over a WebSocket; live: by an upload; "
+            "realtime: sent while you speak, in messages; live: by an upload; "
             + "at the end: sent when you stop, since the service is not known to "
             + "take a recording while it grows"
         return rows.map { row in

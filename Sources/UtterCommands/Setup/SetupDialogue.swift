@@ -77,9 +77,9 @@ struct SetupDialogue {
         }
     }
 
-    /// Sockets below a folder whose names are like a recogniser's: no other sign of one is agreed on.
+    /// Sockets below a folder whose names suggest a recogniser, since nothing else tells one.
     ///
-    /// None is connected to: that would start the program of some.
+    /// Connecting to one could start a program, so setup does not.
     static func recognisers(below folder: String) -> [String] {
         func names(in folder: String) -> [String] {
             // A folder that cannot be read has none for this person.

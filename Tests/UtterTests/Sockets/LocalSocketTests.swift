@@ -104,7 +104,7 @@ import Testing
             Issue.record("\(outcome.attempts)")
             return
         }
-        #expect(reason == "no program has said where the service's socket is")
+        #expect(reason == "the service's address names no socket")
     }
 
     @Test func aLinkIsFollowedWhenItIsNamed() async throws {

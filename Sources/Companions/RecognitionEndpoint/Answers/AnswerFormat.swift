@@ -141,7 +141,7 @@ enum AnswerFormat: String, Sendable, Codable {
 }
 
 extension Recognition {
-    /// As a client is told them.
+    /// The words with the precision that clients get.
     var roundedWords: [RecogniserLine.Word] {
         words.map { word in
             RecogniserLine.Word(

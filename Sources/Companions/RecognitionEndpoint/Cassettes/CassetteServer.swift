@@ -79,7 +79,7 @@ final class CassetteTape: Sendable {
             var differences = cassettes[number].request.differences(
                 method: method, target: target, headers: headers)
             if cassettes[number].response?.isSocket == true, !asksForSocket {
-                differences.append("it does not ask for a WebSocket")
+                differences.append("the client does not ask for a WebSocket")
             }
             if differences.isEmpty { next = (next + 1) % cassettes.count }
             return (cassettes[number], number, differences)

@@ -9,7 +9,7 @@ internal import ServiceLifecycle
 
 /// Serves the clients of a Unix socket that listens already, as those of the TCP port are.
 struct LocalService: Service {
-    /// Stays its owner's.
+    /// The owner of the socket closes it.
     let socket: Int32
     let connections: EndpointChannel
     let logger: Logger

@@ -46,8 +46,8 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
 
     var conversation: EventLoopFuture<Conversation> { promise.futureResult }
 
-    /// `upgrade` says who speaks WebSocket with the client of a request, `speakHTTP` adds the handlers of
-    /// HTTP that follow.
+    /// `upgrade` gives the responder of a request for a WebSocket, `speakHTTP` adds the handlers of HTTP that
+    /// follow.
     init(
         on loop: any EventLoop, encoder: HTTPResponseEncoder, idleTimeout: Duration,
         leaving: [any RemovableChannelHandler], upgrade: @escaping SocketChoice,
@@ -162,7 +162,7 @@ private enum SocketUpgrade {
     /// The fields of the answer; nil for a handshake that has a mistake.
     static func headers(for head: HTTPRequestHead, on channel: any Channel) -> HTTPHeaders? {
         var found: HTTPHeaders?
-        // It is ready at once.
+        // The library answers at once, without a wait.
         upgrader.buildUpgradeResponse(
             channel: channel, upgradeRequest: head, initialResponseHeaders: [:]
         ).assumeIsolated().whenSuccess { found = $0 }

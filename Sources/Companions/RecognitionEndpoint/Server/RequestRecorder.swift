@@ -152,7 +152,7 @@ package final class EndpointNumbers: Sendable {
             state.bytes += Double(request.byteCount)
             guard let audio = request.audioDuration else { return }
             state.audioSeconds += audio
-            // A session lasts as long as its client wants.
+            // The length of a session says nothing about the endpoint.
             if request.status != 101 { state.answer.note(request.duration) }
         }
     }

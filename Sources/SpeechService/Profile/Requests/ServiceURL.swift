@@ -73,17 +73,17 @@ public struct ServiceURL: Sendable, Hashable {
     package static let localScheme = "unix:"
 
     private static func socketPath(_ path: String) throws(ServiceError) -> String {
-        // A program fills in its usual socket; a request without one is refused.
+        // The program fills in the path of its usual socket. The transfer refuses a request without one.
         if path.isEmpty { return path }
         guard path.hasPrefix("/") else {
-            throw invalid(localScheme + path, "a socket has its whole path, from / on")
+            throw invalid(localScheme + path, "the path of a socket begins with '/'")
         }
         guard path.utf8.count <= LocalSocket.longestPath else {
             throw invalid(
                 localScheme + path,
                 "the path of a socket has at most \(LocalSocket.longestPath) bytes")
         }
-        // A program may make the socket later, in a folder that is there.
+        // A service may make its socket later, in a folder that exists already.
         return path.resolvedPath
             ?? Folder.parent(of: path).resolvedPath.map {
                 $0 + "/" + path.split(separator: "/").suffix(1).joined()

@@ -91,7 +91,7 @@ extension TakeOutcome {
 
     /// Bytes of the recording that a service was sent once more, by retries and where stretches overlap.
     package var resentByteCount: Int {
-        // Over WebSockets sessions begin anywhere in the recording, which is samples of two bytes.
+        // A session may begin anywhere in the recording, which is samples of two bytes.
         let (live, others) = (attempts.filter(\.isSession), attempts.filter { !$0.isSession })
         let spans = live.map { 2 * ($0.stretchStart ?? 0)..<2 * ($0.stretchStart ?? 0) + $0.size }
         let requests = Dictionary(grouping: others) { [$0.stretchStart ?? 0, $0.result.bodyStart] }
