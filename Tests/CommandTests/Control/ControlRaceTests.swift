@@ -102,6 +102,14 @@ import Testing
         #expect(refused == 0)
         // A recording that the last of them has begun is shorter than a press.
         #expect(try await bench.reaches(.idle))
+        // A busy disk may have hundreds of takes left to bring to rest; a daemon has 5 s for that.
+        let isAtRest = await comesTrue { [bench] in
+            // A folder may go while it is looked at.
+            (try? bench.bench.takes().allSatisfy { take in
+                ["cancelled", "answered", "kept"].contains(try take.manifest["state"]?.string)
+            }) == true
+        }
+        #expect(isAtRest)
         try await daemon.terminate()
     }
 
