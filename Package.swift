@@ -137,12 +137,18 @@ let package = Package(
             swiftSettings: shipped),
         .target(
             name: "TakeStore",
-            dependencies: ["AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform"],
+            dependencies: [
+                "AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform", "TextRules",
+            ],
             swiftSettings: shipped),
+        .target(
+            name: "TextRules", dependencies: ["Settings"],
+            resources: [.embedInCode("Tables")], swiftSettings: shipped),
         .target(
             name: "SpeechService",
             dependencies: [
-                "AudioCodecs", "Cryptography", "LinuxPlatform", "Settings", "CCurl", "CZlib",
+                "AudioCodecs", "Cryptography", "LinuxPlatform", "Settings", "TextRules", "CCurl",
+                "CZlib",
             ],
             resources: [.embedInCode("Profiles")], swiftSettings: shipped),
         .target(
@@ -191,7 +197,8 @@ let package = Package(
             name: "Utter",
             dependencies: [
                 "AudioCore", "AudioCodecs", "AudioDevices", "Capture", "Cryptography",
-                "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore", "Upload",
+                "LinuxPlatform", "OperatorMetrics", "SpeechService", "TakeStore", "TextRules",
+                "Upload",
             ],
             swiftSettings: shipped),
         .target(
@@ -340,6 +347,9 @@ let package = Package(
             name: "CassettesTests", dependencies: ["Cassettes", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "TextRulesTests", dependencies: ["TextRules", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "SpeechServiceTests",
             dependencies: [
                 "SpeechService", "AudioCodecs", "Cryptography", "Settings", "CZlib", "TestSupport",
@@ -363,7 +373,7 @@ let package = Package(
             dependencies: [
                 "Utter", "AudioCodecs", "AudioCore", "AudioDevices", "Capture",
                 "CassetteRecording", "Cassettes", "Cryptography", "LinuxPlatform",
-                "OperatorMetrics", "SpeechService", "TakeStore", "TestSupport", "Upload",
+                "OperatorMetrics", "SpeechService", "TakeStore", "TextRules", "TestSupport", "Upload",
             ], exclude: ["Fixtures"],
             swiftSettings: settings),
         // A program in another package: it imports the product alone, and sees what is public.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LinuxPlatform
+internal import TextRules
 
 /// Where an answer lists words, or longer pieces, with their times in the audio.
 struct TimedTextRule: Sendable, Hashable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LinuxPlatform
+internal import TextRules
 
 extension Transcript {
     /// Appends what was heard in the next part of a recording, which begins `start` seconds after the
@@ -123,18 +124,6 @@ extension String {
             word.unicodeScalars.contains(where: \.isIdeographic)
                 ? word.indices.map { word[$0...$0] } : [word]
         }
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether it belongs to Chinese or Japanese, whose words no space parts.
-    fileprivate var isIdeographic: Bool {
-        properties.isIdeographic || (0x3040...0x30FF).contains(value)
-    }
-
-    /// The same with the marks of these scripts, which are as wide as their signs.
-    var needsNoSpace: Bool {
-        isIdeographic || (0x3000...0x303F).contains(value) || (0xFF01...0xFF65).contains(value)
     }
 }
 

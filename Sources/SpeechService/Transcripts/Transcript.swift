@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import LinuxPlatform
+public import TextRules
 
 /// The finals in order, and at most one partial after them.
 ///
@@ -11,6 +12,11 @@ internal import LinuxPlatform
 public struct Transcript: Sendable, Hashable {
     /// The finals that have words, in the order in which they came.
     public internal(set) var finals: [String] = []
+    /// The text as the service wrote it, where rules have changed it (`TextRules`); nil where it is the
+    /// same.
+    public internal(set) var raw: String?
+    /// The first changes of the rules, in their order; nil where there was none.
+    public internal(set) var changes: [TextChange]?
     /// The words of all finals, when the service tells them.
     public internal(set) var words: [RecognizedWord] = []
     /// Longer pieces of all finals, such as sentences, when the service tells them.

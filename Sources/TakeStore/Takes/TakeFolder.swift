@@ -358,7 +358,7 @@ extension TakeFolder {
     package func noteTransfers(of manifest: TakeManifest) throws(SystemError) {
         var note = manifest
         // The transcript is of an earlier answer, which says nothing of these transfers.
-        if !note.isLocked { note.transcript = nil }
+        if !note.isLocked { note.forgetText() }
         try folder.replaceFile(Self.notedName, with: try encoded(note), isDurable: false)
     }
 

@@ -2,6 +2,7 @@
 
 package import FoundationEssentials
 internal import Glibc
+package import TextRules
 
 // All that happens to a take, roughly in order; pure, but for the number of this process.
 extension TakeManifest {
@@ -64,20 +65,31 @@ extension TakeManifest {
         peak = decibels.map { ($0 * 10).rounded() / 10 } ?? peak
     }
 
-    /// The text has come, and of the job so much is left at the service; `shortfall` says what of the
-    /// take the text lacks, `note` what else a person should know.
+    /// The text has come, and of the job so much is left at the service; `raw` is the service's own where
+    /// rules have made `changes`; `shortfall` says what of the take the text lacks, `note` what else a
+    /// person should know.
     package mutating func answer(
-        _ text: String, leaving progress: ExchangeProgress? = nil, note: String? = nil,
+        _ text: String, raw: String? = nil, changes: [TextChange]? = nil,
+        leaving progress: ExchangeProgress? = nil, note: String? = nil,
         shortfall: String? = nil
     ) {
         if let shortfall, staysAnswered(despite: shortfall) { return }
         transcript = text.isEmpty ? nil : text
+        (self.raw, self.changes, unedited) = (raw, changes, nil)
         let left = progress ?? self.progress?.cuts
         (failures, self.progress, wasAnswered) = (nil, left?.cuts ?? left, nil)
         // The same request would have the same answer.
         isHeld = shortfall == nil ? nil : true
         if shortfall == nil { (unreadAnswer, isUnreadAnswerWhole) = (nil, nil) }
         keep(shortfall == nil ? .answered : .kept, reason: shortfall ?? note)
+    }
+
+    mutating func forgetText() { (transcript, raw, changes, unedited) = (nil, nil, nil, nil) }
+
+    /// The person has written the text anew, or rules that came later have.
+    package mutating func rewrite(_ text: String, raw: String?, changes: [TextChange]?) {
+        transcript = text.isEmpty ? nil : text
+        (self.raw, self.changes) = (raw, changes)
     }
 
     /// No text has come.

@@ -2,6 +2,7 @@
 
 internal import Cryptography
 package import FoundationEssentials
+package import TextRules
 
 /// The description of a take: the file `take.json` in its folder, one JSON object.
 ///
@@ -79,6 +80,12 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package internal(set) var keepsAudioFor: Int?
     var peak: Double?
     package internal(set) var reason, transcript: String?
+    /// The text as the service wrote it, where rules have changed it; nil where it is the transcript.
+    package internal(set) var raw: String?
+    /// The first changes of those rules.
+    package internal(set) var changes: [TextChange]?
+    /// The text before the person has edited it; nil where it was not edited.
+    package internal(set) var unedited: String?
     /// The file beside this one that holds an answer that could not be read; nil without one.
     var unreadAnswer: String?
     /// Whether that answer is whole, and one to the whole recording, so that it can be read by
@@ -175,7 +182,8 @@ private struct SecretPart: Codable {
     var delivery: DeliveryManifest?
     var history: [TransferRecord]?
     var progress: ExchangeProgress?
-    var reason, transcript: String?
+    var reason, transcript, raw, unedited: String?
+    var changes: [TextChange]?
     /// It would tell whether a known recording is the same.
     var sha256: String?
     /// So would this.
@@ -197,9 +205,11 @@ extension TakeManifest {
         guard !isLocked else { return }
         let part = SecretPart(
             source: source, delivery: delivery, history: history, progress: progress,
-            reason: reason, transcript: transcript, sha256: sha256, file: file, archived: archived)
+            reason: reason, transcript: transcript, raw: raw, unedited: unedited, changes: changes,
+            sha256: sha256, file: file, archived: archived)
         secret = Data(try key.seal(Array(try JSONEncoder().encode(part)), for: boxContext))
         (source, delivery, history, reason, transcript) = ("", nil, nil, nil, nil)
+        (raw, unedited, changes) = (nil, nil, nil)
         (sha256, progress, file, archived) = (nil, nil, nil, nil)
     }
 
@@ -211,6 +221,7 @@ extension TakeManifest {
         else { throw .damaged }
         (source, delivery, history) = (part.source, part.delivery, part.history)
         (reason, transcript, sha256) = (part.reason, part.transcript, part.sha256)
+        (raw, unedited, changes) = (part.raw, part.unedited, part.changes)
         (progress, file, archived, secret) = (part.progress, part.file, part.archived, nil)
     }
 

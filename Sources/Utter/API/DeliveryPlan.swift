@@ -2,6 +2,7 @@
 
 public import AudioCodecs
 public import SpeechService
+public import TextRules
 public import Upload
 
 /// Where a take goes, and how long that may take.
@@ -54,6 +55,11 @@ public struct DeliveryPlan: Sendable {
     var isTraced = false
     /// Observes each request and its answer; nil observes none.
     package var observing: TransferObserving?
+
+    /// The rules that the text goes through before it goes anywhere.
+    public var rules = TextRules()
+    /// The command that reads the text then; nil for none.
+    public var filter: TextFilter?
 
     /// Whether `TakeEvent.progress` is told: where it is not shown, the caller is not woken for it.
     public var reportsProgress = true

@@ -10,4 +10,5 @@
 @_exported public import LinuxPlatform
 @_exported public import SpeechService
 @_exported public import TakeStore
+@_exported public import TextRules
 @_exported public import Upload

@@ -26,6 +26,7 @@ public final class Pipeline: Sendable {
 
     package let numbers = TakeNumbers()
     let tokens = TokenCache()
+    let filters = FilterQueue()
     let secrets: SecretKeeper
     /// The archiver; nil without an archive.
     let archiver: Archiver?
@@ -188,6 +189,7 @@ public final class Pipeline: Sendable {
         running.withLock { $0.isOver = true }
         archiver?.shutDown()
         secrets.shutDown()
+        filters.shutDown()
         wiring.shutDown()
         unwritten.clear()
         for run in running.withLock({ $0.takes }) { run.handle(.abandoned) }

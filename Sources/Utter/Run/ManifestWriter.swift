@@ -198,14 +198,29 @@ final class ManifestWriter: Sendable {
             }
             return
         }
+        answer(outcome)
+        sync.perform { [self] in
+            // No transfer follows any more.
+            if isSettledOnDisk { folder.forgetNotedTransfers() }
+            journal.finish()
+            let isForArchive = enqueue()
+            isEnded.store(true, ordering: .relaxed)
+            unlockOnceSettled()
+            // A take that has found no place in the queue is tried once more there, and told.
+            if isForArchive { archiver?.begin() }
+        }
+    }
+
+    /// Writes how the take has ended.
+    func answer(_ outcome: TakeOutcome) {
         save { [archiver] manifest in
             manifest.count(
                 taken: outcome.takenCount, peak: outcome.peakDecibels.map { Double($0) })
             switch outcome.result {
             case .success(let words):
                 manifest.answer(
-                    words.text, note: outcome.isStored ? "stored" : nil,
-                    shortfall: outcome.shortfall)
+                    words.text, raw: words.raw, changes: words.changes,
+                    note: outcome.isStored ? "stored" : nil, shortfall: outcome.shortfall)
             case .failure(let failure):
                 manifest.fail(
                     failure.description, isUnwanted: failure.isUnwanted,
@@ -216,16 +231,6 @@ final class ManifestWriter: Sendable {
                 let place = archiver?.place(for: manifest)
             else { return }
             manifest.promise(toArchiveAt: place)
-        }
-        sync.perform { [self] in
-            // No transfer follows any more.
-            if isSettledOnDisk { folder.forgetNotedTransfers() }
-            journal.finish()
-            let isForArchive = enqueue()
-            isEnded.store(true, ordering: .relaxed)
-            unlockOnceSettled()
-            // A take that has found no place in the queue is tried once more there, and told.
-            if isForArchive { archiver?.begin() }
         }
     }
 

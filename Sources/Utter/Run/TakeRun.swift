@@ -127,7 +127,7 @@ final class TakeRun: Sendable {
         times.began = meter.began
         times.firstFrame = account.firstFrame.map { $0 - meter.began }
         times.settled = meter.elapsed
-        let outcome = TakeOutcome(
+        var outcome = TakeOutcome(
             of: self, machine, ending, times, audioPath: audioPath ?? journal?.path,
             bodyByteCount: (journal?.byteCount ?? 0) - plan.format.bodyOffset)
         if case .failure(let failure) = outcome.result, failure.refusesSecret {
@@ -140,6 +140,24 @@ final class TakeRun: Sendable {
         asking?.cancel()
         // An object of the archive is of a take that was counted.
         if !plan.hasOwnName { pipeline.numbers.note(outcome) }
+        outcome.apply(plan.rules, in: plan.service.use?.words["language"])
+        guard let filter = plan.filter, let words = outcome.filterable else {
+            return finish(outcome, record)
+        }
+        let ruled = outcome
+        let filtering: @Sendable () -> Void = { [self] in
+            pipeline.filters.add { [self] isOver in
+                finish(
+                    ruled.filtered(filter.result(for: words, of: id, unless: isOver)), record)
+            }
+        }
+        guard let record else { return filtering() }
+        // A filter that never ends costs no answer.
+        record.answer(outcome)
+        record.tellSafety { _ in filtering() }
+    }
+
+    private func finish(_ outcome: TakeOutcome, _ record: ManifestWriter?) {
         // Before the caller knows the outcome, and asks for the audio to be released.
         record?.settle(outcome)
         events.finish()

@@ -104,7 +104,8 @@ extension Configuration {
         }
     }
 
-    private static func warn(_ text: String) {
+    /// Tells a person of something that is wrong in the settings, once.
+    static func warn(_ text: String) {
         let isNew = known.warnings.withLock { $0?.insert(text).inserted == true }
         if isNew { StandardError.line("warning: \(text)") }
     }

@@ -68,6 +68,17 @@ enum KnownSettings {
     static let keyFile = Setting("encryption.key-file", "UTTER_ENCRYPT_KEY_FILE", .path)
     static let keyCommand = Setting("encryption.key-command", "UTTER_ENCRYPT_KEY_COMMAND")
 
+    /// Whether sounds such as "um" and doubled words are left out of texts.
+    static let fillers = flag("text.fillers")
+    /// Whether spoken names of marks, such as "comma", become the marks.
+    static let marks = flag("text.marks")
+    /// Whether "scratch that" takes back the sentence before it.
+    static let takesBack = flag("text.take-back")
+    /// The list of words that are written in another way.
+    static let wordList = Setting("text.words", nil, .path)
+    /// The command that reads each text, and prints the one that counts.
+    static let filter = Setting("output.filter")
+
     static let detail = Setting(
         "output.detail", form: "one of quiet, normal, verbose", standard: "normal"
     ) { OutputOptions.Detail(rawValue: $0) }
@@ -93,13 +104,14 @@ enum KnownSettings {
             period, silence, least, foreground, answerTime,
             keptAudio, keptAudioBytes, keptTranscripts, keptCancelled, keepRequired,
             takeLimit, byteLimit, freeLimit, ageLimit,
-            archivePlace, archiveService, archiveDecrypts, archiveTime, keyFile, keyCommand, detail,
+            archivePlace, archiveService, archiveDecrypts, archiveTime, keyFile, keyCommand,
+            fillers, marks, takesBack, wordList, filter, detail,
             textPlaces, textCommand, plain, cue, partials, notify,
         ],
         dispensable: [
             language.name, model.name, prompt.name, device.name, format.name, key.name,
             detail.name, plain.name, cue.name, partials.name, notify.name, "recording.",
-            "terminal.",
+            "terminal.", "text.",
         ], synonyms: synonyms)
 
     private static let age = "an age with its unit, such as 30d or 12h"

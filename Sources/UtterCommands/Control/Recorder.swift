@@ -297,7 +297,7 @@ extension Recorder {
             handle(.failed(ControlFailure(error)))
             return nil
         }
-        ServiceOptions.shorten(&plan.delivery)
+        ServiceOptions.complete(&plan.delivery)
         let take = session.pipeline.start(plan)
         session.running.begin(take)
         let notice = DesktopNotice(take, in: session, isAsked: request?.notify == true)

@@ -92,6 +92,7 @@ enum KeptTakes {
                     // A timer says nothing, and chooses no service for what was said before.
                     var plan = try options.service.delivery(
                         of: take, format: options.format, isAsked: isAsked || !options.output.quiet)
+                    TextSettings.apply(to: &plan)
                     plan.observing = session.cassettes?.observing
                     // A bar shows how many are answered, not how far each has come.
                     plan.reportsProgress = false

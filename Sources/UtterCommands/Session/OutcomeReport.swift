@@ -60,6 +60,7 @@ struct OutcomeReport: Encodable, Sendable {
 
     private mutating func add(_ transcript: Transcript) {
         object["text"] = TerminalText.sanitized(transcript.text)
+        object["raw"] = transcript.raw.map { TerminalText.sanitized($0) }
         object["words"] = transcript.words.map { word -> JSONObject in
             [
                 "word": TerminalText.sanitized(word.text), "start": word.start, "end": word.end,
@@ -85,7 +86,7 @@ struct OutcomeReport: Encodable, Sendable {
             "mayBeDoubled": false, "notices": [String](),
         ]
         let nulls = [
-            "id", "file", "text", "words", "segments", "confidence", "language", "heardMs",
+            "id", "file", "text", "raw", "words", "segments", "confidence", "language", "heardMs",
             "error", "sha256", "times", "answerDelayMs", "answeredAfterMs", "peakDecibels",
             "voiceHeard", "device", "imbalance", "kept", "unprotected", "cutShort",
         ]

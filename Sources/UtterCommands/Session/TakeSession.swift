@@ -110,7 +110,7 @@ package struct TakeSession {
     func prepare(_ plan: inout DeliveryPlan) {
         plan.reportsProgress = output.events || showsLine
         plan.observing = cassettes?.observing
-        ServiceOptions.shorten(&plan)
+        ServiceOptions.complete(&plan)
     }
 
     /// Sends a take of an earlier run to its end; how the process should exit.

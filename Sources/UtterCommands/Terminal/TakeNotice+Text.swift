@@ -12,7 +12,7 @@ extension TakeNotice {
         case .fragile(let reason):
             "if this program is killed, what the disk does not have yet is lost: \(reason)"
         case .damaged(let report): "not whole: \(report)"
-        case .oddAnswer(let reason): reason
+        case .oddAnswer(let reason), .unfiltered(let reason): reason
         case .diskNearlyFull(let free, let reason):
             "the disk is nearly full"
                 + (free.map { ", \(StatusLine.size($0)) left" } ?? "") + ": \(reason)"

@@ -25,10 +25,11 @@ import Testing
         typealias Make = @Sendable (inout DeliveryPlan) throws -> Void
     }
 
-    /// Members that no take remembers: secrets, observers, and values that each attempt makes anew.
+    /// Members that no take remembers: secrets, observers, rules of the person for texts, and values that
+    /// each attempt makes anew.
     private static let ownOfARun: Set<String> = [
         "credentials", "reportsProgress", "idSuffix", "bodyMark", "hasOwnName", "isTraced",
-        "observing", "isUnset",
+        "observing", "isUnset", "rules", "filter",
     ]
     /// Members that only a profile sets, and the profile itself.
     private static let ofProfiles: Set<String> = [

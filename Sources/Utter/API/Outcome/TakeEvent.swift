@@ -86,6 +86,8 @@ public enum TakeNotice: Sendable, Equatable {
     case damaged(report: String)
     /// The service's answer is not as it should be, and is taken nevertheless; the text says how.
     case oddAnswer(reason: String)
+    /// The command that filters texts has failed, or has changed more than it should; the text says how.
+    case unfiltered(reason: String)
     /// The disk has no room to give away; this many bytes are left, nil when unknown.
     case diskNearlyFull(freeByteCount: Int?, reason: String)
     /// Takes wait in such numbers, or are so long, that soon none is kept any more.

@@ -147,7 +147,7 @@ extension TakeOutcome {
             return "the service answered when it had \(Self.seconds(answeredAfter)) of "
                 + Self.seconds(length)
         }
-        guard transcript.text.isEmpty, !isStored else { return nil }
+        guard (transcript.raw ?? transcript.text).isEmpty, !isStored else { return nil }
         guard capture.hasVoice == false else { return "heard nothing" }
         let peak = peakDecibels.map { " (peak \(Int($0.rounded())) dBFS)" }
         return "no speech heard" + (peak ?? "")

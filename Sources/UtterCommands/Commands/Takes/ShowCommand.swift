@@ -67,6 +67,12 @@ struct LastCommand: SettinglessCommand {
     @Flag(help: "Print a JSON array of what is known of these takes.")
     var json = false
 
+    @Flag(help: "Print the text as the service wrote it, before any rule.")
+    var raw = false
+
+    @Flag(help: "Print what each rule has changed, instead of the text.")
+    var explain = false
+
     @OptionGroup(title: "Text")
     var texts: TextOptions
 
@@ -75,6 +81,9 @@ struct LastCommand: SettinglessCommand {
 
     func validate() throws {
         guard newest > 0 else { throw ValidationError("--newest must be above zero.") }
+        guard [json, raw, explain].count(where: { $0 }) < 2 else {
+            throw ValidationError("--json, --raw and --explain exclude each other.")
+        }
     }
 
     func run() throws {
@@ -83,7 +92,10 @@ struct LastCommand: SettinglessCommand {
         guard !takes.isEmpty else {
             throw CommandFailure("there is no transcript yet", status: .heardNothing)
         }
-        let transcripts = takes.map { TerminalText.sanitized($0.transcript ?? "") }
+        let transcripts = takes.map { take in
+            let text = raw ? take.raw ?? take.transcript : take.transcript
+            return TerminalText.sanitized(explain ? take.explanation : text ?? "")
+        }
         let failures = places.give(transcripts.joined(separator: "\n")) { _ in
             JSONOutput.text(takes, isPretty: true)
         }
@@ -100,6 +112,26 @@ struct LastCommand: SettinglessCommand {
         if let lock = takes.compactMap(\.lock).first { throw lock }
         return takes.reversed().compactMap(\.known)
     }
+}
+
+extension TakeManifest {
+    /// A line for each change that a rule, or the person, has made to the text.
+    fileprivate var explanation: String {
+        func line(_ rule: String, _ said: String, _ written: String) -> String {
+            let result = written.isEmpty ? "left out" : "“\(written.shownBreaks)”"
+            return "\(rule): “\(said.shownBreaks)” → \(result)"
+        }
+        let edit = unedited.map { line("edit", $0, transcript ?? "") }
+        let lines =
+            (changes ?? []).map { line($0.rule.rawValue, $0.said, $0.written) }
+            + (edit.map { [$0] } ?? [])
+        return lines.isEmpty
+            ? "no rule has changed the text of take \(id.text)" : lines.joined(separator: "\n")
+    }
+}
+
+extension String {
+    fileprivate var shownBreaks: String { replacing("\n", with: "⏎") }
 }
 
 struct PlayCommand: AsyncParsableCommand, SettinglessCommand {

@@ -100,8 +100,10 @@ struct ServiceOptions: ParsableArguments {
         return (try? KnownSettings.service.value()) == nil
     }
 
-    /// Has a take end with its recording where no service was chosen, and none listens.
-    static func shorten(_ plan: inout DeliveryPlan) {
+    /// Has a take end with its recording where no service was chosen, and none listens, and its text go
+    /// through the rules of the settings.
+    static func complete(_ plan: inout DeliveryPlan) {
+        TextSettings.apply(to: &plan)
         if plan.isUnset, !listensLocally { plan.retry.pausesAfterRelease = [] }
     }
 

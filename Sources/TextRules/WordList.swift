@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Settings
+
+/// How words are to be written: for each word or phrase that a recogniser writes, the one that is meant.
+///
+/// A word is found where it stands by itself, whatever the case of its letters; a phrase where its words
+/// follow each other, and no mark parts them. It is written as the list has it. In Chinese and Japanese,
+/// whose words no space parts, a word is found anywhere.
+public struct WordList: Sendable, Hashable {
+    /// A word, and how it is written.
+    public struct Entry: Sendable, Hashable {
+        /// The language of the texts for which it counts, such as `en`; nil for all.
+        public var language: String?
+        /// The word or phrase as a recogniser writes it.
+        public var said: String
+        /// The one that is meant; an empty one leaves the word out.
+        public var written: String
+
+        /// Creates an entry, of all languages unless one is named.
+        public init(_ said: String, _ written: String, language: String? = nil) {
+            (self.said, self.written, self.language) = (said, written, language)
+        }
+    }
+
+    /// In the order of the file; of two for the same word the last counts, and one for a language before
+    /// one for all.
+    public private(set) var entries: [Entry] = []
+    /// By language; the empty one is of all others.
+    private var phrases: [String: Phrases<String>] = [:]
+    private var inner: [String: [Entry]] = [:]
+
+    /// Creates a list; a word that has no letter or digit is never found.
+    public init(_ entries: [Entry] = []) {
+        self.entries = entries
+        let common = entries.filter { $0.language == nil }
+        for language in Set(entries.compactMap(\.language) + [""]) {
+            let own = common + entries.filter { $0.language == language }
+            let (joined, parted) = (own.filter(\.isJoined), own.filter { !$0.isJoined })
+            phrases[language] = Phrases(parted.map { ($0.said, $0.written) })
+            inner[language] = joined
+        }
+    }
+
+    /// Whether there is no word in it.
+    public var isEmpty: Bool { entries.isEmpty }
+
+    /// The words that are meant, each once: what a service may be told to expect.
+    package func vocabulary(in language: String?) -> [String] {
+        let tag = LanguageTable.tag(of: language)
+        var known: Set<String> = [""]
+        return entries.filter { $0.language == nil || $0.language == tag }.map(\.written)
+            .filter { known.insert($0).inserted }
+    }
+
+    /// Reads a file: names are what is said, texts what is written, tables are of languages.
+    package init(_ text: String) throws(SettingsError) {
+        var entries: [Entry] = []
+        for member in try SettingsDocument.parse(text).members {
+            guard let table = member.node.value.table else {
+                entries.append(try Self.entry(member, nil))
+                continue
+            }
+            for inner in table.members { entries.append(try Self.entry(inner, member.name)) }
+        }
+        self.init(entries)
+    }
+
+    private static func entry(
+        _ member: SettingsTable.Member, _ language: String?
+    ) throws(SettingsError) -> Entry {
+        guard let written = member.node.value.string else {
+            throw SettingsError(
+                "'\(member.name)' must be a string, not \(member.node.value.kind)",
+                at: member.node.place)
+        }
+        let entry = Entry(member.name, written, language: language?.lowercased())
+        guard let mistake = entry.mistake else { return entry }
+        throw SettingsError("'\(member.name)': \(mistake)", at: member.place)
+    }
+
+    func apply(to text: inout RuledText, in language: String?) {
+        guard !isEmpty else { return }
+        let language = language.flatMap { phrases[$0] == nil ? nil : $0 } ?? ""
+        if let phrases = phrases[language] {
+            text.pass { ruled, rest in
+                guard let (written, said) = phrases.first(of: rest) else {
+                    return ruled.keepFirst(of: rest)
+                }
+                ruled.write(written, for: said)
+                return said.count
+            }
+        }
+        guard let joined = inner[language], !joined.isEmpty else { return }
+        text.pass { ruled, rest in
+            guard var word = rest.first else { return 0 }
+            for entry in joined where word.core.contains(entry.said) {
+                word.core = word.core.replacing(entry.said, with: entry.written)
+                ruled.note(TextChange(.words, entry.said, entry.written))
+            }
+            ruled.keep(word)
+            return 1
+        }
+    }
+}
+
+extension WordList.Entry {
+    /// In characters.
+    private static let limit = 200
+
+    fileprivate var isJoined: Bool { said.unicodeScalars.contains(where: \.needsNoSpace) }
+
+    /// Why it would never be found, or do harm; nil when it is right.
+    package var mistake: String? {
+        let keys = RuledWord.keys(said)
+        if keys.isEmpty || keys.contains("") { return "a word has letters or digits" }
+        if said.count > Self.limit || written.count > Self.limit {
+            return "a word has at most \(Self.limit) characters"
+        }
+        let isPlain = !(said + written).unicodeScalars.contains {
+            $0.properties.generalCategory == .control
+        }
+        return isPlain ? nil : "a word has no control characters"
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+internal import Settings
+internal import Utter
+internal import UtterSettings
+internal import UtterTerminal
+
+/// The rules for texts, as the settings say them now.
+enum TextSettings {
+    /// The person's list of words, unless the settings name another one.
+    static var usualPath: String { ConfigurationFile.folder + "/words.toml" }
+
+    static func path() throws(CommandFailure) -> String {
+        try KnownSettings.wordList.value() ?? usualPath
+    }
+
+    /// The list of words; empty where there is no file.
+    static func words() throws(CommandFailure) -> WordList {
+        let path = try path()
+        let text = try orFailure {
+            try OwnFile(path).settingsText(limit: SettingsDocument.byteLimit)
+        }
+        guard let text else { return WordList() }
+        do throws(SettingsError) {
+            return try WordList(text)
+        } catch {
+            throw CommandFailure(
+                error.text(of: path), hint: "correct it, or see the words with: utter words",
+                status: .configuration)
+        }
+    }
+
+    static func rules() throws(CommandFailure) -> TextRules {
+        var rules = TextRules()
+        rules.dropsFillers = try KnownSettings.fillers.value() == true
+        rules.writesMarks = try KnownSettings.marks.value() == true
+        rules.takesBack = try KnownSettings.takesBack.value() == true
+        rules.words = try words()
+        return rules
+    }
+
+    /// The command that reads each text; nil: none.
+    static func filter() throws(CommandFailure) -> TextFilter? {
+        guard let command = try KnownSettings.filter.value() else { return nil }
+        return TextFilter(command, folder: Environment[filled: "XDG_RUNTIME_DIR"]) { path in
+            ScrubbedEnvironment.entries() + (path.map { ["UTTER_TAKE=\($0)"] } ?? [])
+        }
+    }
+
+    /// Has the text of a take go through them.
+    ///
+    /// A voice cannot be repeated: what is wrong with a rule is told, and the text goes without any.
+    static func apply(to plan: inout DeliveryPlan) {
+        do throws(CommandFailure) {
+            (plan.rules, plan.filter) = (try rules(), try filter())
+        } catch {
+            Configuration.warn(error.message)
+        }
+    }
+}

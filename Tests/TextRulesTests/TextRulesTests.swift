@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import TextRules
+
+private struct Case: CustomTestStringConvertible, Sendable {
+    let said, written: String
+    var language: String? = "en"
+
+    var testDescription: String { said }
+
+    init(_ said: String, _ written: String, _ language: String? = "en") {
+        (self.said, self.written, self.language) = (said, written, language)
+    }
+}
+
+struct FillerTests {
+    private static let rules: TextRules = {
+        var rules = TextRules()
+        rules.dropsFillers = true
+        return rules
+    }()
+
+    @Test(arguments: [
+        Case("I um think so", "I think so"),
+        Case("I, um, think so.", "I think so."),
+        Case("So um, we go", "So we go"),
+        Case("Um, we go.", "We go."),
+        Case("We go. Um, then we stop.", "We go. Then we stop."),
+        Case("We go, um.", "We go."),
+        Case("“Um, go,” he said", "“Go,” he said"),
+        Case("It was, like, huge.", "It was huge."),
+        Case("the the dog and and a cat", "the dog and a cat"),
+        Case("The the dog", "The dog"),
+        Case("um uh the uh the dog", "the dog"),
+        Case("Ich äh gehe und und singe.", "Ich gehe und singe.", "de-DE"),
+        Case("Euh, je je viens.", "Je viens.", "french"),
+        Case("El el perro, eh, duerme", "El perro duerme", "es"),
+    ])
+    fileprivate func aSoundThatIsNoWordIsLeftOut(_ example: Case) {
+        let ruled = Self.rules.applied(to: RuledText(example.said), in: example.language)
+        #expect(ruled.text == example.written)
+        #expect(!ruled.changes.isEmpty)
+    }
+
+    /// Each means what it says.
+    @Test(arguments: [
+        Case(kept: "I like it, like you", "en"), Case(kept: "He took her to the ER", "en"),
+        Case(kept: "a board of 12 um", "en"),
+        Case(kept: "What it is is that that had had to go", "en"),
+        Case(kept: "vitamin A a day", "en"), Case(kept: "1 1 2 2 9 9", "en"),
+        Case(kept: "no no", "en"),
+        Case(kept: "The the", nil), Case(kept: "um", nil), Case(kept: "um", "cs"),
+        Case(kept: "Er kam um acht um die Ecke", "de"),
+        Case(kept: "die Frau, die die Katze sucht", "de"),
+        Case(kept: "die eine eine Frage", "de"),
+        Case(kept: "nous nous levons, vous vous levez", "fr"),
+        Case(kept: "este libro, pues no", "es"), Case(kept: "cada una una flor", "es"),
+    ])
+    fileprivate func aWordThatIsMeantStays(_ example: Case) {
+        let ruled = Self.rules.applied(to: RuledText(example.said), in: example.language)
+        #expect(ruled.text == example.said)
+        #expect(ruled.changes.isEmpty)
+    }
+
+    @Test func eachTableIsRead() {
+        #expect(LanguageTable.languages == ["de", "en", "es", "fr"])
+    }
+}
+
+extension Case {
+    fileprivate init(kept said: String, _ language: String?) { self.init(said, said, language) }
+}
+
+struct SpokenMarkTests {
+    @Test(arguments: [
+        Case("hello comma world period how are you question mark", "hello, world. How are you?"),
+        Case("Hello, comma, world. Period. New line. next", "Hello, world.\nNext"),
+        Case("one new paragraph two", "one\n\nTwo"),
+        Case("he said open quote go close quote", "he said “go”"),
+        Case("open parenthesis a close parenthesis b", "(a) b"),
+        Case("comma", "comma"),
+        Case("Hallo Komma Welt Punkt neue Zeile ende", "Hallo, Welt.\nEnde", "de"),
+        Case("Bonjour virgule ça va point d’interrogation", "Bonjour, ça va\u{202F}?", "fr"),
+        Case("hola coma abrir interrogación vienes cerrar interrogación", "hola, ¿vienes?", "es"),
+        Case("a period of time", "a. Of time"),
+        Case("hello comma", "hello comma", nil),
+    ])
+    fileprivate func theNameOfAMarkBecomesTheMark(_ example: Case) {
+        var rules = TextRules()
+        rules.writesMarks = true
+        let ruled = rules.applied(to: RuledText(example.said), in: example.language)
+        #expect(ruled.text == example.written)
+    }
+
+    @Test(arguments: [
+        Case("Meet at five. Scratch that. Meet at six.", "Meet at six."),
+        Case("Meet at five, scratch that, six", "Six"),
+        Case("Yes. Meet at five scratch that at six", "Yes. At six"),
+        Case("one. two. scratch that scratch that three", "three"),
+        Case("go scratch that", ""), Case("scratch that", ""),
+        Case("we scratch the surface", "we scratch the surface"),
+        Case("Komm um fünf. Streich das. Komm um sechs.", "Komm um sechs.", "de"),
+    ])
+    fileprivate func whatIsTakenBackIsTheSentenceBefore(_ example: Case) {
+        var rules = TextRules()
+        rules.takesBack = true
+        let ruled = rules.applied(to: RuledText(example.said), in: example.language)
+        #expect(ruled.text == example.written)
+    }
+}
+
+struct WordListTests {
+    private static let list = """
+        "cube control" = "kubectl"
+        cube = "Kube"
+        kuberneties = "Kubernetes"
+        "basically" = ""
+        "京都市" = "京都"
+        "o'brien" = "O’Brien"
+        [de]
+        "kuber netes" = "Kubernetes"
+        cube = "Würfel"
+        """
+
+    @Test(arguments: [
+        Case("run cube control get pods", "run kubectl get pods"),
+        Case("Cube Control, please. A cube!", "kubectl, please. A Kube!"),
+        Case("cube, control", "Kube, control"), Case("cubes control", "cubes control"),
+        Case("Basically, it works", "It works"), Case("it works, basically.", "it works."),
+        Case("京都市に行く", "京都に行く", "ja"), Case("Ask O’BRIEN’s", "Ask O’BRIEN’s"),
+        Case("Ask o’brien", "Ask O’Brien"),
+        Case("Kuber Netes und cube", "Kubernetes und Würfel", "de-AT"),
+        Case("Kuberneties", "Kubernetes", "de"), Case("kuber netes", "kuber netes"),
+    ])
+    fileprivate func aWordOfTheListIsWrittenAsItSays(_ example: Case) throws {
+        var rules = TextRules()
+        rules.words = try WordList(Self.list)
+        let ruled = rules.applied(to: RuledText(example.said), in: example.language)
+        #expect(ruled.text == example.written)
+        #expect(ruled.changes.allSatisfy { $0.rule == .words })
+    }
+
+    @Test func theWordsThatAreMeantAreAVocabulary() throws {
+        let list = try WordList(Self.list)
+        #expect(list.vocabulary(in: nil) == ["kubectl", "Kube", "Kubernetes", "京都", "O’Brien"])
+        #expect(list.vocabulary(in: "de").last == "Würfel")
+    }
+
+    @Test(arguments: [
+        "\"...\" = \"x\"", "\"\" = \"x\"", "a = 1", "a = \"b\\u0007\"", "[en]\na = {}",
+    ])
+    func aListWithAMistakeNamesItsPlace(_ text: String) {
+        #expect(throws: (any Error).self) { try WordList(text) }
+    }
+}
+
+struct AllRulesTests {
+    /// Words of every rule, in every order: no rule fails, and the time grows with the length alone.
+    @Test func noTextIsTooOddOrTooLong() throws {
+        var rules = TextRules()
+        (rules.dropsFillers, rules.writesMarks, rules.takesBack) = (true, true, true)
+        rules.words = WordList([.init("a b", "ab"), .init("b", ""), .init("東", "西")])
+        let pieces = [
+            "um", "Um,", "the", "the.", "comma", "open", "quote", "close", "new", "line", "scratch",
+            "that", "a", "b", "“b”", "…", "東京", "👩‍👩‍👧", "\u{301}", "you", "know,", "\t", "\n",
+        ]
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<10_000 {
+            let count = Int.random(in: 0...12, using: &generator)
+            let text = (0..<count).map { _ in pieces.randomElement(using: &generator) ?? "" }
+                .joined(separator: " ")
+            for language in ["en", "de", "fr", "es"] {
+                let ruled = rules.applied(to: RuledText(text), in: language)
+                #expect(ruled.changes.count <= TextChange.limit)
+                #expect(ruled.words.allSatisfy { $0.span.upperBound <= count })
+            }
+        }
+        let long = String(
+            repeating: "um the the a b you know, scratch that new line ", count: 20_000)
+        #expect(rules.applied(to: RuledText(long), in: "en").text.utf8.count < long.utf8.count)
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LinuxPlatform
+@testable import SpeechService
+@testable import TakeStore
+@testable import TextRules
+@testable import Utter
+
+extension Transcript {
+    fileprivate init(_ text: String, language: String? = nil) {
+        self.init()
+        var hypothesis = Hypothesis(text: text, isFinal: true)
+        hypothesis.language = language
+        apply(hypothesis)
+    }
+}
+
+struct TextFilterTests {
+    private static let said = "we go to the market and buy ten apples for you"
+
+    private func filter(
+        _ command: String, _ said: String = Self.said, change: (inout TextFilter) -> Void = { _ in }
+    ) throws -> FilteredText {
+        var filter = TextFilter(command) { _ in ["PATH=/usr/bin:/bin"] }
+        change(&filter)
+        return filter.result(
+            for: Transcript(said), of: try #require(TakeID("20261121-060010-abcdefghjk10")))
+    }
+
+    @Test(arguments: [
+        ("cat", said), ("sed 's/ten/10/'", "we go to the market and buy 10 apples for you"),
+        ("printf '\\n\\n'; cat; echo; echo", said),
+        // It reads nothing, and a child of it holds the pipe open.
+        ("sleep 600 & echo '\(said)'", said),
+    ])
+    func theTextThatIsPrintedCounts(_ command: String, _ text: String) throws {
+        #expect(try filter(command) == .text(text))
+    }
+
+    @Test(arguments: [
+        ("true", "printed nothing"), ("cat; exit 3", "ended with status 3"),
+        ("kill -9 $$", "was ended by signal 9"), ("no-such-program", "ended with status 127"),
+        ("printf '\\377'", "printed what is not UTF-8"),
+        ("yes apples", "printed too much"), ("cut -d' ' -f1-4", "dropped 7 of 11 words"),
+        ("echo 'Sure! Here is the text that you have asked for:'; cat", "added 10 words to 11"),
+        ("tr a-z A-Z | rev", "dropped 11 of 11 words"),
+    ])
+    func aFilterThatDoesNotFilterIsRefused(_ command: String, _ reason: String) throws {
+        guard case .refused(let told) = try filter(command) else {
+            Issue.record("\(command) was taken")
+            return
+        }
+        #expect(told == "the filter \(reason); the text is the one before it")
+    }
+
+    @Test func aFilterThatHangsIsEndedWithAllThatItHasStarted() throws {
+        let folder = try TemporaryFolder()
+        let result = try filter("sleep 600 & echo $! > \(folder.path)/child; wait") {
+            $0.time = .milliseconds(200)
+        }
+        #expect(
+            result
+                == .refused("the filter has taken more than 0.2 s; the text is the one before it"))
+        let child = String(decoding: try readFile(folder.path("child")), as: UTF8.self)
+        let number = try #require(Int32(child.dropLast()))
+        // A zombie is another process's to bury.
+        let isGone = {
+            guard kill(number, 0) == 0 else { return true }
+            let status = try? readFile("/proc/\(number)/stat")
+            return status.map { String(decoding: $0, as: UTF8.self).contains(") Z") } ?? true
+        }
+        #expect(isGone())
+    }
+
+    @Test func withoutSpacesCharactersAreCounted() throws {
+        let said = "私は市場に行って林檎を買います"
+        #expect(try filter("sed s/林檎/りんご/", said) == .text("私は市場に行ってりんごを買います"))
+        #expect(try filter("sed s/市場.*//", said) != .text("私は"))
+    }
+
+    @Test func theTakeIsAFileOfThisUserAloneForAsLongAsTheFilterRuns() throws {
+        let folder = try TemporaryFolder()
+        let result = try filter("stat -c %a $F; cat $F", "600 one") {
+            $0.folder = folder.path
+            $0.environment = { ["PATH=/usr/bin:/bin", "F=\($0 ?? "")"] }
+        }
+        // It has printed more than was said.
+        guard case .refused(let reason) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(reason.contains("added"))
+        #expect(try folder.names(in: ".").isEmpty)
+        let checked = try filter(
+            "test $(stat -c %a $F) = 600 && grep -q '\"text\":\"600 one\"' $F && cat", "600 one"
+        ) {
+            $0.folder = folder.path
+            $0.environment = { ["PATH=/usr/bin:/bin", "F=\($0 ?? "")"] }
+        }
+        #expect(checked == .text("600 one"))
+    }
+
+    @Test func filtersRunOneAfterTheOtherInTheirOrder() async {
+        let queue = FilterQueue()
+        let begun = Atomic(0)
+        let ended = Atomic(0)
+        await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<100 {
+                let result = Settlement<Bool>()
+                queue.add { isOver in
+                    let isFirst = begun.wrappingAdd(1, ordering: .relaxed).oldValue == number
+                    let isAlone = ended.wrappingAdd(1, ordering: .relaxed).oldValue == number
+                    result.settle(isFirst && isAlone && !isOver())
+                }
+                group.addTask { await result.value }
+            }
+            for await isRight in group { #expect(isRight) }
+        }
+        queue.shutDown()
+        let late = Settlement<Bool>()
+        queue.add { late.settle($0()) }
+        #expect(await late.value)
+    }
+}
+
+/// Rules and filters of takes, from the answer to the disk.
+final class RuledTakeTests: Sendable {
+    private static let answer =
+        #"{"text": "Um, run cube control", "language": "en", "words": ["#
+        + #"{"word": "Um,", "start": 0, "end": 0.5}, {"word": "run", "start": 0.5, "end": 0.8}, "#
+        + #"{"word": "cube", "start": 0.9, "end": 1.2}, {"word": "control", "start": 1.3, "end": 2}]}"#
+
+    /// A take to a service that answers so, with rules and a filter.
+    private func take(
+        _ bench: Bench, answer: String = RuledTakeTests.answer, filteredBy command: String? = nil
+    ) throws -> Take {
+        let server = try RecordingServer(
+            otherwise: .answer(
+                headers: [HeaderField("Content-Type", "application/json")], text: answer))
+        var plan = try Bench.plan(
+            by: """
+                url = "\(server.url())"
+                [answer]
+                framing = "json"
+                text = ["text"]
+                language = "language"
+                words = { path = "words", text = "word", start = "start", end = "end" }
+                """)
+        plan.rules = rules()
+        plan.filter = command.map { TextFilter($0) { _ in ["PATH=/usr/bin:/bin"] } }
+        let take = bench.pipeline.start(
+            TakePlan(
+                source: FileReplay(path: Clip.digits.path, pace: .unpaced), delivery: plan))
+        servers.withLock { $0.append(server) }
+        return take
+    }
+
+    private let servers = Mutex<[RecordingServer]>([])
+
+    private func rules() -> TextRules {
+        var rules = TextRules()
+        rules.dropsFillers = true
+        rules.words = WordList([.init("cube control", "kubectl")])
+        return rules
+    }
+
+    @Test func aTakeHasItsTextAndTheServices() async throws {
+        let bench = try Bench()
+        let take = try take(bench, filteredBy: "sed s/kubectl/kubectl./")
+        let transcript = try await take.end().result.get()
+        #expect(transcript.text == "Run kubectl.")
+        #expect(transcript.raw == "Um, run cube control")
+        #expect(transcript.words.map(\.text) == ["Run", "kubectl"])
+        #expect(transcript.words.map(\.start) == [0.5, 0.9])
+        #expect(transcript.words.map(\.end) == [0.8, 2])
+        #expect(transcript.changes?.map(\.rule) == [.fillers, .words, .filter])
+        let manifest = try await bench.manifest(of: take)
+        #expect(manifest.transcript == "Run kubectl.")
+        #expect(manifest.raw == "Um, run cube control")
+        #expect(manifest.changes?.count == 3)
+    }
+
+    /// The disk has the answer by the time that the filter runs, so that a kill costs none.
+    @Test func theAnswerIsDurableBeforeTheFilterRuns() async throws {
+        let bench = try Bench()
+        let seen = bench.folder.path("seen")
+        let takes = bench.folder.path("state/takes")
+        let take = try take(bench, filteredBy: "cat \(takes)/*/take.json > \(seen); exit 1")
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "Run kubectl")
+        #expect(
+            outcome.notices == [
+                .unfiltered(
+                    reason: "the filter ended with status 1; the text is the one before it")
+            ])
+        let manifest = String(decoding: try readFile(seen), as: UTF8.self)
+        #expect(manifest.contains(#""state" : "answered""#))
+        #expect(manifest.contains(#""transcript" : "Run kubectl""#))
+    }
+
+    /// The service has heard something, which no rule may turn into a failure.
+    @Test func aTextOfWhichNothingIsLeftIsAnAnswer() async throws {
+        let bench = try Bench()
+        let take = try take(bench, answer: #"{"text": "Um.", "language": "english"}"#)
+        #expect(try await take.end().result.get().text == "")
+        let manifest = try await bench.manifest(of: take)
+        #expect(manifest.state == .answered)
+        #expect(manifest.transcript == nil)
+        #expect(manifest.raw == "Um.")
+    }
+}
