@@ -215,7 +215,7 @@ let package = Package(
             name: "UtterCommands",
             dependencies: [
                 "Utter", "AudioCore", "Capture", "CassetteRecording", "Cryptography", "Downloads",
-                "LinuxPlatform", "OperatorMetrics", "Settings",
+                "LinuxPlatform", "OperatorMetrics", "Settings", "TextRules",
                 "UtterControl", "UtterSettings", "UtterTerminal",
                 argumentParser,
             ],
@@ -373,7 +373,8 @@ let package = Package(
             dependencies: [
                 "Utter", "AudioCodecs", "AudioCore", "AudioDevices", "Capture",
                 "CassetteRecording", "Cassettes", "Cryptography", "LinuxPlatform",
-                "OperatorMetrics", "SpeechService", "TakeStore", "TextRules", "TestSupport", "Upload",
+                "OperatorMetrics", "SpeechService", "TakeStore", "TextRules", "TestSupport",
+                "Upload",
             ], exclude: ["Fixtures"],
             swiftSettings: settings),
         // A program in another package: it imports the product alone, and sees what is public.

@@ -210,7 +210,7 @@ package struct SettingsReader {
 package enum EditDistance {
     /// The letters that must be inserted, left out, replaced or exchanged with their neighbour
     /// (Damerau and Levenshtein, no letter twice).
-    static func between(_ one: String, _ other: String) -> Int {
+    package static func between(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one), Array(other))
         guard !one.isEmpty, !other.isEmpty else { return max(one.count, other.count) }
         var before = [Int](repeating: 0, count: other.count + 1)

@@ -129,6 +129,14 @@ package struct RuledText: Sendable {
         }
     }
 
+    /// Leaves the last words out, if they are these.
+    mutating func dropEnd(_ keys: [String]) {
+        guard !keys.isEmpty, words.suffix(keys.count).map(\.key) == keys else { return }
+        note(TextChange(.stopWord, words.suffix(keys.count).map(\.text).joined(separator: " ")))
+        words.removeLast(keys.count)
+        if let end = words.indices.last { words[end].trail.removeAll { $0 == "," } }
+    }
+
     /// Leaves a word out that repeats the one before.
     mutating func merge(_ word: RuledWord, by rule: TextChange.Rule) {
         let end = words.count - 1

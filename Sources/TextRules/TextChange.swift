@@ -14,6 +14,8 @@ public struct TextChange: Sendable, Hashable, Codable {
         case takeBack = "take-back"
         /// A word of the person's list is written as the list says.
         case words
+        /// The words that end hands-free dictation are left out.
+        case stopWord = "stop-word"
         /// A command of the person has read the text.
         case filter
     }

@@ -15,13 +15,19 @@ public struct TextRules: Sendable, Hashable {
     /// Whether "scratch that" takes back the sentence before it, of such a text.
     public var takesBack = false
 
+    /// Words that mean the program where a text ends with them, such as "stop listening"; nil: none.
+    public var stopWord: String?
+
     /// Creates rules of which none is wanted.
     public init() {}
 
-    package var isEmpty: Bool { words.isEmpty && !dropsFillers && !writesMarks && !takesBack }
+    package var isEmpty: Bool {
+        words.isEmpty && !dropsFillers && !writesMarks && !takesBack && stopWord == nil
+    }
 
     package func applied(to text: RuledText, in language: String?) -> RuledText {
         var text = text
+        if let stopWord { text.dropEnd(RuledWord.keys(stopWord)) }
         if let table = LanguageTable.named(language) {
             if dropsFillers { text.dropFillers(table) }
             if writesMarks {

@@ -67,6 +67,8 @@ package struct ControlRequest: Codable, Sendable, Equatable {
     /// The service that a take is begun for, by the name that the recorder's own settings and
     /// profiles give it; nil: the usual one.
     package var service: String?
+    /// The preset of the recorder's own settings that a take is begun with; nil: none.
+    package var preset: String?
     /// A digest that tells the press from one that would record otherwise.
     package var press: String?
     /// Where a daemon is to give the text of a take that this begins, unless a stop says otherwise.

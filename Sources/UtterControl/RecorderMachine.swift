@@ -132,7 +132,11 @@ package struct RecorderMachine: Sendable {
 
     /// Whether a request is not one of the press that this recorder is for, or a daemon of the take.
     private func isOther(_ request: ControlRequest, than entry: Entry? = nil) -> Bool {
-        if status.isDaemon { return entry.map { request.service != $0.request?.service } ?? false }
+        if status.isDaemon {
+            return entry.map {
+                request.service != $0.request?.service || request.preset != $0.request?.preset
+            } ?? false
+        }
         return request.press != nil && press != nil && request.press != press
     }
 

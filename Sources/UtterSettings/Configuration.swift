@@ -13,12 +13,16 @@ package struct Configuration: Sendable {
         /// As an option would have it.
         package let text: String
         package let place: SettingsPosition
+        /// Whether a preset says it that was chosen: it counts before a variable then.
+        package internal(set) var isOfPreset = false
     }
 
     private var entries: [String: Entry] = [:]
     /// Lines that a recording can do without, and that do not count; in the order of the settings.
     package private(set) var problems: [SettingsError] = []
     package private(set) var services: [String: ServiceSettings] = [:]
+    /// Settings under a name, each a table `presets.NAME`.
+    private var presets: [String: Configuration] = [:]
 
     package init() {}
 
@@ -43,8 +47,11 @@ package struct Configuration: Sendable {
         }
     }
 
-    init(_ table: SettingsTable, _ catalogue: SettingsCatalogue) throws(SettingsError) {
-        var root = SettingsReader(table)
+    /// `preset` is the path of a table whose settings have a name.
+    init(
+        _ table: SettingsTable, _ catalogue: SettingsCatalogue, preset: String? = nil
+    ) throws(SettingsError) {
+        var root = SettingsReader(table, name: preset)
         if case .table? = root.node("service")?.value, let place = root.place("service") {
             throw SettingsError(
                 "'service' is the name of one; tables are 'services.NAME'", at: place)
@@ -62,7 +69,16 @@ package struct Configuration: Sendable {
             guard let last = groups.indices.last, groups[last].name == parts[0] else { continue }
             try add(setting, parts[1], from: &groups[last].reader, catalogue)
         }
-        if var names = try root.table("services") {
+        if preset == nil, let names = try root.table("presets") {
+            for member in names.table.members {
+                guard let table = member.node.value.table else {
+                    throw names.error(member.name, " must be a table")
+                }
+                presets[member.name] = try Configuration(
+                    table, catalogue, preset: names.path(member.name))
+            }
+        }
+        if preset == nil, var names = try root.table("services") {
             for member in names.table.members {
                 guard var reader = try names.table(member.name) else { continue }
                 var service = try ServiceSettings(member.name, &reader)
@@ -85,6 +101,20 @@ package struct Configuration: Sendable {
     }
 
     package subscript(name: String) -> Entry? { entries[name] }
+
+    package var presetNames: [String] { presets.keys.sorted() }
+
+    /// These settings, before which those of a preset count; nil when there is none of the name.
+    package func choosing(_ preset: String) -> Configuration? {
+        guard let chosen = presets[preset] else { return nil }
+        var configuration = self
+        configuration.problems += chosen.problems
+        for (name, entry) in chosen.entries {
+            configuration.entries[name] = entry
+            configuration.entries[name]?.isOfPreset = true
+        }
+        return configuration
+    }
 
     /// Adds what the file says of a setting, or notes what is wrong with that.
     private mutating func add(

@@ -182,3 +182,26 @@ struct AllRulesTests {
         #expect(rules.applied(to: RuledText(long), in: "en").text.utf8.count < long.utf8.count)
     }
 }
+
+struct CorrectionTests {
+    @Test(arguments: [
+        ("ask kuber netties at noon", "ask Kubernetes at noon", ["kuber netties → Kubernetes"]),
+        ("The Kubectel runs", "The kubectl runs.", ["kubectel → kubectl"]),
+        ("he said no", "he said no, never", []), ("go there", "stay there", []),
+        ("a b c d", "w x y z", []), ("same words", "Same, words!", []), ("", "kubectl", []),
+        ("teh cat and teh dog", "the cat and the dog", ["teh → the", "teh → the"]),
+    ])
+    func wordsThatSoundAlikeAreCorrections(_ before: String, _ after: String, _ found: [String]) {
+        let corrections = Correction.all(from: before, to: after)
+        #expect(corrections.map { "\($0.said) → \($0.written)" } == found)
+    }
+
+    @Test func theStopWordCountsAtTheEndAlone() {
+        var rules = TextRules()
+        rules.stopWord = "stop listening"
+        let ruled = { (text: String) in rules.applied(to: RuledText(text), in: nil).text }
+        #expect(ruled("Good night, stop listening.") == "Good night")
+        #expect(ruled("Stop listening!") == "")
+        #expect(ruled("I stop listening when I sleep") == "I stop listening when I sleep")
+    }
+}

@@ -15,10 +15,10 @@ final class KeySession: Sendable {
     private let isEnding = Atomic(false)
 
     init(
-        trigger: any KeyTrigger, texts: TextOutput, form: OutputForm
+        trigger: any KeyTrigger, texts: TextOutput, form: OutputForm, preset: String?
     ) throws(CommandFailure) {
         self.trigger = trigger
-        talk = try KeyTalk(texts: texts, form: form, key: trigger.title)
+        talk = try KeyTalk(texts: texts, form: form, key: trigger.title, preset: preset)
     }
 
     /// Watches the key until a signal ends it, or it cannot be watched any more.

@@ -50,6 +50,9 @@ struct KeysCommand: AsyncParsableCommand {
                 + "(default: right-ctrl, and F9 for the desktop)", valueName: "name"))
     var key: String?
 
+    @OptionGroup
+    var preset: PresetOption
+
     @Flag(help: "Print one JSON object a take with the transcript and the account of every sample.")
     var json = false
 
@@ -63,7 +66,8 @@ struct KeysCommand: AsyncParsableCommand {
     func run() async throws {
         let form: OutputForm = json ? .object : .text
         let session = try KeySession(
-            trigger: trigger(), texts: TextOutput(texts, form: form, isVoice: true), form: form)
+            trigger: trigger(), texts: TextOutput(texts, form: form, isVoice: true), form: form,
+            preset: preset.name)
         throw try await session.run().code
     }
 

@@ -3,6 +3,12 @@
 package import TextRules
 
 extension Transcript {
+    /// A transcript of which no more is known than its text.
+    package init(plain text: String) {
+        self.init()
+        finals = text.isEmpty ? [] : [text]
+    }
+
     /// Has the rules change what was heard, which stays in `raw`; the words and segments keep their
     /// times.
     ///
@@ -29,6 +35,9 @@ extension Transcript {
             return segment.text.isEmpty ? nil : segment
         }
     }
+
+    /// Whether the text ended with the words that end hands-free dictation.
+    package var hasStopWord: Bool { changes?.contains { $0.rule == .stopWord } == true }
 
     /// Replaces the text, of which the first stays in `raw`.
     package mutating func write(_ text: String, by changes: [TextChange]) {

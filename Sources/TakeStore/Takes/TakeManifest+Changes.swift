@@ -69,13 +69,14 @@ extension TakeManifest {
     /// rules have made `changes`; `shortfall` says what of the take the text lacks, `note` what else a
     /// person should know.
     package mutating func answer(
-        _ text: String, raw: String? = nil, changes: [TextChange]? = nil,
+        _ text: String, in language: String? = nil, raw: String? = nil,
+        changes: [TextChange]? = nil,
         leaving progress: ExchangeProgress? = nil, note: String? = nil,
         shortfall: String? = nil
     ) {
         if let shortfall, staysAnswered(despite: shortfall) { return }
         transcript = text.isEmpty ? nil : text
-        (self.raw, self.changes, unedited) = (raw, changes, nil)
+        (self.language, self.raw, self.changes, unedited) = (language, raw, changes, nil)
         let left = progress ?? self.progress?.cuts
         (failures, self.progress, wasAnswered) = (nil, left?.cuts ?? left, nil)
         // The same request would have the same answer.
@@ -84,9 +85,18 @@ extension TakeManifest {
         keep(shortfall == nil ? .answered : .kept, reason: shortfall ?? note)
     }
 
-    mutating func forgetText() { (transcript, raw, changes, unedited) = (nil, nil, nil, nil) }
+    mutating func forgetText() {
+        (transcript, language, raw, changes, unedited) = (nil, nil, nil, nil, nil)
+    }
 
-    /// The person has written the text anew, or rules that came later have.
+    /// The person has written the text anew; what stood there before the first time stays.
+    package mutating func edit(_ text: String) {
+        unedited = unedited ?? transcript ?? ""
+        transcript = text.isEmpty ? nil : text
+        if unedited == text { unedited = nil }
+    }
+
+    /// Rules that came later have made another text of the service's own.
     package mutating func rewrite(_ text: String, raw: String?, changes: [TextChange]?) {
         transcript = text.isEmpty ? nil : text
         (self.raw, self.changes) = (raw, changes)

@@ -80,6 +80,8 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package internal(set) var keepsAudioFor: Int?
     var peak: Double?
     package internal(set) var reason, transcript: String?
+    /// The language of the text, as the service or the person names it; nil where it is not known.
+    package internal(set) var language: String?
     /// The text as the service wrote it, where rules have changed it; nil where it is the transcript.
     package internal(set) var raw: String?
     /// The first changes of those rules.
@@ -182,7 +184,7 @@ private struct SecretPart: Codable {
     var delivery: DeliveryManifest?
     var history: [TransferRecord]?
     var progress: ExchangeProgress?
-    var reason, transcript, raw, unedited: String?
+    var reason, transcript, language, raw, unedited: String?
     var changes: [TextChange]?
     /// It would tell whether a known recording is the same.
     var sha256: String?
@@ -205,11 +207,12 @@ extension TakeManifest {
         guard !isLocked else { return }
         let part = SecretPart(
             source: source, delivery: delivery, history: history, progress: progress,
-            reason: reason, transcript: transcript, raw: raw, unedited: unedited, changes: changes,
-            sha256: sha256, file: file, archived: archived)
+            reason: reason, transcript: transcript, language: language, raw: raw,
+            unedited: unedited,
+            changes: changes, sha256: sha256, file: file, archived: archived)
         secret = Data(try key.seal(Array(try JSONEncoder().encode(part)), for: boxContext))
         (source, delivery, history, reason, transcript) = ("", nil, nil, nil, nil)
-        (raw, unedited, changes) = (nil, nil, nil)
+        (language, raw, unedited, changes) = (nil, nil, nil, nil)
         (sha256, progress, file, archived) = (nil, nil, nil, nil)
     }
 
@@ -221,7 +224,7 @@ extension TakeManifest {
         else { throw .damaged }
         (source, delivery, history) = (part.source, part.delivery, part.history)
         (reason, transcript, sha256) = (part.reason, part.transcript, part.sha256)
-        (raw, unedited, changes) = (part.raw, part.unedited, part.changes)
+        (language, raw, unedited, changes) = (part.language, part.raw, part.unedited, part.changes)
         (progress, file, archived, secret) = (part.progress, part.file, part.archived, nil)
     }
 

@@ -219,7 +219,7 @@ final class ManifestWriter: Sendable {
             switch outcome.result {
             case .success(let words):
                 manifest.answer(
-                    words.text, raw: words.raw, changes: words.changes,
+                    words.text, in: words.language, raw: words.raw, changes: words.changes,
                     note: outcome.isStored ? "stored" : nil, shortfall: outcome.shortfall)
             case .failure(let failure):
                 manifest.fail(

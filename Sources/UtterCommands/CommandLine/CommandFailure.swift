@@ -161,7 +161,8 @@ package enum ExitStatus: Int32 {
             } else if !outcome.hadAll {
                 self = .unusableAnswer
             } else {
-                self = transcript.text.isEmpty && !outcome.isStored ? .heardNothing : .textPrinted
+                let isHeard = !transcript.text.isEmpty || transcript.raw != nil
+                self = isHeard || outcome.isStored ? .textPrinted : .heardNothing
             }
         }
     }

@@ -75,9 +75,20 @@ struct SetupBindsCommand: ParsableCommand {
     @Argument(help: "The desktop: sway, hyprland, i3, gnome, or kde.")
     var desktop: Desktop
 
+    @Option(
+        help: ArgumentHelp(
+            "Bind another key, from F10 on, to a take with this preset of the settings.",
+            valueName: "name"))
+    var preset: [String] = []
+
     func run() throws {
         let word = Desktop.word(forProgramIn: Launch.programFolder)
+        let bindings = desktop.bindings(of: word)
+        let others = preset.enumerated().map { number, name in
+            desktop.bindings(of: word, preset: ShellWord.quoted(name), key: "F\(10 + number)")
+        }
         // Its last line feed is added again.
-        try StandardOutput.show(String(desktop.bindings(of: word).dropLast()))
+        try StandardOutput.show(
+            String(([bindings] + others).joined(separator: "\n").dropLast()))
     }
 }

@@ -53,6 +53,7 @@ struct UtterCommand: AsyncParsableCommand {
                 subcommands: [
                     SetupCommand.self, ConfigCommand.self, ServicesCommand.self, KeyCommand.self,
                 ]),
+            CommandGroup(name: "Text", subcommands: [EditCommand.self, WordsCommand.self]),
             CommandGroup(
                 name: "Trial",
                 subcommands: [

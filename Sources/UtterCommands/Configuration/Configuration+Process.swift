@@ -21,6 +21,20 @@ final class KnownConfiguration: Sendable {
     /// The warnings that were given; nil where the person has been told of all.
     fileprivate let warnings = Mutex<Set<String>?>([])
     fileprivate let onCommandLine = Mutex<[String: String]>([:])
+    /// The name of the preset that was chosen.
+    fileprivate let preset: Mutex<String?>
+
+    init(preset: String? = nil) { self.preset = Mutex(preset) }
+
+    /// The same, with the settings of a preset before its own.
+    func choosing(_ preset: String) -> KnownConfiguration {
+        let known = KnownConfiguration(preset: preset)
+        known.onCommandLine.withLock { own in own = onCommandLine.withLock { $0 } }
+        let isForRecording = isForRecording.load(ordering: .relaxed)
+        known.isForRecording.store(isForRecording, ordering: .relaxed)
+        return known
+    }
+
     /// The variables from which a secret was read.
     let secretVariables = Mutex<Set<String>>([])
 }
@@ -34,6 +48,9 @@ extension Configuration {
     static func say(_ name: String, _ text: String) {
         known.onCommandLine.withLock { $0[name] = text }
     }
+
+    /// Has the settings of a preset count before those of the file and the variables.
+    static func choose(preset: String) { known.preset.withLock { $0 = preset } }
 
     static func said(of name: String) -> String? { known.onCommandLine.withLock { $0[name] } }
 
@@ -79,8 +96,19 @@ extension Configuration {
 
     /// Reads the file anew; leaves out what a recording can do without, if it `warns` of it.
     static func reading(warns: Bool = false) throws(CommandFailure) -> Configuration {
+        let preset = known.preset.withLock { $0 }
         let read = { () throws(CommandFailure) in
-            try orFailure { try reading(KnownSettings.catalogue) }
+            let all = try orFailure { try reading(KnownSettings.catalogue) }
+            guard let preset else { return all }
+            guard let chosen = all.choosing(preset) else {
+                let names = all.presetNames.map { "'\($0)'" }.joined(separator: ", ")
+                throw CommandFailure(
+                    "there is no preset '\(TerminalText.shown(preset))'",
+                    hint: names.isEmpty
+                        ? "write its table, [presets.NAME], with: utter config edit"
+                        : "the settings have \(names)", status: .configuration)
+            }
+            return chosen
         }
         guard warns else { return try read().flawless() }
         guard let configuration = try ifNeeded(read) else { return Configuration() }
@@ -131,7 +159,9 @@ extension Setting {
     func value(_ option: Value? = nil) throws(CommandFailure) -> Value? {
         let entry = try Configuration.current()[name]
         let variable = try Configuration.ifNeeded(variableText) ?? nil
-        return option ?? (Configuration.said(of: name) ?? variable ?? entry?.text).flatMap(parse)
+        let preset = entry?.isOfPreset == true ? entry?.text : nil
+        return option
+            ?? (Configuration.said(of: name) ?? preset ?? variable ?? entry?.text).flatMap(parse)
     }
 }
 

@@ -76,6 +76,8 @@ enum KnownSettings {
     static let takesBack = flag("text.take-back")
     /// The list of words that are written in another way.
     static let wordList = Setting("text.words", nil, .path)
+    /// The words with which a person ends hands-free dictation.
+    static let stopWord = Setting("text.stop-word")
     /// The command that reads each text, and prints the one that counts.
     static let filter = Setting("output.filter")
 
@@ -105,7 +107,7 @@ enum KnownSettings {
             keptAudio, keptAudioBytes, keptTranscripts, keptCancelled, keepRequired,
             takeLimit, byteLimit, freeLimit, ageLimit,
             archivePlace, archiveService, archiveDecrypts, archiveTime, keyFile, keyCommand,
-            fillers, marks, takesBack, wordList, filter, detail,
+            fillers, marks, takesBack, wordList, stopWord, filter, detail,
             textPlaces, textCommand, plain, cue, partials, notify,
         ],
         dispensable: [

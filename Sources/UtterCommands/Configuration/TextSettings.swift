@@ -26,7 +26,7 @@ enum TextSettings {
             return try WordList(text)
         } catch {
             throw CommandFailure(
-                error.text(of: path), hint: "correct it, or see the words with: utter words",
+                error.text(of: path), hint: "correct it with an editor",
                 status: .configuration)
         }
     }
@@ -38,6 +38,20 @@ enum TextSettings {
         rules.takesBack = try KnownSettings.takesBack.value() == true
         rules.words = try words()
         return rules
+    }
+
+    /// In characters: services cut a longer prompt.
+    private static let vocabularyLimit = 400
+
+    /// The words of the list that a service may expect, as many as it takes; nil: none.
+    static func vocabulary(in language: String?) -> String? {
+        // A flaw of the list is told where its rules are read.
+        let words = (try? words())?.vocabulary(in: language) ?? []
+        var text = ""
+        for word in words where text.count + word.count + 2 <= vocabularyLimit {
+            text += (text.isEmpty ? "" : ", ") + word
+        }
+        return text.isEmpty ? nil : text
     }
 
     /// The command that reads each text; nil: none.

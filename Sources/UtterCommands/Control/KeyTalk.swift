@@ -14,11 +14,15 @@ internal import UtterTerminal
 package final class KeyTalk: Sendable {
     private let loop: WorkerLoop<KeyWorker>
 
-    package init(texts: TextOutput, form: OutputForm, key: String) throws(CommandFailure) {
+    package init(
+        texts: TextOutput, form: OutputForm, key: String, preset: String?
+    ) throws(CommandFailure) {
         let place = try orFailure { try SocketPlace.current() }
         loop = try orFailure {
             try WorkerLoop(name: "socket") {
-                KeyWorker(key: key, place: place, wantsReport: form == .object, texts: texts)
+                KeyWorker(
+                    key: key, preset: preset, place: place, wantsReport: form == .object,
+                    texts: texts)
             }
         }
     }
@@ -45,6 +49,7 @@ private struct KeyWorker: Worker {
     }
 
     let key: String
+    let preset: String?
     let place: SocketPlace
     let wantsReport: Bool
     let texts: TextOutput
@@ -88,7 +93,8 @@ private struct KeyWorker: Worker {
     private mutating func press(at instant: ContinuousClock.Instant) throws(CommandFailure) {
         if try isHeard(at: instant) { return }
         if place.isGiven { throw ControlReading.unanswered(place) }
-        if try RecorderProcess.begin(["start"], at: place) == nil, try isHeard(at: instant) {
+        let words = ["start"] + (preset.map { ["--preset", $0] } ?? [])
+        if try RecorderProcess.begin(words, at: place) == nil, try isHeard(at: instant) {
             return
         }
         throw CommandFailure("nothing can be recorded", status: .nothingRecorded)
@@ -130,7 +136,8 @@ private struct KeyWorker: Worker {
     ) throws(CommandFailure) -> ControlClient.Conversation? {
         var request = ControlRequest(command, take: take, report: wantsReport ? true : nil)
         request.key = key
-        if !place.isGiven { request.press = Press.mark(of: []) }
+        if [.keyDown, .start].contains(command) { request.preset = preset }
+        if !place.isGiven { request.press = Press.mark(of: preset.map { ["--preset", $0] } ?? []) }
         // Another machine has another clock.
         if let instant, !place.isGiven { request.date(instant) }
         return try ControlReading.begin(request, at: place)

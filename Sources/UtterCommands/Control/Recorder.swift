@@ -279,7 +279,7 @@ extension Recorder: ControlHandler {
 // The dictation's requests and news, on its thread.
 extension Recorder {
     private func startTake(_ number: Int) -> Take? {
-        var plan: TakePlan
+        let plan: TakePlan
         let request = core.withLock { $0.request }
         do throws(CommandFailure) {
             guard !core.withLock({ $0.machine.isLeaving }) else {
@@ -291,13 +291,12 @@ extension Recorder {
                     hint: SystemError(call: "dup", code: EMFILE).hint, status: .localIO)
             }
             plan = try plans.withLock { plans throws(CommandFailure) in
-                try plans.next(for: request?.service)
+                try plans.next(for: request)
             }
         } catch {
             handle(.failed(ControlFailure(error)))
             return nil
         }
-        ServiceOptions.complete(&plan.delivery)
         let take = session.pipeline.start(plan)
         session.running.begin(take)
         let notice = DesktopNotice(take, in: session, isAsked: request?.notify == true)

@@ -3,6 +3,7 @@
 internal import Capture
 internal import LinuxPlatform
 internal import Utter
+internal import UtterControl
 internal import UtterSettings
 
 /// Makes the plans of takes, one after the other, and keeps ready what they need.
@@ -15,8 +16,8 @@ struct RecorderPlans {
     /// How much a microphone that is always open remembers; nil is one that is opened for each take.
     private let preRoll: Duration?
 
-    /// By the name of the service that a request names; nil: the usual one.
-    private var deliveries: [String?: DeliveryPlan] = [:]
+    /// By the names of the service and of the preset that a request names; nil: the usual ones.
+    private var deliveries: [[String?]: DeliveryPlan] = [:]
     private var settings: FileMark?
     private var keeper: (source: (device: String, period: Duration?), preRoll: PreRoll)?
 
@@ -24,17 +25,34 @@ struct RecorderPlans {
         (self.options, self.preRoll) = (options, preRoll)
     }
 
-    /// The plan of a take for a service that a request names, or else for the usual one.
-    mutating func next(for service: String?) throws(CommandFailure) -> TakePlan {
-        var delivery = try prepare(for: service)
+    /// The plan of a take for the service and the preset that a request names, or else for the usual ones.
+    mutating func next(for request: ControlRequest?) throws(CommandFailure) -> TakePlan {
+        guard let preset = request?.preset else { return try next(for: request?.service, nil) }
+        let known = KnownConfiguration.current.choosing(preset)
+        // Its errors are those of the closure.
+        var plan = try KnownConfiguration.$current.withValue(known) {
+            Result { () throws(CommandFailure) in try next(for: request?.service, preset) }
+        }.get()
+        // A command of this machine is for those who press here.
+        if request?.begun == nil { plan.delivery.filter = nil }
+        return plan
+    }
+
+    private mutating func next(
+        for service: String?, _ preset: String?
+    ) throws(CommandFailure) -> TakePlan {
+        var delivery = try prepare(for: service, preset)
         delivery.reportsProgress = true
+        ServiceOptions.complete(&delivery)
         guard let kept = keeper?.preRoll else { return try options.voice.takePlan(for: delivery) }
         return TakePlan(source: kept, capture: try options.voice.plan(), delivery: delivery)
     }
 
     /// Reads what is new, and keeps ready what the next take needs.
     @discardableResult
-    mutating func prepare(for service: String? = nil) throws(CommandFailure) -> DeliveryPlan {
+    mutating func prepare(
+        for service: String? = nil, _ preset: String? = nil
+    ) throws(CommandFailure) -> DeliveryPlan {
         let now = FileMark(ConfigurationFile.path)
         if now != settings {
             Configuration.forget()
@@ -42,9 +60,9 @@ struct RecorderPlans {
         }
         settings = now
         try keepMicrophone()
-        if let delivery = deliveries[service] { return delivery }
-        let made = try options.serving(service).delivery()
-        deliveries[service] = made
+        if let delivery = deliveries[[service, preset]] { return delivery }
+        let made = try options.serving(service, preset).delivery()
+        deliveries[[service, preset]] = made
         return made
     }
 

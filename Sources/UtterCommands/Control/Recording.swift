@@ -86,7 +86,11 @@ enum Recording {
         // To compare options takes milliseconds, and the command alone says nothing.
         let sayHow = !words.isEmpty && options.sayHow
         // With other options it is that of the recorder which they make.
-        if !sayHow { request.service = options.serviceName }
+        if !sayHow {
+            (request.service, request.preset) = (
+                options.serviceName, options.service.profile.preset.name
+            )
+        }
         let isAtDesk = !place.isGiven && Environment["SSH_CONNECTION"] == nil
         let sinks = TextOutput.meant(by: texts)
         let places = sinks.compactMap(\.name)
@@ -108,7 +112,7 @@ enum Recording {
             (status.isDaemon ? "'utter daemon' records" : "another utter records")
                 + ", and knows nothing of these options",
             hint:
-                "leave them out, but for -q, --service NAME, and --copy, --type and --notify at the "
+                "leave them out, but for -q, --service and --preset with a name, and --copy, --type and --notify at the "
                 + "same machine; give them to that command when it begins, or write them into its "
                 + "settings: utter config edit",
             status: .usage)

@@ -28,15 +28,16 @@ struct RecorderOptions: ParsableArguments {
     var sayHow: Bool {
         var service = service
         if serviceName != nil { service.profile.service = nil }
+        service.profile.preset.name = nil
         return Self.areGiven(voice) || Self.areGiven(service) || Self.areGiven(keep)
             || Self.areGiven(encryption)
     }
 
-    /// The same for a service that a request names, of which only what the settings and profiles
-    /// here say counts.
-    func serving(_ name: String?) throws(CommandFailure) -> RecorderOptions {
-        guard let name else { return self }
-        guard !Profiles.isPath(name) else {
+    /// The same for a service, or a preset, that a request names, of which only what the settings and
+    /// profiles here say counts.
+    func serving(_ name: String?, _ preset: String?) throws(CommandFailure) -> RecorderOptions {
+        guard name != nil || preset != nil else { return self }
+        if let name, Profiles.isPath(name) {
             throw CommandFailure("'\(name)' cannot be the name of a service", status: .usage)
         }
         var options = self

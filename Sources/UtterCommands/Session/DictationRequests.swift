@@ -30,6 +30,9 @@ final class DictationRequests: Sendable {
         dictation.finish()
     }
 
+    /// Ends the loop, and gives up what is recorded behind the word that asks for that.
+    func end() { dictation.handle(.cancel) { [self] _ in finish() } }
+
     /// False when the request is about the whole program.
     func obey(_ request: Request) -> Bool {
         switch request {

@@ -43,6 +43,11 @@ extension EndedTake {
                 lines += partLines
             } else if outcome.isStored {
                 if !output.quiet { lines.append(.line(named("stored"))) }
+            } else if transcript.text.isEmpty, transcript.raw != nil {
+                if !output.quiet, !transcript.hasStopWord {
+                    lines.append(.line(named("the rules for texts leave nothing of what was said")))
+                    lines.append(.hint("see it with: utter show \(outcome.id.shortName)"))
+                }
             } else if transcript.text.isEmpty {
                 if !output.quiet { lines += nothingHeardLines }
             } else if outcome.imbalance != nil || session.keepsAudio && !output.quiet {

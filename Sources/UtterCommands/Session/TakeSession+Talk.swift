@@ -48,12 +48,15 @@ extension TakeSession {
         _ manner: TalkManner, _ controls: Signals.Controls, _ longest: Duration,
         _ screen: StatusScreen, _ plan: TakePlan
     ) throws(CommandFailure) -> Scene {
+        let stopWord = try KnownSettings.stopWord.value()
         let dictation = try orFailure {
             try Dictation(
                 longest: longest, isForOne: manner.isForOne, listensAgain: !manner.isForOne
             ) { [self] _ in
                 var plan = plan
                 prepare(&plan.delivery)
+                // A person with a key has no need of a word.
+                if manner.isHandsFree { plan.delivery.rules.stopWord = stopWord }
                 let take = pipeline.start(plan)
                 running.begin(take)
                 return take
@@ -111,7 +114,12 @@ extension TakeSession {
         var number = 0
         for await take in scene.takes {
             number += 1
-            end.yield(Task { [number] in await follow(take, number: number, scene) })
+            end.yield(
+                Task { [number] in
+                    let ended = await follow(take, number: number, scene)
+                    if ended.transcript?.hasStopWord == true { scene.requests.end() }
+                    return ended
+                })
         }
         end.finish()
         return await status

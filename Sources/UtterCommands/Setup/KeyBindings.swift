@@ -18,6 +18,13 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
+    /// The same for a take with a preset, by another key; the path of GNOME's shortcut is its own.
+    func bindings(of utter: String, preset: String, key: String) -> String {
+        bindings(of: utter).replacing("F9", with: key).replacing("/utter/\n", with: "/\(key)/\n")
+            .replacing("\(utter) start", with: "\(utter) start --preset \(preset)")
+            .replacing("\(utter) toggle", with: "\(utter) toggle --preset \(preset)")
+    }
+
     /// The word that runs the program in this folder, from a key as well as from a terminal.
     ///
     /// A desktop does not look where a shell does: `~/.local/bin` is missing in most.

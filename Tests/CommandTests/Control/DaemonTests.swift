@@ -42,8 +42,8 @@ import Testing
             #expect(
                 result.errorText.hasPrefix(
                     "utter: error: 'utter daemon' records, and knows nothing of these options\n"
-                        + "utter: hint: leave them out, but for -q, --service NAME, and --copy, --type "
-                        + "and --notify at the same machine; give them to that command when it begins, or "
+                        + "utter: hint: leave them out, but for -q, --service and --preset with a name, "
+                        + "and --copy, --type and --notify at the same machine; give them to that command when it begins, or "
                         + "write them into its settings: utter config edit\n"))
         }
         // What counts where the command is, and nothing, are no such options.
@@ -88,6 +88,31 @@ import Testing
         #expect(try await bench.run("status").outputText == "idle\n")
         try await daemon.terminate()
         #expect(other.requests.count == 2 && bench.server.requests.count == 1)
+    }
+
+    /// A filter of the preset is a command of this machine, and for those who press here.
+    @Test(arguments: [false, true])
+    func aRequestNamesAPreset(_ hasDaemon: Bool) async throws {
+        let bench = try ControlBench(.hearing("as usual"), ["UTTER_FOREGROUND": "false"])
+        try bench.bench.configure("[presets.loud]\noutput.filter = \"tr a-z A-Z\"\n")
+        let daemon = hasDaemon ? try await bench.daemon() : nil
+        var texts: [String] = []
+        for (number, options) in [["--preset", "loud"], [], ["--preset", "loud"]].enumerated() {
+            let start = try await bench.bench.start(["start"] + options).result()
+            #expect(start.status == .exited(0), "\(start.errorText)")
+            _ = try #require(await bench.server.wait(untilBytes: 6_400, ofRequest: number))
+            texts.append(try await bench.run("stop").outputText)
+        }
+        #expect(texts == ["AS USUAL\n", "as usual\n", "AS USUAL\n"])
+        let unknown = try await bench.run("start", "--preset=none-such")
+        #expect(unknown.status == .exited(78))
+        #expect(unknown.errorText.contains("the settings have 'loud'"))
+        guard let daemon else { return }
+        let client = try bench.ask("start", #","preset":"loud""#)
+        _ = try #require(await bench.server.wait(untilBytes: 6_400, ofRequest: 3))
+        #expect(try await bench.run("stop").outputText == "as usual\n")
+        _ = try await client.rest()
+        try await daemon.terminate()
     }
 
     @Test func sigtermSavesWhatIsRecorded() async throws {

@@ -61,6 +61,50 @@ import Testing
         if format == "pcm" { #expect(!plain.ranges(of: loud).isEmpty) }
     }
 
+    /// The text of the service, that of the rules and that of the person are in the box; a file for the
+    /// editor or the filter is in memory, and gone.
+    @Test func allTextsOfATakeAreEncrypted() async throws {
+        let server = try RecordingServer.hearing(
+            #"{"text": "Um, a riddle between us", "language": "english"}"#)
+        let bench = try Bench(server: server)
+        let memory = try TemporaryFolder()
+        let seen = bench.folder.path("seen")
+        let variables = [
+            "XDG_RUNTIME_DIR": memory.path, "EDITOR": "sed -i s/between/among/",
+        ]
+        let sent = try await bench.start(
+            [
+                "send", "--encrypt-key", key, "--keep-audio", "1d", "-c", "text.fillers=true", "-c",
+                "output.filter=stat -c '%a %n' $UTTER_TAKE > \(seen); cat",
+                Clip.goForward.path,
+            ], variables: variables
+        ).result()
+        #expect(sent.outputText == "A riddle between us\n", "\(sent.errorText)")
+        let file = String(decoding: try readFile(seen), as: UTF8.self)
+        #expect(file.hasPrefix("600 \(memory.path)/utter-"))
+        let edited = try await bench.start(
+            ["edit", "last", "--encrypt-key", key], variables: variables
+        ).result()
+        #expect(edited.outputText == "A riddle among us\n", "\(edited.errorText)")
+        let raw = try await bench.start(["last", "--raw", "--encrypt-key", key]).result()
+        #expect(raw.outputText == "Um, a riddle between us\n")
+        let all = try await bench.start(["last", "--explain", "--encrypt-key", key]).result()
+        #expect(all.outputText.hasSuffix("edit: “A riddle between us” → “A riddle among us”\n"))
+        let state = try state(of: bench)
+        for word in ["riddle", "between", "among", "Um,"] {
+            #expect(state.ranges(of: Array(word.utf8)).isEmpty, "\(word)")
+        }
+        #expect(try memory.names(in: ".").allSatisfy { !$0.hasPrefix("utter-") })
+        let without = try await bench.start(
+            ["edit", "last", "--encrypt-key", key],
+            variables: ["XDG_RUNTIME_DIR": "", "EDITOR": "true"]
+        ).result()
+        #expect(without.status == .exited(78))
+        #expect(without.errorText.contains("there is no folder in memory"))
+        let suggested = try await bench.run("words", "suggest")
+        #expect(suggested.outputText == "")
+    }
+
     @Test func withTheKeyATakeIsLikeAnyOther() async throws {
         let take = try await bench.keep(.goForward, "--encrypt-key", key)
         #expect(take.names == ["audio.wav.encrypted", "take.json"])

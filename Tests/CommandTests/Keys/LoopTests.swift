@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
 /// `utter loop`: sentence after sentence.
-@Suite struct LoopTests {
+@Suite final class LoopTests: Sendable {
+    private let folders = Mutex<[TemporaryFolder]>([])
+
     private func stage(
         _ speech: TerminalDouble.Speech = .kitty, _ scripts: [[ServerStep]] = [],
         _ arguments: [String] = []
@@ -110,18 +113,33 @@ import Testing
         #expect(stage.server.requests.count == 1)
     }
 
-    @Test func aPauseEndsASentenceAndTheNextIsRecordedWithoutAKey() async throws {
+    /// A voice, and a second without one, again and again.
+    private func talkingBench(_ server: RecordingServer) throws -> Bench {
         let folder = try TemporaryFolder()
         var card = VirtualCard()
         card.rates = [16_000]
-        // A voice, and a second without one, again and again.
         let voice = Array(try readFile(Clip.goForward.path).dropFirst(44))
         let loop = voice + [UInt8](repeating: 0, count: 32_000)
         card.content = .loop(path: try folder.write(loop, to: "content"))
+        folders.withLock { $0.append(folder) }
+        return try Bench(server: server, microphone: try VirtualMicrophone(card))
+    }
+
+    @Test func aWordEndsWhatHasNoKey() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one"), .answer(text: "Two, stop listening.")],
+            otherwise: .answer(text: "more"))
+        let run = try talkingBench(server).start(
+            ["loop", "--silence", "600ms", "-c", "text.stop-word=stop listening"])
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "one\nTwo\n")
+    }
+
+    @Test func aPauseEndsASentenceAndTheNextIsRecordedWithoutAKey() async throws {
         let server = try RecordingServer(
             scripts: [.answer(text: "one"), .answer(text: "two")], otherwise: .answer(text: "more"))
-        let run = try Bench(server: server, microphone: try VirtualMicrophone(card)).start(
-            ["loop", "--silence", "600ms"])
+        let run = try talkingBench(server).start(["loop", "--silence", "600ms"])
         #expect(await run.wait(for: "one\ntwo\n", in: .output))
         // It ends with what a person does: the sentence that is recorded now is given up.
         _ = try #require(await server.wait(untilBytes: 16_000, ofRequest: 2))

@@ -71,6 +71,7 @@ struct TextFilterTests {
         // A zombie is another process's to bury.
         let isGone = {
             guard kill(number, 0) == 0 else { return true }
+            // A process that is gone has no such file.
             let status = try? readFile("/proc/\(number)/stat")
             return status.map { String(decoding: $0, as: UTF8.self).contains(") Z") } ?? true
         }

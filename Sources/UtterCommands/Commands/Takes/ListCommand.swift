@@ -34,6 +34,9 @@ struct ListCommand: SettinglessCommand {
                 + "case of its letters.", valueName: "pattern"))
     var grep: String?
 
+    @Flag(help: "Have the texts of these takes go through words, rules and filter again.")
+    var again = false
+
     @Flag(help: "Print a JSON array.")
     var json = false
 
@@ -71,7 +74,16 @@ struct ListCommand: SettinglessCommand {
         }
         let downloads = Downloads(in: spool.folder).all()
         if json { entries += downloads.map { TakeEntry($0) } }
-        let chosen = try chosen(entries)
+        var chosen = try chosen(entries)
+        if again {
+            let (rules, filter) = (try TextSettings.rules(), try TextSettings.filter())
+            let takes = chosen.compactMap(\.take)
+            let count = try takes.count { try spool.apply(rules, filter, to: $0) }
+            let ids = Set(takes.map(\.id))
+            chosen = try TakeEntry.all(in: spool, maxAge: maxAge)
+                .filter { $0.take.map { ids.contains($0.id) } == true }
+            StandardError.line("texts that have changed: \(count) of \(takes.count)")
+        }
         if json {
             try StandardOutput.show(JSONOutput.text(chosen, isPretty: true))
         } else {

@@ -244,7 +244,12 @@ extension ServiceOptions {
             words[setting.name] = value
         }
         for (name, entry) in try settings()?.words ?? [:] { words[name] = entry.text }
-        return words.merging(profile.words) { $1 }
+        words.merge(profile.words) { $1 }
+        // A service understands the words better that it is told to expect.
+        if words["prompt"] == nil, service.words.contains(where: { $0.name == "prompt" }) {
+            words["prompt"] = TextSettings.vocabulary(in: words["language"])
+        }
+        return words
     }
 }
 

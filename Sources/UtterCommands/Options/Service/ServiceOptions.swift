@@ -4,6 +4,7 @@ public import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
 package import Utter
+internal import UtterSettings
 
 extension AudioCodec: ExpressibleByArgument {}
 
@@ -140,6 +141,9 @@ struct ProfileOptions: ParsableArguments {
     var service: String?
 
     @OptionGroup
+    var preset: PresetOption
+
+    @OptionGroup
     var usual: WordOptions
 
     @Option(
@@ -167,6 +171,21 @@ struct ProfileOptions: ParsableArguments {
             return nil
         }
         return (String(text[..<sign]), String(text[text.index(after: sign)...]))
+    }
+}
+
+package struct PresetOption: ParsableArguments {
+    package init() {}
+
+    @Option(
+        name: .customLong("preset"),
+        help: ArgumentHelp(
+            "The settings of this name, a table 'presets.NAME' of the file, before all others.",
+            valueName: "name"))
+    package internal(set) var name: String?
+
+    package mutating func validate() throws {
+        if let name { Configuration.choose(preset: name) }
     }
 }
 

@@ -3,6 +3,7 @@
 internal import LinuxPlatform
 internal import Synchronization
 internal import Utter
+internal import UtterSettings
 
 extension Environment {
     static var secrets: Set<String> { KnownConfiguration.current.secretVariables.withLock { $0 } }
@@ -28,8 +29,12 @@ enum ServiceVariables {
     /// The name and the password for the proxy, with a colon between them.
     static let proxyLoginName = "UTTER_PROXY_LOGIN"
 
-    /// The URL as it is written; nil when it is not set, or empty.
-    static var url: String? { Environment[filled: urlName] }
+    /// The URL as it is written; nil when it is not set, or empty, or a preset names the service.
+    static var url: String? {
+        // An unreadable file is told where it is used.
+        let isChosen = (try? Configuration.current())?["service"]?.isOfPreset == true
+        return isChosen ? nil : Environment[filled: urlName]
+    }
 
     /// Where the token of the environment may go: to the origin of the URL beside it.
     static var claim: SecretOffers.Claim {

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+internal import LinuxPlatform
+internal import Settings
+internal import TextRules
+internal import Utter
+internal import UtterSettings
+internal import UtterTerminal
+
+struct WordsCommand: SettinglessCommand {
+    enum Action: String, CaseIterable {
+        case list, add, rm, suggest, `import`, export
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "words", abstract: "Say how words are to be written.",
+        discussion: """
+              list           print the words of the list
+              add SAID WRITTEN   write a word or phrase in another way from now on, such as:
+                             utter words add "cube control" kubectl
+                             An empty WRITTEN leaves it out.
+              rm SAID        take a word off the list
+              suggest        print the words that you have corrected twice, with 'utter edit'
+              import FILE    add the lines of a CSV file: said,written,language
+              export         print the list as such a file
+
+            A word is found whatever the case of its letters, and where it stands by itself. It is
+            written as the list says. The list is the file words.toml beside the settings. Services
+            that take a prompt are told to expect its words.
+            """)
+
+    @Argument(
+        help: "What to do: list, add, rm, suggest, import or export.",
+        completion: .list(Action.allCases.map(\.rawValue)), transform: Action.init(parsing:))
+    var action = Action.list
+
+    @Argument(help: "The word as it is recognised, or a file.", completion: .file())
+    var said: String?
+
+    @Argument(help: "The word as it is to be written.")
+    var written: String?
+
+    @Option(
+        help: ArgumentHelp("For texts in this language alone, such as de.", valueName: "language"))
+    var language: String?
+
+    func validate() throws {
+        let wanted = action == .add ? 2 : [.rm, .import].contains(action) ? 1 : 0
+        guard [said, written].compactMap(\.self).count != wanted else { return }
+        switch action {
+        case .add: throw ValidationError("Write: utter words add SAID WRITTEN")
+        case .rm: throw ValidationError("Write: utter words rm SAID")
+        case .import: throw ValidationError("Write: utter words import FILE")
+        default: throw ValidationError("'\(action)' takes no word.")
+        }
+    }
+
+    func run() throws {
+        let tag = language?.lowercased()
+        switch action {
+        case .list: try list()
+        case .add: try WordFile.add([.init(said ?? "", written ?? "", language: tag)])
+        case .rm: try WordFile.remove(said ?? "", language: tag)
+        case .suggest: try suggest()
+        case .import:
+            let bytes = try explained(
+                "cannot read '\(TerminalText.shown(said ?? ""))'", hint: "name a CSV file",
+                status: .noInput
+            ) { try readFile(said ?? "", limit: 1 << 20) }
+            let entries = try WordFile.entries(inCSV: String(decoding: bytes, as: UTF8.self))
+            try WordFile.add(entries)
+            StandardError.line("\(entries.count) words are on the list")
+        case .export:
+            let rows = try TextSettings.words().entries.map {
+                [$0.said, $0.written, $0.language ?? ""]
+            }
+            try StandardOutput.show(
+                ([["said", "written", "language"]] + rows).map(WordFile.line).joined(
+                    separator: "\n"))
+        }
+    }
+
+    private func list() throws {
+        let entries = try TextSettings.words().entries
+        guard !entries.isEmpty else {
+            return StandardError.hint(
+                "there are none yet; add one with: utter words add SAID WRITTEN")
+        }
+        let lines = entries.map { entry in
+            let end = entry.written.isEmpty ? "left out" : entry.written
+            return "\(entry.said) → \(end)" + (entry.language.map { "  (\($0))" } ?? "")
+        }
+        try StandardOutput.show(lines.joined(separator: "\n"))
+    }
+
+    /// Prints what was corrected in two takes at least; nothing of an encrypted one.
+    private func suggest() throws {
+        var takes: [Correction: [String]] = [:]
+        for take in try Spool(EncryptionOptions.parse([])).takes() {
+            guard let known = take.known, !known.isEncrypted, let before = known.unedited else {
+                continue
+            }
+            for correction in Set(Correction.all(from: before, to: known.transcript ?? "")) {
+                takes[correction, default: []].append(take.id.shortName)
+            }
+        }
+        let known = Set(try TextSettings.words().entries.map(\.said))
+        let lines = takes.filter { $0.value.count > 1 && !known.contains($0.key.said) }.map {
+            "utter words add \(ShellWord.quoted($0.said)) \(ShellWord.quoted($0.written))"
+                + "  # in \($1.joined(separator: ", "))"
+        }
+        guard !lines.isEmpty else {
+            return StandardError.line("no word was corrected twice with 'utter edit'")
+        }
+        try StandardOutput.show(lines.sorted().joined(separator: "\n"))
+    }
+}
+
+/// The person's list of words as a file, which stays as it is written but for the words that change.
+enum WordFile {
+    static func add(_ entries: [WordList.Entry]) throws(CommandFailure) {
+        for entry in entries {
+            guard let mistake = entry.mistake else { continue }
+            throw CommandFailure("'\(TerminalText.shown(entry.said))': \(mistake)", status: .usage)
+        }
+        try change { text throws(SettingsText.Mistake) in
+            for entry in entries {
+                text = try SettingsText(text)
+                    .setting(path(of: entry), to: TOMLText.quoted(entry.written))
+            }
+        }
+    }
+
+    static func remove(_ said: String, language: String?) throws(CommandFailure) {
+        try change { text throws(SettingsText.Mistake) in
+            text = try SettingsText(text).removing(path(of: .init(said, "", language: language)))
+        }
+    }
+
+    private static func path(of entry: WordList.Entry) -> [String] {
+        (entry.language.map { [$0] } ?? []) + [entry.said]
+    }
+
+    private static func change(
+        _ body: (inout String) throws(SettingsText.Mistake) -> Void
+    ) throws(CommandFailure) {
+        try ConfigurationFile.makeFolder()
+        let lock = try orFailure { try ConfigurationFile.lock() }
+        defer { lock?.unlock() }
+        // A mistake in the file is told before it is changed.
+        _ = try TextSettings.words()
+        let path = try TextSettings.path()
+        var text =
+            try orFailure {
+                try OwnFile(path).settingsText(limit: SettingsDocument.byteLimit)
+            } ?? ""
+        do throws(SettingsText.Mistake) {
+            try body(&text)
+        } catch {
+            let reason = error == .notThere ? "the word is not in" : "only an editor can change"
+            throw CommandFailure(
+                "\(reason) \(path)", hint: "see the words with: utter words",
+                status: .configuration)
+        }
+        try ConfigurationFile.replace(text, at: path)
+    }
+
+    /// A line of CSV (RFC 4180).
+    static func line(_ fields: [String]) -> String {
+        fields.map { field in
+            field.contains { ",\"\r\n".contains($0) }
+                ? "\"\(field.replacing("\"", with: "\"\""))\"" : field
+        }.joined(separator: ",")
+    }
+
+    /// The words of a CSV file, which may begin with a line of names.
+    static func entries(inCSV text: String) throws(CommandFailure) -> [WordList.Entry] {
+        var (rows, field, isQuoted): ([[String]], String, Bool) = ([[]], "", false)
+        var scalars = Array(text.unicodeScalars.drop { $0 == "\u{FEFF}" })[...]
+        while let scalar = scalars.popFirst() {
+            switch scalar {
+            case "\"" where isQuoted && scalars.first == "\"":
+                field.unicodeScalars.append("\"")
+                scalars.removeFirst()
+            case "\"": isQuoted.toggle()
+            case "," where !isQuoted, "\n" where !isQuoted:
+                rows[rows.count - 1].append(field)
+                field = ""
+                if scalar == "\n" { rows.append([]) }
+            case "\r" where !isQuoted: break
+            default: field.unicodeScalars.append(scalar)
+            }
+        }
+        rows[rows.count - 1].append(field)
+        let words = rows.filter { $0 != [""] && $0.prefix(2) != ["said", "written"] }
+        return try words.map { row throws(CommandFailure) in
+            guard (2...3).contains(row.count) else {
+                throw CommandFailure(
+                    "a line has \(row.count) fields: '\(TerminalText.shown(row[0]))…'",
+                    hint: "each is said,written or said,written,language", status: .unusableAudio)
+            }
+            let language = row.count == 3 && !row[2].isEmpty ? row[2].lowercased() : nil
+            return .init(row[0], row[1], language: language)
+        }
+    }
+}
