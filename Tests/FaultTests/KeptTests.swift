@@ -32,7 +32,9 @@ import Testing
         let isOfAudio = { (operation: FileOperation) in operation.path.contains("/audio.") }
         let written = try #require(trace.lastIndex { $0.name == "write" && isOfAudio($0) })
         let synced = try #require(trace.lastIndex { $0.name == "fdatasync" && isOfAudio($0) })
-        #expect(written < synced && synced < said)
+        let ends = trace.filter { ["write", "fdatasync"].contains($0.name) && isOfAudio($0) }
+            .suffix(4).map { "\($0.name) \($0.offset) \($0.length)" }
+        #expect(written < synced && synced < said, "\(ends)")
         let before = trace[..<said]
         let replaced = try #require(
             before.lastIndex {

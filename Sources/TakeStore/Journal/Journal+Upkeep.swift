@@ -72,7 +72,12 @@ extension Journal {
                     throw SystemError(call: "the take's file was removed", code: ENOENT)
                 }
                 if present.memory == nil {
-                    if isFinal { trim(present.file) } else { reserve(present, end, at: instant) }
+                    if isFinal {
+                        trim(present.file)
+                        // All sound may be durable by now, but not the end of an encrypted file.
+                        return DueSync(file: present.file, byteCount: end)
+                    }
+                    reserve(present, end, at: instant)
                 }
             }
             let known = present.memory == nil ? durable.load(ordering: .relaxed) : durableByteCount
